@@ -1,0 +1,48 @@
+# The two commands a newcomer needs: make demo, make test. They need Python 3.11+ and make, nothing else.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+READY := .venv/.ready
+WORKERS ?= 2
+
+.PHONY: install demo test check bench soak fmt lock clean
+install: $(READY)
+
+# pip reads the lock only (exact versions, hashes); the project itself is then installed without looking anything up.
+$(READY): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "aksbot needs Python 3.11 or newer; none was found. Install one, or run: make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $(READY)
+
+demo: $(READY)
+	$(BIN)/aksbot demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not soak"
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/aksbot runbooks lint
+
+bench: $(READY)
+	$(BIN)/python -m tests.bench
+
+soak: $(READY)
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+fmt: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# uv resolves once for every supported Python; the result names versions and hashes, never a host.
+lock:
+	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
+	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	  --all-extras --output-file requirements.lock pyproject.toml $(if $(UPGRADE),--upgrade,)
+
+clean:
+	rm -rf .venv build

@@ -1,0 +1,204 @@
+"""The command line. Parsing only: each command returns what is to be done, `bot.process` does it.
+
+Nothing heavy is imported here, so that `aksbot --help` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot import process
+from bot.process import Act
+from handlers.problem import Exit, Problem
+
+
+class Output(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+app = typer.Typer(
+    name="aksbot",
+    help="Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do.",
+    epilog="Exit codes: 0 clear, 1 found, 2 inconclusive, 64 wrong use, 69 unavailable.",
+    add_completion=False,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+)
+runbooks_app = typer.Typer(help="The runbooks: one page per problem the bot knows.", no_args_is_help=False)
+app.add_typer(runbooks_app, name="runbooks")
+
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For a person, or for a program.")]
+Code = Annotated[str, typer.Argument(help="A finding code, such as subnet-full.", show_default=False)]
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Log to stderr, tracebacks included.")] = False,
+) -> None:
+    # `--debug` is accepted anywhere on the line, so it is taken off before this is called.
+    """Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do."""
+
+
+@app.command()
+def check(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    area: Annotated[str | None, typer.Option(help="Ask only the questions of one area.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="CODE", help="Ask only about one code.")] = None,
+    output: OutputOption = Output.TEXT,
+    record: Annotated[Path | None, typer.Option(metavar="FILE.zip", help="Keep the redacted answers of Azure.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=1, max=600, metavar="SECONDS", help="For the whole check.")
+    ] = None,
+) -> Act:
+    """Find out what is wrong with a cluster, and why."""
+
+    def act() -> int:
+        from bot.commands.check import check_cluster
+        from bot.events import Scope
+
+        scope = Scope(area, only)
+        return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
+
+    return act
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="What `check --record` wrote.", show_default=False)],
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Repeat a recorded check, offline."""
+
+    def act() -> int:
+        from bot.commands.check import replay_recording
+
+        return replay_recording(file, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def explain(
+    text: Annotated[list[str] | None, typer.Argument(help="The error; without it, standard input is read.")] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Recognise a pasted error, and show the runbook. Nothing is looked up in Azure."""
+
+    def act() -> int:
+        from bot.commands.explain import explain_text
+
+        return explain_text(" ".join(text) if text else None, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def sandbox(
+    scenario: Annotated[str, typer.Argument(help="A scenario's name or folder.", show_default=False)],
+    env_file: Annotated[Path | None, typer.Option(help="Write the environment here, once it serves.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+) -> Act:
+    """Serve an Azure of its own on this machine, until Ctrl-C."""
+
+    def act() -> int:
+        from bot.playground import serve
+
+        return serve(scenario, env_file=env_file, port=port)
+
+    return act
+
+
+@app.command()
+def demo() -> Act:
+    """See it work: a fleet on this machine, checked. Needs no Azure."""
+
+    def act() -> int:
+        from bot.playground import demonstrate
+
+        return demonstrate()
+
+    return act
+
+
+@runbooks_app.command("list")
+def list_runbooks(output: OutputOption = Output.TEXT) -> Act:
+    """Every code the bot knows."""
+
+    def act() -> int:
+        from bot.commands.runbooks import list_all
+
+        return list_all(as_json=output is Output.JSON)
+
+    return act
+
+
+@runbooks_app.command("show")
+def show_runbook(code: Code) -> Act:
+    """One runbook, with <name> where a check fills something in."""
+
+    def act() -> int:
+        from bot.commands.runbooks import show
+
+        return show(code)
+
+    return act
+
+
+@runbooks_app.command("lint")
+def lint_runbooks(
+    folder: Annotated[
+        Path | None, typer.Argument(help="A folder; without it, every runbook in use.", show_default=False)
+    ] = None,
+) -> Act:
+    """Refuse runbooks that would fail when they are needed, by file and line."""
+
+    def act() -> int:
+        from bot.commands.runbooks import lint_folder
+
+        return lint_folder(folder)
+
+    return act
+
+
+def run(arguments: list[str]) -> int:
+    """One command line, from its words to its exit code."""
+    own, literal = _split(arguments)
+    debug = "--debug" in own
+    words = [word for word in own if word != "--debug"] + literal
+    as_json = process.wants_json(own)
+    try:
+        act = app(args=words or ["--help"], prog_name="aksbot", standalone_mode=False)
+    except typer.TyperException as misuse:
+        return process.run(_refuse(misuse), as_json=as_json, debug=debug)
+    if not callable(act):
+        # `--help` has been printed.
+        return int(act or 0) if words else int(Exit.USAGE)
+    return process.run(act, as_json=as_json, debug=debug)
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """What comes after `--` belongs to the command, whatever it looks like."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:at], arguments[at:]
+
+
+def _refuse(misuse: typer.TyperException) -> Act:
+    text = misuse.format_message() if hasattr(misuse, "format_message") else str(misuse)
+    context = getattr(misuse, "ctx", None)
+    command = context.command_path if context else "aksbot"
+
+    def act() -> int:
+        what, do = "cannot understand that command line", f"see `{command} --help`"
+        raise Problem(what, text.strip().rstrip("."), do, code=Exit.USAGE) from misuse
+
+    return act

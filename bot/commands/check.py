@@ -1,0 +1,109 @@
+"""`aksbot check` and `aksbot replay`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+from bot import settings
+from bot.check import azure_access, check, check_target, engine_for, find
+from bot.events import Event, Report, Scope
+from bot.library import load
+from bot.render.clean import width
+from bot.render.json_report import as_json as json_report
+from bot.render.report import report_lines
+from bot.render.terminal import Progress, show_lines
+from handlers.clients.arm import ArmReader
+from handlers.clients.recording import Recorder, Recording
+from handlers.model import State, Target
+from handlers.problem import Exit, Problem
+from handlers.resource_id import BadResourceId, ResourceId
+from runbooks.library import Library
+
+_EXITS = {State.CLEAR: Exit.CLEAR, State.FOUND: Exit.FOUND, State.INCONCLUSIVE: Exit.INCONCLUSIVE}
+
+
+def check_cluster(cluster: str, scope: Scope, *, as_json: bool, record: Path | None, timeout_s: float | None) -> int:
+    """Check one cluster of Azure and print the report; the exit code is the verdict."""
+    if record:
+        _must_be_writable(record)
+    return asyncio.run(_check(cluster, scope, as_json=as_json, record=record, timeout_s=timeout_s))
+
+
+def replay_recording(file: Path, *, as_json: bool) -> int:
+    """Check what was recorded; the network is not touched."""
+    return asyncio.run(_replay(file, as_json=as_json))
+
+
+async def _check(cluster: str, scope: Scope, *, as_json: bool, record: Path | None, timeout_s: float | None) -> int:
+    chosen = settings.load()
+    library = load(chosen)
+    limit_s = timeout_s or chosen.check_timeout_s
+    engine = engine_for(library, scope, limit_s)
+    recorder = Recorder() if record else None
+    async with ArmReader(azure_access(chosen), recorder=recorder) as arm:
+        report = await watched(cluster, check(cluster, arm, engine, timeout_s=limit_s))
+    if recorder and record:
+        recorder.target = str(report.diagnosis.target.id)
+        recorder.save(record)
+    show(report, library, as_json=as_json)
+    if record:
+        sys.stderr.write(f"recorded, redacted, in {record}; `aksbot replay {record}` repeats it\n")
+    return _EXITS[report.diagnosis.state]
+
+
+async def _replay(file: Path, *, as_json: bool) -> int:
+    chosen = settings.load()
+    library = load(chosen)
+    recording = Recording.load(file)
+    engine = engine_for(library, Scope(), chosen.check_timeout_s)
+    async with ArmReader(azure_access(chosen), transport=recording.transport()) as arm:
+        target = await _recorded_target(recording, arm)
+        events = check_target(target, arm, engine, recorded_at=recording.recorded_at)
+        report = await watched(target.name, events)
+    show(report, library, as_json=as_json)
+    return _EXITS[report.diagnosis.state]
+
+
+async def _recorded_target(recording: Recording, arm: ArmReader) -> Target:
+    """The cluster's id; a recording written by hand may say only a name."""
+    try:
+        return Target(ResourceId.parse(recording.target))
+    except BadResourceId:
+        return await find(recording.target, arm)
+
+
+async def watched(cluster: str, events: AsyncGenerator[Event, None]) -> Report:
+    """Follow a check with live progress, up to its report."""
+    with Progress(cluster) as progress:
+        async with aclosing(events) as following:
+            async for event in following:
+                progress.show(event)
+                if isinstance(event, Report):
+                    return event
+    raise AssertionError("a check ends with a report")
+
+
+def show(report: Report, library: Library, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(json_report(report, library) + "\n")
+    else:
+        show_lines(report_lines(report, library, width()))
+
+
+def _must_be_writable(file: Path) -> None:
+    """Better known before the check than after it."""
+    try:
+        existed = file.exists()
+        with file.open("ab"):
+            pass
+        if not existed:
+            file.unlink()
+    except OSError as refused:
+        why = refused.strerror or str(refused)
+        raise Problem(
+            f"cannot record to {file}", why, "name a file in a folder you may write to", code=Exit.USAGE
+        ) from refused

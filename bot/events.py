@@ -1,0 +1,41 @@
+"""What a check says while it runs, and at its end. A terminal draws it; a chat will too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from handlers.engine.run import Collected, Judged
+from handlers.model import Diagnosis, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which questions to ask: all, those of one area, or those about one code."""
+
+    area: str | None = None
+    only: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The cluster is known; so many kinds of evidence and questions are ahead."""
+
+    target: Target
+    evidence: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A diagnosis, and what it took."""
+
+    diagnosis: Diagnosis
+    took_ms: float
+    arm_calls: int
+    kube_calls: int = 0
+    recorded_at: datetime | None = None
+    """When the answers were recorded, where this is a replay."""
+
+
+Event = Started | Collected | Judged | Report

@@ -1,0 +1,68 @@
+"""What a pasted error speaks of. Text alone proves nothing: whatever is recognised here has not been verified."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from handlers.evidence.errors import ErrorDetail, innermost, layers
+from runbooks.library import Library, Runbook
+
+LONGEST = 200_000
+"""Characters that are read: a long log is cut, so that no pattern runs for minutes."""
+
+_INNERMOST_CODE, _PATTERN, _OUTER_CODE, _WORDS = 100, 80, 40, 20
+"""How much each kind of symptom says. The innermost error's own code is what Azure itself calls the problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A runbook that the text speaks of, and by what it was recognised."""
+
+    runbook: Runbook
+    by: str
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The error at the bottom of the text, and the runbooks that know it, best first."""
+
+    error: ErrorDetail | None
+    matches: tuple[Match, ...]
+
+
+def explain(text: str, library: Library) -> Explanation:
+    """Recognise a pasted error or a sentence about one."""
+    text = text[:LONGEST]
+    error = innermost(text)
+    codes = {layer.code.lower() for layer in layers(text) if layer.code}
+    found = [match for runbook in library.values() if (match := _match(runbook, text, error, codes))]
+    return Explanation(error, tuple(sorted(found, key=lambda match: _order(match, found))))
+
+
+def _order(match: Match, found: list[Match]) -> tuple[bool, int, str]:
+    """Causes before what they explain, unless nothing but words speaks for the cause."""
+    explained = any(match.runbook.code in other.runbook.explains for other in found if other.weight >= _OUTER_CODE)
+    return explained, -match.weight, match.runbook.code
+
+
+def _match(runbook: Runbook, text: str, error: ErrorDetail | None, codes: set[str]) -> Match | None:
+    symptoms = runbook.symptoms
+    for code in symptoms.codes:
+        if error and code.lower() == error.code.lower():
+            return Match(runbook, code, _INNERMOST_CODE)
+    for one in symptoms.patterns:
+        hit = re.search(one.pattern, text)
+        if hit:
+            return Match(runbook, hit[0], _PATTERN)
+    for code in symptoms.codes:
+        if code.lower() in codes or _mentions(text, code):
+            return Match(runbook, code, _OUTER_CODE)
+    words = [word for word in symptoms.words if _mentions(text, word)]
+    return Match(runbook, ", ".join(words), _WORDS * len(words)) if words else None
+
+
+def _mentions(text: str, words: str) -> bool:
+    spaced = r"\s+".join(map(re.escape, words.split()))
+    return re.search(rf"(?<!\w){spaced}(?!\w)", text, re.IGNORECASE) is not None

@@ -1,0 +1,111 @@
+"""The edge of the process: exit codes, messages in three parts, Ctrl-C and broken pipes. No traceback by default."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from bot.render.clean import clean, wrapped
+from handlers.problem import Problem
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+CRASHED = 70
+"""What a shell and sysexits.h expect for these."""
+
+Act = Callable[[], int]
+
+log = logging.getLogger("aksbot")
+
+
+def run(act: Act, *, as_json: bool, debug: bool) -> int:
+    """Do it and return the exit code. Whatever happens, a person gets a readable answer."""
+    _log_to_stderr(debug)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        code = act()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _stay_silent()
+    except Exception as error:  # noqa: BLE001 - this is the edge of the process
+        return _explain(error, as_json=as_json, debug=debug)
+    return code
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the answer, an error included, is meant for a program."""
+    return any(one in ("--output", "-o") and two == "json" for one, two in pairwise(arguments)) or (
+        "--output=json" in arguments
+    )
+
+
+def tell(problem: Problem, *, as_json: bool) -> int:
+    """Show what could not be done, why, and what to do."""
+    if as_json:
+        error = {"what": problem.what, "why": problem.why, "do": problem.do}
+        sys.stdout.write(json.dumps({"error": error}) + "\n")
+    else:
+        sys.stderr.write(f"{clean(problem.what)}\n{_part('why', problem.why)}\n{_part('do', problem.do)}\n")
+    return int(problem.code)
+
+
+def problem_in(error: BaseException) -> Problem | None:
+    """The problem that an exception is, or that a group of parallel tasks ended with."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return next(filter(None, map(problem_in, error.exceptions)), None)
+    return None
+
+
+def _part(label: str, text: str) -> str:
+    return "\n".join(wrapped(f"{label}: {text}", indent="  ", hang=" " * (4 + len(label))))
+
+
+def _explain(error: Exception, *, as_json: bool, debug: bool) -> int:
+    problem = problem_in(error)
+    if debug:
+        log.error("the command ended with", exc_info=error)
+    if problem:
+        return _try_to_tell(problem, as_json=as_json, code=int(problem.code))
+    unexpected = Problem(
+        "cannot finish: aksbot itself failed",
+        f"{type(error).__name__}: {error}"[:500],
+        "run it again with --debug for the traceback, and report that",
+    )
+    return _try_to_tell(unexpected, as_json=as_json, code=CRASHED)
+
+
+def _try_to_tell(problem: Problem, *, as_json: bool, code: int) -> int:
+    try:
+        tell(problem, as_json=as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _stay_silent()
+    return code
+
+
+def _stay_silent() -> int:
+    """Whoever read our output has gone. Python would complain once more when it closes stdout."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return BROKEN_PIPE
+
+
+def _log_to_stderr(debug: bool) -> None:
+    """Logs are for --debug: in a terminal everything that matters is in the answer itself."""
+    if debug:
+        logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+        # Every header of every call would hide what matters.
+        logging.getLogger("azure").setLevel(logging.WARNING)
+    else:
+        logging.getLogger().addHandler(logging.NullHandler())

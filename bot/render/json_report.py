@@ -1,0 +1,83 @@
+"""The report for a program. The keys are a contract: they are added to, never changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from enum import Enum
+from typing import Any
+
+from bot.events import Report
+from handlers.model import Check, Ranked, Unavailable
+from runbooks.library import Library
+
+
+def as_json(report: Report, library: Library) -> str:
+    """One object on several lines. Pure ASCII: nothing in it can steer a terminal."""
+    return json.dumps(as_dict(report, library), indent=2)
+
+
+def as_dict(report: Report, library: Library) -> dict[str, Any]:
+    diagnosis = report.diagnosis
+    return {
+        "cluster": diagnosis.target.name,
+        "id": str(diagnosis.target.id),
+        "state": diagnosis.state.value,
+        "findings": [_finding(ranked, library) for ranked in diagnosis.findings],
+        "unseen": [_unseen(one) for one in diagnosis.unseen],
+        "checks": [_check(one) for one in sorted(diagnosis.checks, key=lambda check: check.id)],
+        "took_ms": round(report.took_ms, 1),
+        "calls": {"arm": report.arm_calls, "kube": report.kube_calls},
+        "recorded_at": report.recorded_at.isoformat() if report.recorded_at else None,
+    }
+
+
+def _finding(ranked: Ranked, library: Library) -> dict[str, Any]:
+    finding = ranked.finding
+    runbook = library.get(finding.code)
+    return {
+        "code": finding.code,
+        "subject": finding.subject,
+        "title": runbook.title if runbook else finding.code,
+        "severity": finding.severity.value,
+        "root": ranked.root,
+        "explained_by": [{"code": code, "subject": subject} for code, subject in ranked.explained_by],
+        "because": list(finding.because),
+        "affects": list(finding.affects),
+        "facts": plain(finding.facts),
+        "remedies": list(runbook.remedies) if runbook else [],
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        "id": check.id,
+        "codes": list(check.codes),
+        "outcome": check.outcome.value,
+        "why": check.why,
+        "took_ms": round(check.took_ms, 1),
+    }
+
+
+def _unseen(one: Unavailable) -> dict[str, Any]:
+    return {"wanted": one.wanted, "why": one.why.value, "detail": one.detail, "grant": one.grant}
+
+
+def plain(value: Any) -> Any:
+    """A fact as JSON knows it, in an order that does not change."""
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((plain(item) for item in value), key=str)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)

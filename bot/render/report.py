@@ -1,0 +1,180 @@
+"""The report of a check for somebody who was asleep a minute ago: the verdict, the cause, what to do; then the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import shorten
+
+from bot.events import Report
+from bot.render.clean import one_line, wrapped
+from bot.render.line import Line
+from bot.render.markdown import paragraphs
+from bot.render.subject import short
+from handlers.model import Check, Diagnosis, Outcome, Ranked, Severity, State, Unavailable, Why
+from runbooks.head import BadRunbook
+from runbooks.library import FIX, Library
+
+_MARKS = {Severity.ERROR: ("✗", "error"), Severity.WARNING: ("!", "warning"), Severity.INFO: ("i", "info")}
+_DO = {Why.TIMEOUT: "try again, or give it longer with --timeout", Why.THROTTLED: "try again in a minute"}
+_LONGEST_PROOF = 240
+"""Azure can say a page in one sentence; the JSON report holds all of it."""
+_ROOTS = {Severity.ERROR: "cause", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
+    """The whole report. Nothing but commands and ids is wider than `columns`."""
+    diagnosis = report.diagnosis
+    lines = [verdict(diagnosis)]
+    for ranked in diagnosis.findings:
+        if ranked.root:
+            lines += [Line(), *_cause(ranked, library, columns)]
+    lines += _titled("What follows from it", _consequences(diagnosis, columns))
+    lines += _titled("Could not see", _unseen(diagnosis, columns))
+    return [*lines, Line(), *_ruled_out(diagnosis, columns), *_cost(report, columns)]
+
+
+def verdict(diagnosis: Diagnosis) -> Line:
+    """The answer in one line."""
+    state = diagnosis.state
+    return Line.of(
+        (f"{one_line(diagnosis.target.name)}: ", "title"),
+        (state.value.upper(), state.value),
+        (f" · {summary(diagnosis)}", ""),
+    )
+
+
+def summary(diagnosis: Diagnosis) -> str:
+    """The verdict in numbers."""
+    open_checks = [one for one in diagnosis.checks if one.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
+    if diagnosis.state is State.CLEAR:
+        return f"nothing wrong in {_count(len(diagnosis.checks), 'check')}"
+    if diagnosis.state is State.INCONCLUSIVE:
+        if not open_checks:
+            return "no check applies to it"
+        return f"{len(open_checks)} of {_count(len(diagnosis.checks), 'check')} stayed open"
+    roots = [ranked.finding.severity for ranked in diagnosis.findings if ranked.root]
+    counts = [_count(roots.count(severity), word) for severity, word in _ROOTS.items() if severity in roots]
+    effects = len(diagnosis.findings) - len(roots)
+    counts += [_count(effects, "consequence")] if effects else []
+    still_open = f" · {_count(len(open_checks), 'check')} open" if open_checks else ""
+    return ", ".join(counts) + still_open
+
+
+def _cause(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:
+    finding = ranked.finding
+    mark, style = _MARKS[finding.severity]
+    runbook = library.get(finding.code)
+    title = wrapped(runbook.title if runbook else finding.code, indent=f"{mark} ", hang="  ", columns=columns)
+    yield from (Line.of((text, style)) for text in title)
+    about = wrapped(f"{short(finding.subject)} · {finding.code}", indent="  ", columns=columns)
+    yield from (Line.of((text, "dim")) for text in about)
+    for proof in finding.because:
+        text = shorten(one_line(proof), _LONGEST_PROOF, placeholder=" …")
+        yield from (Line.of((line, "")) for line in wrapped(text, indent="  • ", hang="    ", columns=columns))
+    yield Line()
+    yield Line.of(("  What to do", "heading"))
+    yield from _fix(ranked, library, columns)
+
+
+def _fix(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:
+    finding = ranked.finding
+    runbook = library.get(finding.code)
+    if runbook is None:
+        text = f"There is no runbook for {finding.code} here."
+        yield from (Line.of((line, "")) for line in wrapped(text, indent="  ", columns=columns))
+        return
+    try:
+        yield from paragraphs(runbook.render(FIX, finding.facts), columns, indent="  ")
+    except BadRunbook as bad:
+        # A finding is worth showing whatever is wrong with its runbook; `<name>` marks what is not filled in.
+        yield from paragraphs(runbook.outline(FIX), columns, indent="  ")
+        text = f"({bad.file.name}, line {bad.line}, could not be filled in: {bad.what})"
+        yield from (Line.of((line, "dim")) for line in wrapped(text, indent="  ", columns=columns))
+
+
+def _consequences(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
+    roots = {ranked.finding.key for ranked in diagnosis.findings if ranked.root}
+    for ranked in diagnosis.findings:
+        if not ranked.root:
+            finding = ranked.finding
+            above = [code for code, subject in ranked.explained_by if (code, subject.lower()) in roots]
+            causes = ", ".join(dict.fromkeys(above or (code for code, _ in ranked.explained_by)))
+            text = f"{short(finding.subject)}: {finding.code} ← {causes}"
+            for line in wrapped(text, indent="  → ", hang="    ", columns=columns):
+                yield Line.of((line, ""))
+
+
+def _unseen(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
+    for (why, detail, grant), wanted in _grouped(diagnosis.unseen).items():
+        yield from _hanging(f"{', '.join(wanted)}: {why}", "  ? ", "unsure", columns)
+        yield from _hanging(detail, "    ", "dim", columns)
+        do = f"grant {grant}" if grant else _DO.get(why)
+        if do:
+            yield from _hanging(do, "    ", "", columns)
+    for check in diagnosis.checks:
+        if check.outcome is Outcome.CRASHED:
+            yield from _hanging(f"{_name(check)}: {check.why}", "  ? ", "unsure", columns)
+            yield from _hanging("run it again with --debug and report the traceback", "    ", "", columns)
+        elif check.outcome is Outcome.INCONCLUSIVE and not check.unseen:
+            yield from _hanging(f"{_name(check)}: {check.why}", "  ? ", "unsure", columns)
+    still_open = _ids(diagnosis, Outcome.INCONCLUSIVE, Outcome.CRASHED)
+    if still_open:
+        yield from _hanging(f"so these stayed open: {', '.join(still_open)}", "  ", "", columns)
+
+
+def _grouped(unseen: tuple[Unavailable, ...]) -> dict[tuple[Why, str, str | None], list[str]]:
+    """One reason often hides several things: it is told once."""
+    groups: dict[tuple[Why, str, str | None], list[str]] = {}
+    for one in unseen:
+        groups.setdefault((one.why, one.detail, one.grant), []).append(one.wanted)
+    return groups
+
+
+def _ruled_out(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
+    ruled_out = _ids(diagnosis, Outcome.CLEAR)
+    if ruled_out:
+        yield Line.of((_as_many_as_fit("Ruled out: ", ruled_out, columns), "right"))
+
+
+def _as_many_as_fit(label: str, names: list[str], columns: int) -> str:
+    for shown in range(len(names), 0, -1):
+        rest = f" +{len(names) - shown} more" if shown < len(names) else ""
+        text = label + ", ".join(names[:shown]) + rest
+        if len(text) <= columns:
+            return text
+    return f"{label}{len(names)} checks"
+
+
+def _cost(report: Report, columns: int) -> Iterator[Line]:
+    parts = [_count(report.arm_calls, "Azure call")]
+    if report.kube_calls:
+        parts.append(_count(report.kube_calls, "Kubernetes call"))
+    parts.append(f"{report.took_ms / 1000:.1f} s" if report.took_ms >= 950 else f"{report.took_ms:.0f} ms")
+    beside = len(_ids(report.diagnosis, Outcome.NOT_APPLICABLE))
+    if beside:
+        parts.append(f"{_count(beside, 'check')} not applicable")
+    if report.recorded_at:
+        parts.append(f"replay of {report.recorded_at:%Y-%m-%d %H:%M %Z}")
+    yield from (Line.of((text, "dim")) for text in wrapped(" · ".join(parts), columns=columns))
+
+
+def _titled(title: str, lines: Iterator[Line]) -> list[Line]:
+    below = list(lines)
+    return [Line(), Line.of((title, "heading")), *below] if below else []
+
+
+def _hanging(text: str, indent: str, style: str, columns: int) -> Iterator[Line]:
+    for line in wrapped(text, indent=indent, hang="    ", columns=columns):
+        yield Line.of((line, style))
+
+
+def _ids(diagnosis: Diagnosis, *outcomes: Outcome) -> list[str]:
+    return [_name(check) for check in diagnosis.checks if check.outcome in outcomes]
+
+
+def _name(check: Check) -> str:
+    return check.codes[0] if len(check.codes) == 1 else check.id
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,32 @@
+"""What a person calls the thing that a finding is about."""
+
+from __future__ import annotations
+
+from bot.render.clean import one_line
+from handlers.resource_id import BadResourceId, ResourceId
+
+_WORDS = {
+    "microsoft.containerservice/managedclusters": "cluster",
+    "microsoft.containerservice/managedclusters/agentpools": "pool",
+    "microsoft.kubernetes/connectedclusters": "cluster",
+    "microsoft.network/virtualnetworks": "network",
+    "microsoft.network/virtualnetworks/subnets": "subnet",
+    "microsoft.authorization/locks": "lock",
+    "microsoft.compute/virtualmachinescalesets": "scale set",
+    "microsoft.compute/virtualmachinescalesets/virtualmachines": "instance",
+    "microsoft.resources/resourcegroups": "group",
+    "microsoft.resources/subscriptions": "subscription",
+}
+
+
+def short(subject: str) -> str:
+    """`pool apps`, `quota standardDSv5Family in westeurope`; what is no ARM id stays as it is."""
+    try:
+        resource = ResourceId.parse(subject)
+    except BadResourceId:
+        return one_line(subject)
+    parts = resource.text.strip("/").split("/")
+    if resource.type.lower().endswith("/locations/usages"):
+        return one_line(f"quota {resource.name} in {parts[-3]}")
+    word = _WORDS.get(resource.type.lower()) or resource.type.rsplit("/", 1)[-1]
+    return one_line(f"{word} {resource.name}")

@@ -1,0 +1,131 @@
+"""Settings: environment variables `AKSBOT_*`, then `aksbot.toml` (beside you, or where AKSBOT_CONFIG says)."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import DirectoryPath, Field, FilePath, StringConstraints, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from handlers.problem import Exit, Problem
+
+PREFIX = "AKSBOT_"
+FILE = "aksbot.toml"
+_PATHS = ("ca_bundle", "data_dir", "runbooks")
+
+HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^/\s]+(/[^\s]*)?$")]
+
+
+class Settings(BaseSettings):
+    """Everything a person can set. Each field is `AKSBOT_<NAME>` in the environment, `<name>` in the file."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+
+    azure_resource_manager: HttpsUrl = Field(
+        "https://management.azure.com", description="a URL that starts with https://"
+    )
+    azure_authority: HttpsUrl = Field(
+        "https://login.microsoftonline.com", description="a URL that starts with https://"
+    )
+    ca_bundle: FilePath | None = Field(None, description="a file of certificates (PEM) that exists")
+    runbooks: Annotated[tuple[DirectoryPath, ...], NoDecode] = Field(
+        (), description=f"folders of runbooks that exist (in the environment joined by {os.pathsep!r})"
+    )
+    data_dir: Path = Field(Path("~/.local/state/aksbot"), description="a folder")
+    check_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds, more than 0 and at most 600")
+
+    @field_validator("azure_resource_manager", "azure_authority")
+    @classmethod
+    def _without_slash(cls, url: str) -> str:
+        return url.rstrip("/")
+
+    @field_validator("runbooks", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
+
+    @field_validator("data_dir")
+    @classmethod
+    def _home(cls, folder: Path) -> Path:
+        return folder.expanduser()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # What is passed in comes from the file, and the environment beats the file.
+        return env_settings, init_settings
+
+
+def load() -> Settings:
+    """The settings of this process, or a Problem that names the file, the key and what belongs there."""
+    file = _file()
+    values = _read(file) if file else {}
+    try:
+        return Settings(**values)
+    except ValidationError as invalid:
+        raise _problem(invalid, file) from invalid
+
+
+def _file() -> Path | None:
+    chosen = os.environ.get(f"{PREFIX}CONFIG")
+    if chosen:
+        return Path(chosen)
+    here = Path(FILE)
+    return here if here.exists() else None
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as unreadable:
+        why = unreadable.strerror or str(unreadable)
+        do = f"create it, or set {PREFIX}CONFIG to the file you mean"
+        raise Problem(f"cannot read the settings in {file}", why, do, code=Exit.USAGE) from unreadable
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as malformed:
+        raise Problem(
+            f"cannot read the settings in {file}",
+            f"it is not TOML: {malformed}",
+            "correct that line",
+            code=Exit.USAGE,
+        ) from malformed
+    return {key: _from(file.parent, value) if key in _PATHS else value for key, value in values.items()}
+
+
+def _from(folder: Path, value: Any) -> Any:
+    """Paths in the file start at the file, wherever the command was started."""
+    if isinstance(value, list):
+        return [_from(folder, item) for item in value]
+    return folder / Path(value).expanduser() if isinstance(value, str) else value
+
+
+def _problem(invalid: ValidationError, file: Path | None) -> Problem:
+    first = invalid.errors(include_url=False)[0]
+    key = str(first["loc"][0])
+    variable = PREFIX + key.upper()
+    from_environment = bool(os.environ.get(variable))
+    name, where = (variable, "the environment") if from_environment else (f"`{key}`", str(file))
+    field = Settings.model_fields.get(key)
+    if field is None:
+        known = ", ".join(Settings.model_fields)
+        return Problem(
+            f"cannot use the settings in {where}",
+            f"{name} is not a setting",
+            f"remove it; known are {known}",
+            code=Exit.USAGE,
+        )
+    given = repr(str(first["input"]))[:200]
+    return Problem(
+        f"cannot use the setting {name} in {where}",
+        f"its value is {given}",
+        f"give it {field.description}",
+        code=Exit.USAGE,
+    )

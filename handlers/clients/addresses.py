@@ -1,0 +1,66 @@
+"""What an ARM address is about: its path, subscription, provider, and what a person would call it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
+
+_SUBSCRIPTION = re.compile(r"^/+subscriptions/([^/]+)", re.IGNORECASE)
+_PROVIDER = re.compile(r"/providers/([^/]+)", re.IGNORECASE)
+_SCOPE = re.compile(r"^/+subscriptions/[^/]+/(?:resourcegroups/[^/]+/)?(?:providers/)?", re.IGNORECASE)
+_PATH_SAFE = "/:@!$&'()*+,;=~-._%"
+_QUERY_SAFE = "$'():,/"
+
+
+def address(endpoint: str, path: str, api_version: str, params: Mapping[str, str] | None = None) -> str:
+    """The URL of one question."""
+    query = {"api-version": api_version, **(params or {})}
+    return (
+        f"{endpoint}/{quote(path.lstrip('/'), safe=_PATH_SAFE)}?{urlencode(query, safe=_QUERY_SAFE, quote_via=quote)}"
+    )
+
+
+def follow(endpoint: str, link: str) -> str:
+    """A nextLink as it came; one without a host (a recording's) is at home here."""
+    return urljoin(endpoint + "/", link)
+
+
+def path_of(url: str) -> str:
+    return urlsplit(url).path
+
+
+def subscription_of(url: str) -> str:
+    found = _SUBSCRIPTION.match(path_of(url))
+    return found[1].lower() if found else ""
+
+
+def provider_of(url: str) -> str:
+    """The last provider in the path: it is the one that answers."""
+    found = _PROVIDER.findall(path_of(url))
+    return found[-1].lower() if found else ""
+
+
+def source_of(method: str, url: str) -> str:
+    """What was asked, so that a person can ask again."""
+    parts = urlsplit(url)
+    return f"{method} {parts.path}?{unquote(parts.query)}" if parts.query else f"{method} {parts.path}"
+
+
+def wanted_at(url: str) -> str:
+    """What a person would call it: the address without its subscription and group."""
+    path = unquote(path_of(url))
+    return _SCOPE.sub("", path).strip("/") or path
+
+
+def same_door(endpoint: str, url: str) -> bool:
+    """Whether a URL leads to the resource manager itself (or a region of it): only there does a token go."""
+    home, there = urlsplit(endpoint), urlsplit(url)
+    if home.scheme != there.scheme or _port(home.scheme, home.port) != _port(there.scheme, there.port):
+        return False
+    host, other = (home.hostname or "").lower(), (there.hostname or "").lower()
+    return other == host or other.endswith("." + host)
+
+
+def _port(scheme: str, port: int | None) -> int:
+    return port or (443 if scheme == "https" else 80)

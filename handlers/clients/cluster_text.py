@@ -1,0 +1,87 @@
+"""What a person types, pastes or clicks to say which cluster: a name, an ARM id, a link into the Azure portal."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from handlers.problem import Exit, Problem
+from handlers.resource_id import ResourceId
+
+LONGEST = 4000
+"""A portal link is a few hundred characters; what is longer is no cluster."""
+CLUSTER_TYPES = (
+    "Microsoft.ContainerService/managedClusters",
+    "Microsoft.Kubernetes/connectedClusters",
+    "Microsoft.ResourceConnector/appliances",
+    "Microsoft.NetworkCloud/kubernetesClusters",
+)
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,63}")
+_END = r"(?=[/?#&|\s\"'<>)\],;]|$)"
+_ID = re.compile(
+    r"/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+    r"/+resourcegroups/(?P<group>[\w().-]{1,90})/+providers/(?P<type>"
+    + "|".join(re.escape(one) for one in CLUSTER_TYPES)
+    + r")/+(?P<name>[A-Za-z0-9_-]{1,63})"
+    + _END,
+    re.IGNORECASE,
+)
+_ANY_ID = re.compile(r"/subscriptions/[^\s]+?/providers/(?P<type>[\w.]+/\w+)/", re.IGNORECASE)
+_SPEAKABLE = re.compile(r"[^A-Za-z0-9_.,:/@#=?-]+")
+
+
+def read_cluster(text: str) -> ResourceId | str:
+    """The id that the text holds, or the name that it is. Neither: a Problem that says what would be one."""
+    text = text.strip()
+    if len(text) > LONGEST:
+        raise _not_a_cluster(f"it has {len(text):,} characters")
+    if not text:
+        raise _not_a_cluster("no name was given")
+    decoded = _decoded(text)
+    found = _ID.search(decoded)
+    if found:
+        return ResourceId.parse(found[0])
+    if "/subscriptions/" in decoded.lower():
+        raise _other_id(decoded)
+    if not _NAME.fullmatch(text):
+        raise _not_a_cluster(_what_is_wrong(text))
+    return text
+
+
+def speakable(text: str) -> str:
+    """What may be repeated to the person who wrote it: no control characters, no markup, not much."""
+    clean = _SPEAKABLE.sub("…", text)[:60]
+    return clean if clean.strip("…") else ""
+
+
+def _decoded(text: str) -> str:
+    """A portal link holds its id percent-encoded, and inside another link twice."""
+    for _ in range(3):
+        decoded = unquote(text)
+        if decoded == text:
+            break
+        text = decoded
+    return text
+
+
+def _other_id(text: str) -> Problem:
+    other = _ANY_ID.search(text)
+    why = f"it names a {other['type']}" if other else "the resource id in it stops in the middle"
+    return _not_a_cluster(why)
+
+
+def _what_is_wrong(text: str) -> str:
+    shown = speakable(text)
+    if len(text) > 63 and not _SPEAKABLE.search(text):
+        return f"a cluster's name has at most 63 characters, this has {len(text)}"
+    named = f"{shown} " if shown else "it "
+    return f"{named}has characters that no cluster name has (letters, digits, - and _ do)"
+
+
+def _not_a_cluster(why: str) -> Problem:
+    return Problem(
+        "cannot tell which cluster is meant",
+        why,
+        "give a cluster's name, its resource id, or its link in the Azure portal",
+        code=Exit.USAGE,
+    )

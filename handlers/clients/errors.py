@@ -1,0 +1,119 @@
+"""What can go wrong between the bot and Azure, as values that a person can read.
+
+CannotSee                  (handlers.model)
+└─ ArmError                a call that brought nothing; `.unavailable` is its value
+   ├─ Denied               403; `grant` names the action that is missing
+   ├─ CredentialRefused    401, or no token was given
+   ├─ NotFound             404, 410
+   ├─ Throttled            429; `retry_after_s` says how long
+   ├─ TimedOut             no answer in time
+   ├─ Unreachable          no connection: network, DNS, TLS
+   ├─ Garbled              an answer that is none: half a body, a web page, broken JSON
+   ├─ Refused              any other 4xx
+   ├─ ServerFault          5xx
+   └─ WriteFateUnknown     a write was sent, and nobody knows what became of it
+NotARead                   a reader was asked to write: a mistake in the program
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from handlers.model import CannotSee, Unavailable, Why
+
+
+class NotARead(RuntimeError):
+    """A reader was asked to send something that may change Azure. It was not sent."""
+
+
+class ArmError(CannotSee):
+    """A call that brought nothing. `again` says that the same read may bring something a moment later.
+
+    `answer` and `headers` are what Azure said, redacted, where it said anything.
+    """
+
+    why: ClassVar[Why] = Why.FAILED
+
+    def __init__(
+        self,
+        wanted: str,
+        detail: str,
+        *,
+        status: int | None = None,
+        code: str = "",
+        grant: str | None = None,
+        retry_after_s: float | None = None,
+        again: bool = False,
+    ) -> None:
+        super().__init__(Unavailable(wanted, self.why, detail, grant))
+        self.status = status
+        self.code = code
+        self.retry_after_s = retry_after_s
+        self.again = again
+        self.answer: Any = None
+        self.headers: Mapping[str, str] = {}
+
+    @property
+    def detail(self) -> str:
+        return self.unavailable.detail
+
+
+class Denied(ArmError):
+    """403."""
+
+    why = Why.DENIED
+
+
+class CredentialRefused(ArmError):
+    """401, or Entra gave no token. `claims` is what the next token must carry, `stale` that a new one may help."""
+
+    why = Why.DENIED
+    claims: str | None = None
+    stale: bool = False
+
+
+class NotFound(ArmError):
+    """404 and 410."""
+
+    why = Why.ABSENT
+
+
+class Throttled(ArmError):
+    """429, or a call that was held back because Azure said "not before".
+
+    `by_front_door`: Resource Manager itself refused, so the whole subscription is concerned, not one provider.
+    """
+
+    why = Why.THROTTLED
+    by_front_door: bool = False
+
+
+class TimedOut(ArmError):
+    """No answer in time."""
+
+    why = Why.TIMEOUT
+
+
+class Unreachable(ArmError):
+    """No connection: the request was never sent."""
+
+
+class Garbled(ArmError):
+    """An answer that is none."""
+
+
+class Refused(ArmError):
+    """Any other 4xx."""
+
+
+class ServerFault(ArmError):
+    """5xx."""
+
+
+class WriteFateUnknown(ArmError):
+    """A write was sent and its answer was lost. It is never sent again: read the resource and its operations."""
+
+    def __init__(self, wanted: str, detail: str, *, request_id: str, status: int | None = None) -> None:
+        super().__init__(wanted, detail, status=status)
+        self.request_id = request_id

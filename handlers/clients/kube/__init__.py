@@ -1,0 +1,1 @@
+"""Reading a cluster's own API server."""

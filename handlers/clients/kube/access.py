@@ -1,0 +1,26 @@
+"""How a cluster's API server may be reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+CONNECT_S = 3.0
+"""A server that can be reached answers in a fraction of this; a private one never does."""
+
+
+@dataclass(frozen=True, slots=True)
+class KubeAccess:
+    """What the settings say. `run_command`: globs of clusters where a command may be run if nothing else works.
+
+    `run_command_token` is handed to Entra clusters with a command; without it the bot's own identity fetches one.
+    """
+
+    kubeconfig: Path | None = None
+    run_command: tuple[str, ...] = ()
+    run_command_token: str | None = field(default=None, repr=False)
+    connect_s: float = CONNECT_S
+
+    def may_run_commands(self, cluster: str) -> bool:
+        return any(fnmatchcase(cluster.lower(), glob.lower()) for glob in self.run_command)

@@ -1,0 +1,89 @@
+"""The one place where secrets leave what was kept of a cluster: everything that a reader hands out passes here.
+
+`keep` looks at raw objects, because redacting 150,000 pods as they come would take longer than fetching them. What it
+keeps is small, and its texts are looked at together, one page at a time, by the same rules as Azure's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+from handlers.clients.redact import SHORTEST, redact
+from handlers.clients.secret_keys import PLAIN, kind_of_key
+
+T = TypeVar("T")
+
+_PLAIN_TYPES = (int, float, bool, type(None))
+
+
+def without_secrets(kept: list[T]) -> list[T]:
+    """The kept values, built anew only where they hold a secret."""
+    texts: set[str] = set()
+    telling = _survey(kept, texts)
+    before = list(texts)
+    after = cast("list[str]", redact(before))
+    if after is before and not telling:
+        return kept
+    changed = {old: new for old, new in zip(before, after, strict=True) if new is not old}
+    return [cast("T", _rebuilt(one, changed)) for one in kept]
+
+
+def _survey(values: Iterable[Any], texts: set[str]) -> bool:
+    """Gather every text that is long enough for a secret; say whether a key promises one."""
+    telling = False
+    stack = list(values)
+    while stack:
+        one = stack.pop()
+        if isinstance(one, str):
+            if len(one) >= SHORTEST:
+                texts.add(one)
+        elif isinstance(one, _PLAIN_TYPES):
+            continue
+        elif isinstance(one, (tuple, list, set, frozenset)):
+            stack.extend(one)
+        elif isinstance(one, dict):
+            telling = telling or _tells(one)
+            stack.extend(one)
+            stack.extend(one.values())
+        else:
+            stack.extend(getattr(one, name) for name in _names(one.__class__))
+    return telling
+
+
+def _tells(mapping: dict[Any, Any]) -> bool:
+    """Whether a value is known as a secret by its key, or by the name that stands beside it (`name`, `value`)."""
+    if "value" in mapping:
+        return True
+    return any(isinstance(key, str) and kind_of_key(key) not in ("", PLAIN) for key in mapping)
+
+
+def _rebuilt(one: Any, changed: dict[str, str]) -> Any:
+    if isinstance(one, str):
+        return changed.get(one, one)
+    if isinstance(one, _PLAIN_TYPES):
+        return one
+    if isinstance(one, dict):
+        clean = redact(one) if _tells(one) else one
+        rebuilt = copy(one)
+        rebuilt.clear()
+        rebuilt.update({_rebuilt(key, changed): _rebuilt(value, changed) for key, value in clean.items()})
+        return rebuilt
+    if isinstance(one, tuple) and hasattr(one, "_make"):
+        return type(one)._make(_rebuilt(part, changed) for part in one)
+    if isinstance(one, (tuple, list, set, frozenset)):
+        return type(one)(_rebuilt(part, changed) for part in one)
+    new = {name: _rebuilt(getattr(one, name), changed) for name in _names(one.__class__)}
+    return replace(one, **new)
+
+
+@lru_cache(maxsize=256)
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of what is kept. What cannot be looked into cannot be shown to be clean."""
+    if not is_dataclass(kind):
+        known = "texts, numbers, tuples, lists, sets, dicts and dataclasses"
+        raise TypeError(f"a reader keeps {known}, not {kind.__name__}")
+    return tuple(field.name for field in fields(kind))

@@ -1,0 +1,146 @@
+"""The way round: straight to the API server; where that is out of reach, by run-command if the settings allow it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+
+from handlers.clients.clock import Clock
+from handlers.clients.errors import ArmError, ServerFault, Unreachable
+from handlers.clients.kube.direct import DirectWay
+from handlers.clients.kube.doors import KubeDoors
+from handlers.clients.kube.paths import Asked
+from handlers.clients.kube.questions import BAD_PODS, BUDGETS, NODES, SYSTEM_PODS, WARNINGS, Question, objects
+from handlers.clients.kube.refusals import refusal
+from handlers.clients.kube.reply import CUT, SOURCE, Reply
+from handlers.clients.kube.run_command import Audit, RunCommand
+from handlers.clients.kube.selectors import NotAnswered, by_fields, demands
+from handlers.clients.kube.unreachable import ROADBLOCKS, unreachable
+from handlers.clients.recording import FAILURES
+from handlers.clients.refusals import code_and_message
+from handlers.model import Target
+
+THROUGH = "through run-command"
+ANSWERS: dict[str, tuple[Question, ...]] = {
+    "/api/v1/nodes": (NODES,),
+    "/api/v1/pods": (BAD_PODS, SYSTEM_PODS),
+    "/api/v1/namespaces/kube-system/pods": (SYSTEM_PODS,),
+    "/apis/policy/v1/poddisruptionbudgets": (BUDGETS,),
+    "/api/v1/events": (WARNINGS,),
+}
+"""Which lists can be had by which questions."""
+ONLY_A_PART = {"/api/v1/pods": "metadata.namespace=kube-system", "/api/v1/events": "type=Warning"}
+"""Lists of which the questions bring a part, unless nothing else was wanted."""
+
+
+class Detour:
+    """Asks directly; lists that the fixed questions know come by run-command when nothing else comes."""
+
+    def __init__(self, direct: DirectWay, commands: RunCommand) -> None:
+        self._direct = direct
+        self._commands = commands
+        self._asking: dict[Question, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._said: dict[Question, str | ArmError] = {}
+        self._through = ""
+
+    @classmethod
+    def beside(cls, direct: DirectWay, target: Target, doors: KubeDoors, audit: Audit | None, clock: Clock) -> Detour:
+        token = _token(direct, doors)
+        return cls(direct, RunCommand(target, doors.arm, token=token, audit=audit, clock=clock))
+
+    @property
+    def reached(self) -> str:
+        return self._direct.reached or self._through
+
+    @property
+    def trouble(self) -> Unreachable | None:
+        return self._direct.trouble
+
+    async def send(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply:
+        try:
+            return await self._direct.send(method, target, body)
+        except Unreachable as error:
+            if error.code not in ROADBLOCKS or self._direct.reached:
+                raise
+            blocked = error
+        try:
+            return await self._round(method, target, blocked)
+        except NotAnswered:
+            raise unreachable(f"{blocked.detail}; run-command does not ask for this") from None
+
+    async def close(self) -> None:
+        await self._commands.close()
+        await self._direct.close()
+
+    async def _round(self, method: str, target: str, blocked: Unreachable) -> Reply:
+        path, _, query = target.partition("?")
+        params = dict(parse_qsl(query))
+        questions = ANSWERS.get(path, ()) if method == "GET" else ()
+        if not questions or params.get("labelSelector"):
+            raise NotAnswered
+        fields = params.get("fieldSelector", "")
+        matches = by_fields(fields)
+        outputs = await asyncio.gather(*(self._ask(question) for question in questions))
+        for said in outputs:
+            if isinstance(said, ArmError):
+                raise _told(said, target, blocked)
+        self._through = THROUGH
+        read = [objects(*pair) for pair in zip(questions, map(str, outputs), strict=True)]
+        part = path in ONLY_A_PART and not demands(fields, ONLY_A_PART[path])
+        items = _once([one for found, _ in read for one in found if matches(one)])
+        return _reply(questions, items, cut=part or any(cut for _, cut in read))
+
+    async def _ask(self, question: Question) -> str | ArmError:
+        """Each question is asked once, however many want to know."""
+        async with self._asking[question]:
+            if question not in self._said:
+                try:
+                    self._said[question] = await self._commands.output(question.command)
+                except ArmError as error:
+                    self._said[question] = error
+            return self._said[question]
+
+
+def _reply(questions: tuple[Question, ...], items: list[dict[str, Any]], *, cut: bool) -> Reply:
+    source = "; ".join(question.command.partition(" -o ")[0] for question in questions)
+    headers = {"content-type": "application/json", SOURCE: f"{source} ({THROUGH})"}
+    body = {"kind": questions[0].kind, "metadata": {}, "items": items}
+    return Reply(200, headers | ({CUT: "true"} if cut else {}), orjson.dumps(body))
+
+
+def _once(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    by_name = {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in items}
+    return list(by_name.values())
+
+
+def _told(error: ArmError, target: str, blocked: Unreachable) -> ArmError:
+    """Both halves: why not directly, and why not that way either. A recording tells it the same way."""
+    before = f"{blocked.detail}; {THROUGH}: "
+    if error.status is None or error.status < 300:
+        kind = type(error) if type(error) in FAILURES.values() else ServerFault
+        return kind(Asked.at(target).wanted, before + error.detail)
+    body = error.answer if isinstance(error.answer, dict) else {}
+    if body.get("kind") == "Status":
+        told = {**body, "message": f"{before}{body.get('message')}"}
+    else:
+        code, message = code_and_message(body)
+        if code == "ScopeLocked":
+            code, message = "ReadOnlyLock", "such a lock forbids run-command, as it is meant to: it counts as a write"
+        told = {"error": {"code": code, "message": before + (message or error.detail)}}
+    told_error = refusal("GET", target, Reply(error.status, error.headers, orjson.dumps(told)))
+    told_error.again = False
+    return told_error
+
+
+def _token(direct: DirectWay, doors: KubeDoors) -> Callable[[], Awaitable[str | None]]:
+    async def token() -> str | None:
+        if not direct.entra:
+            return None
+        return doors.access.run_command_token or await doors.cluster_tokens().current("a cluster token")
+
+    return token

@@ -1,0 +1,134 @@
+"""A kubeconfig: where the API server is, whom to trust there, and how to sign in."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+ENTRA_SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
+"""Every AKS cluster with Entra sign-in is this one application; a token for Azure itself is refused there."""
+ENTRA_SCOPE = f"{ENTRA_SERVER}/.default"
+
+
+class BadKubeconfig(ValueError):
+    """It cannot be used; the text says why, without what stands in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """One cluster's API server, and one way to sign in: a certificate, a token, or Entra."""
+
+    server: str
+    authority: str | None = field(default=None, repr=False)
+    certificate: tuple[bytes, bytes] | None = field(default=None, repr=False)
+    token: str = field(default="", repr=False)
+    entra: bool = False
+    server_name: str | None = None
+    proxy: str | None = field(default=None, repr=False)
+    unverified: bool = False
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.server).hostname or self.server
+
+
+def read_kubeconfig(text: str | bytes) -> Mapping[str, Any]:
+    """The YAML. What is wrong with it is told without its lines: they hold keys."""
+    import yaml
+
+    try:
+        config = yaml.safe_load(text)
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise BadKubeconfig("it is not YAML") from None
+    if not isinstance(config, dict):
+        raise BadKubeconfig("it is no kubeconfig")
+    return config
+
+
+def context_names(config: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row.get("name", "")) for row in _rows(config, "contexts"))
+
+
+def entrance(config: Mapping[str, Any], context: str | None = None, folder: Path | None = None) -> Entrance:
+    """The entrance of one context (of the current one, where none is named). Files in it start at `folder`."""
+    wanted = context or str(config.get("current-context") or "") or "".join(context_names(config)[:1])
+    chosen = _named(config, "contexts", wanted, "context")
+    cluster = _named(config, "clusters", str(chosen.get("cluster")), "cluster")
+    user = _named(config, "users", str(chosen.get("user")), "user")
+    server = str(cluster.get("server") or "")
+    if urlsplit(server).scheme != "https" or not urlsplit(server).hostname:
+        raise BadKubeconfig("its server is no https address")
+    authority = _content(cluster, "certificate-authority", folder)
+    sign_in = _sign_in(user, folder)
+    return Entrance(
+        server.rstrip("/"),
+        authority=authority.decode("ascii", errors="replace") if authority else None,
+        certificate=sign_in.get("certificate"),
+        token=sign_in.get("token", ""),
+        entra=sign_in.get("entra", False),
+        server_name=str(cluster["tls-server-name"]) if cluster.get("tls-server-name") else None,
+        proxy=str(cluster["proxy-url"]) if cluster.get("proxy-url") else None,
+        unverified=cluster.get("insecure-skip-tls-verify") is True,
+    )
+
+
+def _sign_in(user: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+    certificate, key = _content(user, "client-certificate", folder), _content(user, "client-key", folder)
+    if certificate and key:
+        return {"certificate": (certificate, key)}
+    if user.get("token"):
+        return {"token": str(user["token"])}
+    if user.get("tokenFile"):
+        return {"token": _file(str(user["tokenFile"]), folder).decode(errors="replace").strip()}
+    if _is_entra(user):
+        return {"entra": True}
+    program = user.get("exec")
+    if isinstance(program, dict):
+        raise BadKubeconfig(
+            f"it signs in by running {Path(str(program.get('command'))).name}, which aksbot does not do"
+        )
+    raise BadKubeconfig("its user has no certificate, no token and no Entra sign-in")
+
+
+def _is_entra(user: Mapping[str, Any]) -> bool:
+    program, provider = user.get("exec"), user.get("auth-provider")
+    if isinstance(program, dict):
+        return Path(str(program.get("command") or "")).stem.lower() == "kubelogin"
+    return isinstance(provider, dict) and provider.get("name") == "azure"
+
+
+def _rows(config: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
+    rows = config.get(kind)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _named(config: Mapping[str, Any], kind: str, name: str, inside: str) -> Mapping[str, Any]:
+    for row in _rows(config, kind):
+        if str(row.get("name")) == name and isinstance(row.get(inside), dict):
+            found: Mapping[str, Any] = row[inside]
+            return found
+    raise BadKubeconfig(f"it has no {inside} {name!r}")
+
+
+def _content(section: Mapping[str, Any], key: str, folder: Path | None) -> bytes | None:
+    """`key-data` holds it in base64, `key` names a file."""
+    if packed := section.get(f"{key}-data"):
+        try:
+            return base64.b64decode(str(packed), validate=True)
+        except (binascii.Error, ValueError):
+            raise BadKubeconfig(f"its {key}-data is not base64") from None
+    return _file(str(section[key]), folder) if section.get(key) else None
+
+
+def _file(name: str, folder: Path | None) -> bytes:
+    if folder is None:
+        raise BadKubeconfig("it names a file, and did not come from one")
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        raise BadKubeconfig(f"{name}: {error.strerror}") from None

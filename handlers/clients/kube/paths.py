@@ -1,0 +1,85 @@
+"""What a Kubernetes address is about: what a person calls it, which permission it needs, whether it only reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlencode
+
+from handlers.clients.errors import NotARead
+
+REVIEWS = re.compile(
+    r"^/apis/authorization\.k8s\.io/v1/(?:selfsubjectaccessreviews|selfsubjectrulesreviews|subjectaccessreviews)$"
+)
+"""The POSTs that read: they ask what somebody may do."""
+ACTING = frozenset({"proxy", "exec", "attach", "portforward"})
+"""GETs that do something: they reach into a pod or a node."""
+_PATH_SAFE = "/:@!$&'()*+,;=~-._%"
+_QUERY_SAFE = "'():,/!="
+_PARTS = re.compile(
+    r"^/(?:api/[^/]+|apis/(?P<group>[^/]+)/[^/]+)"
+    r"(?:/namespaces/(?P<namespace>[^/]+)(?=/[^/]))?"
+    r"/(?P<resource>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<part>[^/]+))?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One address, taken apart. What is no resource (`/readyz`) has only its path."""
+
+    path: str
+    resource: str = ""
+    group: str = ""
+    namespace: str = ""
+    name: str = ""
+    part: str = ""
+
+    @classmethod
+    def at(cls, target: str) -> Asked:
+        path = unquote(target.partition("?")[0])
+        found = _PARTS.match(path)
+        return cls(path, **{key: text or "" for key, text in found.groupdict().items()}) if found else cls(path)
+
+    @property
+    def wanted(self) -> str:
+        """What a person would call it."""
+        if not self.resource:
+            return self.path
+        what = "/".join(filter(None, (self.resource, self.name, self.part)))
+        return f"{what} in {self.namespace}" if self.namespace else what
+
+    def grant(self, method: str) -> str:
+        """The Kubernetes permission that it needs."""
+        if not self.resource:
+            return f"{method.lower()} {self.path}"
+        verb = "create" if method == "POST" else "get" if self.name else "list"
+        return permission(verb, self.resource + (f"/{self.part}" if self.part else ""), self.group, self.namespace)
+
+
+def permission(verb: str, resource: str, group: str, namespace: str) -> str:
+    what = f"{resource}.{group}" if group else resource
+    return f"{verb} {what} ({f'namespace {namespace}' if namespace else 'cluster scope'})"
+
+
+def target_of(path: str, params: Mapping[str, str] | None = None) -> str:
+    """Path and query as they go over the wire."""
+    plain, mark, query = path.partition("?")
+    more = urlencode({key: value for key, value in (params or {}).items() if value}, safe=_QUERY_SAFE, quote_via=quote)
+    whole = "&".join(filter(None, (query, more)))
+    return quote(plain, safe=_PATH_SAFE) + (f"?{whole}" if whole or mark else "")
+
+
+def source_of(target: str) -> str:
+    """What was asked, so that a person can ask again."""
+    return f"kubectl get --raw '{unquote(target)}'"
+
+
+def refuse_writes(method: str, target: str) -> None:
+    """Let GET and the access reviews pass; anything else is a mistake in the program."""
+    asked = Asked.at(target)
+    reads = method == "GET" or (method == "POST" and bool(REVIEWS.match(asked.path)))
+    if not reads or asked.part in ACTING or ".." in asked.path.split("/"):
+        raise NotARead(f"a reader may not {method} {asked.path}")
+    if asked.resource == "secrets" and not asked.group:
+        raise NotARead(f"a reader never looks into secrets: {asked.path}")

@@ -1,0 +1,190 @@
+"""The five questions that may be asked by run-command, and how to read what they bring.
+
+Each is one constant kubectl line that projects inside the cluster: what comes back is cut at 512 kB. Its output has a
+first and a last line of its own, so that a cut is seen wherever it was made; a record begins with `@`, its cells are
+parted by tabs, and free text is the last cell, because it may hold tabs and new lines itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from handlers.clients.kube.projections import budget, node, pod, warning
+
+BEGIN, END = "#begin", "#end"
+_NODE_LABELS = (
+    "agentpool",
+    "kubernetes.azure.com/agentpool",
+    "kubernetes.azure.com/mode",
+    "kubernetes.azure.com/node-image-version",
+    "kubernetes.azure.com/scalesetpriority",
+    "kubernetes.io/os",
+    "node.kubernetes.io/instance-type",
+    "topology.kubernetes.io/zone",
+    "karpenter.sh/nodepool",
+)
+
+
+def _label(name: str) -> str:
+    escaped = name.replace(".", "\\.")
+    return "{.metadata.labels." + escaped + "}"
+
+
+def _each(path: str, *fields: str) -> str:
+    """A cell of small rows: `name=value=value,`."""
+    return "{range " + path + "}" + "=".join("{" + field + "}" for field in fields) + ",{end}"
+
+
+def _records(path: str, *cells: str) -> str:
+    return "{range " + path + '}{"@\\t"}' + '{"\\t"}'.join(cells) + '{"\\n"}{end}'
+
+
+def _line(what: str, *records: str) -> str:
+    begin, end = '{"' + BEGIN + '\\n"}', '{"' + END + '\\n"}'
+    return f"kubectl get {what} -o jsonpath='{begin}{''.join(records)}{end}'"
+
+
+_CONDITION = (".type", ".status", ".reason", ".lastHeartbeatTime", ".lastTransitionTime")
+_STATE = (
+    ".name",
+    ".ready",
+    ".restartCount",
+    ".state.waiting.reason",
+    ".state.terminated.reason",
+    ".lastState.terminated.reason",
+    ".lastState.terminated.exitCode",
+    ".lastState.terminated.finishedAt",
+)
+_NODE = (
+    "{.metadata.name}",
+    "{.metadata.creationTimestamp}",
+    "{.metadata.deletionTimestamp}",
+    "{.spec.providerID}",
+    "{.spec.unschedulable}",
+    "{.spec.taints}",
+    "{.status.nodeInfo.kubeletVersion}",
+    *map(_label, _NODE_LABELS),
+    # A condition that is False is the rule and costs 100 bytes; Ready is shown whatever it is.
+    _each('.status.conditions[?(@.type=="Ready")]', *_CONDITION)
+    + _each('.status.conditions[?(@.status!="False")]', *_CONDITION),
+    '{.status.conditions[?(@.type=="Ready")].message}',
+)
+_POD = (
+    "{.metadata.namespace}",
+    "{.metadata.name}",
+    "{.metadata.creationTimestamp}",
+    "{.metadata.deletionTimestamp}",
+    "{.metadata.labels}",
+    "{.metadata.ownerReferences[0].kind}",
+    "{.metadata.ownerReferences[0].name}",
+    "{.spec.nodeName}",
+    "{.spec.priorityClassName}",
+    "{.status.phase}",
+    "{.status.reason}",
+    _each(".status.initContainerStatuses[*]", *_STATE),
+    _each(".status.containerStatuses[*]", *_STATE),
+    _each(".status.conditions[*]", *_CONDITION),
+    '{.status.conditions[?(@.type=="PodScheduled")].message}',
+)
+_BUDGET = (
+    "{.metadata.namespace}",
+    "{.metadata.name}",
+    "{.metadata.creationTimestamp}",
+    "{.metadata.generation}",
+    "{.metadata.labels}",
+    "{.spec.minAvailable}",
+    "{.spec.maxUnavailable}",
+    "{.spec.selector}",
+    "{.spec.unhealthyPodEvictionPolicy}",
+    "{.status.disruptionsAllowed}",
+    "{.status.currentHealthy}",
+    "{.status.desiredHealthy}",
+    "{.status.expectedPods}",
+    "{.status.observedGeneration}",
+    _each(".status.conditions[*]", *_CONDITION),
+)
+_WARNING = (
+    "{.metadata.namespace}",
+    "{.metadata.name}",
+    "{.involvedObject.kind}",
+    "{.involvedObject.namespace}",
+    "{.involvedObject.name}",
+    "{.reason}",
+    "{.count}",
+    "{.firstTimestamp}",
+    "{.lastTimestamp}",
+    "{.eventTime}",
+    "{.series.count}",
+    "{.series.lastObservedTime}",
+    "{.source.component}",
+    "{.message}",
+)
+_NOT_FINE = (
+    '.items[?(@.status.phase=="Pending")]',
+    '.items[?(@.status.phase=="Failed")]',
+    '.items[?(@.status.phase=="Unknown")]',
+    ".items[?(@.status.containerStatuses[*].state.waiting)]",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One kubectl line, the kind of list that it stands for, and how one of its records is read."""
+
+    about: str
+    command: str
+    kind: str
+    cells: int
+    read: Callable[[list[str]], dict[str, Any]]
+
+
+NODES = Question(
+    "nodes", _line("nodes", _records(".items[*]", *_NODE)), "NodeList", len(_NODE), lambda row: node(row, _NODE_LABELS)
+)
+BAD_PODS = Question(
+    "pods that wait, failed or are lost",
+    _line("pods --all-namespaces", *(_records(path, *_POD) for path in _NOT_FINE)),
+    "PodList",
+    len(_POD),
+    pod,
+)
+SYSTEM_PODS = Question(
+    "pods of kube-system",
+    _line("pods --namespace kube-system", _records(".items[*]", *_POD)),
+    "PodList",
+    len(_POD),
+    pod,
+)
+BUDGETS = Question(
+    "disruption budgets",
+    _line("poddisruptionbudgets --all-namespaces", _records(".items[*]", *_BUDGET)),
+    "PodDisruptionBudgetList",
+    len(_BUDGET),
+    budget,
+)
+# A cluster keeps its events for an hour.
+WARNINGS = Question(
+    "warning events of the last hour",
+    _line("events --all-namespaces --field-selector type=Warning", _records(".items[*]", *_WARNING)),
+    "EventList",
+    len(_WARNING),
+    warning,
+)
+QUESTIONS = (NODES, BAD_PODS, SYSTEM_PODS, BUDGETS, WARNINGS)
+
+
+def objects(question: Question, output: str) -> tuple[list[dict[str, Any]], bool]:
+    """The objects in an output, as far as they are projected, and whether the output was cut."""
+    start, end = output.find(f"{BEGIN}\n"), output.rfind(f"\n{END}")
+    records = output[start + len(BEGIN) if start >= 0 else 0 : end if end >= 0 else None].split("\n@\t")[1:]
+    if end < 0:
+        records = records[:-1]
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for record in records:
+        cells = record.split("\t", question.cells - 1)
+        if len(cells) == question.cells:
+            one = question.read(["" if cell == "<nil>" else cell for cell in cells])
+            found[one["metadata"].get("namespace", ""), one["metadata"]["name"]] = one
+    return list(found.values()), start < 0 or end < 0

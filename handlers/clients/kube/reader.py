@@ -1,0 +1,189 @@
+"""Reading a cluster's API server. Cheap to create: nothing is loaded or asked before the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from handlers.clients.answers import Answer
+from handlers.clients.arm import ArmReader
+from handlers.clients.call_log import CallLog
+from handlers.clients.clock import Clock, LoopClock
+from handlers.clients.errors import ArmError, Garbled
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.listing import Folded, KubeListing
+from handlers.clients.kube.paths import source_of, target_of
+from handlers.clients.kube.reply import SOURCE, Reply, Way
+from handlers.model import Target
+
+if TYPE_CHECKING:
+    from handlers.clients.kube.caller import Caller
+    from handlers.clients.kube.doors import KubeDoors
+    from handlers.clients.kube.run_command import Audit
+    from handlers.clients.pipe import Transport
+    from handlers.clients.recording import Recorder
+
+T = TypeVar("T")
+A = TypeVar("A")
+
+PAGE = 500
+MOST = 200_000
+LONGEST_TEXT = 200_000
+_REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+class KubeReader:
+    """All reads of one cluster's API server, for one check.
+
+    With a `transport` (a recording's) it asks nobody else. What cannot be read is raised as an ArmError; that the
+    server cannot be reached is found out once, and then said at once to whoever asks.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        arm: ArmReader,
+        access: KubeAccess,
+        *,
+        recorder: Recorder | None = None,
+        transport: Transport | None = None,
+        doors: KubeDoors | None = None,
+        on_run_command: Audit | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.target = target
+        self.access = access
+        self.calls = CallLog()
+        self._arm = arm
+        self._recorder = recorder
+        self._transport = transport
+        self._shared_doors = doors
+        self._on_run_command = on_run_command
+        self._clock = clock or LoopClock()
+
+    async def __aenter__(self) -> KubeReader:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        if "_caller" in self.__dict__:
+            await self._caller.way.close()
+        if "_doors" in self.__dict__ and self._shared_doors is None:
+            await self._doors.close()
+
+    @property
+    def reached(self) -> str:
+        """How the API server was reached ("directly", "through run-command"); empty as long as it was not."""
+        return self._caller.way.reached if "_caller" in self.__dict__ else ""
+
+    @property
+    def trouble(self) -> ArmError | None:
+        """Why the API server could not be reached directly. `code`: dns, refused, connect-timeout, network or tls."""
+        return self._caller.way.trouble if "_caller" in self.__dict__ else None
+
+    async def list(
+        self,
+        path: str,
+        keep: Callable[[Mapping[str, Any]], T | None],
+        *,
+        labels: str = "",
+        fields: str = "",
+        most: int = MOST,
+        page: int = PAGE,
+    ) -> KubeListing[T]:
+        """What `keep` makes of each object of a list (None: nothing). An expired list is read, and kept, anew.
+
+        It keeps texts, numbers, tuples, lists, sets, dicts and dataclasses of those: they leave without secrets.
+        """
+        from handlers.clients.kube.turning import Keeping, PageTurner
+
+        turner = PageTurner(self._caller, path, labels=labels, fields=fields, page=page)
+        items, first, cut = await turner.all(lambda: Keeping(keep, most))
+        return KubeListing(items, _source(turner.target, first), first.taken_at, cut)
+
+    async def fold(
+        self,
+        path: str,
+        start: Callable[[], A],
+        add: Callable[[A, Mapping[str, Any]], None],
+        *,
+        labels: str = "",
+        fields: str = "",
+        page: int = PAGE,
+    ) -> Folded[A]:
+        """The same for whoever wants a sum and no rows: `add` puts each object into what `start` made."""
+        from handlers.clients.kube.turning import Folding, PageTurner
+
+        turner = PageTurner(self._caller, path, labels=labels, fields=fields, page=page)
+        value, first, cut = await turner.all(lambda: Folding(start(), add))
+        return Folded(value, _source(turner.target, first), first.taken_at, cut)
+
+    async def get(self, path: str, params: Mapping[str, str] | None = None) -> Answer:
+        """One object, or whatever a GET of this path brings, without secrets."""
+        from handlers.clients.redact import redact
+
+        target = target_of(path, params)
+        body, reply = await self._caller.json("GET", target)
+        return Answer(redact(body), _source(target, reply), reply.taken_at, reply.headers)
+
+    async def text(
+        self,
+        path: str,
+        params: Mapping[str, str] | None = None,
+        *,
+        also: Container[int] = (),
+        most: int = LONGEST_TEXT,
+    ) -> str:
+        """A text (`/readyz?verbose`, a log), without secrets. `also`: statuses whose text is an answer too."""
+        from handlers.clients.redact import redact_text
+
+        target = target_of(path, params)
+        reply = await self._caller.reply("GET", target, also=also)
+        self._caller.record(lambda kept: kept.answer("GET", target, None, reply))
+        return redact_text(reply.content.decode("utf-8", errors="replace"))[:most]
+
+    async def may(self, verb: str, resource: str, group: str = "", namespace: str = "") -> bool:
+        """Whether the bot itself may do this. `pods/log` names a part; without a namespace, in all of them."""
+        kind, _, part = resource.partition("/")
+        wish = {"verb": verb, "resource": kind, "subresource": part, "group": group, "namespace": namespace}
+        spec = {"resourceAttributes": {name: text for name, text in wish.items() if text}}
+        body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec}
+        review, reply = await self._caller.json("POST", _REVIEW, body)
+        status = review.get("status") if isinstance(review, dict) else None
+        if not isinstance(status, dict) or not isinstance(status.get("allowed"), bool):
+            raise Garbled("selfsubjectaccessreviews", f"{reply.status}, but the answer holds no review")
+        return bool(status["allowed"])
+
+    @cached_property
+    def _caller(self) -> Caller:
+        from handlers.clients.kube.caller import Caller
+        from handlers.clients.kube.recorded import Kept
+
+        return Caller(self._way(), self.calls, self._clock, Kept(self._recorder) if self._recorder else None)
+
+    def _way(self) -> Way:
+        if self._transport is not None:
+            from handlers.clients.kube.recorded import RecordedWay
+
+            return RecordedWay(self._transport)
+        from handlers.clients.kube.direct import DirectWay
+
+        direct = DirectWay(self.target, self._doors)
+        if not self.access.may_run_commands(self.target.name):
+            return direct
+        from handlers.clients.kube.detour import Detour
+
+        return Detour.beside(direct, self.target, self._doors, self._on_run_command, self._clock)
+
+    @cached_property
+    def _doors(self) -> KubeDoors:
+        from handlers.clients.kube.doors import KubeDoors
+
+        return self._shared_doors or KubeDoors(self._arm, self.access)
+
+
+def _source(target: str, reply: Reply) -> str:
+    return reply.headers.get(SOURCE) or source_of(target)

@@ -1,0 +1,143 @@
+"""Keeping what a cluster answered, and answering from what was kept. A host is never part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from handlers.clients.errors import ArmError, ServerFault, Unreachable
+from handlers.clients.kube.paths import Asked
+from handlers.clients.kube.reply import Reply
+from handlers.clients.kube.unreachable import code_of, unreachable
+from handlers.clients.redact import redact, redact_text
+
+if TYPE_CHECKING:
+    from azure.core.rest import AsyncHttpResponse
+
+    from handlers.clients.pipe import Transport
+    from handlers.clients.recording import Recorder
+
+PREFIX = "/kube:"
+"""Stands before the path, so that no address of Azure is ever equal to it. Alone: how the server was reached."""
+MOST_OF_A_LIST = 16_000_000
+"""Bytes: some 8,000 pods. A recording is kept in memory until it is written, ten times as big as on disk."""
+ENDS = "the recording of this list ends here"
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+class ListCut(ServerFault):
+    """The list goes on, but nobody looked at (or kept) the rest."""
+
+
+class Kept:
+    """Gives answers to the recorder. Redacts, and leaves out the bulk that nobody reads."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def reached(self, how: str, trouble: ArmError | None) -> None:
+        """How the server was reached, and why not directly."""
+        reply = Reply(200, {"content-type": "application/json"}, b"")
+        self._answered("GET", "", None, reply, {"reached": how, "trouble": trouble.detail if trouble else ""})
+
+    def page(self, target: str, reply: Reply, follows: str) -> int:
+        """One page of a list, and how big it was. `follows` is what the next one is called in the recording."""
+        body = orjson.loads(reply.content)
+        for item in body["items"]:
+            _without_bulk(item)
+        clean = redact(body)
+        meta = clean.get("metadata") or {}
+        clean = {**clean, "metadata": {**meta, "continue": follows}}
+        self._answered("GET", target, None, reply, clean)
+        return len(orjson.dumps(clean))
+
+    def answer(self, method: str, target: str, body: Any, reply: Reply) -> None:
+        try:
+            clean = redact(orjson.loads(reply.content))
+        except orjson.JSONDecodeError:
+            clean = redact_text(reply.content.decode("utf-8", errors="replace"))
+        self._answered(method, target, body, reply, clean)
+
+    def failed(self, method: str, target: str, body: Any, error: ArmError) -> None:
+        self._recorder.failed(method, PREFIX + target, _packed(body), error)
+
+    def cut_off(self, method: str, target: str, body: Any) -> None:
+        self._recorder.cut_off(method, PREFIX + target, _packed(body))
+
+    def list_cut(self, target: str) -> None:
+        self.failed("GET", target, None, ListCut(Asked.at(target).wanted, ENDS))
+
+    def _answered(self, method: str, target: str, body: Any, reply: Reply, clean: Any) -> None:
+        name, headers = PREFIX + target, reply.headers
+        self._recorder.answered(method, name, _packed(body), reply.status, headers, clean, reply.taken_at)
+
+
+class RecordedWay:
+    """Asks a recording, and nobody else."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.reached = ""
+        self.trouble: ArmError | None = None
+        self._transport = transport
+        self._asked = False
+
+    async def send(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply:
+        if not self._asked:
+            self._asked = True
+            await self._learn()
+        try:
+            answer = await self._recall(method, target, body)
+        except Unreachable as error:
+            error.code = code_of(error.detail)
+            self.trouble = error
+            raise
+        except ServerFault as fault:
+            if fault.detail == ENDS:
+                raise ListCut(fault.unavailable.wanted, ENDS) from None
+            raise
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        taken_at = getattr(answer, "taken_at", None)
+        content = _text(answer.content, headers)
+        return Reply(answer.status_code, headers, content, **({"taken_at": taken_at} if taken_at else {}))
+
+    async def _recall(self, method: str, target: str, body: Mapping[str, Any] | None) -> AsyncHttpResponse:
+        from azure.core.rest import HttpRequest
+
+        return await self._transport.send(HttpRequest(method, PREFIX + target, content=_packed(body)))
+
+    async def _learn(self) -> None:
+        """How it was reached. One that says nothing about it was written by hand, or never got there."""
+        try:
+            answer = await self._recall("GET", "", None)
+        except ArmError:
+            return
+        body = answer.json() if answer.status_code == 200 else None
+        if isinstance(body, dict):
+            self.reached = str(body.get("reached") or "")
+            self.trouble = unreachable(str(body["trouble"])) if body.get("trouble") else None
+
+    async def close(self) -> None:
+        """The recording belongs to whoever opened it."""
+
+
+def _packed(body: Any) -> str | None:
+    return None if body is None else orjson.dumps(body).decode()
+
+
+def _text(content: bytes, headers: Mapping[str, str]) -> bytes:
+    """A text was recorded as a JSON string."""
+    if "json" in headers.get("content-type", "json") or not content.startswith(b'"'):
+        return content
+    text = orjson.loads(content)
+    return text.encode() if isinstance(text, str) else content
+
+
+def _without_bulk(item: Any) -> None:
+    meta = item.get("metadata") if isinstance(item, dict) else None
+    if not isinstance(meta, dict):
+        return
+    meta.pop("managedFields", None)
+    if isinstance(meta.get("annotations"), dict):
+        meta["annotations"].pop(_APPLIED, None)

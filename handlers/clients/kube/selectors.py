@@ -1,0 +1,49 @@
+"""Field selectors, applied here where no server does it: to objects of which only a part is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+KNOWN = frozenset(
+    {
+        "involvedObject.kind",
+        "involvedObject.name",
+        "involvedObject.namespace",
+        "metadata.name",
+        "metadata.namespace",
+        "reason",
+        "spec.nodeName",
+        "status.phase",
+        "type",
+    }
+)
+"""The fields that a server can select by and every projection holds."""
+
+
+class NotAnswered(Exception):
+    """No question brings what was asked for."""
+
+
+def by_fields(selector: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether an object matches `status.phase=Pending,metadata.namespace!=shop`."""
+    tests = [_test(part.strip()) for part in selector.split(",") if part.strip()]
+    return lambda one: all(test(one) for test in tests)
+
+
+def demands(selector: str, wish: str) -> bool:
+    """Whether a selector holds this very wish (`type=Warning`)."""
+    return wish in {part.strip().replace("==", "=") for part in selector.split(",")}
+
+
+def _test(part: str) -> Callable[[Mapping[str, Any]], bool]:
+    field, sign, value = part.partition("!=") if "!=" in part else part.replace("==", "=").partition("=")
+    if field not in KNOWN or not sign:
+        raise NotAnswered
+    return lambda one: (_at(one, field) == value) is (sign == "=")
+
+
+def _at(one: Any, field: str) -> str:
+    for key in field.split("."):
+        one = one.get(key) if isinstance(one, Mapping) else None
+    return "" if one is None else str(one)

@@ -1,0 +1,37 @@
+"""From answers to values: one answer, or the pages of a list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from handlers.clients.addresses import follow, source_of, wanted_at
+from handlers.clients.answers import Answer, Listing
+from handlers.clients.errors import Garbled
+
+if TYPE_CHECKING:
+    from handlers.clients.seen import SeenResponse
+
+
+def answer_of(seen: SeenResponse) -> Answer:
+    source = source_of(seen.request.method, seen.request.url)
+    return Answer(seen.json(), source, seen.taken_at, dict(seen.headers))
+
+
+def listing_of(pages: list[SeenResponse], items: list[Any], most: int, *, cut: bool) -> Listing:
+    source = source_of("GET", pages[0].request.url)
+    return Listing(tuple(items[:most]), source, pages[0].taken_at, cut or len(items) > most)
+
+
+def rows_of(page: SeenResponse) -> list[Any]:
+    """The rows of one page. An answer without a list is not an empty list."""
+    body = page.json()
+    rows = body.get("value") if isinstance(body, dict) else None
+    if not isinstance(rows, list):
+        raise Garbled(wanted_at(page.request.url), "the answer holds no list", status=page.status_code)
+    return rows
+
+
+def next_of(endpoint: str, page: SeenResponse) -> str | None:
+    body = page.json()
+    link = body.get("nextLink") or body.get("@odata.nextLink")
+    return follow(endpoint, link) if isinstance(link, str) else None

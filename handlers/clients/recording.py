@@ -1,0 +1,275 @@
+"""A recorded case: every question that was asked of Azure, with its redacted answer or its failure.
+
+A recording is one mapping, as JSON in a zip, or as YAML or JSON in a file or a folder:
+
+    {"target", "recorded_at", "version", "calls": [
+        {"method", "path", "params"?, "url"?, "body"?, "status", "headers", "answer", "taken_at"?},
+        {"method", "path", "params"?, "url"?, "body"?, "failed": "timeout|unreachable|…", "detail"}]}
+
+`url` stands for path and params where a parameter comes twice. No address holds a host: a case replays anywhere.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import orjson
+
+from handlers.clients.errors import (
+    ArmError,
+    CredentialRefused,
+    Garbled,
+    ServerFault,
+    Throttled,
+    TimedOut,
+    Unreachable,
+)
+from handlers.problem import Exit, Problem
+
+if TYPE_CHECKING:
+    from handlers.clients.replay import ReplayTransport
+
+VERSION = 1
+INSIDE = "recording.json"
+FAILURES: dict[str, type[ArmError]] = {
+    "timeout": TimedOut,
+    "unreachable": Unreachable,
+    "garbled": Garbled,
+    "throttled": Throttled,
+    "denied": CredentialRefused,
+    "failed": ServerFault,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What makes two requests equal: ids compare in any case, parameters in any order."""
+
+    method: str
+    path: str
+    params: tuple[tuple[str, str], ...] = ()
+    body: str = ""
+
+    @classmethod
+    def of(cls, method: str, url: str, body: Any = None) -> Question:
+        parts = urlsplit(url)
+        pairs = tuple(sorted(parse_qsl(parts.query, keep_blank_values=True)))
+        return cls(method.upper(), parts.path.lower().rstrip("/"), pairs, _canonical(body))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One question with its answer (`status`, `headers`, `answer`) or its failure (`failed`, `detail`)."""
+
+    method: str
+    url: str
+    body: Any = None
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    answer: Any = None
+    taken_at: datetime | None = None
+    failed: str | None = None
+    detail: str = ""
+
+    @property
+    def question(self) -> Question:
+        return Question.of(self.method, self.url, self.body)
+
+    def as_mapping(self) -> dict[str, Any]:
+        parts = urlsplit(self.url)
+        pairs = parse_qsl(parts.query, keep_blank_values=True)
+        entry: dict[str, Any] = {"method": self.method, "path": parts.path}
+        if len(dict(pairs)) < len(pairs):
+            entry["url"] = self.url
+        elif pairs:
+            entry["params"] = dict(pairs)
+        if self.body is not None:
+            entry["body"] = self.body
+        if self.failed is not None:
+            return {**entry, "failed": self.failed, "detail": self.detail}
+        taken = {"taken_at": self.taken_at.isoformat()} if self.taken_at else {}
+        return {**entry, "status": self.status, "headers": dict(self.headers), "answer": self.answer, **taken}
+
+    @classmethod
+    def from_mapping(cls, entry: Mapping[str, Any]) -> RecordedCall:
+        url = entry.get("url") or _url(entry["path"], entry.get("params") or {})
+        return cls(
+            method=str(entry.get("method", "GET")).upper(),
+            url=url,
+            body=entry.get("body"),
+            status=entry.get("status", None if "failed" in entry else 200),
+            headers={str(name).lower(): str(value) for name, value in (entry.get("headers") or {}).items()},
+            answer=entry.get("answer"),
+            taken_at=_moment(entry.get("taken_at")),
+            failed=entry.get("failed"),
+            detail=str(entry.get("detail", "")),
+        )
+
+
+class Recorder:
+    """Collects calls while a check runs. What it is given is redacted already."""
+
+    def __init__(self, target: str = "") -> None:
+        self.target = target
+        self._calls: dict[Question, RecordedCall] = {}
+        self._recorded_at = datetime.now(UTC)
+
+    def answered(
+        self,
+        method: str,
+        url: str,
+        body: Any,
+        status: int,
+        headers: Mapping[str, str],
+        answer: Any,
+        taken_at: datetime,
+    ) -> None:
+        call = RecordedCall(method, _local(url), _json(body), status, dict(headers), _local_links(answer), taken_at)
+        self._calls[call.question] = call
+
+    def failed(self, method: str, url: str, body: Any, error: ArmError) -> None:
+        at_home = _local(url)
+        if error.status is not None and error.status >= 300:
+            call = RecordedCall(
+                method, at_home, _json(body), error.status, dict(error.headers), error.answer, datetime.now(UTC)
+            )
+        else:
+            name = next((name for name, kind in FAILURES.items() if type(error) is kind), "failed")
+            call = RecordedCall(method, at_home, _json(body), failed=name, detail=error.detail)
+        self._calls.setdefault(call.question, call)
+
+    def cut_off(self, method: str, url: str, body: Any) -> None:
+        """The one who asked stopped waiting: its deadline was over."""
+        call = RecordedCall(method, _local(url), _json(body), failed="timeout", detail="no answer before the deadline")
+        self._calls.setdefault(call.question, call)
+
+    @property
+    def recording(self) -> Recording:
+        ordered = sorted(self._calls.values(), key=lambda call: (call.url.lower(), _canonical(call.body)))
+        return Recording(self.target, self._recorded_at, tuple(ordered))
+
+    def save(self, path: Path) -> None:
+        """Write the zip."""
+        self.recording.save(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A case that can be diagnosed again, anywhere."""
+
+    target: str
+    recorded_at: datetime
+    calls: tuple[RecordedCall, ...]
+    version: int = VERSION
+
+    def as_mapping(self) -> dict[str, Any]:
+        return {
+            "target": self.target,
+            "recorded_at": self.recorded_at.isoformat(),
+            "version": self.version,
+            "calls": [call.as_mapping() for call in self.calls],
+        }
+
+    def save(self, path: Path) -> None:
+        content = orjson.dumps(self.as_mapping(), option=orjson.OPT_INDENT_2)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(INSIDE, content)
+
+    @classmethod
+    def load(cls, path: Path) -> Recording:
+        """Read a zip, a folder, or a YAML or JSON file."""
+        try:
+            return cls.from_mapping(_read(Path(path)))
+        except (OSError, KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+            why = f"no {error} in it" if isinstance(error, KeyError) else str(error).splitlines()[0]
+            raise Problem(
+                f"cannot replay {Path(path).name}",
+                why,
+                "give the zip that --record wrote, or a folder with recording.yaml",
+                code=Exit.USAGE,
+            ) from error
+
+    @classmethod
+    def from_mapping(cls, whole: Mapping[str, Any]) -> Recording:
+        version = int(whole.get("version", VERSION))
+        if version > VERSION:
+            raise ValueError(f"it was written by a newer version (format {version}, known: {VERSION})")
+        moment = _moment(whole["recorded_at"])
+        if moment is None:
+            raise ValueError("recorded_at is empty")
+        calls = tuple(RecordedCall.from_mapping(entry) for entry in whole["calls"])
+        return cls(str(whole.get("target", "")), moment, calls, version)
+
+    def transport(self) -> ReplayTransport:
+        """What an ArmReader needs to answer from this recording alone."""
+        from handlers.clients.replay import ReplayTransport
+
+        return ReplayTransport(self)
+
+
+def _read(path: Path) -> Any:
+    if path.is_dir():
+        path = next(_candidates(path), path / "recording.yaml")
+    if path.suffix in (".yaml", ".yml", ".json"):
+        return _yaml(path.read_text()) if path.suffix != ".json" else orjson.loads(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        return orjson.loads(archive.read(INSIDE))
+
+
+def _candidates(folder: Path) -> Iterator[Path]:
+    names = ("recording.yaml", "recording.yml", INSIDE)
+    return (folder / name for name in names if (folder / name).exists())
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    class AsWritten(yaml.SafeLoader):
+        """A time in a body is text, as it is on the wire."""
+
+    AsWritten.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in known if not tag.endswith(":timestamp")]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    try:
+        return yaml.load(text, AsWritten)  # noqa: S506 (a SafeLoader with fewer rules)
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+
+
+def _url(path: str, params: Mapping[str, Any]) -> str:
+    return f"{path}?{urlencode({name: str(value) for name, value in params.items()})}" if params else path
+
+
+def _local(url: str) -> str:
+    """The address without its host."""
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def _local_links(answer: Any) -> Any:
+    if not isinstance(answer, dict):
+        return answer
+    links = {name: _local(answer[name]) for name in ("nextLink", "@odata.nextLink") if answer.get(name)}
+    return {**answer, **links}
+
+
+def _json(body: Any) -> Any:
+    return orjson.loads(body) if isinstance(body, (str, bytes)) and body else None
+
+
+def _canonical(body: Any) -> str:
+    return orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode() if body is not None else ""
+
+
+def _moment(text: Any) -> datetime | None:
+    if not text:
+        return None
+    moment = datetime.fromisoformat(str(text))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,116 @@
+"""Which keys stand before secrets (`adminPassword`, `storage_account_key`), and which only speak of them (`secretUrl`,
+`enableSecretRotation`, `publicKey`)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+PLAIN = "plain"
+"""The kind of a key whose value must stay as it is: paging tokens."""
+WHOLE_BRANCH = frozenset({"claims", "protected-settings", "secret-data"})
+"""Kinds under which every text is secret, however deep."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PAGING = frozenset({"nextlink", "odatanextlink", "skiptoken", "nexttoken", "nextpagetoken", "continuationtoken"})
+_EXACT = {
+    "apikey": "key",
+    "auth": "docker-auth",
+    "authorization": "authorization",
+    "claims": "claims",
+    "clientkeydata": "key",
+    "connectionstring": "connection-string",
+    "customdata": "custom-data",
+    "dockercfg": "docker-auth",
+    "dockerconfigjson": "docker-auth",
+    "kubeconfig": "kubeconfig",
+    "pass": "password",
+    "protectedsettings": "protected-settings",
+    "pwd": "password",
+    "sas": "sas",
+    "sig": "sas",
+    "userdata": "custom-data",
+}
+_STEMS = (
+    ("connectionstring", "connection-string"),
+    ("password", "password"),
+    ("passwd", "password"),
+    ("passphrase", "password"),
+    ("kubeconfig", "kubeconfig"),
+    ("secret", "secret"),
+    ("token", "token"),
+    ("credential", "credential"),
+)
+_KEY_OF = re.compile(
+    r"(?:access|account|admin|api|app|auth|client|encryption|function|host|instrumentation|license|master|primary"
+    r"|private|secondary|secret|service|session|shared|signing|ssh|storage|subscription|symmetric)key$"
+)
+_ABOUT = _set(
+    "algorithm at audience authentication authority caching class count days enabled endpoint error errors exists "
+    "expiration expired expires expiry file fingerprint format id identifier ids in interval issuer kind last length "
+    "lifetime link location management mode name names namespace on path permissions policy provider ref reference "
+    "references requests required reset rotation rule scope seconds selector size source state status store thumbprint "
+    "ttl type types uri uris url urls validity version versions"
+)
+_ASKS = _set("allow automount can disable disabled enable enabled has is next no requires show skip use with")
+_NOT_A_SECRETS_KEY = _set(
+    "annotation cache column config data foreign group hash idempotency index label map node object partition public "
+    "range registry route row search sort source tag taint target topology unique"
+)
+_HARMLESS_TEXT = re.compile(
+    r"^(?:true|false|yes|no|on|off|none|null|n/a|auto|default|unknown|enabled|disabled|string|secure ?string"
+    r"|secureobject|bearer|succeeded|failed|notset|not set"
+    r"|/(?:subscriptions|providers)/.*"
+    r"|https://[\w-]+\.(?:vault|managedhsm)\.[\w.]+(?:/[^\s?]*)?"
+    r"|@microsoft\.keyvault\(.*"
+    r"|\[(?:parameters|variables|concat|reference|listkeys|uniquestring|resourceid|if)\(.*"
+    r"|\$[({][\w.-]+[)}]"
+    r"|\d+(?:ms|s|m|h|d)"
+    r"|-?p(?:\d+[ymwd])*(?:t(?:\d+[hms])+)?"
+    r"|\d{4}-\d\d-\d\d(?:t[\d:.]+(?:z|[+-]\d\d:\d\d)?)?"
+    r")?$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@lru_cache(maxsize=8192)
+def kind_of_key(key: str) -> str:
+    """What stands under this key: a kind of secret, `plain` (leave it alone), or nothing special ("")."""
+    words = [word.lower() for word in _WORDS.findall(key[:200])]
+    while len(words) > 1 and words[-1].isdigit():
+        words.pop()
+    if not words:
+        return ""
+    whole, last = "".join(words), words[-1]
+    if whole in _PAGING:
+        return PLAIN
+    if whole in _EXACT:
+        return _EXACT[whole]
+    if last in _ABOUT or words[0] in _ASKS:
+        return ""
+    if last in ("key", "keys") or _KEY_OF.search(last.removesuffix("s")):
+        return "key" if _opens_something(words, key) else ""
+    if whole in ("secrets", "tokens") or "pull" in words:
+        return ""
+    return next((kind for stem, kind in _STEMS if stem in whole), "")
+
+
+def looks_harmless(text: str) -> bool:
+    """A value that is none: a switch, a duration, a reference to where the secret is."""
+    return bool(_HARMLESS_TEXT.match(text.strip()))
+
+
+def mark(kind: str) -> str:
+    return f"[redacted:{kind}]"
+
+
+def _opens_something(words: list[str], key: str) -> bool:
+    if len(words) == 1:
+        # `key` is what labels, taints and selectors have; `key1` is what listKeys gives.
+        return words[0] not in ("key", "keys") or key[-1].isdigit()
+    return words[-2] not in _NOT_A_SECRETS_KEY

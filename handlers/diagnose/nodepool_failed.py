@@ -1,0 +1,81 @@
+"""Did the last operation on a node pool fail?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handlers.diagnose.pool_ledger import Ledger
+from handlers.engine.declare import diagnostic
+from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
+from handlers.evidence.complaints import Complaints
+from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
+from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
+from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
+from handlers.model import Clear, Finding, Unavailable
+
+
+@diagnostic(codes=("nodepool-failed",), area="nodes")
+def nodepool_failed(
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    sets: ScaleSets | Unavailable,
+    instances: Instances | Unavailable,
+    log: ActivityLog | Unavailable,
+    node_log: NodeActivityLog | Unavailable,
+    settings: DiagnosticSettings | Unavailable,
+    usages: ComputeUsages | Unavailable,
+    sizes: VmSizes | Unavailable,
+    policies: Policies | Unavailable,
+    states: PolicyStates | Unavailable,
+    roles: RoleAssignments | Unavailable,
+    locks: Locks | Unavailable,
+    complaints: Complaints,
+) -> Iterator[Finding | Clear]:
+    """A node pool is Failed or Canceled: the seven places to look, and what each of them shows."""
+    if not pools.failed:
+        if pools.complete:
+            yield Clear(f"{len(pools.pools)} node pools, none Failed or Canceled")
+        return
+    for pool in pools.failed:
+        ledger = Ledger(cluster, pool, complaints)
+        ledger.pool_itself()
+        ledger.scale_set(sets)
+        ledger.machines(instances)
+        ledger.logs(log, node_log, settings)
+        ledger.quota_and_capacity(usages, sizes)
+        ledger.policies_and_roles(policies, states, roles)
+        ledger.locks(locks)
+        yield _failed(cluster, pool, ledger, complaints)
+
+
+def _failed(cluster: ManagedCluster, pool: AgentPool, ledger: Ledger, complaints: Complaints) -> Finding:
+    told = complaints.about(pool.id)
+    telling = next((one for one in told if not one.error.wraps), told[0] if told else None)
+    return Finding(
+        code="nodepool-failed",
+        subject=pool.id,
+        affects=(cluster.id,),
+        because=(
+            f"pool {pool.name} ({pool.mode}, {pool.count} × {pool.vm_size or 'mixed sizes'}) is {pool.state}",
+            *([str(telling)] if telling else ["Azure keeps no error text for it"]),
+            *ledger.lines(),
+        ),
+        facts={
+            "pool": pool.name,
+            "state": pool.state,
+            "count": pool.count,
+            "size": pool.vm_size,
+            "version": pool.version,
+            "current_version": pool.current_version,
+            "code": telling.error.code if telling else "",
+            "message": telling.error.message if telling else "",
+            "ledger": ledger.rows(),
+            "scale_set": ledger.scale_set_name,
+            "location": cluster.location,
+            "cluster": cluster.name,
+            "group": cluster.group,
+            "node_group": cluster.node_group,
+            "pool_id": pool.id,
+            "subscription": cluster.subscription,
+        },
+    )

@@ -1,0 +1,169 @@
+"""The seven places where a failed node pool's cause may be, walked in the order of the Azure document.
+
+Every step ends as ok, bad or unseen, with one line that says what was seen. A step that could not look says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from handlers.evidence.azure import AgentPool, ManagedCluster
+from handlers.evidence.complaints import Complaints
+from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, Usage, VmSizes
+from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
+from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
+from handlers.model import Unavailable
+from handlers.resource_id import last_name, within
+
+
+class Seen(StrEnum):
+    OK = "ok"
+    BAD = "bad"
+    UNSEEN = "unseen"
+    NOT_HERE = "not here"
+
+
+MARKS = {Seen.OK: "✓", Seen.BAD: "✗", Seen.UNSEEN: "?", Seen.NOT_HERE: "–"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One place, and what was seen there."""
+
+    number: int
+    place: str
+    seen: Seen
+    says: str
+
+
+class Ledger:
+    """The steps of one pool, filled in as they are walked."""
+
+    def __init__(self, cluster: ManagedCluster, pool: AgentPool, complaints: Complaints) -> None:
+        self._cluster = cluster
+        self._pool = pool
+        self._complaints = complaints
+        self._steps: list[Step] = []
+        self.scale_set_name = ""
+
+    def lines(self) -> tuple[str, ...]:
+        return tuple(f"{MARKS[step.seen]} {step.number} {step.place}: {step.says}" for step in self._steps)
+
+    def rows(self) -> list[dict[str, str | int]]:
+        return [
+            {"step": step.number, "place": step.place, "seen": str(step.seen), "says": step.says}
+            for step in self._steps
+        ]
+
+    def pool_itself(self) -> None:
+        behind = f", asked for {self._pool.version}, runs {self._pool.current_version}" if self._pool.upgrading else ""
+        self._add(1, "node pool", Seen.BAD, f"{self._pool.state}{behind}")
+
+    def scale_set(self, sets: ScaleSets | Unavailable) -> None:
+        if isinstance(sets, Unavailable):
+            return self._absent(2, "scale set", sets)
+        found = sets.of(self._pool)
+        if found is None:
+            seen = Seen.BAD if self._pool.type.lower() == "virtualmachinescalesets" else Seen.NOT_HERE
+            return self._add(
+                2, "scale set", seen, f"no scale set of pool {self._pool.name} in {self._cluster.node_group}"
+            )
+        self.scale_set_name = found.name
+        seen = Seen.BAD if found.failed else Seen.OK
+        return self._add(2, "scale set", seen, f"{found.name} is {found.state}, capacity {found.capacity}")
+
+    def machines(self, instances: Instances | Unavailable) -> None:
+        if isinstance(instances, Unavailable):
+            return self._absent(3, "instances", instances)
+        mine = instances.of(self._pool)
+        bad = [one for one in mine if one.failed or one.errors]
+        missing = self._pool.count - len(mine)
+        said = f"{len(mine)} of {self._pool.count} exist, {len(bad)} failed"
+        said += f": {bad[0].name} {bad[0].errors[0] if bad[0].errors else bad[0].state}" if bad else ""
+        seen = Seen.BAD if bad or missing > 0 else Seen.OK if instances.complete else Seen.UNSEEN
+        return self._add(3, "instances", seen, said)
+
+    def logs(
+        self,
+        log: ActivityLog | Unavailable,
+        node_log: NodeActivityLog | Unavailable,
+        settings: DiagnosticSettings | Unavailable,
+    ) -> None:
+        sends = "diagnostic settings not seen" if isinstance(settings, Unavailable) else _where_logs_go(settings)
+        if isinstance(log, Unavailable):
+            return self._absent(4, "activity log", log)
+        if isinstance(node_log, Unavailable):
+            return self._absent(4, "activity log", node_log)
+        told = [one for one in self._complaints.about(self._pool.id) if one.at]
+        said = f"failed writes: {told[0].error.code or 'without a code'}" if told else "no failed write to it"
+        return self._add(4, "activity log", Seen.BAD if told else Seen.OK, f"{said}; {sends}")
+
+    def quota_and_capacity(self, usages: ComputeUsages | Unavailable, sizes: VmSizes | Unavailable) -> None:
+        if isinstance(usages, Unavailable):
+            return self._absent(5, "quota, capacity", usages)
+        if isinstance(sizes, Unavailable):
+            return self._absent(5, "quota, capacity", sizes)
+        size = sizes.of(self._pool.vm_size)
+        if size is None:
+            said = f"{self._pool.vm_size or 'its size'} is not offered in {self._cluster.location}"
+            return self._add(5, "quota, capacity", Seen.BAD if self._pool.vm_size else Seen.UNSEEN, said)
+        names = ("lowPriorityCores",) if self._pool.spot else (size.family, "cores")
+        rows = [row for row in (usages.row(name) for name in names) if row]
+        full = [row for row in rows if row.free < size.cores]
+        said = "; ".join([*(_room(row) for row in full or rows), *size.restrictions])
+        return self._add(5, "quota, capacity", Seen.BAD if full or size.restrictions else Seen.OK, said)
+
+    def policies_and_roles(
+        self,
+        policies: Policies | Unavailable,
+        states: PolicyStates | Unavailable,
+        roles: RoleAssignments | Unavailable,
+    ) -> None:
+        if isinstance(policies, Unavailable):
+            return self._absent(6, "policies, roles", policies)
+        if isinstance(states, Unavailable):
+            return self._absent(6, "policies, roles", states)
+        if isinstance(roles, Unavailable):
+            return self._absent(6, "policies, roles", roles)
+        enforced = [one for one in policies.assignments if one.enforced and one.id.lower() not in policies.exempted]
+        said = [f"{len(enforced)} policies enforced", f"{len(states.broken)} resources break one"]
+        denied = _role_gap(self._pool, roles)
+        said.append(denied or f"{len(roles.roles)} role assignments of its identities")
+        seen = Seen.BAD if denied else Seen.OK if policies.complete and roles.complete else Seen.UNSEEN
+        return self._add(6, "policies, roles", seen, ", ".join(said))
+
+    def locks(self, locks: Locks | Unavailable) -> None:
+        if isinstance(locks, Unavailable):
+            return self._absent(7, "locks", locks)
+        group = self._cluster.node_group_id
+        held = [one for one in locks.locks if within(group, one.scope) or within(one.scope, group)]
+        held += [one for one in locks.locks if one not in held and within(one.scope, self._cluster.id)]
+        if not held:
+            return self._add(7, "locks", Seen.OK, "none on the cluster or its node resource group")
+        blocking = [one for one in held if one.read_only or within(group, one.scope)]
+        said = ", ".join(f"{one.name} ({one.level}) on {last_name(one.scope)}" for one in blocking or held)
+        return self._add(7, "locks", Seen.BAD if blocking else Seen.OK, said)
+
+    def _absent(self, number: int, place: str, missing: Unavailable) -> None:
+        self._add(number, place, Seen.UNSEEN, f"could not look: {missing}")
+
+    def _add(self, number: int, place: str, seen: Seen, says: str) -> None:
+        self._steps.append(Step(number, place, seen, says))
+
+
+def _room(row: Usage) -> str:
+    return f"{row.title or row.name} {row.used}/{row.limit}"
+
+
+def _where_logs_go(settings: DiagnosticSettings) -> str:
+    if not settings.settings:
+        return "no diagnostic setting"
+    return "logs go to " + ", ".join(last_name(one.to) or one.name for one in settings.settings)
+
+
+def _role_gap(pool: AgentPool, roles: RoleAssignments) -> str:
+    """A pool in a subnet of its own needs an identity that may join nodes to it."""
+    if not pool.subnet or any(within(role.scope, pool.subnet) for role in roles.roles):
+        return ""
+    return f"no identity of the cluster has a role on {last_name(pool.subnet)}"

@@ -1,0 +1,143 @@
+"""How a collector and a diagnostic say what they need: their annotations are the contract.
+
+    @collector(reads=("Microsoft.ContainerService/managedClusters/agentPools/read",))
+    async def agent_pools(target: Target, arm: ArmReader) -> AgentPools: ...
+
+    @diagnostic(codes=("subnet-full",))
+    def subnet_full(pools: AgentPools, subnets: PoolSubnets) -> Iterator[Finding | Clear]: ...
+
+`X` is required, `X | Unavailable` and `X | NotApplicable` are optional: the function is called without the
+fact and says what it makes of that. A signature that cannot work is refused here, at import.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from handlers.model import Evidence, Judgement, NotApplicable, Unavailable
+
+DEADLINE_S = 8.0
+"""How long one kind of evidence may take once what it needs is there: ARM answers 99 of 100 reads in under 2 s."""
+
+
+class BadDeclaration(TypeError):
+    """A collector or a diagnostic whose signature cannot work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One parameter: which kind of evidence (or client), and what may stand in its place."""
+
+    name: str
+    kind: type
+    or_unavailable: bool = False
+    or_not_applicable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """A function that fetches one kind of evidence."""
+
+    makes: type[Evidence]
+    fetch: Callable[..., Awaitable[Evidence | NotApplicable]]
+    needs: tuple[Need, ...]
+    reads: tuple[str, ...]
+    deadline_s: float
+    title: str
+
+    @property
+    def name(self) -> str:
+        return self.makes.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A function that answers one question from evidence."""
+
+    id: str
+    codes: tuple[str, ...]
+    judge: Callable[..., Iterator[Judgement]]
+    needs: tuple[Need, ...]
+    asks: str
+    area: str
+
+
+def collector(
+    *, reads: tuple[str, ...], deadline_s: float = DEADLINE_S
+) -> Callable[[Callable[..., Awaitable[Evidence | NotApplicable]]], Collector]:
+    """Declare a collector. `reads` are the Azure actions it needs: roles are made from them, and a 403 names them.
+
+    Its docstring is what people call the fact ("node pools") when it could not be seen.
+    """
+
+    def declare(fetch: Callable[..., Awaitable[Evidence | NotApplicable]]) -> Collector:
+        where = _where(fetch)
+        if not inspect.iscoroutinefunction(fetch):
+            raise BadDeclaration(f"{where} must be an async function")
+        made = [kind for kind in _members(_hints(fetch).get("return")) if kind is not NotApplicable]
+        if len(made) != 1 or not _is_evidence(made[0]):
+            raise BadDeclaration(f"{where} must return one Evidence class (or that | NotApplicable)")
+        return Collector(made[0], fetch, _needs(fetch), reads, deadline_s, _asks(fetch).rstrip("."))
+
+    return declare
+
+
+def diagnostic(*, codes: tuple[str, ...], area: str) -> Callable[[Callable[..., Iterator[Judgement]]], Diagnostic]:
+    """Declare a diagnostic. `codes` are the findings it can make; its docstring is what people see."""
+
+    def declare(judge: Callable[..., Iterator[Judgement]]) -> Diagnostic:
+        where = _where(judge)
+        if not codes:
+            raise BadDeclaration(f"{where} names no finding code")
+        if inspect.iscoroutinefunction(judge) or not inspect.isgeneratorfunction(judge):
+            raise BadDeclaration(f"{where} must be a plain generator function: it yields what it finds")
+        needs = _needs(judge)
+        if not any(_is_evidence(need.kind) for need in needs):
+            raise BadDeclaration(f"{where} needs no evidence at all")
+        return Diagnostic(judge.__name__.replace("_", "-"), codes, judge, needs, _asks(judge), area)
+
+    return declare
+
+
+def _needs(function: Callable[..., Any]) -> tuple[Need, ...]:
+    hints = _hints(function)
+    return tuple(_need(function, name, hints.get(name)) for name in inspect.signature(function).parameters)
+
+
+def _need(function: Callable[..., Any], name: str, annotation: Any) -> Need:
+    members = _members(annotation)
+    wanted = [kind for kind in members if kind not in (Unavailable, NotApplicable)]
+    if len(wanted) != 1 or not isinstance(wanted[0], type):
+        raise BadDeclaration(f"{_where(function)}: parameter {name!r} must be one class, or that | Unavailable")
+    return Need(name, wanted[0], Unavailable in members, NotApplicable in members)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function)
+    except NameError as unknown:
+        raise BadDeclaration(f"{_where(function)}: {unknown}") from unknown
+
+
+def _members(annotation: Any) -> list[Any]:
+    union = get_origin(annotation) in (Union, types.UnionType)
+    return list(get_args(annotation)) if union else [annotation]
+
+
+def _is_evidence(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Evidence)
+
+
+def _asks(function: Callable[..., Any]) -> str:
+    text = inspect.getdoc(function)
+    if not text:
+        raise BadDeclaration(f"{_where(function)} has no docstring: it is what people see")
+    return text.split("\n\n")[0].replace("\n", " ")
+
+
+def _where(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"

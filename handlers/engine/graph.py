@@ -1,0 +1,83 @@
+"""Which evidence a set of questions needs, and who fetches it. Nothing is listed by hand: modules are read."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import TypeVar
+
+from handlers.engine.declare import BadDeclaration, Collector, Diagnostic, Need
+from handlers.model import Evidence
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Diagnostics, and the collectors that feed them."""
+
+    collectors: dict[type[Evidence], Collector]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @classmethod
+    def of(cls, collectors: Iterable[Collector], diagnostics: Iterable[Diagnostic]) -> Graph:
+        by_kind: dict[type[Evidence], Collector] = {}
+        for one in collectors:
+            if one.makes in by_kind:
+                raise BadDeclaration(f"two collectors make {one.name}")
+            by_kind[one.makes] = one
+        known = tuple(sorted(diagnostics, key=lambda one: one.id))
+        if len({one.id for one in known}) != len(known):
+            raise BadDeclaration("two diagnostics have one name")
+        graph = cls(by_kind, known)
+        for diagnostic in known:
+            graph._follow(diagnostic.id, diagnostic.needs, ())
+        return graph
+
+    @classmethod
+    def discover(cls, evidence: ModuleType, diagnose: ModuleType) -> Graph:
+        """Read two packages. A module that cannot be imported is an error, never skipped."""
+        return cls.of(_declared(evidence, Collector), _declared(diagnose, Diagnostic))
+
+    def only(self, diagnostics: Iterable[Diagnostic]) -> Graph:
+        """The same graph for fewer questions."""
+        return Graph(self.collectors, tuple(diagnostics))
+
+    @cached_property
+    def wanted(self) -> tuple[Collector, ...]:
+        """Every collector that some diagnostic needs, directly or not; what others need comes first."""
+        order: dict[type[Evidence], Collector] = {}
+        for diagnostic in self.diagnostics:
+            self._order(diagnostic.needs, order)
+        return tuple(order.values())
+
+    def _order(self, needs: tuple[Need, ...], order: dict[type[Evidence], Collector]) -> None:
+        for need in needs:
+            if need.kind in order or not issubclass(need.kind, Evidence):
+                continue
+            collector = self.collectors[need.kind]
+            self._order(collector.needs, order)
+            order[need.kind] = collector
+
+    def _follow(self, who: str, needs: tuple[Need, ...], path: tuple[type, ...]) -> None:
+        for need in needs:
+            if not issubclass(need.kind, Evidence):
+                continue
+            if need.kind in path:
+                loop = " -> ".join(kind.__name__ for kind in (*path, need.kind))
+                raise BadDeclaration(f"evidence that needs itself: {loop}")
+            if need.kind not in self.collectors:
+                raise BadDeclaration(f"{who} needs {need.kind.__name__}, and nothing collects it")
+            self._follow(need.kind.__name__, self.collectors[need.kind].needs, (*path, need.kind))
+
+
+def _declared(package: ModuleType, kind: type[T]) -> list[T]:
+    found: dict[int, T] = {}
+    for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        module = importlib.import_module(info.name)
+        found |= {id(value): value for value in vars(module).values() if isinstance(value, kind)}
+    return list(found.values())

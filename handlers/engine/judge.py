@@ -1,0 +1,111 @@
+"""Ask one diagnostic its question, and say how it ended.
+
+Silence acquits only when nothing was missing or cut; else the diagnostic must yield `Clear` with its reason.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from handlers.engine.declare import Diagnostic, Need
+from handlers.model import (
+    Check,
+    Clear,
+    Evidence,
+    Finding,
+    Judgement,
+    NotApplicable,
+    Outcome,
+    Unavailable,
+)
+
+log = logging.getLogger(__name__)
+
+
+def judge(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> Check:
+    """The second boundary: a diagnostic that fails has crashed, which is never clear."""
+    absent = _absent(diagnostic.needs, arguments)
+    if absent is not None:
+        return _without_asking(diagnostic, absent)
+    yielded: list[Judgement] = []
+    try:
+        for judgement in diagnostic.judge(**arguments):
+            _must_be_declared(diagnostic, judgement)
+            yielded.append(judgement)
+    except Exception as error:
+        log.exception("diagnostic %s crashed", diagnostic.id)
+        why = f"a fault in this check: {type(error).__name__}: {error}"
+        return _ended(diagnostic, Outcome.CRASHED, why, yielded, _unseen(arguments.values()))
+    outcome, why = _verdict(yielded, arguments)
+    return _ended(diagnostic, outcome, why, yielded, _unseen([*arguments.values(), *yielded]))
+
+
+def _verdict(yielded: list[Judgement], arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
+    findings = [one for one in yielded if isinstance(one, Finding)]
+    open_questions = [one for one in yielded if isinstance(one, Unavailable)]
+    clears = [one.because for one in yielded if isinstance(one, Clear)]
+    pointless = [one.because for one in yielded if isinstance(one, NotApplicable)]
+    if findings:
+        return Outcome.FOUND, "; ".join(finding.because[0] for finding in findings)
+    if open_questions:
+        return Outcome.INCONCLUSIVE, str(open_questions[0])
+    if clears:
+        return Outcome.CLEAR, "; ".join(clears)
+    if pointless:
+        return Outcome.NOT_APPLICABLE, "; ".join(pointless)
+    return _silence(arguments)
+
+
+def _silence(arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
+    facts = list(arguments.values())
+    for missing in _unseen(facts):
+        return Outcome.INCONCLUSIVE, str(missing)
+    for fact in facts:
+        if isinstance(fact, Evidence) and fact.truncated:
+            return Outcome.INCONCLUSIVE, f"only a part could be read of {fact.source}"
+    sources = [fact.source for fact in facts if isinstance(fact, Evidence)]
+    return Outcome.CLEAR, f"nothing wrong in {', '.join(sources)}"
+
+
+def _absent(needs: tuple[Need, ...], arguments: Mapping[str, Any]) -> Unavailable | NotApplicable | None:
+    required = [arguments[need.name] for need in needs if not need.or_unavailable]
+    by_design = [
+        arguments[need.name]
+        for need in needs
+        if not need.or_not_applicable and isinstance(arguments[need.name], NotApplicable)
+    ]
+    return next(iter(by_design), None) or next((value for value in required if isinstance(value, Unavailable)), None)
+
+
+def _without_asking(diagnostic: Diagnostic, absent: Unavailable | NotApplicable) -> Check:
+    if isinstance(absent, NotApplicable):
+        return _ended(diagnostic, Outcome.NOT_APPLICABLE, absent.because, [], ())
+    return _ended(diagnostic, Outcome.INCONCLUSIVE, str(absent), [], (absent,))
+
+
+def _unseen(values: Iterable[Any]) -> tuple[Unavailable, ...]:
+    seen: dict[Unavailable, None] = {}
+    for value in values:
+        if isinstance(value, Unavailable):
+            seen[value] = None
+        if isinstance(value, Evidence):
+            seen |= dict.fromkeys(value.gaps)
+    return tuple(seen)
+
+
+def _must_be_declared(diagnostic: Diagnostic, judgement: Judgement) -> None:
+    if isinstance(judgement, Finding) and judgement.code not in diagnostic.codes:
+        raise ValueError(f"{diagnostic.id} found {judgement.code!r}, which it does not declare")
+
+
+def _ended(
+    diagnostic: Diagnostic,
+    outcome: Outcome,
+    why: str,
+    yielded: Iterable[Judgement],
+    unseen: tuple[Unavailable, ...],
+) -> Check:
+    findings = tuple(one for one in yielded if isinstance(one, Finding))
+    return Check(diagnostic.id, diagnostic.codes, outcome, why, 0.0, findings, unseen)

@@ -1,0 +1,188 @@
+"""The engine: fetch each kind of evidence once, all that is ready at once; judge as soon as the evidence is in.
+
+The wall clock of a check is therefore its longest chain of dependent calls. Two boundaries keep a check alive:
+a collector that fails makes its kind `Unavailable`, a diagnostic that fails is `crashed`. Neither is ever "clear".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from handlers.engine.current import collecting, deadline
+from handlers.engine.declare import Collector, Diagnostic, Need
+from handlers.engine.graph import Graph
+from handlers.engine.judge import judge
+from handlers.engine.rank import Explains, rank
+from handlers.model import (
+    CannotSee,
+    Check,
+    Diagnosis,
+    Evidence,
+    NotApplicable,
+    Target,
+    Unavailable,
+    Why,
+)
+
+log = logging.getLogger(__name__)
+
+CHECK_DEADLINE_S = 30.0
+"""How long a whole check may take: a person waits for it, and the longest chain is four calls."""
+
+Fact = Evidence | Unavailable | NotApplicable
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A kind of evidence is in, or is known to stay away."""
+
+    kind: str
+    value: Fact
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A diagnostic has ended."""
+
+    check: Check
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Everything has ended; causes are ranked."""
+
+    diagnosis: Diagnosis
+
+
+Event = Collected | Judged | Finished
+
+
+class Engine:
+    """Answers the questions of one graph for any number of targets, at the same time if need be."""
+
+    def __init__(self, graph: Graph, explains: Explains, *, deadline_s: float = CHECK_DEADLINE_S) -> None:
+        self._graph = graph
+        self._explains = explains
+        self._deadline_s = deadline_s
+
+    def plan(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What a check will collect and judge, by name."""
+        collected = tuple(collector.name for collector in self._graph.wanted)
+        return collected, tuple(diagnostic.id for diagnostic in self._graph.diagnostics)
+
+    async def check(self, target: Target, clients: Mapping[type, Any]) -> AsyncGenerator[Event, None]:
+        """Events as they happen, the diagnosis last. Closing the iterator cancels all that still runs."""
+        run = _Run(self._graph, self._explains, self._deadline_s, target, clients)
+        work = asyncio.create_task(run.all(), name=f"check {target.name}")
+        try:
+            while (event := await run.events.get()) is not None:
+                yield event
+            await work
+        finally:
+            work.cancel()
+            with suppress(asyncio.CancelledError):
+                await work
+
+    async def diagnose(self, target: Target, clients: Mapping[type, Any]) -> Diagnosis:
+        """The diagnosis alone, for whoever draws no progress."""
+        async for event in self.check(target, clients):
+            if isinstance(event, Finished):
+                return event.diagnosis
+        raise AssertionError("a check that ends has a diagnosis")
+
+
+class _Run:
+    """One check of one target."""
+
+    def __init__(
+        self, graph: Graph, explains: Explains, deadline_s: float, target: Target, clients: Mapping[type, Any]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self.events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._graph = graph
+        self._explains = explains
+        self._target = target
+        self._given: dict[type, Any] = {Target: target, **clients}
+        self._clock = loop.time
+        self._began = loop.time()
+        self._ends = self._began + deadline_s
+        self._facts: dict[type, asyncio.Future[Fact]] = {
+            collector.makes: loop.create_future() for collector in graph.wanted
+        }
+        self._checks: dict[str, Check] = {}
+
+    async def all(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for collector in self._graph.wanted:
+                    group.create_task(self._collect(collector), name=collector.name)
+                for diagnostic in self._graph.diagnostics:
+                    group.create_task(self._judge(diagnostic), name=diagnostic.id)
+            self.events.put_nowait(Finished(self._diagnosis()))
+        finally:
+            self.events.put_nowait(None)
+
+    async def _collect(self, collector: Collector) -> None:
+        arguments = {need.name: await self._value(need) for need in collector.needs}
+        began = self._clock()
+        fact = _stands_in(collector.needs, arguments) or await self._fetch(collector, arguments)
+        self._facts[collector.makes].set_result(fact)
+        self.events.put_nowait(Collected(collector.name, fact, (self._clock() - began) * 1000))
+
+    async def _fetch(self, collector: Collector, arguments: dict[str, Any]) -> Fact:
+        """The first boundary: whatever goes wrong in a collector becomes a value."""
+        allowed_s = max(0.0, min(self._ends - self._clock(), collector.deadline_s))
+        ends = self._clock() + allowed_s
+        collecting.set(collector.name)
+        deadline.set(ends)
+        try:
+            async with asyncio.timeout_at(ends):
+                return await collector.fetch(**arguments)
+        except CannotSee as error:
+            return replace(error.unavailable, wanted=collector.title)
+        except TimeoutError:
+            return Unavailable(collector.title, Why.TIMEOUT, f"no answer within {allowed_s:.2g} s")
+        except Exception as error:
+            log.exception("collector %s failed", collector.name)
+            detail = f"the answer could not be understood ({type(error).__name__} while reading it)"
+            return Unavailable(collector.title, Why.FAILED, detail)
+
+    async def _judge(self, diagnostic: Diagnostic) -> None:
+        arguments = {need.name: await self._value(need) for need in diagnostic.needs}
+        began = self._clock()
+        check = judge(diagnostic, arguments)
+        check = replace(check, took_ms=(self._clock() - began) * 1000)
+        self._checks[diagnostic.id] = check
+        self.events.put_nowait(Judged(check))
+
+    async def _value(self, need: Need) -> Any:
+        return self._given[need.kind] if need.kind in self._given else await self._facts[need.kind]
+
+    def _diagnosis(self) -> Diagnosis:
+        checks = tuple(self._checks[diagnostic.id] for diagnostic in self._graph.diagnostics)
+        findings = [finding for check in checks for finding in check.findings]
+        missing = [fact.result() for fact in self._facts.values()]
+        unseen = dict.fromkeys(fact for fact in missing if isinstance(fact, Unavailable))
+        unseen |= dict.fromkeys(gap for fact in missing if isinstance(fact, Evidence) for gap in fact.gaps)
+        unseen |= dict.fromkeys(gap for check in checks for gap in check.unseen)
+        took_ms = (self._clock() - self._began) * 1000
+        return Diagnosis(self._target, rank(findings, self._explains), checks, tuple(unseen), took_ms)
+
+
+def _stands_in(needs: tuple[Need, ...], arguments: Mapping[str, Any]) -> Unavailable | NotApplicable | None:
+    """What a collector becomes when something it cannot do without is missing: the same absence, unchanged."""
+    for need in needs:
+        value = arguments[need.name]
+        if isinstance(value, NotApplicable) and not need.or_not_applicable:
+            return value
+    for need in needs:
+        value = arguments[need.name]
+        if isinstance(value, Unavailable) and not need.or_unavailable:
+            return value
+    return None

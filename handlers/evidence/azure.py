@@ -1,0 +1,223 @@
+"""The managed cluster and its node pools, as AKS itself tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handlers.clients.arm import ArmReader
+from handlers.engine.declare import collector
+from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.wire import dig, need_number, need_text, number, text, whole
+from handlers.model import Evidence, NotApplicable, Target
+
+MANAGED_CLUSTER = "Microsoft.ContainerService/managedClusters"
+SETTLED = frozenset({"succeeded", "failed", "canceled"})
+"""The provisioning states in which no operation runs. Every other text means that one does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManagedCluster(Evidence):
+    """The cluster resource."""
+
+    id: str
+    name: str
+    location: str
+    state: str
+    power: str
+    version: str
+    current_version: str
+    node_group: str
+    error: ErrorDetail | None
+    identities: tuple[str, ...]
+    """Object ids of the control plane's and the kubelet's identity."""
+    network: Mapping[str, Any]
+
+    @property
+    def subscription(self) -> str:
+        return self.id.split("/")[2]
+
+    @property
+    def group(self) -> str:
+        return self.id.split("/")[4]
+
+    @property
+    def group_id(self) -> str:
+        return f"/subscriptions/{self.subscription}/resourceGroups/{self.group}"
+
+    @property
+    def node_group_id(self) -> str:
+        return f"/subscriptions/{self.subscription}/resourceGroups/{self.node_group}"
+
+    @property
+    def failed(self) -> bool:
+        return self.state.lower() in ("failed", "canceled")
+
+    @property
+    def busy(self) -> bool:
+        return self.state.lower() not in SETTLED
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkProfile(Evidence):
+    """How the cluster gives out addresses."""
+
+    plugin: str
+    mode: str
+    dataplane: str
+    outbound_type: str
+    pod_cidr: str
+
+    @property
+    def pods_use_the_subnet(self) -> bool:
+        """Flat Azure CNI: every pod takes an address of the node's subnet."""
+        return self.plugin.lower() == "azure" and self.mode.lower() != "overlay"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPool:
+    """One node pool."""
+
+    id: str
+    name: str
+    count: int
+    vm_size: str
+    type: str
+    mode: str
+    os: str
+    state: str
+    power: str
+    max_pods: int
+    version: str
+    current_version: str
+    max_surge: str
+    max_unavailable: str
+    subnet: str
+    pod_subnet: str
+    spot: bool
+    autoscaled: bool
+    most_nodes: int
+    error: ErrorDetail | None
+
+    @property
+    def failed(self) -> bool:
+        return self.state.lower() in ("failed", "canceled")
+
+    @property
+    def busy(self) -> bool:
+        return self.state.lower() not in SETTLED
+
+    @property
+    def stopped(self) -> bool:
+        return self.power.lower() == "stopped"
+
+    @property
+    def upgrading(self) -> bool:
+        """Its nodes are asked to run a version that they do not all run yet."""
+        asked, runs = self.version, self.current_version
+        return bool(asked and runs) and not (runs == asked or runs.startswith(asked + "."))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentPools(Evidence):
+    """The cluster's node pools."""
+
+    pools: tuple[AgentPool, ...]
+
+    @property
+    def failed(self) -> tuple[AgentPool, ...]:
+        return tuple(pool for pool in self.pools if pool.failed)
+
+
+@collector(reads=("Microsoft.ContainerService/managedClusters/read",))
+async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | NotApplicable:
+    """the cluster"""
+    if not target.id.is_a(MANAGED_CLUSTER):
+        return NotApplicable(f"{target.name} is a {target.id.type}, not an AKS cluster")
+    answer = await arm.managed_cluster(target.id)
+    body = answer.body
+    properties = dig(body, "properties")
+    return ManagedCluster(
+        source=answer.source,
+        taken_at=answer.taken_at,
+        id=need_text(body, "id"),
+        name=need_text(body, "name"),
+        location=need_text(body, "location"),
+        state=need_text(properties, "provisioningState"),
+        power=text(properties, "powerState", "code"),
+        version=text(properties, "kubernetesVersion"),
+        current_version=text(properties, "currentKubernetesVersion"),
+        node_group=need_text(properties, "nodeResourceGroup"),
+        error=innermost(dig(properties, "status", "provisioningError")),
+        identities=_identities(body),
+        network=dig(properties, "networkProfile") or {},
+    )
+
+
+@collector(reads=())
+async def network_profile(cluster: ManagedCluster) -> NetworkProfile:
+    """the network profile"""
+    return NetworkProfile(
+        source=cluster.source,
+        taken_at=cluster.taken_at,
+        plugin=need_text(cluster.network, "networkPlugin"),
+        mode=text(cluster.network, "networkPluginMode"),
+        dataplane=text(cluster.network, "networkDataplane"),
+        outbound_type=text(cluster.network, "outboundType"),
+        pod_cidr=text(cluster.network, "podCidr"),
+    )
+
+
+@collector(reads=("Microsoft.ContainerService/managedClusters/agentPools/read",))
+async def agent_pools(target: Target, arm: ArmReader) -> AgentPools | NotApplicable:
+    """the node pools"""
+    if not target.id.is_a(MANAGED_CLUSTER):
+        return NotApplicable(f"{target.name} is a {target.id.type}, not an AKS cluster")
+    listing = await arm.agent_pools(target.id)
+    pools = tuple(read_pool(item) for item in whole(listing.items))
+    return AgentPools(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, pools=pools)
+
+
+def read_pool(body: Mapping[str, Any]) -> AgentPool:
+    """A node pool from its wire body. Pools of virtual machines have no count or size of their own."""
+    properties = dig(body, "properties")
+    machines = dig(properties, "virtualMachinesProfile", "scale", "manual")
+    by_hand = [row for row in machines if isinstance(row, Mapping)] if isinstance(machines, list) else []
+    of_machines = text(properties, "type") == "VirtualMachines"
+    return AgentPool(
+        id=need_text(body, "id"),
+        name=need_text(body, "name"),
+        count=sum(number(row, "count") for row in by_hand) if of_machines else _count(properties),
+        vm_size=text(properties, "vmSize") or next((text(row, "size") for row in by_hand), ""),
+        type=text(properties, "type"),
+        mode=text(properties, "mode"),
+        os=text(properties, "osType"),
+        state=need_text(properties, "provisioningState"),
+        power=text(properties, "powerState", "code"),
+        max_pods=number(properties, "maxPods"),
+        version=text(properties, "orchestratorVersion"),
+        current_version=text(properties, "currentOrchestratorVersion"),
+        max_surge=text(properties, "upgradeSettings", "maxSurge"),
+        max_unavailable=text(properties, "upgradeSettings", "maxUnavailable"),
+        subnet=text(properties, "vnetSubnetID"),
+        pod_subnet=text(properties, "podSubnetID"),
+        spot=text(properties, "scaleSetPriority").lower() == "spot",
+        autoscaled=dig(properties, "enableAutoScaling") is True,
+        most_nodes=number(properties, "maxCount"),
+        error=innermost(dig(properties, "status", "provisioningError")),
+    )
+
+
+def _count(properties: Any) -> int:
+    """A pool being created or of a newer kind may have no count yet; a scale set pool always does."""
+    if text(properties, "type") == "VirtualMachineScaleSets":
+        return need_number(properties, "count")
+    return number(properties, "count")
+
+
+def _identities(body: Any) -> tuple[str, ...]:
+    assigned = dig(body, "identity", "userAssignedIdentities")
+    users = [text(one, "principalId") for one in assigned.values()] if isinstance(assigned, Mapping) else []
+    kubelet = text(body, "properties", "identityProfile", "kubeletidentity", "objectId")
+    return tuple(dict.fromkeys(one for one in (text(body, "identity", "principalId"), *users, kubelet) if one))

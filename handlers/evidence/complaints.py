@@ -1,0 +1,91 @@
+"""What Azure itself gave as the reason: the errors that the cluster, its pools and their scale sets carry.
+
+Text alone is never proof of a cause. It tells which failure a cause may claim: a quota that happens to be full does
+not explain a pool that failed for another, known reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from handlers.engine.declare import collector
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.compute import ScaleSets
+from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
+from handlers.model import Evidence, Unavailable
+
+Topic = Callable[[ErrorDetail], bool]
+"""Whether an error speaks of one cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One error that Azure reported, the thing it is about, and when it was written to the activity log."""
+
+    about: str
+    error: ErrorDetail
+    at: datetime | None = None
+
+    def __str__(self) -> str:
+        when = f"at {self.at:%Y-%m-%d %H:%M} UTC " if self.at else ""
+        return f"{when}Azure said: {self.error}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Complaints(Evidence):
+    """All of them, by the id of the pool (or cluster) that they are about."""
+
+    all: tuple[Complaint, ...]
+
+    def about(self, subject: str) -> tuple[Complaint, ...]:
+        return tuple(one for one in self.all if one.about.lower() == subject.lower())
+
+    def speaking_of(self, topic: Topic, subject: str = "") -> tuple[Complaint, ...]:
+        told = self.about(subject) if subject else self.all
+        return tuple(one for one in told if topic(one.error))
+
+    def claimable(self, subject: str, topic: Topic) -> bool:
+        """Whether a cause may claim this failure: Azure named that cause for it, or named none at all."""
+        told = [one for one in self.about(subject) if not one.error.wraps]
+        return not told or any(topic(one.error) for one in told)
+
+
+@collector(reads=())
+async def complaints(
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    sets: ScaleSets | Unavailable,
+    log: ActivityLog | Unavailable,
+    node_log: NodeActivityLog | Unavailable,
+) -> Complaints:
+    """the errors that Azure reported"""
+    found = [*_of(cluster.id, cluster.error, log)]
+    for pool in pools.pools:
+        found += _of(pool.id, pool.error, log)
+        scale_set = sets.of(pool) if isinstance(sets, ScaleSets) else None
+        found += _told(pool.id, _last_failure(node_log, scale_set.id)) if scale_set else ()
+    return Complaints(
+        source=f"{cluster.source} and the activity logs",
+        taken_at=cluster.taken_at,
+        truncated=pools.truncated,
+        gaps=tuple(one for one in (sets, log, node_log) if isinstance(one, Unavailable)),
+        all=tuple(found),
+    )
+
+
+def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable) -> Iterator[Complaint]:
+    if error:
+        yield Complaint(subject, error)
+    yield from _told(subject, _last_failure(log, subject))
+
+
+def _last_failure(log: ActivityLog | Unavailable, subject: str) -> Event | None:
+    return log.last_failure(subject) if isinstance(log, ActivityLog) else None
+
+
+def _told(subject: str, event: Event | None) -> Iterator[Complaint]:
+    if event and event.error:
+        yield Complaint(subject, event.error, event.at)

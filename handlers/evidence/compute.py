@@ -1,0 +1,267 @@
+"""What stands behind the node pools: scale sets, their instances, machines, quotas and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handlers.clients.answers import Listing
+from handlers.clients.arm import ArmReader
+from handlers.engine.declare import collector
+from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
+from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.gather import each
+from handlers.evidence.wire import dig, need_number, need_text, number, rows, text, texts, whole
+from handlers.model import Evidence
+
+COMPUTE_API = "2024-11-01"
+SKUS_API = "2021-07-01"
+SCALE_SET_POOL = "virtualmachinescalesets"
+MOST_INSTANCES = 5000
+"""AKS allows 5,000 nodes in a cluster; a scale set that lists more is cut, and says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleSet:
+    """One scale set of the node resource group."""
+
+    id: str
+    name: str
+    pool: str
+    state: str
+    capacity: int
+    size: str
+
+    @property
+    def failed(self) -> bool:
+        return self.state.lower() == "failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleSets(Evidence):
+    """The scale sets in the node resource group."""
+
+    sets: tuple[ScaleSet, ...]
+
+    def of(self, pool: AgentPool) -> ScaleSet | None:
+        return next((one for one in self.sets if one.pool.lower() == pool.name.lower()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One virtual machine of a scale set (or, with an empty instance id, one that stands alone)."""
+
+    id: str
+    name: str
+    instance_id: str
+    scale_set: str
+    pool: str
+    state: str
+    power: str
+    latest_model: bool
+    errors: tuple[ErrorDetail, ...]
+
+    @property
+    def failed(self) -> bool:
+        return self.state.lower() == "failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instances(Evidence):
+    """Every virtual machine behind the node pools."""
+
+    machines: tuple[Instance, ...]
+
+    def of(self, pool: AgentPool) -> tuple[Instance, ...]:
+        return tuple(one for one in self.machines if one.pool.lower() == pool.name.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One quota row: how much of it is used."""
+
+    name: str
+    title: str
+    used: int
+    limit: int
+
+    @property
+    def free(self) -> int:
+        return self.limit - self.used
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputeUsages(Evidence):
+    """The compute quotas of the cluster's region and subscription."""
+
+    location: str
+    scope: str
+    usages: tuple[Usage, ...]
+
+    def row(self, name: str) -> Usage | None:
+        return next((one for one in self.usages if one.name.lower() == name.lower()), None)
+
+    def id_of(self, usage: Usage) -> str:
+        return f"{self.scope}/usages/{usage.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class VmSize:
+    """What a size needs and where it may be used."""
+
+    name: str
+    family: str
+    cores: int
+    zones: tuple[str, ...]
+    restrictions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VmSizes(Evidence):
+    """The VM sizes of the region."""
+
+    sizes: Mapping[str, VmSize]
+
+    def of(self, name: str) -> VmSize | None:
+        return self.sizes.get(name.lower())
+
+
+@collector(reads=("Microsoft.Compute/virtualMachineScaleSets/read",))
+async def scale_sets(cluster: ManagedCluster, arm: ArmReader) -> ScaleSets:
+    """the scale sets"""
+    path = f"{cluster.node_group_id}/providers/Microsoft.Compute/virtualMachineScaleSets"
+    listing = await arm.list(path, COMPUTE_API)
+    sets = tuple(
+        ScaleSet(
+            id=need_text(item, "id"),
+            name=need_text(item, "name"),
+            pool=text(item, "tags", "aks-managed-poolName"),
+            state=need_text(item, "properties", "provisioningState"),
+            capacity=need_number(item, "sku", "capacity"),
+            size=text(item, "sku", "name"),
+        )
+        for item in whole(listing.items)
+    )
+    return ScaleSets(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, sets=sets)
+
+
+@collector(
+    reads=("Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read", "Microsoft.Compute/virtualMachines/read"),
+    deadline_s=12,
+)
+async def instances(cluster: ManagedCluster, pools: AgentPools, sets: ScaleSets, arm: ArmReader) -> Instances:
+    """the virtual machines"""
+
+    async def of_one(place: ScaleSet | str) -> tuple[list[Instance], Listing]:
+        if isinstance(place, str):  # machines of a group cannot be listed with their views
+            listing = await arm.list(place, COMPUTE_API, most=MOST_INSTANCES)
+            return [read_instance(item, None) for item in whole(listing.items)], listing
+        path, views = f"{place.id}/virtualMachines", {"$expand": "instanceView"}
+        listing = await arm.list(path, COMPUTE_API, params=views, most=MOST_INSTANCES)
+        return [read_instance(item, place) for item in whole(listing.items)], listing
+
+    places: list[ScaleSet | str] = [*sets.sets]
+    if any(pool.type.lower() != SCALE_SET_POOL for pool in pools.pools):
+        places.append(f"{cluster.node_group_id}/providers/Microsoft.Compute/virtualMachines")
+    found, gaps = await each(places, of_one)
+    return Instances(
+        source=", ".join(listing.source for _, listing in found),
+        taken_at=min((listing.taken_at for _, listing in found), default=cluster.taken_at),
+        truncated=pools.truncated or any(listing.truncated for _, listing in found),
+        gaps=gaps,
+        machines=tuple(machine for machines, _ in found for machine in machines),
+    )
+
+
+def read_instance(body: Mapping[str, Any], scale_set: ScaleSet | None) -> Instance:
+    """One machine, of a scale set or on its own, with the errors that its view holds."""
+    view = dig(body, "properties", "instanceView")
+    power = [code for code in _codes(view) if code.lower().startswith("powerstate/")]
+    return Instance(
+        id=need_text(body, "id"),
+        name=text(body, "name") or (f"{scale_set.name}_{text(body, 'instanceId')}" if scale_set else ""),
+        instance_id=need_text(body, "instanceId") if scale_set else "",
+        scale_set=scale_set.id if scale_set else "",
+        pool=scale_set.pool if scale_set else _pool_of(body),
+        state=need_text(body, "properties", "provisioningState"),
+        power=power[0].partition("/")[2] if power else "",
+        latest_model=dig(body, "properties", "latestModelApplied") is not False,
+        errors=_view_errors(view),
+    )
+
+
+def _pool_of(body: Mapping[str, Any]) -> str:
+    """Scale sets and single machines carry one tag, machines of the old availability sets another."""
+    return text(body, "tags", "aks-managed-poolName") or text(body, "tags", "poolName")
+
+
+@collector(reads=("Microsoft.Compute/locations/usages/read",))
+async def compute_usages(cluster: ManagedCluster, arm: ArmReader) -> ComputeUsages:
+    """the compute quotas"""
+    scope = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Compute/locations/{cluster.location}"
+    listing = await arm.list(f"{scope}/usages", COMPUTE_API)
+    usages = tuple(
+        Usage(
+            name=need_text(item, "name", "value"),
+            title=text(item, "name", "localizedValue"),
+            used=need_number(item, "currentValue"),
+            limit=need_number(item, "limit"),
+        )
+        for item in whole(listing.items)
+    )
+    return ComputeUsages(
+        source=listing.source,
+        taken_at=listing.taken_at,
+        truncated=listing.truncated,
+        location=cluster.location,
+        scope=scope,
+        usages=usages,
+    )
+
+
+@collector(reads=("Microsoft.Compute/skus/read",), deadline_s=15)
+async def vm_sizes(cluster: ManagedCluster, arm: ArmReader) -> VmSizes:
+    """the VM sizes of the region"""
+    path = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Compute/skus"
+    here = {"$filter": f"location eq '{cluster.location}'"}
+    listing = await arm.list(path, SKUS_API, params=here, most=20000)
+    machines = [item for item in whole(listing.items) if text(item, "resourceType") == "virtualMachines"]
+    sizes = {size.name.lower(): size for size in map(_size, machines)}
+    return VmSizes(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, sizes=sizes)
+
+
+def _size(body: Mapping[str, Any]) -> VmSize:
+    capabilities = {text(row, "name"): text(row, "value") for row in rows(body, "capabilities")}
+    info = next(iter(rows(body, "locationInfo")), {})
+    return VmSize(
+        name=need_text(body, "name"),
+        family=need_text(body, "family"),
+        cores=int(capabilities.get("vCPUs") or 0) or number(body, "numberOfCores"),
+        zones=texts(info, "zones"),
+        restrictions=tuple(_restriction(row) for row in rows(body, "restrictions")),
+    )
+
+
+def _restriction(body: Mapping[str, Any]) -> str:
+    where = texts(body, "restrictionInfo", "zones")
+    reason = text(body, "reasonCode") or "restricted"
+    return f"{reason} in zones {', '.join(where)}" if where else reason
+
+
+def _codes(view: Any) -> list[str]:
+    return [text(status, "code") for status in rows(view, "statuses")]
+
+
+def _view_errors(view: Any) -> tuple[ErrorDetail, ...]:
+    """Statuses of level Error: of the machine itself, then of its extensions."""
+    groups = [(text(view, "computerName"), rows(view, "statuses"))]
+    groups += [(text(extension, "name"), rows(extension, "statuses")) for extension in rows(view, "extensions")]
+    return tuple(
+        ErrorDetail(
+            text(status, "code").rsplit("/", 1)[-1], text(status, "message") or text(status, "displayStatus"), where
+        )
+        for where, statuses in groups
+        for status in statuses
+        if text(status, "level").lower() == "error" or "/failed" in text(status, "code").lower()
+    )

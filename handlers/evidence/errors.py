@@ -1,0 +1,156 @@
+"""Azure wraps errors in errors: JSON in strings, Go text, semicolon lists. Take them apart, outermost first.
+
+The forms, all seen on the wire: `{"error": {...}}` (ARM), bare `{"code", "message", "subcode"}` (the AKS provider),
+PascalCase, `details[]` whose message is JSON text again, `Category: …; SubCode: …; OrginalError: …` (AKS about another
+provider, misspelt like that), `Status=409 Code="X" Message="…"` (Go), `(X) …` (the command line's).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+WRAPPERS = frozenset(
+    {
+        "badrequest",
+        "conflict",
+        "createvmssagentpoolfailed",
+        "deploymentfailed",
+        "internaloperationerror",
+        "invalidtemplatedeployment",
+        "reconcilevmssagentpoolfailed",
+        "resourcedeploymentfailure",
+        "resourceoperationfailure",
+        "unspecified",
+        "upgradefailed",
+    }
+)
+"""Codes that say only that something below failed."""
+
+_DEEPEST = 12
+"""Errors nest four or five deep on the wire; a text made to nest further is cut here."""
+_GO_ERROR = re.compile(
+    r'Code=\\*"(?P<code>[^"\\]+)\\*"\s+Message=\\*"(?P<message>.*?)\\*"(?=\s+(?:Target|Details|InnerError)=|;|\s*$|\s)',
+    re.DOTALL,
+)
+_AKS_FIELD = re.compile(r"(?P<key>Category|SubCode|Dependency|OrginalError|OriginalError|AKSTeam|Retriable):\s*")
+_CLI_ERROR = re.compile(r"\((?P<code>[A-Z][A-Za-z0-9_]+)\)\s+(?P<message>[^\n]+)")
+_CODE_LINE = re.compile(r"^\s*Code:\s*(?P<code>[A-Za-z0-9_]+)\s*$\s*Message:\s*(?P<message>[^\n]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDetail:
+    """One layer of an error."""
+
+    code: str
+    message: str
+    target: str = ""
+
+    @property
+    def wraps(self) -> bool:
+        return self.code.lower() in WRAPPERS or not self.code
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" if self.code else self.message
+
+
+def layers(value: Any) -> tuple[ErrorDetail, ...]:
+    """All layers of an error body or text, outermost first; a layer said twice is kept once."""
+    return tuple(dict.fromkeys(_walk(value, 0)))
+
+
+def innermost(value: Any) -> ErrorDetail | None:
+    """The layer that says what really happened: the deepest whose code is more than a wrapper."""
+    found = layers(value)
+    telling = [layer for layer in found if not layer.wraps]
+    return telling[-1] if telling else (found[-1] if found else None)
+
+
+def _walk(value: Any, depth: int) -> Iterator[ErrorDetail]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, Mapping):
+        yield from _of_object(value, depth)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _walk(item, depth + 1)
+    elif isinstance(value, str):
+        yield from _of_text(value, depth)
+
+
+def _of_object(body: Mapping[str, Any], depth: int) -> Iterator[ErrorDetail]:
+    lower = {key.lower(): value for key, value in body.items() if isinstance(key, str)}
+    code, message = _as_text(lower.get("code")), _as_text(lower.get("message"))
+    if code or message:
+        yield ErrorDetail(code, _plain(message), _as_text(lower.get("target")))
+        yield from _of_text(message, depth + 1)
+    for key in ("error", "innererror", "details", "provisioningerror", "statusmessage", "properties", "status"):
+        if isinstance(lower.get(key), Mapping | list | str) and not _is_word(lower[key]):
+            yield from _walk(lower[key], depth + 1)
+
+
+def _of_text(text: str, depth: int) -> Iterator[ErrorDetail]:
+    if depth > _DEEPEST:
+        return
+    inner = _json_inside(text)
+    if inner is not None:
+        yield from _walk(inner, depth + 1)
+        return
+    if "SubCode:" in text and "Dependency:" in text:
+        yield from _of_aks_text(text, depth)
+    for found in _GO_ERROR.finditer(text):
+        yield ErrorDetail(found["code"], found["message"].replace('\\"', '"'))
+        yield from _of_text(found["message"], depth + 1)
+    if depth == 0:
+        for pattern in (_CLI_ERROR, _CODE_LINE):
+            for found in pattern.finditer(text):
+                yield ErrorDetail(found["code"], found["message"].strip())
+                yield from _of_text(found["message"], depth + 1)
+
+
+def _of_aks_text(text: str, depth: int) -> Iterator[ErrorDetail]:
+    parts = _AKS_FIELD.split(text)
+    fields = dict(zip(parts[1::2], (part.strip().rstrip(";") for part in parts[2::2]), strict=False))
+    original = fields.get("OrginalError") or fields.get("OriginalError") or ""
+    yield ErrorDetail(fields.get("SubCode", ""), original or text, fields.get("Dependency", ""))
+
+
+def _json_inside(text: str) -> Any:
+    """The JSON object that a text is, or holds; None where there is none."""
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end <= start or '"' not in text[start:end]:
+        return None
+    candidates = [text[start : end + 1]]
+    if '\\"' in candidates[0]:
+        candidates.append(candidates[0].replace('\\"', '"').replace("\\\\", "\\"))
+    for candidate in candidates:
+        try:
+            value = json.loads(candidate, strict=False)
+        except ValueError:
+            continue
+        if isinstance(value, Mapping) and _looks_like_error(value):
+            return value
+    return None
+
+
+def _looks_like_error(body: Mapping[str, Any]) -> bool:
+    keys = {key.lower() for key in body if isinstance(key, str)}
+    return bool(keys & {"error", "code", "details", "statusmessage", "provisioningerror", "properties", "status"})
+
+
+def _plain(message: str) -> str:
+    """A message for people: where it is JSON itself the inner layer says it better."""
+    return "" if _json_inside(message) is not None and message.lstrip().startswith("{") else message.strip()
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and not any(mark in value for mark in '{"=:')
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""

@@ -1,0 +1,174 @@
+"""What people decided about the cluster's resources: locks, policies, and who may do what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handlers.clients.arm import ArmReader
+from handlers.engine.declare import collector
+from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.gather import each
+from handlers.evidence.wire import dig, need_text, text, whole
+from handlers.model import Evidence
+
+LOCKS_API = "2016-09-01"
+ASSIGNMENTS_API = "2022-06-01"
+EXEMPTIONS_API = "2022-07-01-preview"
+ROLES_API = "2022-04-01"
+POLICY_STATES_API = "2019-10-01"
+MOST_STATES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A management lock, and the scope that it holds."""
+
+    id: str
+    name: str
+    level: str
+    scope: str
+    notes: str
+
+    @property
+    def read_only(self) -> bool:
+        return self.level.lower() == "readonly"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Locks(Evidence):
+    """Every management lock of the subscription."""
+
+    locks: tuple[Lock, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyAssignment:
+    """A policy that applies to the node resource group."""
+
+    id: str
+    title: str
+    scope: str
+    enforced: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policies(Evidence):
+    """The policies that apply to the node resource group, and which are waived."""
+
+    assignments: tuple[PolicyAssignment, ...]
+    exempted: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyStates(Evidence):
+    """Resources of the node resource group that break a policy."""
+
+    broken: tuple[tuple[str, str], ...]
+    """(policy assignment, resource)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One role assignment of a cluster identity."""
+
+    principal: str
+    definition: str
+    scope: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleAssignments(Evidence):
+    """What the cluster's identities may do."""
+
+    roles: tuple[Role, ...]
+
+
+@collector(reads=("Microsoft.Authorization/locks/read",))
+async def locks(cluster: ManagedCluster, arm: ArmReader) -> Locks:
+    """the locks"""
+    path = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Authorization/locks"
+    listing = await arm.list(path, LOCKS_API)
+    found = tuple(read_lock(item) for item in whole(listing.items))
+    return Locks(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, locks=found)
+
+
+def read_lock(body: Mapping[str, Any]) -> Lock:
+    """A lock; its id tells the scope that it holds."""
+    lock_id = need_text(body, "id")
+    at = lock_id.lower().rindex("/providers/microsoft.authorization/locks/")
+    return Lock(
+        id=lock_id,
+        name=need_text(body, "name"),
+        level=need_text(body, "properties", "level"),
+        scope=lock_id[:at],
+        notes=text(body, "properties", "notes"),
+    )
+
+
+@collector(reads=("Microsoft.Authorization/policyAssignments/read", "Microsoft.Authorization/policyExemptions/read"))
+async def policies(cluster: ManagedCluster, arm: ArmReader) -> Policies:
+    """the policy assignments and exemptions"""
+    scope = f"{cluster.node_group_id}/providers/Microsoft.Authorization"
+    asked = [("policyAssignments", ASSIGNMENTS_API), ("policyExemptions", EXEMPTIONS_API)]
+    answers, gaps = await each(asked, lambda one: arm.list(f"{scope}/{one[0]}", one[1]))
+    items = [item for answer in answers for item in whole(answer.items)]
+    assigned = [item for item in items if text(item, "type").lower().endswith("/policyassignments")]
+    waived = [item for item in items if text(item, "type").lower().endswith("/policyexemptions")]
+    return Policies(
+        source=", ".join(answer.source for answer in answers),
+        taken_at=min(answer.taken_at for answer in answers),
+        truncated=any(answer.truncated for answer in answers),
+        gaps=gaps,
+        assignments=tuple(
+            PolicyAssignment(
+                id=need_text(item, "id"),
+                title=text(item, "properties", "displayName") or text(item, "name"),
+                scope=text(item, "properties", "scope"),
+                enforced=text(item, "properties", "enforcementMode").lower() != "donotenforce",
+            )
+            for item in assigned
+        ),
+        exempted=frozenset(text(item, "properties", "policyAssignmentId").lower() for item in waived),
+    )
+
+
+@collector(reads=("Microsoft.PolicyInsights/policyStates/queryResults/action",))
+async def policy_states(cluster: ManagedCluster, arm: ArmReader) -> PolicyStates:
+    """the policy states"""
+    scope = f"{cluster.node_group_id}/providers/Microsoft.PolicyInsights/policyStates/latest/queryResults"
+    asked = {"$filter": "ComplianceState eq 'NonCompliant'", "$top": str(MOST_STATES)}
+    answer = await arm.query(scope, POLICY_STATES_API, {}, params=asked)
+    states = whole(dig(answer.body, "value") or [])
+    return PolicyStates(
+        source=answer.source,
+        taken_at=answer.taken_at,
+        truncated=len(states) >= MOST_STATES,
+        broken=tuple((text(one, "policyAssignmentId"), text(one, "resourceId")) for one in states),
+    )
+
+
+@collector(reads=("Microsoft.Authorization/roleAssignments/read",))
+async def role_assignments(cluster: ManagedCluster, arm: ArmReader) -> RoleAssignments:
+    """the role assignments of the cluster's identities"""
+    path = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Authorization/roleAssignments"
+    answers, gaps = await each(
+        cluster.identities,
+        lambda one: arm.list(path, ROLES_API, params={"$filter": f"principalId eq '{one}'"}),
+    )
+    return RoleAssignments(
+        source=path,
+        taken_at=min((answer.taken_at for answer in answers), default=cluster.taken_at),
+        truncated=any(answer.truncated for answer in answers),
+        gaps=gaps,
+        roles=tuple(
+            Role(
+                principal=text(item, "properties", "principalId"),
+                definition=text(item, "properties", "roleDefinitionId"),
+                scope=text(item, "properties", "scope"),
+            )
+            for answer in answers
+            for item in whole(answer.items)
+        ),
+    )

@@ -1,0 +1,198 @@
+"""Who did what, and where logs go: the activity log and the diagnostic settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from handlers.clients.answers import Listing
+from handlers.clients.arm import ArmReader
+from handlers.engine.declare import collector
+from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.wire import dig, moment, need_text, rows, text, whole
+from handlers.model import CannotSee, Evidence, Target, Unavailable, Why
+from handlers.resource_id import same, within
+
+DIAGNOSTIC_SETTINGS_API = "2021-05-01-preview"
+CLUSTER_WINDOW = timedelta(days=14)
+"""The cluster's own group is quiet: two weeks are a page or two, and a cluster may have failed long before."""
+NODE_WINDOW = timedelta(days=3)
+"""The node resource group is written to by every scaling, so three days can be many pages."""
+MOST_EVENTS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of the activity log."""
+
+    at: datetime
+    operation: str
+    status: str
+    http: str
+    resource: str
+    correlation: str
+    error: ErrorDetail | None
+
+    @property
+    def failed(self) -> bool:
+        return self.status.lower() == "failed"
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status.lower() == "succeeded"
+
+    @property
+    def started(self) -> bool:
+        return self.status.lower() in ("started", "accepted")
+
+    @property
+    def writes(self) -> bool:
+        return self.operation.lower().endswith(("/write", "/delete", "/action"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActivityLog(Evidence):
+    """What happened in the cluster's own resource group, newest first."""
+
+    events: tuple[Event, ...]
+    since: datetime
+
+    def last_failure(self, resource: str) -> Event | None:
+        """The last failed write to a resource, unless the same write succeeded afterwards."""
+        for event in self.events:
+            if not event.writes or not same(event.resource, resource):
+                continue
+            if event.failed:
+                return event
+            if event.succeeded:
+                return None
+        return None
+
+    def began(self, resource: str) -> Event | None:
+        """The start of the write to a resource that has not ended yet."""
+        ended: set[str] = set()
+        first: Event | None = None
+        for event in self.events:
+            if not event.writes or not same(event.resource, resource):
+                continue
+            if event.failed or event.succeeded:
+                ended.add(event.correlation)
+            elif event.started and event.correlation not in ended:
+                first = event if first is None or event.correlation == first.correlation else first
+        return first
+
+    def below(self, scope: str, correlation: str = "") -> tuple[Event, ...]:
+        """Failed writes below a scope, newest first; those of one correlation where it is named."""
+        failed = (event for event in self.events if event.failed and within(scope, event.resource))
+        return tuple(event for event in failed if correlation in ("", event.correlation))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeActivityLog(ActivityLog):
+    """What happened in the node resource group: node failures are told here, not in the cluster's."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticSetting:
+    """Where a resource sends its logs and metrics."""
+
+    id: str
+    name: str
+    sends: tuple[str, ...]
+    to: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagnosticSettings(Evidence):
+    """The diagnostic settings of the cluster."""
+
+    settings: tuple[DiagnosticSetting, ...]
+
+
+@collector(reads=("Microsoft.Insights/eventtypes/values/read",), deadline_s=12)
+async def activity_log(target: Target, cluster: ManagedCluster, arm: ArmReader) -> ActivityLog:
+    """the activity log of the cluster's group"""
+    since, until = _window(target, CLUSTER_WINDOW)
+    listing = await arm.activity(cluster.subscription, group=cluster.group, since=since, until=until, most=MOST_EVENTS)
+    return ActivityLog(
+        source=listing.source,
+        taken_at=listing.taken_at,
+        truncated=listing.truncated,
+        events=_events(listing),
+        since=since,
+    )
+
+
+@collector(reads=("Microsoft.Insights/eventtypes/values/read",), deadline_s=12)
+async def node_activity_log(target: Target, cluster: ManagedCluster, arm: ArmReader) -> NodeActivityLog:
+    """the activity log of the node resource group"""
+    since, until = _window(target, NODE_WINDOW)
+    listing = await arm.activity(
+        cluster.subscription, group=cluster.node_group, since=since, until=until, most=MOST_EVENTS
+    )
+    return NodeActivityLog(
+        source=listing.source,
+        taken_at=listing.taken_at,
+        truncated=listing.truncated,
+        events=_events(listing),
+        since=since,
+    )
+
+
+@collector(reads=("Microsoft.Insights/diagnosticSettings/read",))
+async def diagnostic_settings(cluster: ManagedCluster, arm: ArmReader) -> DiagnosticSettings:
+    """the diagnostic settings"""
+    path = f"{cluster.id}/providers/Microsoft.Insights/diagnosticSettings"
+    listing = await arm.list(path, DIAGNOSTIC_SETTINGS_API)
+    settings = tuple(_setting(item) for item in whole(listing.items))
+    return DiagnosticSettings(source=listing.source, taken_at=listing.taken_at, settings=settings)
+
+
+def read_event(body: Mapping[str, Any]) -> Event:
+    """One event. Its status message is JSON in a string, plain text, or cut in the middle."""
+    at = moment(need_text(body, "eventTimestamp"))
+    if at is None:
+        raise CannotSee(Unavailable("an event", Why.FAILED, f"no readable time: {text(body, 'eventTimestamp')[:40]}"))
+    failed = text(body, "status", "value").lower() == "failed"
+    return Event(
+        at=at,
+        operation=text(body, "operationName", "value"),
+        status=text(body, "status", "value"),
+        http=text(body, "subStatus", "value"),
+        resource=text(body, "resourceId"),
+        correlation=text(body, "correlationId"),
+        error=_error(dig(body, "properties", "statusMessage")) if failed else None,
+    )
+
+
+def _events(listing: Listing) -> tuple[Event, ...]:
+    events = [read_event(item) for item in whole(listing.items)]
+    return tuple(sorted(events, key=lambda event: event.at, reverse=True))
+
+
+def _error(status_message: Any) -> ErrorDetail | None:
+    error = innermost(status_message)
+    if error is None and isinstance(status_message, str) and status_message.strip():
+        return ErrorDetail("", status_message.strip())
+    return replace(error, message=error.message or "no message") if error else None
+
+
+def _window(target: Target, length: timedelta) -> tuple[datetime, datetime]:
+    """Whole hours, so that every check within the hour asks the very same question and shares its answer."""
+    hour = target.asked_at.replace(minute=0, second=0, microsecond=0)
+    return hour - length, hour + timedelta(hours=1)
+
+
+def _setting(body: Mapping[str, Any]) -> DiagnosticSetting:
+    properties = dig(body, "properties")
+    sends = [
+        text(row, "category") or text(row, "categoryGroup")
+        for row in (*rows(properties, "logs"), *rows(properties, "metrics"))
+        if dig(row, "enabled") is True
+    ]
+    kinds = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId")
+    to = next((text(properties, kind) for kind in kinds if text(properties, kind)), "")
+    return DiagnosticSetting(need_text(body, "id"), text(body, "name"), tuple(sends), to)

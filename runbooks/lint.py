@@ -1,0 +1,147 @@
+"""What is wrong with a folder of runbooks: every complaint with its file and line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runbooks.commands import complaint_about
+from runbooks.head import BadRunbook
+from runbooks.library import FIX, OWN, SECTIONS, Library, Runbook, runbook_files
+from runbooks.template import CannotRender
+from runbooks.template import check as check_template
+
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*(\w*)")
+_URL = re.compile(r"https?://")
+_LINK = re.compile(r"\[[^\]]+\]\([^)]*\)")
+_ONLY_A_LINK = re.compile(r"\s*(?:[-*]|\d+\.)?\s*(?:see|read)?:?\s*\[[^\]]+\]\([^)]*\)\s*\.?\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Complaint:
+    """One thing that is wrong."""
+
+    file: Path
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.what}"
+
+
+def lint(*folders: Path) -> list[Complaint]:
+    """Read every runbook of these folders (the package's own where none is named), against all known codes."""
+    complaints: list[Complaint] = []
+    wanted = _read(folders or (OWN,), complaints)
+    known = {runbook.code: runbook for runbook in _read((OWN,), [])} | {one.code: one for one in wanted}
+    for runbook in wanted:
+        complaints += _complaints(runbook, known)
+    return sorted(complaints)
+
+
+def _read(folders: tuple[Path, ...], complaints: list[Complaint]) -> list[Runbook]:
+    runbooks = []
+    for folder in folders:
+        try:
+            files = runbook_files(folder)
+        except BadRunbook as bad:
+            complaints.append(Complaint(bad.file, bad.line, bad.what))
+            continue
+        for path in files:
+            try:
+                runbooks.append(Runbook.read(path))
+            except BadRunbook as bad:
+                complaints.append(Complaint(bad.file, bad.line, bad.what))
+    return runbooks
+
+
+def _complaints(runbook: Runbook, known: Mapping[str, Runbook]) -> Iterator[Complaint]:
+    for line, what in (
+        *_explains(runbook, Library(known.values())),
+        *_patterns(runbook),
+        *_templates(runbook),
+        *_commands(runbook),
+        *_links(runbook),
+    ):
+        yield Complaint(runbook.path, line, what)
+
+
+def _explains(runbook: Runbook, library: Library) -> Iterator[tuple[int, str]]:
+    line = runbook.lines["explains"]
+    for code in runbook.explains:
+        if code not in library:
+            yield line, f"`explains` names {code!r}, and no runbook has that code"
+    loop = _loop(runbook.code, library)
+    if loop:
+        yield line, f"`explains` goes in a circle: {' -> '.join(loop)}"
+
+
+def _loop(code: str, library: Library) -> list[str] | None:
+    """The shortest way from a code back to itself."""
+    paths, seen = [[code]], {code}
+    for path in paths:
+        for following in sorted(library.explains(path[-1])):
+            if following == code:
+                return [*path, code]
+            if following not in seen:
+                seen.add(following)
+                paths.append([*path, following])
+    return None
+
+
+def _patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
+    for one in runbook.symptoms.patterns:
+        try:
+            matches_nothing = re.compile(one.pattern).search("")
+        except re.error as bad:
+            yield one.line, f"pattern {one.pattern!r} is not a regular expression: {bad}"
+        else:
+            if matches_nothing:
+                yield one.line, f"pattern {one.pattern!r} matches any text"
+
+
+def _templates(runbook: Runbook) -> Iterator[tuple[int, str]]:
+    for section in SECTIONS:
+        try:
+            check_template(runbook.sections[section])
+        except CannotRender as bad:
+            yield runbook.lines[section] + bad.line - 1, f"{section}: {bad.what}"
+
+
+def _commands(runbook: Runbook) -> Iterator[tuple[int, str]]:
+    for section in SECTIONS:
+        for line, text in _fenced_lines(runbook.sections[section], runbook.lines[section]):
+            what = complaint_about(text)
+            if what:
+                yield line, f"{section}: {what}"
+
+
+def _fenced_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
+    """The shell lines in code fences, joined where they end in a backslash, each with its number."""
+    fence, shell, held, began = "", False, "", 0
+    for number, line in enumerate(text.split("\n"), first):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence, shell = mark[1], mark[2] in ("", "sh", "bash", "shell", "console")
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        elif fence and (shell or line.lstrip().startswith(("az ", "kubectl "))):
+            began = began if held else number
+            held += line.rstrip()
+            if held.endswith("\\"):
+                held = held[:-1] + " "
+                continue
+            yield began, held.removeprefix("$ ")
+            held = ""
+
+
+def _links(runbook: Runbook) -> Iterator[tuple[int, str]]:
+    """At three in the morning a link is no answer: the steps stand here, a link may say where they come from."""
+    fence = False
+    for number, line in enumerate(runbook.sections[FIX].split("\n"), runbook.lines[FIX]):
+        if _FENCE.match(line):
+            fence = not fence
+        elif not fence and (_URL.search(_LINK.sub("", line)) or _ONLY_A_LINK.fullmatch(line)):
+            yield number, f"{FIX}: a bare link; write the step, and link a word of it"

@@ -1,0 +1,103 @@
+"""The providers that ARM knows here, read from providers.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+RESOURCES = "Microsoft.Resources"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceType:
+    """One resource type, in its own case."""
+
+    namespace: str
+    name: str
+    versions: tuple[str, ...]
+    actions: tuple[str, ...] = ()
+    extension: bool = False
+    untracked: bool = False
+
+    @property
+    def full(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def top_level(self) -> bool:
+        return "/" not in self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All namespaces and types, found in any case."""
+
+    locations: dict[str, str]
+    namespaces: dict[str, str]
+    types: dict[str, ResourceType]
+
+    def namespace(self, name: str) -> str | None:
+        return self.namespaces.get(name.lower())
+
+    def type(self, full: str) -> ResourceType | None:
+        return self.types.get(full.lower())
+
+    def types_of(self, namespace: str) -> list[ResourceType]:
+        wanted = namespace.lower()
+        return [known for known in self.types.values() if known.namespace.lower() == wanted]
+
+    def versions_of(self, namespace: str) -> tuple[str, ...]:
+        """What the front end itself accepts for requests that name no resource type."""
+        known = self.types_of(namespace)
+        return tuple(sorted({version for kind in known for version in kind.versions}, reverse=True))
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The table, read once."""
+    text = Path(__file__).with_name("providers.yaml").read_text(encoding="utf-8")
+    # A date in YAML is a date object; api-versions are text. This loader makes nothing but text.
+    table = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
+    namespaces = {name.lower(): name for name in table["namespaces"]}
+    kinds = [kind for name, rows in table["namespaces"].items() for kind in _types(name, rows)]
+    return Catalogue(dict(table["locations"]), namespaces, {kind.full.lower(): kind for kind in kinds})
+
+
+def _types(namespace: str, rows: dict[str, Any]) -> Iterable[ResourceType]:
+    for name, row in rows["types"].items():
+        yield ResourceType(
+            namespace=namespace,
+            name=name,
+            versions=tuple(row.get("versions", rows["versions"])),
+            actions=tuple(row.get("actions", ())),
+            extension=row.get("extension") == "true",
+            untracked=row.get("untracked") == "true",
+        )
+
+
+def provider_body(namespace: str, subscription: str | None, state: str) -> dict[str, Any]:
+    """One provider as ARM lists it."""
+    places = list(catalogue().locations.values())
+    kinds = [
+        {
+            "resourceType": kind.name,
+            "locations": [] if kind.extension else places,
+            "apiVersions": list(kind.versions),
+            "capabilities": "SupportsExtension" if kind.extension else "SupportsTags, SupportsLocation",
+        }
+        for kind in catalogue().types_of(namespace)
+    ]
+    under = f"/subscriptions/{subscription}" if subscription else ""
+    body: dict[str, Any] = {
+        "id": f"{under}/providers/{namespace}",
+        "namespace": namespace,
+        "resourceTypes": kinds,
+    }
+    if subscription:
+        body |= {"registrationState": state, "registrationPolicy": "RegistrationRequired"}
+    return body

@@ -1,0 +1,23 @@
+"""What was asked, by whom, and how it ended. Never a header that carries a secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class LoggedRequest:
+    """One request. `status` and `ended` stay empty while it runs; `status` also when no answer was sent."""
+
+    method: str
+    path: str
+    route: str
+    action: str
+    principal: str | None
+    client_request_id: str | None
+    is_write: bool
+    started: float
+    ended: float | None = None
+    status: int | None = None
+    query: str = ""
+    """As sent, without the signature of a polling URL."""

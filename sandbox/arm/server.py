@@ -1,0 +1,173 @@
+"""The server: TLS on 127.0.0.1, one door for ARM and Entra, a log of what came through it, and faults on demand."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+
+from sandbox.arm.door import Door
+from sandbox.arm.entra import Entra
+from sandbox.arm.faults import Fault
+from sandbox.arm.headers import Budget
+from sandbox.arm.paths import parse
+from sandbox.arm.providers import catalogue
+from sandbox.arm.rbac import Access
+from sandbox.arm.request_log import LoggedRequest
+from sandbox.arm.site import Handler, Site
+from sandbox.arm.tls import local_tls
+from sandbox.arm.tokens import Tokens
+from sandbox.kube.for_arm import ClusterInsides, start_api_servers
+from sandbox.kube.server import KubeServer
+from sandbox.world import Principal, World
+
+__all__ = ["ArmServer", "Budget", "Fault", "LoggedRequest", "UnknownTypes"]
+
+
+class UnknownTypes(ValueError):
+    """The world holds resources of types that providers.yaml does not know: nobody could read them."""
+
+
+class ArmServer:
+    """A local Azure Resource Manager with its token endpoint, on 127.0.0.1 only."""
+
+    def __init__(
+        self,
+        world: World,
+        latency_s: float = 0.0,
+        port: int = 0,
+        *,
+        token_lifetime_s: int = 3599,
+        page_size: int | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        site = Site(world, Access(world), page_size=page_size)
+        tokens = Tokens(world, token_lifetime_s)
+        self._door = Door(site, Entra(world, tokens), tokens, budget or Budget(), latency_s=latency_s)
+        self._port = port
+        self._stack = AsyncExitStack()
+        self._ca_file: Path | None = None
+        self.kube: dict[str, KubeServer] = {}
+        """The API servers of the world's clusters, by lower-case cluster id, while this runs."""
+
+    # -- life -------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        _check_types(self.world)
+        async with AsyncExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aksbot-arm-")))
+            tls = local_tls(folder)
+            # A handler whose client has gone is cancelled: that is how a "timeout" fault ends.
+            server = web.Server(self._door.handle, handler_cancellation=True, access_log=None)
+            runner = web.ServerRunner(server, shutdown_timeout=1.0)
+            await runner.setup()
+            stack.push_async_callback(runner.cleanup)
+            await web.TCPSite(runner, "127.0.0.1", self._port, ssl_context=tls.server).start()
+            self._port = runner.addresses[0][1]
+            self._ca_file = tls.ca_file
+            self.kube = await start_api_servers(stack, self.world, self._door.tokens)
+            self.answers.update(ClusterInsides(self.kube).handlers())
+            self._stack = stack.pop_all()
+        self._door.entra.url = self._door.tokens.url = self._door.site.url = self.url
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._door.closing.set()
+        await self._stack.aclose()
+
+    # -- where it is and who may come -------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self._port}"
+
+    @property
+    def ca_file(self) -> Path:
+        if self._ca_file is None:
+            raise RuntimeError("the server is not running")
+        return self._ca_file
+
+    @property
+    def world(self) -> World:
+        return self._door.site.world
+
+    def principal(self, name: str) -> Principal:
+        for one in self.world.principals:
+            if one.name == name:
+                return one
+        known = ", ".join(one.name for one in self.world.principals) or "nobody"
+        raise LookupError(f"no principal {name!r} in this world; there is {known}")
+
+    def environment(self, name: str) -> dict[str, str]:
+        """The environment in which aksbot and azure-identity sign in here as this principal."""
+        principal = self.principal(name)
+        return {
+            "AKSBOT_AZURE_RESOURCE_MANAGER": self.url,
+            "AKSBOT_AZURE_AUTHORITY": self.url,
+            "AKSBOT_CA_BUNDLE": str(self.ca_file),
+            "AZURE_TENANT_ID": self.world.tenant_id,
+            "AZURE_CLIENT_ID": principal.client_id,
+            "AZURE_CLIENT_SECRET": principal.secret,
+        }
+
+    def token(self, name: str) -> str:
+        """A bearer token for requests that a test writes by hand."""
+        return self._door.tokens.issue(self.principal(name), self.url)
+
+    # -- what came in, and what goes wrong --------------------------------------------------------------------
+
+    @property
+    def log(self) -> list[LoggedRequest]:
+        """Every request, sign-in and discovery too."""
+        return self._door.log
+
+    @property
+    def calls(self) -> list[LoggedRequest]:
+        """The log without sign-in and discovery: what was asked of ARM."""
+        return [entry for entry in self.log if entry.action]
+
+    @property
+    def faults(self) -> list[Fault]:
+        return self._door.faults
+
+    @property
+    def answers(self) -> dict[str, Handler]:
+        """POST actions that somebody else answers, by kind: credentials and run-command need a cluster."""
+        return self._door.site.answers
+
+    @property
+    def budget(self) -> Budget:
+        return self._door.budget
+
+    @property
+    def latency_s(self) -> float:
+        return self._door.latency_s
+
+    @latency_s.setter
+    def latency_s(self, seconds: float) -> None:
+        self._door.latency_s = seconds
+
+    def deny(self, name: str, action: str, scope: str = "/") -> None:
+        """Take an action (a pattern) away from a principal, everywhere or below a scope."""
+        self._door.site.access.taken_away.append((self.principal(name).name, action, scope))
+
+    def expire_tokens(self) -> None:
+        """From now on every token that was given out so far has expired."""
+        self._door.tokens.expire_all()
+
+    def finish_operations(self) -> None:
+        """Let all long operations come to their end without being polled."""
+        self._door.site.operations.finish_all()
+
+
+def _check_types(world: World) -> None:
+    places = (parse(body["id"]) for body in world.resources.values())
+    unknown = {place.kind for place in places if place.types and catalogue().type(place.kind) is None}
+    if unknown:
+        raise UnknownTypes(f"add to sandbox/arm/providers.yaml: {', '.join(sorted(unknown))}")

@@ -1,0 +1,27 @@
+"""A certificate authority of this machine, and a certificate for 127.0.0.1 and localhost."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+import trustme
+
+
+@dataclass(frozen=True)
+class LocalTls:
+    """What the server shows, and the file that clients trust."""
+
+    server: ssl.SSLContext
+    ca_file: Path
+
+
+def local_tls(folder: Path) -> LocalTls:
+    """Issue a certificate and leave the authority's own in `folder`."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1", "localhost").configure_cert(context)
+    ca_file = folder / "ca.pem"
+    authority.cert_pem.write_to_path(str(ca_file))
+    return LocalTls(context, ca_file)

@@ -1,0 +1,210 @@
+"""PUT, PATCH and DELETE, each with its provider's own protocol."""
+
+from __future__ import annotations
+
+import uuid
+from copy import deepcopy
+from typing import Any
+
+from sandbox.arm import audit_trail, errors
+from sandbox.arm.answers import Answer
+from sandbox.arm.effects import (
+    CLUSTER,
+    apply_changes,
+    pool_states,
+    remove,
+    set_state,
+    spread_profiles,
+)
+from sandbox.arm.guards import (
+    check_aks_change,
+    check_idle,
+    check_node_group_unlocked,
+    check_precondition,
+)
+from sandbox.arm.lists import check_parent_exists
+from sandbox.arm.merging import etag_of, renew_etag, stored
+from sandbox.arm.operations import Operation, first_headers
+from sandbox.arm.paths import Place
+from sandbox.arm.protocols import GROUP_DELETE, protocol_for
+from sandbox.arm.providers import catalogue
+from sandbox.arm.rules import take_rule
+from sandbox.arm.site import Call, Site
+from sandbox.arm.starting import begin, refused
+from sandbox.world import WriteRule
+
+Body = dict[str, Any]
+
+NULL = None
+_CLUSTER_KIND = "Microsoft.ContainerService/managedClusters"
+_HUB = {
+    "Microsoft.NetworkCloud",
+    "Microsoft.ManagedNetworkFabric",
+    "Microsoft.HybridContainerService",
+    "Microsoft.ResourceConnector",
+    "Microsoft.Kubernetes",
+}
+
+
+def put(site: Site, call: Call) -> Answer:
+    """Create or update. What is answered at once is the resource on its way."""
+    place = call.place
+    if place.collection or not (place.types or place.group):
+        raise errors.method_not_allowed(call.method)
+    check_parent_exists(site.world, place, "write")
+    sent = call.json()
+    if not isinstance(sent, dict):
+        raise errors.invalid_content("the content is not a JSON object")
+    held = site.resource(place.path)
+    if held is None and call.method == "PATCH":
+        raise errors.resource_not_found(place.display, place.group)
+    check_precondition(place, held, call.headers)
+    check_idle(site, place)
+    _check_location(place, held, sent)
+    if place.kind.startswith("Microsoft.ContainerService/"):
+        check_aks_change(place, held, sent)
+    rule = take_rule(site, call.method, place.path)
+    if rule and rule.refuse:
+        raise refused(site, call, rule)
+    if rule is None:
+        check_node_group_unlocked(site.world, place)
+    return _store(site, call, held, sent, rule)
+
+
+def _check_location(place: Place, held: Body | None, sent: Body) -> None:
+    asked = str(sent.get("location") or "").lower().replace(" ", "")
+    known = catalogue().type(place.kind)
+    tracked = known and known.top_level and not known.extension and place.group
+    if held is None and tracked and not asked:
+        raise errors.gateway(400, "LocationRequired", "The location property is required for this definition.")
+    had = str((held or {}).get("location") or "").lower().replace(" ", "")
+    if had and asked and had != asked:
+        raise errors.gateway(
+            409,
+            "InvalidResourceLocation",
+            f"The resource '{place.name}' already exists in location '{had}' in resource group '{place.group}'. A "
+            f"resource with the same name cannot be created in location '{asked}'. Please select a new resource "
+            "name.",
+        )
+
+
+def _store(site: Site, call: Call, held: Body | None, sent: Body, rule: WriteRule | None) -> Answer:
+    place = call.place
+    protocol = protocol_for(place.kind)
+    if call.method == "PATCH" and protocol and protocol.name == "Microsoft.Network":
+        protocol = None
+    body = stored(deepcopy(held) if held else _new_body(place), sent)
+    if protocol is None:
+        if "properties" in body and "provisioningState" in body["properties"]:
+            set_state(body, "Succeeded")
+        renew_etag(body)
+        site.world.put(body)
+        apply_changes(site.world, rule.then if rule else ())
+        status = 200 if held else 201
+        audit_trail.record(site, call, "Succeeded", code=status)
+        return Answer(status, body, aks=place.kind.startswith("Microsoft.ContainerService/"))
+    before = pool_states(site.world, place.path) if CLUSTER in place.key else {}
+    set_state(body, _state_on_the_way(place, held, body))
+    renew_etag(body)
+    site.world.put(body)
+    if place.kind == _CLUSTER_KIND:
+        spread_profiles(site.world, body, body["properties"]["provisioningState"])
+    operation = begin(site, call, place.path, protocol, rule, before)
+    return _first_answer(site, call, operation, site.world.resources[place.key], created=held is None)
+
+
+def _new_body(place: Place) -> Body:
+    """A resource that did not exist: its id as its provider writes it."""
+    namespace = place.kind.split("/", 1)[0]
+    identity = place.path
+    if namespace == "Microsoft.ContainerService":
+        identity = identity.replace("/resourceGroups/", "/resourcegroups/")
+    kind = place.kind.lower() if namespace in _HUB else place.kind
+    if not place.types:
+        return {
+            "id": identity,
+            "name": place.group,
+            "type": "Microsoft.Resources/resourceGroups",
+            "properties": {"provisioningState": "Succeeded"},
+        }
+    body: Body = {"id": identity, "name": place.name, "type": kind, "properties": {}}
+    tag = str(uuid.uuid4())
+    if namespace == "Microsoft.Network":
+        body["etag"] = f'W/"{tag}"'
+    elif namespace in _HUB:
+        body["etag"] = f'"{tag}"'
+    elif place.kind == _CLUSTER_KIND:
+        body["eTag"] = tag
+    elif place.kind == "Microsoft.ContainerService/managedClusters/agentPools":
+        body["properties"] = {"eTag": tag, "powerState": {"code": "Running"}}
+    return body
+
+
+def _state_on_the_way(place: Place, held: Body | None, body: Body) -> str:
+    namespace = place.kind.split("/", 1)[0]
+    if namespace in _HUB:
+        return "Accepted"
+    if held is None:
+        return "Updating" if namespace == "Microsoft.Network" else "Creating"
+    if namespace == "Microsoft.ContainerService":
+        before, after = held.get("properties", {}), body["properties"]
+        for name, state in (
+            ("kubernetesVersion", "Upgrading"),
+            ("orchestratorVersion", "Upgrading"),
+            ("count", "Scaling"),
+        ):
+            if before.get(name) != after.get(name):
+                return state
+    return "Updating"
+
+
+def _first_answer(site: Site, call: Call, operation: Operation, body: Body, *, created: bool) -> Answer:
+    namespace = call.place.kind.split("/", 1)[0]
+    headers = first_headers(operation, site.url, location=False)
+    if operation.protocol.puts_have_location and namespace == "Microsoft.Network":
+        return Answer(202, {}, headers)
+    if namespace in _HUB:
+        tag = etag_of(body)
+        headers |= {"x-ms-providerhub-traffic": "True"} | ({"ETag": tag} if tag else {})
+        if call.method == "PATCH":
+            return Answer(202, NULL, headers | first_headers(operation, site.url, location=True))
+        return Answer(201, body, headers)
+    if namespace == "Microsoft.KubernetesConfiguration":
+        return Answer(201, body, headers)
+    return Answer(201 if created else 200, body, headers, aks=operation.protocol.aks)
+
+
+def delete(site: Site, call: Call) -> Answer:
+    """Delete: 202 and an operation, or done at once; nothing to delete is no error in a group that exists."""
+    place = call.place
+    if place.collection or not (place.types or place.group):
+        raise errors.method_not_allowed(call.method)
+    held = site.resource(place.path)
+    if held is None:
+        if not place.types:
+            raise errors.group_not_found(place.group or "")
+        check_parent_exists(site.world, place, "delete")
+        return Answer(204)
+    check_precondition(place, held, call.headers)
+    check_idle(site, place)
+    rule = take_rule(site, "DELETE", place.path)
+    if rule and rule.refuse:
+        raise refused(site, call, rule)
+    if rule is None:
+        check_node_group_unlocked(site.world, place)
+    protocol = protocol_for(place.kind) if place.types else GROUP_DELETE
+    if protocol is None:
+        remove(site.world, place.path)
+        apply_changes(site.world, rule.then if rule else ())
+        audit_trail.record(site, call, "Succeeded", code=200)
+        return Answer(200)
+    changed = deepcopy(held)
+    set_state(changed, "Deleting")
+    site.world.put(changed)
+    operation = begin(site, call, place.path, protocol, rule)
+    headers = first_headers(operation, site.url, location=True)
+    if place.kind.split("/", 1)[0] in _HUB:
+        return Answer(202, NULL, headers)
+    if protocol.puts_have_location:
+        return Answer(202, {}, headers)
+    return Answer(202, headers=headers)

@@ -1,0 +1,80 @@
+"""What the users of a cluster run: a few teams with a few services each, as many pods as were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+
+from sandbox.blueprint.inside.nodes import pool_of
+from sandbox.blueprint.inside.scene import Scene
+from sandbox.blueprint.inside.workload import Kind, Workload
+
+_TEAMS: Mapping[str, tuple[tuple[str, Kind, int, Mapping[str, int | str] | None], ...]] = {
+    "shop": (
+        ("web", "Deployment", 6, {"minAvailable": "50%"}),
+        ("cart", "Deployment", 3, {"maxUnavailable": 1}),
+        ("search", "StatefulSet", 3, {"maxUnavailable": 1}),
+    ),
+    "orders": (
+        ("api", "Deployment", 4, {"minAvailable": 2}),
+        ("worker", "Deployment", 5, None),
+        ("ledger", "StatefulSet", 2, {"minAvailable": 1}),
+    ),
+    "reports": (
+        ("render", "Deployment", 2, None),
+        ("mailer", "Deployment", 2, {"maxUnavailable": "50%"}),
+    ),
+}
+"""By namespace: name, kind, replicas, budget."""
+LARGE = 24
+"""From here on a cluster has more teams rather than larger ones."""
+
+
+def app_workloads(scene: Scene) -> Iterator[Workload]:
+    """Workloads until there are as many pods as the cluster's description asks for."""
+    wanted = scene.places.spec.pods_per_node * sum(_takes_apps(scene, number) for number in range(len(scene.machines)))
+    for round_ in count():
+        for team, services in _TEAMS.items():
+            namespace = team if round_ == 0 else f"{team}-{round_ + 1:02d}"
+            for name, kind, replicas, budget in services:
+                if wanted <= 0:
+                    return
+                size = min(replicas * (4 if wanted > LARGE * 50 else 1), wanted)
+                wanted -= size
+                yield _service(namespace, name, kind, size, budget)
+
+
+def extra_workloads(scene: Scene) -> Iterator[Workload]:
+    """What runs on spot nodes and on Windows nodes, where there are any."""
+    pools = [pool_of(scene, machine) for machine in scene.machines]
+    spot, windows = sum(pool.spot for pool in pools), sum(pool.os == "Windows" for pool in pools)
+    each = scene.places.spec.pods_per_node
+    if spot and each:
+        yield Workload("reports", "crunch", _image("crunch"), replicas=spot * max(1, each // 2), group="spot")
+    if windows and each:
+        yield Workload("legacy", "invoices", _image("invoices"), replicas=windows * max(1, each // 2), group="windows")
+
+
+def _takes_apps(scene: Scene, number: int) -> bool:
+    pool = pool_of(scene, scene.machines[number])
+    return pool.mode == "User" and pool.os == "Linux" and not pool.spot and not pool.taints
+
+
+def _service(namespace: str, name: str, kind: Kind, replicas: int, budget: Mapping[str, int | str] | None) -> Workload:
+    """One pod alone has no budget: with one it could never be moved."""
+    return Workload(
+        namespace,
+        name,
+        _image(name),
+        kind=kind,
+        replicas=replicas,
+        cpu="120m",
+        memory="180Mi",
+        limit="512Mi",
+        budget=budget if replicas > 2 else None,
+        port=8080 if name in ("web", "api", "cart", "search") else None,
+    )
+
+
+def _image(name: str) -> str:
+    return f"registry.example.com/{name}:4.2.1"

@@ -1,0 +1,57 @@
+"""All Kubernetes objects of one cluster, and the API server's world of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from sandbox.blueprint.clock import Clock
+from sandbox.blueprint.inside.access import access_bodies
+from sandbox.blueprint.inside.apps import app_workloads, extra_workloads
+from sandbox.blueprint.inside.jobs import job_bodies
+from sandbox.blueprint.inside.karpenter import karpenter_bodies
+from sandbox.blueprint.inside.nodes import Nodes
+from sandbox.blueprint.inside.scene import Scene
+from sandbox.blueprint.inside.seats import Seats
+from sandbox.blueprint.inside.system import system_workloads
+from sandbox.blueprint.inside.usage import measured
+from sandbox.blueprint.inside.workload import Crew, Workload
+from sandbox.blueprint.node_model import Machine
+from sandbox.blueprint.places import Places
+from sandbox.kube.world import KubeWorld
+from sandbox.world import Body, Principal
+
+
+def kube_world(places: Places, clock: Clock, machines: Iterable[Machine], principals: Iterable[Principal]) -> KubeWorld:
+    """The API server of one cluster."""
+    scene = Scene(places, clock, tuple(machines))
+    bodies = object_bodies(scene, principals)
+    world = KubeWorld.of(bodies, version=f"v{places.spec.version}", clock=lambda: scene.created)
+    world.clock = lambda: datetime.now(UTC)
+    world.usage = measured(scene, world.every("pods"))
+    return world
+
+
+def object_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Body]:
+    """Every object, those that others need first."""
+    seats = Seats(scene)
+    workloads = [*system_workloads(scene), *app_workloads(scene), *extra_workloads(scene)]
+    yield from _namespaces(scene, workloads)
+    yield from access_bodies(scene, principals)
+    yield from Nodes(scene).bodies()
+    yield from karpenter_bodies(scene)
+    for work in workloads:
+        yield from Crew(scene, seats, work).bodies()
+    yield from job_bodies(scene, seats)
+
+
+def _namespaces(scene: Scene, workloads: Iterable[Workload]) -> Iterator[Body]:
+    names = ["default", "kube-node-lease", "kube-public", "kube-system", "reports"]
+    for name in dict.fromkeys([*names, *(work.namespace for work in workloads)]):
+        yield {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": scene.meta("Namespace", name, labels={"kubernetes.io/metadata.name": name}),
+            "spec": {"finalizers": ["kubernetes"]},
+            "status": {"phase": "Active"},
+        }

@@ -1,0 +1,99 @@
+"""What all objects of one cluster share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from ipaddress import IPv4Network
+
+from sandbox.blueprint.clock import Clock
+from sandbox.blueprint.mint import Mint
+from sandbox.blueprint.node_model import Machine
+from sandbox.blueprint.places import Places
+from sandbox.kube.world import stamp
+from sandbox.world import Body
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+"""Kubernetes leaves vowels out of made-up names, so that they never spell a word."""
+IMAGE_UPGRADE = timedelta(days=5, hours=3)
+"""When the nodes were last rolled: what runs on them is not older (see history.py)."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One cluster, seen from inside."""
+
+    places: Places
+    clock: Clock
+    machines: tuple[Machine, ...]
+
+    @property
+    def mint(self) -> Mint:
+        return self.places.mint
+
+    @property
+    def cluster(self) -> str:
+        return self.places.name
+
+    @cached_property
+    def created(self) -> datetime:
+        return self.clock.at(self.places.spec.created)
+
+    @property
+    def pod_subnet_start(self) -> int:
+        """The first address of the subnet that pods have to themselves."""
+        vnet = self.places.fleet.vnets[self.places.spec.network.vnet or ""]
+        subnet = vnet.subnets[self.places.spec.network.pod_subnet or ""]
+        return int(IPv4Network(subnet.prefix).network_address) + 4
+
+    @cached_property
+    def rolled(self) -> datetime:
+        """When the pods that run now were started."""
+        return max(self.created + timedelta(minutes=12), self.clock.now - IMAGE_UPGRADE)
+
+    def suffix(self, length: int, *words: object) -> str:
+        """The made-up end of a name, as Kubernetes makes it."""
+        number = int(self.mint.hex(16, self.cluster, *words), 16)
+        text = ""
+        for _ in range(length):
+            number, rest = divmod(number, len(_ALPHABET))
+            text += _ALPHABET[rest]
+        return text
+
+    def meta(
+        self,
+        kind: str,
+        name: str,
+        namespace: str = "",
+        *,
+        born: datetime | None = None,
+        labels: Mapping[str, str] | None = None,
+        owner: Body | None = None,
+        **more: object,
+    ) -> Body:
+        """An object's metadata. The same name in the same cluster always has the same uid."""
+        return {
+            "name": name,
+            **({"namespace": namespace} if namespace else {}),
+            "uid": self.uid(kind, name, namespace),
+            "creationTimestamp": stamp(born or self.created),
+            **({"labels": labels} if labels else {}),
+            **({"ownerReferences": [owner]} if owner else {}),
+            **more,
+        }
+
+    def uid(self, kind: str, name: str, namespace: str = "") -> str:
+        return self.mint.guid(self.cluster, kind, namespace, name)
+
+    def owner(self, api_version: str, kind: str, name: str, namespace: str = "") -> Body:
+        """How an object names the controller that it belongs to."""
+        return {
+            "apiVersion": api_version,
+            "kind": kind,
+            "name": name,
+            "uid": self.uid(kind, name, namespace),
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }

@@ -1,0 +1,140 @@
+"""What a cluster's own controllers make of a change: everybody's status, after the nodes and pods have been seen to.
+
+So a scenario says that a node is not ready, and the rest follows as it does in a cluster: its taints, the readiness of
+its pods, their replacements elsewhere (see node_lifecycle.py), and what deployments, budgets and endpoints then say.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sandbox.blueprint.inside.node_lifecycle import NodeLifecycle
+from sandbox.blueprint.inside.workload import needed_by
+from sandbox.kube.world import KubeWorld
+from sandbox.merge import merged_by_name
+from sandbox.world import Body
+
+
+@dataclass(frozen=True)
+class Controllers:
+    """The controllers of one cluster. `kept` are the objects whose status a scenario has set: they are left alone."""
+
+    kube: KubeWorld
+    now: datetime
+    kept: frozenset[str]
+
+    def settle(self) -> None:
+        NodeLifecycle(self.kube, self.now, self.kept).settle()
+        owned: dict[str, list[Body]] = defaultdict(list)
+        for pod in self.kube.every("pods"):
+            for owner in pod["metadata"].get("ownerReferences", ()):
+                owned[owner["uid"]].append(pod)
+        for replica_set in self.kube.every("replicasets"):
+            pods = owned[replica_set["metadata"]["uid"]]
+            self._count(replica_set, pods)
+            for owner in replica_set["metadata"].get("ownerReferences", ()):
+                owned[owner["uid"]].extend(pods)
+        for plural in ("deployments", "statefulsets"):
+            for body in self.kube.every(plural):
+                self._count(body, owned[body["metadata"]["uid"]])
+        for body in self.kube.every("daemonsets"):
+            self._count_daemons(body, owned[body["metadata"]["uid"]])
+        for budget in self.kube.every("poddisruptionbudgets"):
+            self._budget(budget, list(self._chosen(budget)))
+        ready = {(pod["metadata"]["uid"]): is_ready(pod) for pod in self.kube.every("pods")}
+        for piece in self.kube.every("endpointslices"):
+            self._serve(piece, ready)
+
+    def _count(self, body: Body, pods: list[Body]) -> None:
+        there = [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
+        ready = sum(map(is_ready, there))
+        status: Body = {"replicas": len(there), "readyReplicas": ready, "availableReplicas": ready}
+        if body["kind"] == "Deployment":
+            wanted = body["spec"].get("replicas", 1)
+            enough = ready >= wanted - max(1, wanted // 4)
+            status["unavailableReplicas"] = max(0, wanted - ready) or None
+            status["conditions"] = {
+                "Available": {
+                    "status": "True" if enough else "False",
+                    "reason": "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable",
+                }
+            }
+        self._store(body, {"status": status})
+
+    def _count_daemons(self, body: Body, pods: list[Body]) -> None:
+        ready = sum(map(is_ready, pods))
+        self._store(
+            body,
+            {
+                "status": {
+                    "currentNumberScheduled": len(pods),
+                    "desiredNumberScheduled": len(pods),
+                    "numberReady": ready,
+                    "numberAvailable": ready,
+                    "numberUnavailable": (len(pods) - ready) or None,
+                }
+            },
+        )
+
+    def _budget(self, budget: Body, pods: list[Body]) -> None:
+        healthy = sum(is_ready(pod) and "deletionTimestamp" not in pod["metadata"] for pod in pods)
+        expected = len(pods) if isinstance(budget["spec"].get("minAvailable"), int) else self._wanted(pods)
+        needed = needed_by(budget["spec"], expected)
+        allowed = max(0, healthy - needed)
+        self._store(
+            budget,
+            {
+                "status": {
+                    "disruptionsAllowed": allowed,
+                    "currentHealthy": healthy,
+                    "desiredHealthy": needed,
+                    "expectedPods": expected,
+                    "observedGeneration": budget["metadata"].get("generation", 1),
+                    "conditions": {
+                        "DisruptionAllowed": {
+                            "status": "True" if allowed else "False",
+                            "reason": "SufficientPods" if allowed else "InsufficientPods",
+                        }
+                    },
+                }
+            },
+        )
+
+    def _wanted(self, pods: list[Body]) -> int:
+        """How many pods the controllers of these ask for."""
+        owners = {owner["uid"] for pod in pods for owner in pod["metadata"].get("ownerReferences", ())}
+        kinds = ("replicasets", "statefulsets")
+        controllers = [body for plural in kinds for body in self.kube.every(plural)]
+        return sum(body["spec"].get("replicas", 1) for body in controllers if body["metadata"]["uid"] in owners)
+
+    def _chosen(self, budget: Body) -> Iterator[Body]:
+        wanted = budget["spec"].get("selector", {}).get("matchLabels", {}).items()
+        for pod in self.kube.every("pods", budget["metadata"]["namespace"]):
+            counts = pod["status"]["phase"] in ("Pending", "Running", "Unknown")
+            if counts and wanted <= pod["metadata"].get("labels", {}).items():
+                yield pod
+
+    def _serve(self, piece: Body, ready: dict[str, bool]) -> None:
+        endpoints = [
+            {**one, "conditions": {**one["conditions"], "ready": ready[uid], "serving": ready[uid]}}
+            for one in piece.get("endpoints") or ()
+            for uid in [one.get("targetRef", {}).get("uid", "")]
+            if uid in ready
+        ]
+        if endpoints != list(piece.get("endpoints") or ()):
+            self.kube.put({**piece, "endpoints": endpoints, "metadata": dict(piece["metadata"])})
+
+    def _store(self, body: Body, patch: Body) -> None:
+        """Write a status where it differs from what is there."""
+        metadata = body["metadata"]
+        changed = merged_by_name(body, patch)
+        if changed != body and f"{metadata['namespace']}/{body['kind']}/{metadata['name']}" not in self.kept:
+            self.kube.put({**changed, "metadata": dict(metadata)})
+
+
+def is_ready(pod: Body) -> bool:
+    """As its Ready condition says."""
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", ()))

@@ -1,0 +1,182 @@
+"""What `scenario.yaml` may say, and the chain of scenarios that one is based on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from sandbox.blueprint.strict import BadScenario, Strict, parse, read_yaml
+
+Json = dict[str, Any]
+
+
+class ChangeSpec(Strict):
+    """What is changed of one resource: exactly one of patch, body, delete and move (to another id, as it is).
+
+    With `cluster` it is an object inside that cluster: `Node/name` or `namespace/Kind/name`. Stars mean all of them,
+    and `where` those whose fields have these values.
+    """
+
+    id: str
+    patch: Json | None = None
+    body: Json | None = None
+    delete: bool = False
+    move: str | None = None
+    cluster: str = ""
+    where: Json = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _does_one_thing(self) -> ChangeSpec:
+        if sum([self.patch is not None, self.body is not None, self.delete, self.move is not None]) != 1:
+            raise ValueError("needs exactly one of patch, body, delete: true and move")
+        return self
+
+    @property
+    def many(self) -> bool:
+        return bool(self.where) or "*" in self.id
+
+
+class UsageSpec(Strict):
+    """What is changed of one quota row."""
+
+    limit: int | None = None
+    current: int | None = None
+
+
+class CauseSpec(Strict):
+    """What must still be so for a rule to apply."""
+
+    id: str
+    cluster: str = ""
+    path: str = ""
+    equals: Any = None
+    room_below: int | None = None
+
+
+class RefusalSpec(Strict):
+    status: int = Field(ge=400, le=599)
+    body: Json
+
+
+class WriteSpec(Strict):
+    """What happens after a write to one resource."""
+
+    method: Literal["PUT", "PATCH", "POST", "DELETE"]
+    id: str = Field(pattern=r"^(/|\$\{)")
+    action: str = ""
+    only_while: CauseSpec | None = None
+    interim: list[str] = Field(default_factory=list)
+    ends: Literal["Succeeded", "Failed", "Canceled"] = "Succeeded"
+    error: Json | None = None
+    then: list[ChangeSpec] = Field(default_factory=list)
+    refuse: RefusalSpec | None = None
+    times: int | None = None
+
+
+class RunCommandSpec(Strict):
+    """How `az aks command invoke` fares."""
+
+    fails: str = ""
+    polls: int = 1
+
+
+class KubeSpec(Strict):
+    """What is different about one cluster's API server and the objects that it holds."""
+
+    changes: list[ChangeSpec] = Field(default_factory=list)
+    reachable: bool | None = None
+    refuses: bool | None = None
+    """Not reachable, and told so at once."""
+    not_ready: dict[str, str] | None = None
+    """The checks of `/readyz` that fail, with their reasons."""
+    metrics: Literal["fine", "silent", "absent"] | None = None
+    """Whether a metrics server answers, does not, or is not installed."""
+    logs: dict[str, str] = Field(default_factory=dict)
+    """By `namespace/pod/container`; with `:previous` behind it, of the container before the last restart."""
+    run_command: RunCommandSpec | None = None
+
+
+class ExpectedSpec(Strict):
+    """One finding that a check must make."""
+
+    code: str = Field(pattern=r"^[a-z][a-z0-9-]+$")
+    subject: str
+    explained_by: list[str] = Field(default_factory=list)
+
+
+class TwinSpec(Strict):
+    """The one fact that differs, and what is then to be found."""
+
+    title: str
+    changes: list[ChangeSpec] = Field(default_factory=list)
+    usages: dict[str, UsageSpec] = Field(default_factory=dict)
+    kube: dict[str, KubeSpec] = Field(default_factory=dict)
+    events: dict[str, Json | None] = Field(default_factory=dict)
+    """Merge patches to the scenario's own events."""
+    expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
+
+
+class ScenarioSpec(Strict):
+    """The whole file. `fleet` is a merge patch to the description of the fleet below it."""
+
+    title: str
+    story: str
+    based_on: str | None = None
+    fleet: Json = Field(default_factory=dict)
+    changes: list[ChangeSpec] = Field(default_factory=list)
+    usages: dict[str, UsageSpec] = Field(default_factory=dict)
+    kube: dict[str, KubeSpec] = Field(default_factory=dict)
+    """By the cluster's name."""
+    events: dict[str, Json] = Field(default_factory=dict)
+    policy_states: list[Json] = Field(default_factory=list)
+    unindexed: list[str] = Field(default_factory=list)
+    writes: list[WriteSpec] = Field(default_factory=list)
+    expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
+    twin: TwinSpec | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One scenario of a chain: its file, as read."""
+
+    file: Path
+    raw: Json
+    spec: ScenarioSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """A scenario and those below it, the lowest first."""
+
+    layers: tuple[Layer, ...]
+    fleet_file: Path
+    fleet: Json
+
+    @property
+    def own(self) -> ScenarioSpec:
+        return self.layers[-1].spec
+
+    @property
+    def file(self) -> Path:
+        return self.layers[-1].file
+
+
+def read_lineage(folder: Path, library: Path) -> Lineage:
+    """The scenario in a folder, with everything that it is based on."""
+    layers: list[Layer] = []
+    while True:
+        file = folder / "scenario.yaml"
+        raw = read_yaml(file)
+        spec = parse(ScenarioSpec, raw, file)
+        if any(layer.file == file for layer in layers):
+            raise BadScenario(file, "based_on", "is based on itself")
+        layers.insert(0, Layer(file, raw, spec))
+        if spec.based_on is None:
+            return Lineage(tuple(layers), folder / "fleet.yaml", read_yaml(folder / "fleet.yaml"))
+        below = library / spec.based_on
+        if not (below / "scenario.yaml").is_file():
+            raise BadScenario(file, "based_on", f"there is no scenario {spec.based_on!r}")
+        folder = below

@@ -1,0 +1,218 @@
+"""Setting a scenario up: the fleet is built, then every layer's changes are applied to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sandbox.blueprint.build import Builder
+from sandbox.blueprint.clock import BadMoment, Clock
+from sandbox.blueprint.events import EventSpec, Scribe
+from sandbox.blueprint.fleet import Fleet, misfits
+from sandbox.blueprint.inside.stagehand import InsideStagehand
+from sandbox.blueprint.mint import Mint
+from sandbox.blueprint.network import NoAddressLeft
+from sandbox.blueprint.scenario_file import (
+    CauseSpec,
+    ChangeSpec,
+    ExpectedSpec,
+    KubeSpec,
+    Layer,
+    Lineage,
+    ScenarioSpec,
+    UsageSpec,
+    WriteSpec,
+)
+from sandbox.blueprint.strict import BadScenario, parse
+from sandbox.blueprint.variables import Resolver, inside_variables, variables
+from sandbox.merge import merged
+from sandbox.objects import NoSuchObject
+from sandbox.world import Body, Cause, Change, World, WriteRule
+
+SEED = "aksbot"
+
+
+@dataclass
+class Staged:
+    """A scenario that stands."""
+
+    world: World
+    expect: dict[str, list[ExpectedSpec]] = field(default_factory=dict)
+
+
+def stage(lineage: Lineage, now: datetime, *, twin: bool = False) -> Staged:
+    """Build the fleet and apply every layer; with `twin`, the scenario's one differing fact too."""
+    clock, mint = Clock(now), Mint(SEED)
+    fleet = _fleet(lineage, clock, mint)
+    try:
+        world = Builder(fleet, clock, mint).build()
+    except (BadMoment, NoAddressLeft) as error:
+        changed = any(layer.spec.fleet for layer in lineage.layers)
+        raise BadScenario(lineage.file if changed else lineage.fleet_file, "fleet", str(error)) from error
+    staged = Staged(world, {name: [] for name in fleet.names})
+    values, scribe = variables(fleet, mint), Scribe(fleet, clock, mint)
+    values |= inside_variables(fleet, world.kubes, mint)
+    for layer in lineage.layers:
+        resolver = Resolver(values, clock, layer.file)
+        spec = parse(ScenarioSpec, resolver.resolve(layer.raw), layer.file)
+        with_twin = twin and layer is lineage.layers[-1]
+        _Stagehand(staged, layer, spec, resolver, scribe).apply(with_twin=with_twin)
+    world.events.sort(key=lambda event: datetime.fromisoformat(event["eventTimestamp"]), reverse=True)
+    return staged
+
+
+def _fleet(lineage: Lineage, clock: Clock, mint: Mint) -> Fleet:
+    """The description of the fleet, with what each layer changes of it; whose change is wrong is told."""
+    raw = lineage.fleet
+    fleet = _described(raw, lineage.fleet_file, (), clock, mint)
+    for layer in lineage.layers:
+        if layer.spec.fleet:
+            raw = merged(raw, layer.spec.fleet)
+            fleet = _described(raw, layer.file, ("fleet",), clock, mint)
+    return fleet
+
+
+def _described(raw: Body, file: Path, under: tuple[str, ...], clock: Clock, mint: Mint) -> Fleet:
+    """A checked fleet; its locks and policies may name what the rest of it describes."""
+    fleet = parse(Fleet, raw, file, under)
+    for key, what in misfits(fleet):
+        raise BadScenario(file, ".".join([*under, key]), what)
+    values = variables(fleet, mint)
+    return parse(Fleet, Resolver(values, clock, file).resolve(raw, under), file, under)
+
+
+@dataclass(frozen=True)
+class _Stagehand:
+    """Applies one layer."""
+
+    staged: Staged
+    layer: Layer
+    spec: ScenarioSpec
+    resolver: Resolver
+    scribe: Scribe
+
+    def apply(self, *, with_twin: bool) -> None:
+        world, spec, twin = self.staged.world, self.spec, self.spec.twin
+        events: Mapping[str, Any] = spec.events
+        self._change("changes", spec.changes)
+        self._count("usages", spec.usages)
+        self._inside("kube", spec.kube)
+        self._expect("expect", spec.expect)
+        if with_twin and twin:
+            self._same_labels(twin.events)
+            self._change("twin.changes", twin.changes)
+            self._count("twin.usages", twin.usages)
+            self._inside("twin.kube", twin.kube)
+            self._expect("twin.expect", twin.expect)
+            events = merged(events, twin.events)
+        for label, event in events.items():
+            world.events.extend(self._events(label, event))
+        world.policy_states.extend(self.resolver.moments(deepcopy(spec.policy_states)))
+        world.unindexed.update(one.lower() for one in spec.unindexed)
+        world.writes[:0] = [self._rule(f"writes[{number}]", rule) for number, rule in enumerate(spec.writes)]
+
+    @property
+    def _file(self) -> Path:
+        return self.layer.file
+
+    def _change(self, key: str, changes: Iterable[ChangeSpec]) -> None:
+        for number, spec in enumerate(changes):
+            where = f"{key}[{number}].id"
+            for change in self._checked(where, spec):
+                self.staged.world.apply(change)
+
+    def _checked(self, where: str, spec: ChangeSpec) -> tuple[Change, ...]:
+        """The change, once it is sure that there is something to change; to move is to make anew and remove."""
+        if spec.cluster:
+            return self._checked_inside(where, spec)
+        held = self.staged.world.resources.get(spec.id.lower())
+        if spec.body is not None:
+            return (Change(spec.id, body=self.resolver.moments(_completed(spec.id, spec.body))),)
+        if held is None:
+            raise BadScenario(self._file, where, f"there is no resource {spec.id}")
+        if spec.move is not None:
+            return Change(spec.move, body={**held, "id": spec.move}), Change(spec.id, delete=True)
+        return (Change(spec.id, patch=self.resolver.moments(spec.patch), delete=spec.delete),)
+
+    def _inside(self, key: str, kube: Mapping[str, KubeSpec]) -> None:
+        for name, spec in kube.items():
+            cluster = self.resolver.value(name)
+            if cluster is None or cluster.lower() not in self.staged.world.kubes:
+                raise BadScenario(self._file, f"{key}.{name}", "is no cluster of this fleet with an API server")
+            self._stagehand(cluster).apply(f"{key}.{name}", spec)
+
+    def _stagehand(self, cluster: str) -> InsideStagehand:
+        kube = self.staged.world.kubes[cluster.lower()]
+        return InsideStagehand(kube, self._file, self.resolver, self.scribe.clock.now)
+
+    def _checked_inside(self, where: str, spec: ChangeSpec) -> tuple[Change, ...]:
+        """The same for objects inside a cluster, each on its own."""
+        try:
+            found = list(self._stagehand(spec.cluster).each(where, spec))
+        except (NoSuchObject, KeyError) as error:
+            raise BadScenario(self._file, where, str(error)) from error
+        patch, body = (self.resolver.moments(one, inside=True) for one in (spec.patch, spec.body))
+        return tuple(Change(one, patch=patch, body=body, delete=spec.delete, cluster=spec.cluster) for one in found)
+
+    def _count(self, key: str, usages: Mapping[str, UsageSpec]) -> None:
+        for row_id, spec in usages.items():
+            row = self.staged.world.usage(row_id)
+            if row is None:
+                raise BadScenario(self._file, f"{key}.{row_id}", "there is no such quota row")
+            row["limit"] = row["limit"] if spec.limit is None else spec.limit
+            row["currentValue"] = row["currentValue"] if spec.current is None else spec.current
+
+    def _expect(self, key: str, expect: Mapping[str, list[ExpectedSpec]]) -> None:
+        for cluster, findings in expect.items():
+            if cluster not in self.staged.expect:
+                raise BadScenario(self._file, f"{key}.{cluster}", "is nothing that this fleet has")
+            self.staged.expect[cluster] = findings
+
+    def _events(self, label: str, event: Any) -> Iterable[Body]:
+        spec = parse(EventSpec, event, self._file, under=("events", label))
+        folder = self._file.parent.name
+        spec = spec.model_copy(update={"correlation": f"{folder}/{spec.correlation or label}"})
+        try:
+            return list(self.scribe.events(f"{folder}/{label}", spec))
+        except BadMoment as error:
+            raise BadScenario(self._file, f"events.{label}", str(error)) from error
+
+    def _same_labels(self, events: Mapping[str, Any]) -> None:
+        for label in events:
+            if label not in self.spec.events:
+                raise BadScenario(self._file, f"twin.events.{label}", "is no event of this scenario")
+
+    def _rule(self, key: str, spec: WriteSpec) -> WriteRule:
+        return WriteRule(
+            method=spec.method,
+            id=spec.id,
+            action=spec.action,
+            interim=tuple(spec.interim),
+            ends=spec.ends,
+            error=spec.error,
+            then=tuple(
+                change
+                for number, one in enumerate(spec.then)
+                for change in self._checked(f"{key}.then[{number}].id", one)
+            ),
+            refuse=(spec.refuse.status, spec.refuse.body) if spec.refuse else None,
+            times=spec.times,
+            only_while=_cause(spec.only_while),
+        )
+
+
+def _cause(spec: CauseSpec | None) -> Cause | None:
+    if spec is None:
+        return None
+    return Cause(spec.id, tuple(filter(None, spec.path.split("."))), spec.equals, spec.room_below, spec.cluster)
+
+
+def _completed(resource: str, body: Body) -> Body:
+    """A new resource's body; what its id already says need not be written again."""
+    tail = resource.rsplit("/providers/", 1)[-1].split("/")
+    kind = "/".join([tail[0], *tail[1::2]])
+    return {"id": resource, "name": tail[-1], "type": kind, **body}

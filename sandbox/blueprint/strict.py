@@ -1,0 +1,97 @@
+"""Reading scenario files: what is not understood is refused, with the file and the key."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class BadScenario(ValueError):
+    """A scenario file that cannot be used."""
+
+    def __init__(self, file: Path, key: str, what: str) -> None:
+        super().__init__(f"{file}: {key}: {what}" if key else f"{file}: {what}")
+        self.file, self.key, self.what = file, key, what
+
+
+class Strict(BaseModel):
+    """A part of a scenario file. Unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+Part = TypeVar("Part", bound=Strict)
+
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML where a key may stand only once: PyYAML keeps the last one and says nothing."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen and key.tag != _MERGE:
+                raise yaml.MarkedYAMLError(problem=f"{key.value!r} stands twice", problem_mark=key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """The mapping in a file."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadScenario(file, "", f"cannot be read ({error.strerror})") from error
+    try:
+        data = yaml.load(text, _Loader)  # noqa: S506  a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        raise BadScenario(file, f"line {line}", str(error.problem)) from error
+    if not isinstance(data, dict):
+        raise BadScenario(file, "", "is not a mapping")
+    return data
+
+
+def parse(model: type[Part], data: Any, file: Path, under: tuple[int | str, ...] = ()) -> Part:
+    """The data as a checked part; the first thing wrong with it is named, and where it stands `under` in the file."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        what = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            what = f"is not known here; known are {', '.join(_fields(model, first['loc']))}"
+        raise BadScenario(file, dotted((*under, *first["loc"])), what) from error
+
+
+def dotted(where: tuple[int | str, ...]) -> str:
+    """`('changes', 2, 'patch')` as a person writes it: `changes[2].patch`."""
+    text = ""
+    for step in where:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def _fields(model: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:
+    """The keys that would have been known at a place inside `model`."""
+    found: Any = model
+    for step in where[:-1]:
+        fields = getattr(found, "model_fields", {})
+        found = fields[step].annotation if step in fields else found
+        found = _inner(found)
+    return [field.alias or name for name, field in getattr(found, "model_fields", {}).items()]
+
+
+def _inner(annotation: Any) -> Any:
+    """The part inside `dict[str, Part]`, `tuple[Part, ...]` or `Part | None`."""
+    for argument in getattr(annotation, "__args__", ()):
+        inner = _inner(argument)
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            return inner
+    return annotation

@@ -1,0 +1,139 @@
+"""DELETE: preconditions, grace, finalizers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sandbox.kube import controllers, objects, reads, representations, statuses
+from sandbox.kube.answers import Answer, Call
+from sandbox.kube.kinds import Kind
+from sandbox.kube.pages import Pages
+from sandbox.kube.world import KubeWorld, stamp
+
+Body = dict[str, Any]
+
+_DEFAULT_GRACE_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to delete."""
+
+    grace_s: int | None = None
+    uid: str | None = None
+    version: str | None = None
+    orphan: bool = False
+    dry: bool = False
+
+    @classmethod
+    def of(cls, sent: Body, query_grace: str = "", query_policy: str = "", dry: str = "") -> Options:
+        preconditions = sent.get("preconditions") or {}
+        grace = sent.get("gracePeriodSeconds")
+        if grace is None and query_grace.isdigit():
+            grace = int(query_grace)
+        policy = sent.get("propagationPolicy") or query_policy
+        return cls(
+            grace_s=grace,
+            uid=preconditions.get("uid"),
+            version=preconditions.get("resourceVersion"),
+            orphan=policy == "Orphan" or bool(sent.get("orphanDependents")),
+            dry="All" in (sent.get("dryRun") or ()) or dry == "All",
+        )
+
+
+def options_of(call: Call) -> Options:
+    sent = objects.decoded(call) if call.content else {}
+    if not isinstance(sent, dict):
+        raise statuses.bad_request("the body is no DeleteOptions")
+    query = call.query
+    return Options.of(
+        sent, query.get("gracePeriodSeconds", ""), query.get("propagationPolicy", ""), query.get("dryRun", "")
+    )
+
+
+def delete(world: KubeWorld, kind: Kind, call: Call) -> Answer:
+    representations.negotiate(call.accept)
+    options = options_of(call)
+    held = reads.existing(world, kind, call)
+    left = remove(world, kind, held, options)
+    if left is not None:
+        return Answer(200, reads.as_served(kind, left))
+    metadata = held["metadata"]
+    details = {"name": metadata["name"]} | ({"group": kind.group} if kind.group else {})
+    return Answer(200, statuses.success(details | {"kind": kind.plural, "uid": metadata["uid"]}))
+
+
+def delete_collection(world: KubeWorld, pages: Pages, kind: Kind, call: Call) -> Answer:
+    """Delete everything that the selectors choose; the answer is the list of it."""
+    answer = reads.listed(world, pages, kind, call)
+    options = options_of(call)
+    chosen = reads.chooser(kind, call)
+    for body in list(world.every(kind.plural, call.place.namespace or None, group=kind.group)):
+        if chosen is None or chosen(body):
+            remove(world, kind, body, options)
+    return answer
+
+
+def remove(world: KubeWorld, kind: Kind, held: Body, options: Options) -> Body | None:
+    """Delete one object; what is answered of it, or None where that is just success."""
+    _check_preconditions(kind, held, options)
+    metadata = held["metadata"]
+    namespace = metadata.get("namespace", "")
+    grace_s = _grace(kind, held, options)
+    waits = bool(metadata.get("finalizers")) or grace_s > 0 or kind.kind == "Namespace"
+    if not waits:
+        last = held if options.dry else world.remove(kind, metadata["name"], namespace)
+        if not options.dry:
+            controllers.after_removal(world, kind, held, orphan=options.orphan)
+        return last if kind.kind in ("Pod", "Service") else None
+    marked = _marked(world, kind, held, grace_s)
+    if not options.dry and marked is not held:
+        world.put(marked)
+        controllers.after_write(world, kind, marked)
+    return marked
+
+
+def _check_preconditions(kind: Kind, held: Body, options: Options) -> None:
+    metadata = held["metadata"]
+    if options.uid and options.uid != metadata["uid"]:
+        why = (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). The "
+            "object might have been deleted and then recreated"
+        )
+        raise statuses.conflict(kind.kind, kind, metadata["name"], why)
+    if options.version and options.version != metadata["resourceVersion"]:
+        why = (
+            f"the ResourceVersion in the precondition ({options.version}) does not match the ResourceVersion in record "
+            f"({metadata['resourceVersion']}). The object might have been modified"
+        )
+        raise statuses.conflict(kind.kind, kind, metadata["name"], why)
+
+
+def _grace(kind: Kind, held: Body, options: Options) -> int:
+    """Only pods that a kubelet runs are given time."""
+    spec, status = held.get("spec", {}), held.get("status", {})
+    if kind.kind != "Pod" or not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+        return 0
+    asked = options.grace_s
+    if asked is None:
+        asked = int(spec.get("terminationGracePeriodSeconds", _DEFAULT_GRACE_S))
+    already = held["metadata"].get("deletionGracePeriodSeconds")
+    return asked if already is None else min(asked, int(already))
+
+
+def _marked(world: KubeWorld, kind: Kind, held: Body, grace_s: int) -> Body:
+    metadata = held["metadata"]
+    if metadata.get("deletionTimestamp") and int(metadata.get("deletionGracePeriodSeconds", 0)) <= grace_s:
+        return held
+    changed = {
+        **metadata,
+        "deletionTimestamp": stamp(world.clock() + timedelta(seconds=grace_s)),
+        "deletionGracePeriodSeconds": grace_s,
+    }
+    body = {**held, "metadata": changed}
+    if kind.kind == "Namespace":
+        body["status"] = {**held.get("status", {}), "phase": "Terminating"}
+        changed.pop("deletionGracePeriodSeconds")
+    return body

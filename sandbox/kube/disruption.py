@@ -1,0 +1,129 @@
+"""Disruption budgets: which ones a pod is under, and what the disruption controller counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.kube import labels
+from sandbox.kube.world import KubeWorld, stamp
+
+Body = dict[str, Any]
+
+_SCALED = ("ReplicaSet", "StatefulSet", "ReplicationController")
+
+
+def budgets_of(world: KubeWorld, pod: Body) -> list[Body]:
+    """The budgets whose selector meets a pod. An empty selector meets every pod, a missing one none."""
+    found = []
+    for budget in world.every("poddisruptionbudgets", pod["metadata"].get("namespace", ""), group="policy"):
+        selector = labels.of_spec(budget.get("spec", {}).get("selector"))
+        if selector is not None and selector.matches(pod["metadata"].get("labels")):
+            found.append(budget)
+    return found
+
+
+def is_ready(pod: Body) -> bool:
+    conditions = pod.get("status", {}).get("conditions") or ()
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    expected: int
+    desired: int
+
+
+def refresh(world: KubeWorld, namespace: str) -> None:
+    """What the disruption controller does after pods or budgets of a namespace changed."""
+    for budget in world.every("poddisruptionbudgets", namespace, group="policy"):
+        status = counted(world, budget)
+        if status != budget.get("status"):
+            world.put({**budget, "metadata": dict(budget["metadata"]), "status": status})
+
+
+def counted(world: KubeWorld, budget: Body) -> Body:
+    """A budget's status as its pods are now."""
+    selector = labels.of_spec(budget.get("spec", {}).get("selector"))
+    namespace = budget["metadata"].get("namespace", "")
+    pods = [
+        pod
+        for pod in world.every("pods", namespace, group="")
+        if selector is not None and selector.matches(pod["metadata"].get("labels"))
+    ]
+    before = budget.get("status", {})
+    there = {pod["metadata"]["name"] for pod in pods if not pod["metadata"].get("deletionTimestamp")}
+    going = {name: since for name, since in (before.get("disruptedPods") or {}).items() if name in there}
+    healthy = sum(
+        is_ready(pod) and not pod["metadata"].get("deletionTimestamp") and pod["metadata"]["name"] not in going
+        for pod in pods
+    )
+    count = _count(world, budget.get("spec", {}), pods)
+    allowed = max(0, healthy - count.desired) if count.expected > 0 else 0
+    status: Body = {
+        "conditions": _conditions(world, budget, allowed),
+        "currentHealthy": healthy,
+        "desiredHealthy": count.desired,
+        "disruptionsAllowed": allowed,
+        "expectedPods": count.expected,
+        "observedGeneration": budget["metadata"].get("generation", 1),
+    }
+    return status | ({"disruptedPods": going} if going else {})
+
+
+def _count(world: KubeWorld, spec: Body, pods: list[Body]) -> _Count:
+    if "maxUnavailable" in spec:
+        expected = _expected(world, pods)
+        return _Count(expected, max(0, expected - _share(spec["maxUnavailable"], expected)))
+    least = spec.get("minAvailable", 1)
+    if isinstance(least, int):
+        return _Count(len(pods), least)
+    expected = _expected(world, pods)
+    return _Count(expected, _share(least, expected))
+
+
+def _share(value: Any, of: int) -> int:
+    """A number, or a percentage rounded up."""
+    if isinstance(value, int):
+        return value
+    return math.ceil(int(str(value).rstrip("%")) * of / 100)
+
+
+def _expected(world: KubeWorld, pods: list[Body]) -> int:
+    """How many pods their controllers want; a controller that is not in the world wants those that are there."""
+    wanted: dict[str, int] = {}
+    loose: dict[str, int] = {}
+    for pod in pods:
+        owner = next((one for one in pod["metadata"].get("ownerReferences") or () if one.get("controller")), None)
+        held = _owner(world, owner, pod) if owner else None
+        if owner and held is not None:
+            wanted[owner["uid"]] = int(held.get("spec", {}).get("replicas", 1))
+        else:
+            key = owner["uid"] if owner else pod["metadata"]["uid"]
+            loose[key] = loose.get(key, 0) + 1
+    return sum(wanted.values()) + sum(loose.values())
+
+
+def _owner(world: KubeWorld, owner: Body, pod: Body) -> Body | None:
+    if owner["kind"] not in _SCALED:
+        return None
+    return world.find(f"{owner['kind'].lower()}s", owner["name"], pod["metadata"].get("namespace", ""))
+
+
+def _conditions(world: KubeWorld, budget: Body, allowed: int) -> list[Body]:
+    before: Body = next(
+        (one for one in budget.get("status", {}).get("conditions") or () if one["type"] == "DisruptionAllowed"), {}
+    )
+    word = "True" if allowed > 0 else "False"
+    since = before.get("lastTransitionTime") if before.get("status") == word else None
+    return [
+        {
+            "lastTransitionTime": since or stamp(world.clock()),
+            "message": "",
+            "observedGeneration": budget["metadata"].get("generation", 1),
+            "reason": "SufficientPods" if allowed > 0 else "InsufficientPods",
+            "status": word,
+            "type": "DisruptionAllowed",
+        }
+    ]

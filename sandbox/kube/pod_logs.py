@@ -1,0 +1,89 @@
+"""`pods/log`: what a container wrote, or why that cannot be had."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from sandbox.kube import reads, statuses
+from sandbox.kube.answers import TEXT, Answer, Call
+from sandbox.kube.controllers import node_is_alive
+from sandbox.kube.kinds import Kind
+from sandbox.kube.printing.cells import moment_of
+from sandbox.kube.world import KubeWorld
+
+Body = dict[str, Any]
+
+_PREVIOUS = ":previous"
+_NO_IMAGE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName")
+
+
+def get(world: KubeWorld, kind: Kind, call: Call) -> Answer:
+    pod = reads.existing(world, kind, call)
+    container = _container(pod, call.query.get("container", ""))
+    text = _text(world, pod, container, previous=call.flag("previous"))
+    return Answer(200, _cut(world, text, call), TEXT)
+
+
+def _container(pod: Body, asked: str) -> str:
+    name, spec = pod["metadata"]["name"], pod.get("spec", {})
+    main = [str(one["name"]) for one in spec.get("containers") or ()]
+    initial = [str(one["name"]) for one in spec.get("initContainers") or ()]
+    if asked:
+        if asked not in (*main, *initial):
+            raise statuses.bad_request(f"container {asked} is not valid for pod {name}")
+        return asked
+    if len(main) == 1:
+        return main[0]
+    choices = f"choose one of: [{' '.join(main)}]"
+    if initial:
+        choices += f" or one of the init containers: [{' '.join(initial)}]"
+    raise statuses.bad_request(f"a container name must be specified for pod {name}, {choices}")
+
+
+def _text(world: KubeWorld, pod: Body, container: str, *, previous: bool) -> str:
+    metadata = pod["metadata"]
+    name, node = metadata["name"], pod.get("spec", {}).get("nodeName", "")
+    key = f"{metadata['namespace']}/{name}/{container}"
+    if not node:
+        raise statuses.bad_request(f"pod {name} does not have a host assigned")
+    if not node_is_alive(world, node):
+        raise statuses.internal(_kubelet_is_silent(world, node, key))
+    state = _status(pod, container)
+    waiting = state.get("state", {}).get("waiting")
+    if previous and f"{key}{_PREVIOUS}" not in world.logs:
+        raise statuses.bad_request(f'previous terminated container "{container}" in pod "{name}" not found')
+    if waiting and not previous and not state.get("restartCount"):
+        said = str(waiting.get("reason", ""))
+        told = "trying and failing to pull image" if said in _NO_IMAGE else said
+        raise statuses.bad_request(f'container "{container}" in pod "{name}" is waiting to start: {told}')
+    return world.logs.get(f"{key}{_PREVIOUS}" if previous else key, "")
+
+
+def _kubelet_is_silent(world: KubeWorld, node: str, key: str) -> str:
+    held = world.find("nodes", node, group="") or {}
+    addresses = held.get("status", {}).get("addresses") or ()
+    address = next((one["address"] for one in addresses if one["type"] == "InternalIP"), node)
+    return f'Get "https://{address}:10250/containerLogs/{key}": dial tcp {address}:10250: i/o timeout'
+
+
+def _status(pod: Body, container: str) -> Body:
+    status = pod.get("status", {})
+    listed = [*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())]
+    return next((one for one in listed if one["name"] == container), {})
+
+
+def _cut(world: KubeWorld, text: str, call: Call) -> str:
+    """The lines that were asked for. A line that begins with a time is as the kubelet wrote it down."""
+    lines = text.splitlines(keepends=True)
+    seconds, tail = call.query.get("sinceSeconds", ""), call.query.get("tailLines", "")
+    if seconds.isdigit():
+        since = world.clock() - timedelta(seconds=int(seconds))
+        lines = [line for line in lines if (moment_of(line.partition(" ")[0]) or since) >= since]
+    if tail.isdigit():
+        lines = lines[len(lines) - min(int(tail), len(lines)) :]
+    if not call.flag("timestamps"):
+        lines = [line.partition(" ")[2] if moment_of(line.partition(" ")[0]) else line for line in lines]
+    shown = "".join(lines)
+    limit = call.query.get("limitBytes", "")
+    return shown.encode()[: int(limit)].decode(errors="ignore") if limit.isdigit() else shown

@@ -1,0 +1,45 @@
+"""Pages that are made before anybody asks, so that a bench measures who reads them and not who makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sandbox.kube.answers import Answer, Call
+from sandbox.kube.kinds import Kind
+from sandbox.kube.pages import Pages
+from sandbox.kube.reads import listed
+from sandbox.kube.world import KubeWorld
+
+_PLAIN = {"", "*/*", "application/json"}
+
+
+@dataclass
+class Prerendered:
+    """The pages of whole lists, by path and query. They are as they were when they were made."""
+
+    world: KubeWorld
+    pages: Pages
+    _kept: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
+
+    def keep(self, kind: Kind, call: Call, limit: int) -> int:
+        """Make all pages of one list; how many there are."""
+        token, made = "", 0
+        while True:
+            query = {"limit": str(limit)} | ({"continue": token} if token else {})
+            answer = listed(self.world, self.pages, kind, replace(call, query=query))
+            self._kept[call.place.path, str(limit), token] = answer.to_bytes()
+            made += 1
+            token = answer.body["metadata"].get("continue", "")
+            if not token:
+                return made
+
+    def page(self, call: Call) -> Answer | None:
+        """A kept page, if this request asks for exactly one."""
+        if not self._kept or call.place.verb != "list" or call.accept.split(",")[0].strip() not in _PLAIN:
+            return None
+        asked = {name: value for name, value in call.query.items() if value and value != "0"}
+        limit, token = asked.pop("limit", ""), asked.pop("continue", "")
+        if asked:
+            return None
+        body = self._kept.get((call.place.path, limit, token))
+        return None if body is None else Answer(200, body)

@@ -1,0 +1,187 @@
+"""The server: TLS on 127.0.0.1 with the cluster's own authority, a log of what came, and faults on demand."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from sandbox.arm.faults import Fault
+from sandbox.kube import disruption, kubeconfig
+from sandbox.kube.access import Access
+from sandbox.kube.answers import Answer, Call, User
+from sandbox.kube.api import Api
+from sandbox.kube.door import Door
+from sandbox.kube.identity import Identity, Issuer
+from sandbox.kube.kinds import Kind, UnknownKind
+from sandbox.kube.pages import Pages
+from sandbox.kube.place import parse
+from sandbox.kube.prerendered import Prerendered
+from sandbox.kube.request_log import LoggedRequest
+from sandbox.kube.tls import ClientCertificate, ClusterAuthority
+from sandbox.kube.world import ADMINISTRATORS, KubeWorld
+
+__all__ = ["Fault", "KubeServer", "LoggedRequest"]
+
+_ROOT = User("masterclient", (ADMINISTRATORS, "system:authenticated"))
+
+
+class KubeServer:
+    """A local Kubernetes API server. Without an issuer it takes no Entra tokens, as a cluster without Entra."""
+
+    def __init__(
+        self,
+        world: KubeWorld,
+        *,
+        issuer: Issuer | None = None,
+        latency_s: float = 0.0,
+        port: int = 0,
+        name: str = "cluster",
+        group: str = "group",
+    ) -> None:
+        self.world = world
+        self.name, self.group = name, group
+        pages = Pages(world)
+        api = Api(world, Access(world), pages)
+        self._door = Door(api, Identity(world, issuer), Prerendered(world, pages), latency_s)
+        self._port = port
+        self._stack = AsyncExitStack()
+        self._authority: ClusterAuthority | None = None
+
+    # -- life -------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        _count_budgets(self.world)
+        async with AsyncExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aksbot-kube-")))
+            self._authority = ClusterAuthority(folder)
+            if self.world.reachable:
+                await self._listen(stack, self._authority)
+            else:
+                self._port = _deaf_port(stack, self._port, listening=not self.world.refuses)
+            self._stack = stack.pop_all()
+        return self
+
+    async def _listen(self, stack: AsyncExitStack, authority: ClusterAuthority) -> None:
+        # A handler whose client has gone is cancelled: that is how a watch and a "timeout" fault end.
+        server = web.Server(self._door.handle, handler_cancellation=True, access_log=None)
+        runner = web.ServerRunner(server, shutdown_timeout=1.0)
+        await runner.setup()
+        stack.push_async_callback(runner.cleanup)
+        await web.TCPSite(runner, "127.0.0.1", self._port, ssl_context=authority.server_context()).start()
+        self._port = runner.addresses[0][1]
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._door.closing.set()
+        await self._stack.aclose()
+
+    # -- where it is and who may come -------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self._port}"
+
+    @property
+    def ca_file(self) -> Path:
+        return self._running().ca_file
+
+    @property
+    def ca(self) -> bytes:
+        """The certificate of the cluster's authority, as PEM."""
+        return self._running().ca
+
+    def client_certificate(self, user: str, *groups: str) -> ClientCertificate:
+        """A certificate that this cluster takes for its user."""
+        return self._running().client(user, *groups)
+
+    def kubeconfig(self, *, role: str = "clusterUser", tenant: str = "", token: str = "") -> str:
+        """What AKS hands out for a role: with a tenant the one for Entra, else one with a client certificate."""
+        cluster = kubeconfig.Cluster(self.name, self.group, self.url, self.ca)
+        if token:
+            return kubeconfig.with_token(cluster, role, token)
+        if tenant:
+            return kubeconfig.with_entra(cluster, role, tenant)
+        # Both local accounts are the same certificate at AKS: a master of the cluster.
+        return kubeconfig.with_certificate(cluster, role, self.client_certificate(_ROOT.name, ADMINISTRATORS))
+
+    def _running(self) -> ClusterAuthority:
+        if self._authority is None:
+            raise RuntimeError("the server is not running")
+        return self._authority
+
+    # -- what came in, and what goes wrong --------------------------------------------------------------------
+
+    @property
+    def log(self) -> list[LoggedRequest]:
+        return self._door.log
+
+    @property
+    def faults(self) -> list[Fault]:
+        return self._door.faults
+
+    @property
+    def latency_s(self) -> float:
+        return self._door.latency_s
+
+    @latency_s.setter
+    def latency_s(self, seconds: float) -> None:
+        self._door.latency_s = seconds
+
+    def deny(self, user: str, verb: str, resource: str) -> None:
+        """Take something away from a user (its name here, or the sandbox principal's). Patterns are allowed."""
+        self._door.api.access.taken_away.append((user, verb, resource))
+
+    def expire_continue_tokens(self) -> None:
+        """From now on every continue token that was given out so far is too old."""
+        self._door.api.pages.forget()
+
+    # -- without a socket -------------------------------------------------------------------------------------
+
+    def ask(self, path: str, *, user: User | None = None, accept: str = "") -> Answer:
+        """Answer a GET from inside the cluster: no network, but the same permissions."""
+        raw_path, _, raw_query = path.partition("?")
+        query = dict(parse_qsl(raw_query, keep_blank_values=True))
+        call = Call("GET", parse("GET", raw_path, query), query, accept, "", b"", user or _ROOT)
+        return self._door.answer(call)
+
+    def user_of(self, token: str) -> User:
+        """Whose token this is; 401 where it is nobody's."""
+        return self._door.identity.of_token(token)
+
+    def kind_called(self, word: str) -> Kind | None:
+        """The kind that a person calls by this word: plural, singular, short name."""
+        return self.world.kinds.by_word(word)
+
+    def prerender(self, plural: str, *, limit: int = 500) -> int:
+        """Make all pages of a list now; how many there are. They stay as they are whatever is written."""
+        kind = self.world.kinds.by_word(plural)
+        if kind is None:
+            raise UnknownKind(plural)
+        above = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
+        path = f"{above}/{kind.plural}"
+        call = Call("GET", parse("GET", path, {}), {}, "", "", b"", _ROOT)
+        return self._door.prerendered.keep(kind, call, limit)
+
+
+def _count_budgets(world: KubeWorld) -> None:
+    """A budget that comes without a status gets the one its pods give it."""
+    for budget in world.every("poddisruptionbudgets", group="policy"):
+        if "status" not in budget:
+            world.put({**budget, "metadata": dict(budget["metadata"]), "status": disruption.counted(world, budget)})
+
+
+def _deaf_port(stack: AsyncExitStack, port: int, *, listening: bool) -> int:
+    """A port that nobody else gets, on which nobody answers: connections hang, or are refused."""
+    deaf = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+    deaf.bind(("127.0.0.1", port))
+    if listening:
+        deaf.listen(64)
+    return int(deaf.getsockname()[1])

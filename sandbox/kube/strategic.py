@@ -1,0 +1,86 @@
+"""The strategic merge patch: a merge patch that knows which lists are merged, and by which key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+Body = dict[str, Any]
+
+_KEYS = {
+    "containers": "name",
+    "initContainers": "name",
+    "ephemeralContainers": "name",
+    "volumes": "name",
+    "env": "name",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "imagePullSecrets": "name",
+    "secrets": "name",
+    "hostAliases": "ip",
+    "topologySpreadConstraints": "topologyKey",
+    "schedulingGates": "name",
+    "ownerReferences": "uid",
+    "conditions": "type",
+    "addresses": "type",
+    "podIPs": "ip",
+    "webhooks": "name",
+}
+_MERGED_PRIMITIVES = ("finalizers",)
+_DIRECTIVE, _ORDER, _DELETE_ONES, _RETAIN = "$patch", "$setElementOrder/", "$deleteFromPrimitiveList/", "$retainKeys"
+
+
+def merge(held: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
+    """The object with the patch in it. Lists that have no key are replaced."""
+    if patch.get(_DIRECTIVE) == "replace":
+        return {name: deepcopy(value) for name, value in patch.items() if name != _DIRECTIVE}
+    if patch.get(_DIRECTIVE) == "delete":
+        return {}
+    result: Body = dict(deepcopy(held))
+    if _RETAIN in patch:
+        result = {name: value for name, value in result.items() if name in patch[_RETAIN]}
+    for name, value in patch.items():
+        if name in (_DIRECTIVE, _RETAIN) or name.startswith(_ORDER):
+            continue
+        if name.startswith(_DELETE_ONES):
+            field = name.removeprefix(_DELETE_ONES)
+            result[field] = [one for one in result.get(field) or () if one not in value]
+        elif value is None:
+            result.pop(name, None)
+        elif isinstance(value, dict):
+            before = result.get(name)
+            result[name] = merge(before if isinstance(before, dict) else {}, value)
+        elif isinstance(value, list):
+            result[name] = _merge_list(name, result.get(name), value)
+        else:
+            result[name] = value
+    return result
+
+
+def _merge_list(name: str, held: Any, patch: list[Any]) -> list[Any]:
+    before = list(held) if isinstance(held, list) else []
+    if name in _MERGED_PRIMITIVES:
+        return before + [one for one in patch if one not in before]
+    key = _key_of(name, patch)
+    if key is None or any(isinstance(one, dict) and one.get(_DIRECTIVE) == "replace" for one in patch):
+        return [deepcopy(one) for one in patch if not (isinstance(one, dict) and _DIRECTIVE in one)]
+    for one in patch:
+        at = next((index for index, old in enumerate(before) if old.get(key) == one.get(key)), None)
+        if one.get(_DIRECTIVE) == "delete":
+            if at is not None:
+                del before[at]
+        elif at is None:
+            before.append(merge({}, one))
+        else:
+            before[at] = merge(before[at], one)
+    return before
+
+
+def _key_of(name: str, patch: list[Any]) -> str | None:
+    if not all(isinstance(one, dict) for one in patch):
+        return None
+    if name == "ports":
+        # A container's ports go by containerPort, a service's by port.
+        return "containerPort" if any("containerPort" in one for one in patch) else "port"
+    return _KEYS.get(name)

@@ -1,0 +1,131 @@
+"""POST, PUT and PATCH: optimistic concurrency, generations, and the status as a thing of its own."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from sandbox.kube import controllers, objects, patches, representations, statuses
+from sandbox.kube.answers import Answer, Call
+from sandbox.kube.kinds import Kind
+from sandbox.kube.reads import as_served, existing
+from sandbox.kube.world import KubeWorld, object_key
+
+Body = dict[str, Any]
+
+_CONDITIONAL_ONLY = ("PodDisruptionBudget",)
+"""Kinds that a PUT without a resourceVersion cannot replace; custom kinds are like that, too."""
+_KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
+
+
+def create(world: KubeWorld, kind: Kind, call: Call) -> Answer:
+    representations.negotiate(call.accept)
+    body = objects.sent_object(kind, call)
+    objects.check_new(world, kind, body)
+    if object_key(kind, body) in world.objects.get(kind.storage_key, {}):
+        raise statuses.already_exists(kind, body["metadata"]["name"])
+    objects.begin_life(world, kind, body)
+    if not is_dry(call):
+        world.put(_as_stored(kind, body))
+        controllers.after_write(world, kind, body)
+        body = world.get(kind, body["metadata"]["name"], body["metadata"].get("namespace", "")) or body
+    return _shown(world, kind, call, body, 201)
+
+
+def update(world: KubeWorld, kind: Kind, call: Call) -> Answer:
+    representations.negotiate(call.accept)
+    sent = objects.sent_object(kind, call)
+    held = existing(world, kind, call)
+    _check_name(call, sent)
+    if not sent["metadata"].get("resourceVersion") and (not kind.built_in or kind.kind in _CONDITIONAL_ONLY):
+        cause = (
+            "FieldValueInvalid",
+            "Invalid value: 0x0: must be specified for an update",
+            "metadata.resourceVersion",
+        )
+        raise statuses.invalid(kind, call.place.name, [cause])
+    return store(world, kind, call, held, sent)
+
+
+def patch(world: KubeWorld, kind: Kind, call: Call) -> Answer:
+    representations.negotiate(call.accept)
+    held = existing(world, kind, call)
+    sent = patches.patched(kind, call, as_served(kind, held))
+    _check_name(call, sent)
+    return store(world, kind, call, held, sent)
+
+
+def store(world: KubeWorld, kind: Kind, call: Call, held: Body, sent: Body) -> Answer:
+    """Replace an object by what was sent, as far as the request may change it."""
+    _check_current(kind, held, sent)
+    body = _merged(kind, held, sent, status=call.place.subresource == "status")
+    if _same(held, body):
+        return _shown(world, kind, call, held, 200)
+    if objects.has_generation(kind) and body.get("spec") != held.get("spec"):
+        body["metadata"]["generation"] = int(held["metadata"].get("generation", 1)) + 1
+    if is_dry(call):
+        return _shown(world, kind, call, body, 200)
+    world.put(_as_stored(kind, body))
+    controllers.after_write(world, kind, body)
+    # A finalizer that was the last one lets the object go.
+    return _shown(world, kind, call, body, 200)
+
+
+def is_dry(call: Call) -> bool:
+    return call.query.get("dryRun", "") == "All"
+
+
+def _check_name(call: Call, sent: Body) -> None:
+    name = sent["metadata"].get("name")
+    if name != call.place.name:
+        raise statuses.bad_request(
+            f"the name of the object ({name or ''}) does not match the name on the URL ({call.place.name})"
+        )
+
+
+def _check_current(kind: Kind, held: Body, sent: Body) -> None:
+    """409 for whoever worked on something older, or on another object of that name."""
+    name, metadata = held["metadata"]["name"], sent["metadata"]
+    uid, version = metadata.get("uid"), metadata.get("resourceVersion")
+    if uid and uid != held["metadata"]["uid"]:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {held['metadata']['uid']}"
+        raise statuses.conflict(kind.qualified, kind, name, why)
+    if version and version != held["metadata"]["resourceVersion"]:
+        raise statuses.modified_meanwhile(kind, name)
+
+
+def _merged(kind: Kind, held: Body, sent: Body, *, status: bool) -> Body:
+    if status:
+        body = deepcopy(held)
+        body["status"] = deepcopy(sent.get("status", {}))
+        return body
+    body = deepcopy(sent)
+    if "status" in kind.subresources:
+        body.pop("status", None)
+        if "status" in held:
+            body["status"] = deepcopy(held["status"])
+    for field in _KEPT:
+        if field in held["metadata"]:
+            body["metadata"][field] = held["metadata"][field]
+        else:
+            body["metadata"].pop(field, None)
+    return body
+
+
+def _same(held: Body, body: Body) -> bool:
+    """A write that changes nothing makes no new version."""
+    version = held["metadata"]["resourceVersion"]
+    now = {**body, "apiVersion": held["apiVersion"], "metadata": {**body["metadata"], "resourceVersion": version}}
+    return now == held
+
+
+def _as_stored(kind: Kind, body: Body) -> Body:
+    if kind.stored_as and kind.stored_as != kind.version:
+        body["apiVersion"] = f"{kind.group}/{kind.stored_as}"
+    return body
+
+
+def _shown(world: KubeWorld, kind: Kind, call: Call, body: Body, status: int) -> Answer:
+    form = representations.negotiate(call.accept)
+    include = call.query.get("includeObject", "")
+    return Answer(status, representations.one(form, kind, as_served(kind, body), include, world.clock()))

@@ -1,0 +1,34 @@
+"""What Azure repeats of one resource inside another follows by itself, so that a fact is written once.
+
+A cluster repeats its node pools in `agentPoolProfiles`, a virtual network its `subnets`.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+Body = dict[str, Any]
+
+_REPEATED = {
+    "microsoft.containerservice/managedclusters/agentpools": "agentPoolProfiles",
+    "microsoft.network/virtualnetworks/subnets": "subnets",
+}
+
+
+def repeat_in_parent(resources: dict[str, Body], key: str) -> None:
+    """Bring the parent's copy of a resource up to date; a resource that is gone goes there too."""
+    parts = key.rpartition("/providers/")[2].split("/")
+    listed = _REPEATED.get("/".join([parts[0], *parts[1::2]]))
+    parent = resources.get(key.rsplit("/", 2)[0])
+    if listed is None or parent is None:
+        return
+    copies: list[Body] = parent.setdefault("properties", {}).setdefault(listed, [])
+    place = next((at for at, one in enumerate(copies) if str(one.get("name")).lower() == parts[-1]), len(copies))
+    copies[place : place + 1] = [_copy(resources[key], listed)] if key in resources else []
+
+
+def _copy(body: Body, listed: str) -> Body:
+    if listed == "subnets":
+        return deepcopy(body)
+    return {"name": body["name"], **deepcopy(body.get("properties", {}))}

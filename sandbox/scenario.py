@@ -1,0 +1,113 @@
+"""Scenarios: folders of YAML that say what Azure holds, what a write does, and what a check must find.
+
+    Scenario.load("quota-blocks-upgrade")   one of ours by name, or any folder by its path
+    scenario.world                          what Azure holds
+    scenario.expect["prod-weu"]             what a check of that cluster must find; empty: nothing
+    scenario.twin_world()                   the same but for one fact, so that the root cause is not there
+
+A folder holds `scenario.yaml`, and `fleet.yaml` where it is not based on another scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sandbox.blueprint.scenario_file import ExpectedSpec, Lineage, read_lineage
+from sandbox.blueprint.stage import stage
+from sandbox.blueprint.strict import BadScenario
+from sandbox.world import World
+
+__all__ = ["BadScenario", "Expected", "Scenario", "Twin"]
+
+FOLDER = Path(__file__).parent / "scenarios"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One finding that a check must make."""
+
+    code: str
+    subject: str
+    explained_by: tuple[str, ...] = ()
+
+    @property
+    def root(self) -> bool:
+        return not self.explained_by
+
+
+Expectation = Mapping[str, tuple[Expected, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """The scenario with one fact changed."""
+
+    title: str
+    expect: Expectation
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A loaded scenario."""
+
+    name: str
+    title: str
+    story: str
+    expect: Expectation
+    twin: Twin | None
+    world: World
+    lineage: Lineage
+    now: datetime
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The scenarios that come with the sandbox."""
+        return tuple(sorted(file.parent.name for file in FOLDER.glob("*/scenario.yaml")))
+
+    @classmethod
+    def load(cls, name_or_path: str | Path, *, now: datetime | None = None) -> Scenario:
+        """Load a scenario; `now` is the moment that its times are relative to."""
+        folder = _folder(name_or_path)
+        moment = (now or datetime.now(UTC)).astimezone(UTC)
+        lineage = read_lineage(folder, FOLDER)
+        staged = stage(lineage, moment)
+        twin = lineage.own.twin
+        return cls(
+            name=folder.name,
+            title=lineage.own.title,
+            story=lineage.own.story,
+            expect=_expectation(staged.expect),
+            twin=Twin(twin.title, _expectation(stage(lineage, moment, twin=True).expect)) if twin else None,
+            world=staged.world,
+            lineage=lineage,
+            now=moment,
+        )
+
+    def twin_world(self) -> World:
+        """A new World of the twin."""
+        if self.twin is None:
+            raise BadScenario(self.lineage.file, "twin", "there is none")
+        return stage(self.lineage, self.now, twin=True).world
+
+    def fresh_world(self) -> World:
+        """A new World of the scenario, untouched by what was written to the first."""
+        return stage(self.lineage, self.now).world
+
+
+def _folder(name_or_path: str | Path) -> Path:
+    named = FOLDER / str(name_or_path)
+    folder = named if isinstance(name_or_path, str) and "/" not in name_or_path else Path(name_or_path)
+    if not (folder / "scenario.yaml").is_file():
+        known = ", ".join(Scenario.names())
+        raise BadScenario(folder / "scenario.yaml", "", f"there is no such scenario; there are {known}")
+    return folder
+
+
+def _expectation(expect: Mapping[str, list[ExpectedSpec]]) -> dict[str, tuple[Expected, ...]]:
+    return {
+        cluster: tuple(Expected(one.code, one.subject, tuple(one.explained_by)) for one in findings)
+        for cluster, findings in expect.items()
+    }

@@ -1,0 +1,144 @@
+"""What Azure holds, as plain wire bodies. The server answers from it; a scenario fills it; a write changes it."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.kube.world import KubeWorld
+from sandbox.merge import merged
+from sandbox.mirror import repeat_in_parent
+from sandbox.objects import field_of, find_object, patch_object, remove_object, replace_object
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody who can sign in. `actions` and `not_actions` are Azure action patterns, as in a role definition."""
+
+    name: str
+    client_id: str
+    object_id: str
+    secret: str
+    actions: tuple[str, ...] = ("*/read",)
+    not_actions: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ("/",)
+    """Where the actions are allowed: ids of subscriptions, groups or resources. Everywhere, if nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one write does to one resource: a JSON merge patch, a whole new body, or its removal."""
+
+    id: str
+    patch: Body | None = None
+    body: Body | None = None
+    delete: bool = False
+    cluster: str = ""
+    """The id of a managed cluster; what changes is then an object inside it, and `id` is `namespace/Kind/name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Something that must still be so: a resource or quota row exists, says a value, or has too little room."""
+
+    id: str
+    path: tuple[str, ...] = ()
+    equals: Any = None
+    room_below: int | None = None
+    cluster: str = ""
+    """As in Change: the cause is an object inside this cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRule:
+    """What happens after a write to one resource. Without a rule a write stores what was sent and succeeds."""
+
+    method: str
+    id: str
+    action: str = ""
+    """The last part of a POST, for example `updateInstances`."""
+    interim: tuple[str, ...] = ()
+    """Status texts that the operation shows, one per poll, before it ends."""
+    ends: str = "Succeeded"
+    error: Body | None = None
+    then: tuple[Change, ...] = ()
+    refuse: tuple[int, Body] | None = None
+    """Answer at once with this status and body; nothing changes."""
+    times: int | None = None
+    """How often the rule applies; then the next matching rule (or the default) does."""
+    only_while: Cause | None = None
+    """The rule applies only while this holds (`World.holds`), so that who removes the cause gets another answer."""
+
+
+@dataclass
+class World:
+    """Everything that can be read, by lower-case id or path."""
+
+    tenant_id: str
+    resources: dict[str, Body] = field(default_factory=dict)
+    """Every resource with an id: subscriptions, groups, clusters, pools, locks, role assignments, settings…"""
+    tables: dict[str, list[Body]] = field(default_factory=dict)
+    """Lists whose rows have no id of their own, by lower-case path: usages, SKUs."""
+    events: list[Body] = field(default_factory=list)
+    """The activity log of all subscriptions, as wire events."""
+    policy_states: list[Body] = field(default_factory=list)
+    principals: list[Principal] = field(default_factory=list)
+    writes: list[WriteRule] = field(default_factory=list)
+    unindexed: set[str] = field(default_factory=set)
+    """Lower-case ids that Resource Graph does not know yet: it lags behind by minutes."""
+    latency_s: float = 0.0
+    kubes: dict[str, KubeWorld] = field(default_factory=dict)
+    """What the clusters' API servers hold, by lower-case cluster id."""
+
+    def put(self, body: Body) -> None:
+        """Add or replace a resource; its id is kept in its own case."""
+        key = body["id"].lower()
+        self.resources[key] = body
+        repeat_in_parent(self.resources, key)
+
+    def apply(self, change: Change) -> None:
+        """Do one change to a resource or a quota row; a patch to what is not there makes it."""
+        if change.cluster:
+            self._apply_inside(change)
+            return
+        key = change.id.lower()
+        row = None if key in self.resources else self.usage(change.id)
+        if change.delete:
+            self.resources.pop(key, None)
+            repeat_in_parent(self.resources, key)
+        elif change.body is not None:
+            self.put(deepcopy(change.body))
+        elif change.patch is not None and row is not None:
+            row.update(merged(row, change.patch))
+        elif change.patch is not None:
+            self.put(merged(self.resources.get(key, {"id": change.id}), change.patch))
+
+    def _apply_inside(self, change: Change) -> None:
+        kube = self.kubes[change.cluster.lower()]
+        if change.delete:
+            remove_object(kube, change.id)
+        elif change.body is not None:
+            replace_object(kube, change.id, change.body)
+        elif change.patch is not None and find_object(kube, change.id) is not None:
+            patch_object(kube, change.id, change.patch)
+
+    def usage(self, row_id: str) -> Body | None:
+        """The quota row that an id such as `…/locations/westeurope/usages/cores` names."""
+        path, _, name = row_id.lower().rpartition("/")
+        rows = self.tables.get(path, [])
+        return next((row for row in rows if row["name"]["value"].lower() == name), None)
+
+    def holds(self, cause: Cause) -> bool:
+        """Whether a cause is still there."""
+        if cause.cluster:
+            body = find_object(self.kubes[cause.cluster.lower()], cause.id)
+        else:
+            body = self.resources.get(cause.id.lower()) or self.usage(cause.id)
+        if body is None:
+            return False
+        if cause.room_below is not None:
+            return bool(body["limit"] - body["currentValue"] < cause.room_below)
+        return not cause.path or bool(field_of(body, ".".join(cause.path)) == cause.equals)

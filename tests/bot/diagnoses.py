@@ -1,0 +1,186 @@
+"""Diagnoses as the engine makes them, by hand, and a small library of runbooks."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from handlers.model import (
+    Check,
+    Diagnosis,
+    Finding,
+    Outcome,
+    Ranked,
+    Severity,
+    Target,
+    Unavailable,
+    Why,
+)
+from handlers.resource_id import ResourceId
+from runbooks.library import Library, Runbook
+
+SUBSCRIPTION = "/subscriptions/8f2f0c9e-4c1d-4b57-9a55-2d1f6f0e7a10"
+CLUSTER = f"{SUBSCRIPTION}/resourcegroups/rg-prod-weu/providers/Microsoft.ContainerService/managedClusters/prod-weu"
+POOL = f"{CLUSTER}/agentPools/apps"
+USAGE = f"{SUBSCRIPTION}/providers/Microsoft.Compute/locations/westeurope/usages/standardDSv5Family"
+LOCK = f"{SUBSCRIPTION}/resourceGroups/MC_rg-prod-weu_prod-weu_westeurope/providers/Microsoft.Authorization/locks/keep"
+TARGET = Target(ResourceId.parse(CLUSTER))
+
+QUOTA_RUNBOOK = """\
+---
+code: quota-exceeded
+title: The core quota of a VM family, a region or spot is used up
+severity: error
+explains: [nodepool-failed, cluster-failed]
+symptoms:
+  codes: [QuotaExceeded, ErrCode_InsufficientVCPUQuota]
+  patterns:
+    - pattern: "(?i)exceeding approved .{0,60} quota"
+      source: "a recorded deployment"
+  words: ["out of quota", "core quota"]
+remedies: []
+sources: ["seed"]
+reviewed: 2026-11-18
+---
+
+## What it means
+Azure counts the cores of each VM family in a region. `{{ family }}` has none left.
+
+## Check it yourself
+```sh
+az vm list-usage --location {{ location }} --output table
+```
+
+## Fix
+1. Ask for a limit of **{{ new_limit }}** (now {{ limit }}), which leaves room for the surge nodes of pool {{ pool }}
+   during an upgrade. See [how to ask](https://learn.microsoft.com/azure/quotas/per-vm-quota-requests).
+2. When there is room, let the pool try again:
+
+   ```sh
+   az resource update --ids {{ pool_id }} --subscription {{ subscription }}
+   ```
+{% if idle %}
+
+These pools are idle and hold cores of the same family:
+
+{% for one in idle %}
+- {{ one }}
+{% endfor %}
+{% endif %}
+
+## Not this, if
+- the error names a subnet or a policy.
+"""
+
+
+@cache
+def library() -> Library:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "quota-exceeded.md"
+        path.write_text(QUOTA_RUNBOOK, encoding="utf-8")
+        return Library([Runbook.read(path)])
+
+
+def check(
+    name: str, outcome: Outcome, why: str = "", *findings: Finding, unseen: tuple[Unavailable, ...] = ()
+) -> Check:
+    return Check(name, (name,), outcome, why, 0.4, findings, unseen)
+
+
+def found() -> Diagnosis:
+    """Quota is the cause; two things follow from it; one thing could not be seen."""
+    quota = Finding(
+        "quota-exceeded",
+        USAGE,
+        because=(
+            "standardDSv5Family in westeurope: 98 of 100 cores are used",
+            "pool apps needs 8 more (1 surge node of Standard_D8s_v5), 2 are left",
+            "the upgrade of pool apps failed 35 minutes ago with ErrCode_InsufficientVCPUQuota",
+        ),
+        affects=(POOL,),
+        facts={
+            "family": "standardDSv5Family",
+            "location": "westeurope",
+            "limit": 100,
+            "new_limit": 106,
+            "pool": "apps",
+            "pool_id": POOL,
+            "subscription": SUBSCRIPTION.rsplit("/", 1)[-1],
+            "idle": ["batch (2 nodes, 16 cores)"],
+        },
+    )
+    pool = Finding("nodepool-failed", POOL, because=("provisioningState is Failed",))
+    cluster = Finding("cluster-failed", CLUSTER, because=("provisioningState is Failed",))
+    denied = Unavailable(
+        "resource locks",
+        Why.DENIED,
+        "403 AuthorizationFailed: the client does not have authorization to perform this action",
+        "Microsoft.Authorization/locks/read",
+    )
+    return Diagnosis(
+        TARGET,
+        (
+            Ranked(quota),
+            Ranked(pool, (("quota-exceeded", USAGE),)),
+            Ranked(cluster, (("quota-exceeded", USAGE), ("nodepool-failed", POOL))),
+        ),
+        (
+            check("cluster-failed", Outcome.FOUND, "provisioningState is Failed", cluster),
+            check("nodepool-failed", Outcome.FOUND, "provisioningState is Failed", pool),
+            check("provisioning-in-progress", Outcome.CLEAR, "no operation runs"),
+            check("quota-exceeded", Outcome.FOUND, quota.because[0], quota),
+            check("resource-lock", Outcome.INCONCLUSIVE, str(denied), unseen=(denied,)),
+            check("subnet-full", Outcome.CLEAR, "81 addresses are free"),
+        ),
+        (denied,),
+        1402.0,
+    )
+
+
+def clear() -> Diagnosis:
+    names = (
+        "cluster-failed",
+        "nodepool-failed",
+        "provisioning-in-progress",
+        "quota-exceeded",
+        "resource-lock",
+        "subnet-full",
+    )
+    return Diagnosis(TARGET, (), tuple(check(name, Outcome.CLEAR, "fine") for name in names), (), 911.0)
+
+
+def blind() -> Diagnosis:
+    """Little could be seen: two things for one reason, one came too late, one check is broken."""
+    denied = [
+        Unavailable(wanted, Why.DENIED, "403 AuthorizationFailed", "Microsoft.Compute/virtualMachineScaleSets/read")
+        for wanted in ("scale sets", "instances")
+    ]
+    late = Unavailable("activity log", Why.TIMEOUT, "no answer within 8 s")
+    return Diagnosis(
+        TARGET,
+        (),
+        (
+            check("cluster-failed", Outcome.INCONCLUSIVE, str(late), unseen=(late,)),
+            check("nodepool-failed", Outcome.INCONCLUSIVE, str(denied[0]), unseen=tuple(denied)),
+            check("quota-exceeded", Outcome.CRASHED, "a fault in this check: KeyError: 'limit'"),
+            check("resource-lock", Outcome.CLEAR, "no lock at any scope"),
+            check("subnet-full", Outcome.INCONCLUSIVE, "only a part could be read of GET /subscriptions/x/subnets"),
+        ),
+        (*denied, late),
+        8210.0,
+    )
+
+
+def warned() -> Diagnosis:
+    lock = Finding(
+        "resource-lock", LOCK, because=("a ReadOnly lock stands on the node resource group",), severity=Severity.WARNING
+    )
+    return Diagnosis(TARGET, (Ranked(lock),), (check("resource-lock", Outcome.FOUND, "locked", lock),), (), 700.0)
+
+
+def beside() -> Diagnosis:
+    """A kind of cluster that no question is about."""
+    why = "this is no AKS cluster"
+    names = ("cluster-failed", "quota-exceeded")
+    return Diagnosis(TARGET, (), tuple(check(name, Outcome.NOT_APPLICABLE, why) for name in names), (), 120.0)

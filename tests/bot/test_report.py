@@ -1,0 +1,180 @@
+"""What a person sees at three in the morning, at 60 and at 80 columns; and what a program reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+from bot.events import Report
+from bot.render.json_report import as_dict, as_json, plain
+from bot.render.report import report_lines
+from handlers.model import Diagnosis, Finding, Outcome, Ranked, Unavailable, Why
+from runbooks.library import Library
+from tests.bot import diagnoses
+from tests.bot.diagnoses import TARGET, check, library
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES: dict[str, Callable[[], Diagnosis]] = {
+    "found": diagnoses.found,
+    "warned": diagnoses.warned,
+    "blind": diagnoses.blind,
+    "clear": diagnoses.clear,
+    "beside": diagnoses.beside,
+}
+
+
+def text_of(diagnosis: Diagnosis, columns: int = 80, known: Library | None = None) -> str:
+    report = Report(diagnosis, 1432.1, 18)
+    lines = report_lines(report, library() if known is None else known, columns)
+    return "\n".join(line.text for line in lines) + "\n"
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("case", CASES)
+def test_the_report_reads_as_agreed(case: str, columns: int) -> None:
+    golden = GOLDEN / f"{case}-{columns}.txt"
+    assert text_of(CASES[case](), columns) == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("columns", [48, 60, 80, 100])
+@pytest.mark.parametrize("case", CASES)
+def test_only_what_is_copied_is_wider_than_the_terminal(case: str, columns: int) -> None:
+    for line in text_of(CASES[case](), columns).split("\n")[1:]:
+        words = line.split()
+        assert len(line) <= columns or len(words) == 1 or words[0] == "az"
+
+
+def test_the_first_line_is_the_verdict_and_the_cause_comes_before_what_follows() -> None:
+    lines = text_of(diagnoses.found()).split("\n")
+    assert lines[0] == "prod-weu: FOUND · 1 cause, 2 consequences · 1 check open"
+    order = ["quota-exceeded", "What to do", "What follows from it", "Could not see", "Ruled out", "Azure calls"]
+    found = [next(number for number, line in enumerate(lines) if words in line) for words in order]
+    assert found == sorted(found)
+
+
+def test_a_command_stands_on_one_line_with_this_clusters_values() -> None:
+    command = f"az resource update --ids {diagnoses.POOL} --subscription {diagnoses.SUBSCRIPTION[15:]}"
+    assert command in [line.strip() for line in text_of(diagnoses.found(), 60).split("\n")]
+
+
+def test_what_was_denied_is_named_once_with_what_to_grant() -> None:
+    text = text_of(diagnoses.blind())
+    assert "scale sets, instances: denied" in text
+    assert text.count("grant Microsoft.Compute/virtualMachineScaleSets/read") == 1
+
+
+def test_a_runbook_that_lacks_a_fact_is_shown_with_a_placeholder_and_says_so() -> None:
+    root = diagnoses.found().findings[0]
+    facts = {key: value for key, value in root.finding.facts.items() if key != "new_limit"}
+    diagnosis = replace(diagnoses.found(), findings=(Ranked(replace(root.finding, facts=facts)),))
+    text = text_of(diagnosis)
+    assert "<new_limit>" in text
+    assert "could not be filled in" in text
+
+
+def test_a_cause_without_a_runbook_still_shows_its_proof() -> None:
+    text = text_of(diagnoses.found(), known=Library([]))
+    assert "98 of 100 cores are used" in text
+    assert "There is no runbook for quota-exceeded here." in text
+
+
+def test_a_page_of_proof_is_cut_and_shows_it() -> None:
+    root = replace(diagnoses.found().findings[0].finding, because=("Azure said: " + "so much, " * 200,))
+    proof = text_of(replace(diagnoses.found(), findings=(Ranked(root),))).split("What to do")[0]
+    assert len(proof) < 500
+    assert proof.rstrip().endswith("so much, …")
+
+
+def test_many_checks_that_are_right_take_one_line() -> None:
+    checks = tuple(check(f"some-longer-question-{number}", Outcome.CLEAR) for number in range(60))
+    lines = text_of(Diagnosis(TARGET, (), checks, (), 1.0), 60).split("\n")
+    assert lines[2].startswith("Ruled out: some-longer-question-0")
+    assert lines[2].endswith("more")
+    assert len(lines[2]) <= 60
+
+
+def test_where_nothing_applied_the_report_does_not_say_clear() -> None:
+    assert "INCONCLUSIVE · no check applies to it" in text_of(diagnoses.beside())
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x9b1m\x1bP+q\x1b\\\u202e\u2066[bold]x[/bold] `y`\r\nnext\x00\x08"
+
+
+def test_nothing_from_azure_can_steer_the_terminal() -> None:
+    base = diagnoses.found()
+    hostile = Finding(HOSTILE, HOSTILE, because=(HOSTILE,), facts={})
+    unseen = Unavailable(HOSTILE, Why.DENIED, HOSTILE, HOSTILE)
+    findings = (Ranked(hostile), Ranked(replace(hostile, subject="b"), ((HOSTILE, HOSTILE),)))
+    crashed = check(HOSTILE, Outcome.CRASHED, HOSTILE)
+    text = text_of(replace(base, findings=findings, unseen=(unseen,), checks=(crashed, *base.checks)))
+    assert not {char for char in text if ord(char) < 32 or 126 < ord(char) < 160} - {"\n"}
+    assert "\u202e" not in text
+    assert "owned" not in text
+    assert "[bold]x[/bold]" in text
+
+
+def test_hostile_facts_in_a_runbook_cannot_steer_the_terminal() -> None:
+    root = diagnoses.found().findings[0]
+    facts = dict(root.finding.facts) | {"pool": HOSTILE, "pool_id": HOSTILE}
+    text = text_of(replace(diagnoses.found(), findings=(Ranked(replace(root.finding, facts=facts)),)))
+    assert not {char for char in text if ord(char) < 32 or 126 < ord(char) < 160} - {"\n"}
+
+
+def test_json_has_the_agreed_keys_and_is_plain_ascii() -> None:
+    report = Report(diagnoses.found(), 1432.14, 18, kube_calls=2)
+    text = as_json(report, library())
+    assert text.isascii()
+    whole = json.loads(text)
+    assert whole["cluster"] == "prod-weu"
+    assert whole["state"] == "found"
+    assert whole["took_ms"] == 1432.1
+    assert whole["calls"] == {"arm": 18, "kube": 2}
+    root, pool, cluster = whole["findings"]
+    assert root["root"] is True
+    assert root["explained_by"] == []
+    assert root["facts"]["new_limit"] == 106
+    assert pool["explained_by"] == [{"code": "quota-exceeded", "subject": diagnoses.USAGE}]
+    assert (cluster["root"], cluster["severity"], cluster["remedies"]) == (False, "error", [])
+    assert [one["id"] for one in whole["checks"]] == sorted(one["id"] for one in whole["checks"])
+    assert {"id", "outcome", "why", "took_ms"} <= set(whole["checks"][0])
+    assert whole["unseen"][0]["grant"] == "Microsoft.Authorization/locks/read"
+
+
+def test_json_is_the_same_for_the_same_diagnosis() -> None:
+    report = Report(diagnoses.found(), 1432.1, 18)
+    assert as_json(report, library()) == as_json(report, library())
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+def test_facts_of_any_kind_become_plain_json() -> None:
+    facts = {
+        "b": {3, 1, 2},
+        "a": (datetime(2026, 11, 18, tzinfo=UTC), timedelta(seconds=90)),
+        "c": Colour.RED,
+        "d": TARGET.id,
+        "e": None,
+    }
+    assert list(plain(facts)) == ["a", "b", "c", "d", "e"]
+    assert plain(facts) == {
+        "a": ["2026-11-18T00:00:00+00:00", 90.0],
+        "b": [1, 2, 3],
+        "c": "red",
+        "d": diagnoses.CLUSTER,
+        "e": None,
+    }
+
+
+def test_a_replay_says_when_it_was_recorded() -> None:
+    moment = datetime(2026, 11, 18, 3, 4, tzinfo=UTC)
+    report = Report(diagnoses.clear(), 900.0, 18, recorded_at=moment)
+    assert report_lines(report, library(), 80)[-1].text.endswith("replay of 2026-11-18 03:04 UTC")
+    assert as_dict(report, library())["recorded_at"] == "2026-11-18T03:04:00+00:00"

@@ -1,0 +1,77 @@
+"""Planted in bodies, tags and error texts, no secret reaches a recording, the output or the log."""
+
+import json
+import logging
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bot.events import Report
+from bot.render.json_report import as_json
+from handlers.clients.recording import Recorder
+from handlers.model import Diagnosis
+from sandbox.scenario import Scenario
+from sandbox.world import World
+from tests.chaos.secrets import AS_FIELD, AS_TEXT, EVERY
+from tests.checking import LIBRARY, azure, check, cluster_id
+
+
+def planted(world: World) -> World:
+    """The same world with a secret of every kind in every body, tag and error text."""
+    texts = " ; ".join(text for text, _ in AS_TEXT.values())
+    for body in world.resources.values():
+        body.setdefault("tags", {})
+        if isinstance(body["tags"], dict):
+            body["tags"] |= {f"planted-{number}": text for number, (text, _) in enumerate(AS_TEXT.values())}
+        if isinstance(body.get("properties"), dict):
+            body["properties"]["planted"] = {**AS_FIELD, "note": texts, "nested": [dict(AS_FIELD)]}
+    for pool in (body for key, body in world.resources.items() if "/agentpools/" in key):
+        error = pool["properties"].get("status", {}).get("provisioningError")
+        if error:
+            error["message"] += f" ; {texts}"
+    for event in world.events:
+        if event["status"]["value"] == "Failed":
+            event["properties"]["statusMessage"] = _in_a_string(event["properties"].get("statusMessage", ""), texts)
+    return world
+
+
+def _in_a_string(message: str, texts: str) -> str:
+    return json.dumps({"error": {"code": "X", "message": texts, "details": [{"message": message, **AS_FIELD}]}})
+
+
+@pytest.mark.parametrize("scenario", ["quota-blocks-upgrade", "lock-blocks-delete"])
+async def test_no_secret_comes_out_anywhere(scenario: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    loaded = Scenario.load(scenario)
+    world = planted(loaded.world)
+    cluster = next(name for name, findings in loaded.expect.items() if findings)
+    case = tmp_path / "case.zip"
+    async with azure(world) as server:
+        recorder = Recorder(str(cluster_id(world, cluster)))
+        diagnosis = await check(server, cluster, recorder=recorder)
+    recorder.save(case)
+    assert diagnosis.findings
+    output = as_json(Report(diagnosis, 1.0, 1), LIBRARY)
+    rendered = rendered_runbooks(diagnosis)
+    places = {"recording": unzipped(case), "output": output, "runbooks": rendered, "log": caplog.text}
+    leaked = {
+        (place, secret)
+        for place, text in places.items()
+        for secret in EVERY
+        if secret in text or json.dumps(secret)[1:-1] in text
+    }
+    assert leaked == set()
+
+
+def rendered_runbooks(diagnosis: Diagnosis) -> str:
+    return "\n".join(
+        LIBRARY[one.finding.code].render(section, one.finding.facts)
+        for one in diagnosis.findings
+        for section in LIBRARY[one.finding.code].sections
+    )
+
+
+def unzipped(case: Path) -> str:
+    with zipfile.ZipFile(case) as archive:
+        return "\n".join(archive.read(name).decode() for name in archive.namelist())

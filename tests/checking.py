@@ -1,0 +1,80 @@
+"""A real check against the sandbox: real client, real sockets, every answer in the server's log."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import handlers.diagnose
+import handlers.evidence
+from handlers.clients.access import AzureAccess
+from handlers.clients.arm import ArmReader
+from handlers.clients.recording import Recorder
+from handlers.engine.declare import Collector, Diagnostic
+from handlers.engine.graph import Graph
+from handlers.engine.run import CHECK_DEADLINE_S, Engine
+from handlers.model import Diagnosis, Evidence, Target
+from handlers.resource_id import ResourceId
+from runbooks.library import Library
+from sandbox.arm.server import ArmServer
+from sandbox.world import World
+
+GRAPH = Graph.discover(handlers.evidence, handlers.diagnose)
+LIBRARY = Library.load()
+
+
+@asynccontextmanager
+async def azure(world: World, *, latency_s: float = 0.0) -> AsyncIterator[ArmServer]:
+    """Azure on this machine. Whatever a test did with the reader, it must not have sent a write."""
+    async with ArmServer(world, latency_s=latency_s) as server:
+        yield server
+        written = [request for request in server.log if request.is_write and request.principal == "reader"]
+        assert written == []
+
+
+def access(server: ArmServer, principal: str = "reader") -> AzureAccess:
+    environment = server.environment(principal)
+    return AzureAccess(
+        resource_manager=environment["AKSBOT_AZURE_RESOURCE_MANAGER"],
+        authority=environment["AKSBOT_AZURE_AUTHORITY"],
+        ca_bundle=Path(environment["AKSBOT_CA_BUNDLE"]),
+        identity=environment,
+    )
+
+
+def cluster_id(world: World, name: str) -> ResourceId:
+    """The id of the fleet's cluster of that name."""
+    wanted = f"/managedclusters/{name}".lower()
+    return ResourceId.parse(next(body["id"] for key, body in world.resources.items() if key.endswith(wanted)))
+
+
+async def check(
+    server: ArmServer,
+    name: str,
+    *,
+    deadline_s: float = CHECK_DEADLINE_S,
+    recorder: Recorder | None = None,
+    graph: Graph = GRAPH,
+) -> Diagnosis:
+    """One check of one cluster by a reader of its own."""
+    async with ArmReader(access(server), recorder=recorder) as arm:
+        target = Target(cluster_id(server.world, name))
+        return await Engine(graph, LIBRARY.explains, deadline_s=deadline_s).diagnose(target, {ArmReader: arm})
+
+
+def collectors_that(reads: Callable[[Collector], bool]) -> set[type[Evidence]]:
+    return {one.makes for one in GRAPH.wanted if reads(one)}
+
+
+def needing(kinds: set[type[Evidence]]) -> set[str]:
+    """The diagnostics that cannot be judged without one of these kinds, directly or through what they need."""
+    lost = set(kinds)
+    for collector in GRAPH.wanted:  # what others need comes first
+        if any(need.kind in lost and not need.or_unavailable for need in collector.needs):
+            lost.add(collector.makes)
+    return {one.id for one in GRAPH.diagnostics if _cannot_do_without(one, lost)}
+
+
+def _cannot_do_without(diagnostic: Diagnostic, lost: set[type[Evidence]]) -> bool:
+    return any(need.kind in lost and not need.or_unavailable for need in diagnostic.needs)

@@ -1,0 +1,133 @@
+"""Did the last operation on a node pool fail? The seven places, and what each shows."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from handlers.model import Finding, Outcome
+from tests.handlers.diagnose.wire import (
+    CLUSTER,
+    NODE_GROUP,
+    NODE_GROUP_ID,
+    SUBNET,
+    Azure,
+    asked,
+    event,
+    found,
+    pool_id,
+    scale_set_id,
+    usage,
+)
+
+
+def failed(**pool: Any) -> Azure:
+    azure = Azure()
+    azure.pool("apps", **({"provisioningState": "Failed"} | pool))
+    return azure
+
+
+def seen(finding: Finding) -> dict[int, str]:
+    return {row["step"]: row["seen"] for row in finding.facts["ledger"]}
+
+
+def line(finding: Finding, step: int) -> str:
+    return next(row["says"] for row in finding.facts["ledger"] if row["step"] == step)
+
+
+async def test_all_seven_places_are_walked_in_the_order_of_the_document() -> None:
+    finding = await found("nodepool-failed", failed())
+    assert finding.subject == pool_id("apps")
+    assert finding.affects == (CLUSTER,)
+    assert seen(finding) == {1: "bad", 2: "ok", 3: "ok", 4: "ok", 5: "ok", 6: "ok", 7: "ok"}
+
+
+async def test_the_twin_that_is_succeeded_is_clear() -> None:
+    assert (await asked("nodepool-failed", failed(provisioningState="Succeeded"))).outcome is Outcome.CLEAR
+
+
+async def test_each_failed_pool_is_a_finding_of_its_own() -> None:
+    azure = failed()
+    azure.pool("more", provisioningState="Canceled")
+    check = await asked("nodepool-failed", azure)
+    assert [finding.subject for finding in check.findings] == [pool_id("apps"), pool_id("more")]
+
+
+async def test_a_failed_instance_and_its_extension_are_named() -> None:
+    azure = failed()
+    broken = azure.machines["apps"][1]["properties"]
+    broken["provisioningState"] = "Failed"
+    status = {"code": "ProvisioningState/failed/50", "level": "Error", "message": "exit status=50"}
+    broken["instanceView"]["extensions"] = [{"name": "vmssCSE", "statuses": [status]}, {"name": "only-a-name"}]
+    finding = await found("nodepool-failed", azure)
+    assert seen(finding)[3] == "bad"
+    assert line(finding, 3) == "3 of 3 exist, 1 failed: 1 50: exit status=50"
+
+
+async def test_missing_instances_and_a_failed_scale_set_are_bad() -> None:
+    azure = failed(count=5, machines=3)
+    assert line(await found("nodepool-failed", azure), 3) == "3 of 5 exist, 0 failed"
+    assert seen(await found("nodepool-failed", azure))[3] == "bad"
+
+
+async def test_the_scale_sets_failed_write_is_told() -> None:
+    azure = failed()
+    message = '{"error":{"code":"ZonalAllocationFailed","message":"zone 2"}}'
+    azure.events[NODE_GROUP] = [event(scale_set_id("apps"), "Failed", timedelta(hours=1), message)]
+    finding = await found("nodepool-failed", azure)
+    assert line(finding, 4) == "failed writes: ZonalAllocationFailed; no diagnostic setting"
+    assert finding.because[1] == "at 2026-11-18 02:07 UTC Azure said: ZonalAllocationFailed: zone 2"
+
+
+async def test_a_full_quota_and_a_lock_are_bad() -> None:
+    azure = failed()
+    azure.usages[2] = usage("standardDSv5Family", 98, 100)
+    azure.lock(NODE_GROUP_ID, "CanNotDelete")
+    finding = await found("nodepool-failed", azure)
+    assert line(finding, 5) == "standardDSv5Family vCPUs 98/100"
+    assert (seen(finding)[5], seen(finding)[7]) == ("bad", "bad")
+
+
+async def test_a_pool_in_a_subnet_of_its_own_needs_a_role_there() -> None:
+    azure = failed(vnetSubnetID=SUBNET)
+    azure.subnet("10.0.0.0/24", 3)
+    finding = await found("nodepool-failed", azure)
+    assert line(finding, 6).endswith("no identity of the cluster has a role on nodes")
+
+
+@pytest.mark.parametrize("kind", ["AvailabilitySet", "VirtualMachines"])
+async def test_a_pool_without_a_scale_set_is_judged_by_its_machines(kind: str) -> None:
+    machines = {"scale": {"manual": [{"size": "Standard_D4s_v5", "count": 1}]}}
+    azure = failed(type=kind, virtualMachinesProfile=machines, count=1)
+    check = await asked("nodepool-failed", azure)
+    assert check.outcome is Outcome.FOUND
+    assert seen(check.findings[0])[2] == "not here"
+
+
+@pytest.mark.parametrize(
+    ("denied", "step"),
+    [
+        ("/virtualMachineScaleSets", 2),
+        ("/virtualMachines", 3),
+        ("/eventtypes/", 4),
+        ("/usages", 5),
+        ("/skus", 5),
+        ("/policyStates", 6),
+        ("/roleAssignments", 6),
+        ("/locks", 7),
+    ],
+)
+async def test_a_place_that_could_not_be_looked_at_says_so(denied: str, step: int) -> None:
+    azure = failed()
+    azure.denied = {denied}
+    check = await asked("nodepool-failed", azure)
+    assert check.outcome is Outcome.FOUND
+    assert seen(check.findings[0])[step] == "unseen"
+    assert "403" in line(check.findings[0], step)
+    assert check.unseen
+
+
+async def test_pools_that_may_not_be_read_are_inconclusive() -> None:
+    azure = failed()
+    azure.denied = {"/agentPools"}
+    assert (await asked("nodepool-failed", azure)).outcome is Outcome.INCONCLUSIVE

@@ -1,0 +1,114 @@
+"""Is there an address left for the next node?"""
+
+import pytest
+
+from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.wire import CLUSTER, SUBNET, VNET, Azure, asked, found, pool_id
+
+
+def flat(prefix: str, used: int, **pool: object) -> Azure:
+    """Flat Azure CNI: each node of pool `apps` takes 31 addresses."""
+    azure = Azure()
+    azure.cluster["networkProfile"] = {"networkPlugin": "azure"}
+    azure.subnet(prefix, used)
+    azure.pool("apps", vnetSubnetID=SUBNET, **pool)  # type: ignore[arg-type]
+    return azure
+
+
+async def test_nodes_that_are_missing_and_have_no_room_are_found_with_the_arithmetic() -> None:
+    azure = flat("10.1.0.0/24", 5 * 31, count=8, machines=5, provisioningState="Failed")
+    finding = await found("subnet-full", azure)
+    assert finding.subject == SUBNET
+    assert finding.severity is Severity.ERROR
+    assert finding.affects == (pool_id("apps"), CLUSTER)
+    assert finding.because[:3] == (
+        "10.1.0.0/24: 256 addresses - 5 kept by Azure - 155 in use = 96 free",
+        "pool apps: 3 missing + 1 surge × 31 (1 + 30 pods) = 124 addresses",
+        "wanted 124, free 96: 28 short",
+    )
+
+
+async def test_the_twin_in_a_larger_subnet_is_clear() -> None:
+    azure = flat("10.1.0.0/23", 5 * 31, count=8, machines=5, provisioningState="Failed")
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+
+
+async def test_no_room_for_the_next_upgrade_is_a_warning_that_explains_nothing() -> None:
+    finding = await found("subnet-full", flat("10.1.0.0/25", 3 * 31))
+    assert finding.severity is Severity.WARNING
+    assert finding.affects == ()
+
+
+@pytest.mark.parametrize(("used", "outcome"), [(220, Outcome.CLEAR), (221, Outcome.FOUND)])
+async def test_the_last_address_that_is_needed_decides(used: int, outcome: Outcome) -> None:
+    assert (await asked("subnet-full", flat("10.1.0.0/24", used))).outcome is outcome  # 251 usable, 31 wanted
+
+
+async def test_with_an_overlay_a_node_needs_one_address() -> None:
+    azure = flat("10.1.0.0/28", 10)
+    azure.cluster["networkProfile"] = {"networkPlugin": "azure", "networkPluginMode": "overlay"}
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+    azure.subnet("10.1.0.0/28", 11)
+    finding = await found("subnet-full", azure)
+    assert "pool apps: 1 surge × 1 = 1 addresses" in finding.because
+
+
+async def test_a_pod_subnet_is_counted_on_its_own() -> None:
+    azure, pods = flat("10.1.0.0/24", 3), f"{VNET}/subnets/pods"
+    azure.subnet("10.2.0.0/26", 48, pods)
+    azure.pools["apps"]["podSubnetID"] = pods
+    finding = await found("subnet-full", azure)
+    assert finding.subject == pods
+    assert "pool apps: 1 surge × 16 for pods = 16 addresses" in finding.because
+
+
+async def test_pools_that_share_a_subnet_are_upgraded_one_after_the_other() -> None:
+    azure = flat("10.1.0.0/24", 180)
+    azure.pool("more", vnetSubnetID=SUBNET.upper())
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR  # 71 free, 31 for one surge and not 62
+    azure.subnet("10.1.0.0/24", 230)
+    assert (await found("subnet-full", azure)).facts["pools"] == ["apps", "more"]
+
+
+async def test_a_stopped_pool_and_a_pool_that_upgrades_without_surge_want_nothing() -> None:
+    stopped = flat("10.1.0.0/25", 123, powerState={"code": "Stopped"})
+    frugal = flat("10.1.0.0/25", 123, upgradeSettings={"maxSurge": "0", "maxUnavailable": "1"})
+    for azure in (stopped, frugal):
+        assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_surge_in_percent_is_rounded_up() -> None:
+    azure = flat("10.1.0.0/22", 1019 - 61, count=11, upgradeSettings={"maxSurge": "10%"})
+    assert "pool apps: 2 surge × 31 (1 + 30 pods) = 62 addresses" in (await found("subnet-full", azure)).because
+
+
+async def test_a_full_subnet_does_not_claim_a_pool_that_failed_for_another_reason() -> None:
+    azure = flat("10.1.0.0/25", 3 * 31, provisioningState="Failed")
+    error = {"code": "AllocationFailed", "message": "no capacity"}
+    azure.pools["apps"]["status"] = {"provisioningError": error}
+    finding = await found("subnet-full", azure)
+    assert finding.severity is Severity.WARNING
+    assert finding.affects == ()
+
+
+async def test_where_aks_manages_the_network_the_question_does_not_apply() -> None:
+    azure = Azure()
+    azure.pool()
+    assert (await asked("subnet-full", azure)).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("denied", [SUBNET, "/agentPools", CLUSTER, "/virtualMachines"])
+async def test_what_is_denied_is_inconclusive_and_named(denied: str) -> None:
+    azure = flat("10.1.0.0/24", 3 * 31)
+    azure.denied = {denied}
+    check = await asked("subnet-full", azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "403" in check.why
+
+
+async def test_one_subnet_that_is_denied_does_not_acquit_the_pools_in_it() -> None:
+    azure, other = flat("10.1.0.0/24", 3 * 31), f"{VNET}/subnets/other"
+    azure.subnet("10.3.0.0/24", 0, other)
+    azure.pool("more", vnetSubnetID=other)
+    azure.denied = {other}
+    assert (await asked("subnet-full", azure)).outcome is Outcome.INCONCLUSIVE

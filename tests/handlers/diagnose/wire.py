@@ -1,0 +1,198 @@
+"""A cluster as wire bodies, to be bent by a case: raw answers go in at the bottom, a verdict comes out at the top.
+
+`asked(question, azure)` runs the real collectors and the real client over a transport that holds these answers.
+"""
+
+from __future__ import annotations
+
+import copy
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import handlers.diagnose
+import handlers.evidence
+from handlers.clients.access import AzureAccess
+from handlers.clients.arm import ArmReader
+from handlers.engine.graph import Graph
+from handlers.engine.run import Engine
+from handlers.model import Check, Finding, Outcome, Target
+from handlers.resource_id import ResourceId
+from tests.transports import Answers
+
+Body = dict[str, Any]
+
+NOW = datetime(2026, 11, 18, 3, 7, tzinfo=UTC)
+SUB = "5a1c0000-0000-4000-8000-000000000001"
+GROUP, NODE_GROUP = "rg-one", "MC_rg-one_one_westeurope"
+GROUP_ID = f"/subscriptions/{SUB}/resourceGroups/{GROUP}"
+NODE_GROUP_ID = f"/subscriptions/{SUB}/resourceGroups/{NODE_GROUP}"
+CLUSTER = f"/subscriptions/{SUB}/resourcegroups/{GROUP}/providers/Microsoft.ContainerService/managedClusters/one"
+VNET = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/vnet"
+SUBNET = f"{VNET}/subnets/nodes"
+LOCATION = f"/subscriptions/{SUB}/providers/Microsoft.Compute/locations/westeurope"
+GRAPH = Graph.discover(handlers.evidence, handlers.diagnose)
+
+
+def pool_id(name: str) -> str:
+    return f"{CLUSTER}/agentPools/{name}"
+
+
+def scale_set_id(pool: str) -> str:
+    return f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachineScaleSets/aks-{pool}-12345678-vmss"
+
+
+class Azure:
+    """What Azure answers. A case changes one thing and asks."""
+
+    def __init__(self) -> None:
+        self.cluster: Body = {
+            "provisioningState": "Succeeded",
+            "powerState": {"code": "Running"},
+            "kubernetesVersion": "1.33",
+            "currentKubernetesVersion": "1.33.6",
+            "nodeResourceGroup": NODE_GROUP,
+            "networkProfile": {"networkPlugin": "azure", "networkPluginMode": "overlay", "podCidr": "10.244.0.0/16"},
+            "identityProfile": {"kubeletidentity": {"objectId": "0b000000-0000-4000-8000-000000000002"}},
+        }
+        self.pools: dict[str, Body] = {}
+        self.machines: dict[str, list[Body]] = {}
+        self.subnets: dict[str, Body] = {}
+        self.usages: list[Body] = [usage("cores", 100, 300), usage("lowPriorityCores", 0, 100)]
+        self.usages += [usage("standardDSv5Family", 40, 100), usage("standardESv5Family", 0, 10)]
+        self.locks: list[Body] = []
+        self.events: dict[str, list[Body]] = {GROUP: [], NODE_GROUP: []}
+        self.denied: set[str] = set()
+        """Parts of paths that are answered with 403."""
+
+    def pool(self, name: str = "apps", count: int = 3, machines: int | None = None, **properties: Any) -> Body:
+        self.pools[name] = {
+            "count": count,
+            "vmSize": "Standard_D4s_v5",
+            "maxPods": 30,
+            "type": "VirtualMachineScaleSets",
+            "provisioningState": "Succeeded",
+            "powerState": {"code": "Running"},
+            "orchestratorVersion": "1.33",
+            "currentOrchestratorVersion": "1.33.6",
+            "mode": "User",
+            "osType": "Linux",
+            "upgradeSettings": {"maxSurge": "1"},
+            **properties,
+        }
+        self.machines[name] = [machine(name, number) for number in range(count if machines is None else machines)]
+        return self.pools[name]
+
+    def subnet(self, prefix: str, used: int, subnet_id: str = SUBNET) -> Body:
+        taken = [{"id": f"{NODE_GROUP_ID}/providers/Microsoft.Network/x/{number}"} for number in range(used)]
+        self.subnets[subnet_id] = {"addressPrefix": prefix, "ipConfigurations": taken}
+        return self.subnets[subnet_id]
+
+    def lock(self, scope: str, level: str = "CanNotDelete", name: str = "keep") -> Body:
+        lock_id = f"{scope}/providers/Microsoft.Authorization/locks/{name}"
+        self.locks.append({"id": lock_id, "name": name, "properties": {"level": level, "notes": ""}})
+        return self.locks[-1]
+
+    def answer(self, path: str) -> tuple[int, Any]:
+        """What a GET of this path brings."""
+        answers = {known.lower(): answer for known, answer in self.answers().items()}
+        if any(part.lower() in path.lower() for part in self.denied):
+            message = f"no authorization to perform action on {path}"
+            return 403, {"error": {"code": "AuthorizationFailed", "message": message}}
+        if path.lower() not in answers:
+            return 404, {"error": {"code": "ResourceNotFound", "message": f"{path} was not found"}}
+        return 200, answers[path.lower()]
+
+    def answers(self) -> dict[str, Any]:
+        """By path; what is not here was never recorded."""
+        hub = "/providers/Microsoft.Authorization"
+        insights = f"/subscriptions/{SUB}/providers/Microsoft.Insights/eventtypes/management/values"
+        found: dict[str, Any] = {
+            CLUSTER: resource(CLUSTER, self.cluster, location="westeurope", identity={"principalId": "0c"}),
+            f"{CLUSTER}/agentPools": rows(resource(pool_id(name), body) for name, body in self.pools.items()),
+            f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachineScaleSets": rows(
+                self._scale_set(name) for name, body in self.pools.items() if body["type"] == "VirtualMachineScaleSets"
+            ),
+            f"{LOCATION}/usages": rows(self.usages),
+            f"/subscriptions/{SUB}/providers/Microsoft.Compute/skus": rows(
+                [sku("Standard_D4s_v5", "standardDSv5Family", 4), sku("Standard_E4s_v5", "standardESv5Family", 4)]
+            ),
+            f"/subscriptions/{SUB}{hub}/locks": rows(self.locks),
+            f"/subscriptions/{SUB}{hub}/roleAssignments": rows([]),
+            f"{NODE_GROUP_ID}{hub}/policyAssignments": rows([]),
+            f"{NODE_GROUP_ID}{hub}/policyExemptions": rows([]),
+            f"{NODE_GROUP_ID}/providers/Microsoft.PolicyInsights/policyStates/latest/queryResults": rows([]),
+            f"{CLUSTER}/providers/Microsoft.Insights/diagnosticSettings": rows([]),
+        }
+        found |= {f"{scale_set_id(name)}/virtualMachines": rows(self.machines[name]) for name in self.pools}
+        found |= {subnet_id: resource(subnet_id, body) for subnet_id, body in self.subnets.items()}
+        found |= {f"{insights}#{group}": rows(events) for group, events in self.events.items()}
+        return found
+
+    def _scale_set(self, pool: str) -> Body:
+        body = resource(scale_set_id(pool), {"provisioningState": "Succeeded"})
+        capacity = len(self.machines[pool])
+        return body | {"tags": {"aks-managed-poolName": pool}, "sku": {"name": "Standard_D4s_v5", "capacity": capacity}}
+
+
+def resource(resource_id: str, properties: Body, **more: Any) -> Body:
+    return {"id": resource_id, "name": resource_id.rsplit("/", 1)[-1], "properties": copy.deepcopy(properties), **more}
+
+
+def rows(items: Any) -> Body:
+    return {"value": list(items)}
+
+
+def machine(pool: str, number: int) -> Body:
+    running = {"statuses": [{"code": "ProvisioningState/succeeded"}, {"code": "PowerState/running"}]}
+    body = resource(f"{scale_set_id(pool)}/virtualMachines/{number}", {"provisioningState": "Succeeded"})
+    body["properties"] |= {"latestModelApplied": True, "instanceView": running}
+    return body | {"instanceId": str(number)}
+
+
+def usage(name: str, used: int, limit: int) -> Body:
+    return {"name": {"value": name, "localizedValue": f"{name} vCPUs"}, "currentValue": used, "limit": limit}
+
+
+def sku(name: str, family: str, cores: int) -> Body:
+    where = [{"location": "westeurope", "zones": ["1", "2", "3"]}]
+    capabilities = [{"name": "vCPUs", "value": str(cores)}]
+    return {
+        "resourceType": "virtualMachines",
+        "name": name,
+        "family": family,
+        "locationInfo": where,
+        "capabilities": capabilities,
+    }
+
+
+def event(resource_id: str, status: str, ago: timedelta, message: str = "", correlation: str = "c0ffee") -> Body:
+    properties = {"statusMessage": message} if message else {}
+    at = (NOW - ago).strftime("%Y-%m-%dT%H:%M:%S.0000000Z")
+    return {
+        "eventDataId": f"{status}-{at}-{resource_id[-20:]}",
+        "eventTimestamp": at,
+        "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},
+        "status": {"value": status},
+        "subStatus": {"value": ""},
+        "resourceId": resource_id,
+        "correlationId": correlation,
+        "properties": properties,
+    }
+
+
+async def asked(question: str, azure: Azure) -> Check:
+    """The verdict of one diagnostic on what Azure answers."""
+    diagnostic = next(one for one in GRAPH.diagnostics if one.id == question)
+    engine = Engine(GRAPH.only([diagnostic]), lambda _: frozenset())
+    target = Target(ResourceId.parse(CLUSTER), NOW)
+    async with ArmReader(AzureAccess(), transport=Answers(azure.answer, NOW)) as arm:
+        diagnosis = await engine.diagnose(target, {ArmReader: arm})
+    return diagnosis.checks[0]
+
+
+async def found(question: str, azure: Azure) -> Finding:
+    """The one finding of a case that has one."""
+    check = await asked(question, azure)
+    assert check.outcome is Outcome.FOUND, check.why
+    assert len(check.findings) == 1
+    return check.findings[0]

@@ -1,0 +1,78 @@
+"""Roots first, each cause before what follows from it."""
+
+import itertools
+
+from handlers.engine.rank import rank
+from handlers.model import Finding, Severity
+
+CLUSTER = "/subscriptions/s/resourcegroups/g/providers/Microsoft.ContainerService/managedClusters/c"
+POOL = f"{CLUSTER}/agentPools/p"
+QUOTA = "/subscriptions/s/providers/Microsoft.Compute/locations/l/usages/cores"
+EXPLAINS = {
+    "quota": frozenset({"pool", "cluster"}),
+    "pool": frozenset({"cluster"}),
+    "cluster": frozenset[str](),
+}
+
+
+def explains(code: str) -> frozenset[str]:
+    return EXPLAINS.get(code, frozenset())
+
+
+def finding(code: str, subject: str, *affects: str, severity: Severity = Severity.ERROR) -> Finding:
+    return Finding(code, subject, ("proof",), affects, severity)
+
+
+def test_a_chain_is_ordered_from_its_root_whatever_the_order_of_finding() -> None:
+    chain = [finding("quota", QUOTA, POOL, CLUSTER), finding("pool", POOL), finding("cluster", CLUSTER)]
+    for shuffled in itertools.permutations(chain):
+        ranked = rank(shuffled, explains)
+        assert [(one.finding.code, [code for code, _ in one.explained_by]) for one in ranked] == [
+            ("quota", []),
+            ("pool", ["quota"]),
+            ("cluster", ["quota", "pool"]),
+        ]
+
+
+def test_a_parent_is_explained_without_being_named() -> None:
+    ranked = rank([finding("cluster", CLUSTER), finding("pool", POOL)], explains)
+    assert ranked[1].explained_by == (("pool", POOL),)
+
+
+def test_ids_are_compared_in_any_case_and_printed_as_they_came() -> None:
+    ranked = rank([finding("quota", QUOTA, POOL.upper()), finding("pool", POOL)], explains)
+    assert ranked[1].explained_by == (("quota", QUOTA),)
+
+
+def test_a_cause_does_not_explain_what_it_does_not_affect() -> None:
+    other = POOL.replace("agentPools/p", "agentPools/p2")
+    ranked = rank([finding("quota", QUOTA, POOL), finding("pool", other)], explains)
+    assert all(one.root for one in ranked)
+
+
+def test_a_sibling_with_a_longer_name_is_no_parent() -> None:
+    ranked = rank([finding("pool", f"{CLUSTER}2/agentPools/p"), finding("cluster", CLUSTER)], explains)
+    assert all(one.root for one in ranked)
+
+
+def test_among_roots_the_loud_and_the_far_reaching_come_first() -> None:
+    ranked = rank(
+        [
+            finding("late", "/x", severity=Severity.WARNING),
+            finding("alone", "/y"),
+            finding("quota", QUOTA, POOL),
+            finding("pool", POOL),
+        ],
+        explains,
+    )
+    assert [one.finding.code for one in ranked] == ["quota", "alone", "late", "pool"]
+
+
+def test_the_same_finding_twice_is_one() -> None:
+    assert len(rank([finding("pool", POOL), finding("pool", POOL.upper())], explains)) == 1
+
+
+def test_runbooks_that_explain_each_other_do_not_hang_the_ranking() -> None:
+    both = {"a": frozenset({"b"}), "b": frozenset({"a"})}
+    ranked = rank([finding("a", "/x", "/y"), finding("b", "/y", "/x")], lambda code: both[code])
+    assert {one.finding.code for one in ranked} == {"a", "b"}

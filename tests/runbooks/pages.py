@@ -1,0 +1,22 @@
+"""A right runbook as text, for tests that then break it in one place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.bot.diagnoses import QUOTA_RUNBOOK
+
+RIGHT = QUOTA_RUNBOOK.replace("explains: [nodepool-failed, cluster-failed]", "explains: []")
+
+
+def write(folder: Path, text: str = RIGHT, *, code: str = "quota-exceeded") -> Path:
+    """Lay the runbook down under its code."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{code}.md"
+    path.write_text(text.replace("code: quota-exceeded", f"code: {code}"), encoding="utf-8")
+    return path
+
+
+def line_of(text: str, words: str) -> int:
+    """The number of the line that holds these words."""
+    return next(number for number, line in enumerate(text.split("\n"), 1) if words in line)

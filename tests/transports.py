@@ -1,0 +1,41 @@
+"""Transports that answer without a network: the real client above them does all it does in production."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from azure.core.pipeline.transport import AsyncHttpTransport
+from azure.core.rest import AsyncHttpResponse, HttpRequest
+
+from handlers.clients.seen import SeenResponse
+
+Answering = Callable[[str], tuple[int, Any]]
+"""From a path (and `#group`, for the activity log of one) to a status and a body."""
+
+
+class Answers(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
+    """Answers every request as it is told to, at one moment."""
+
+    def __init__(self, answering: Answering, taken_at: datetime) -> None:
+        self._answering = answering
+        self._taken_at = taken_at
+
+    async def open(self) -> None:
+        """Nothing to open."""
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """Nothing to close."""
+
+    async def send(self, request: HttpRequest, **_: Any) -> AsyncHttpResponse:
+        parts = urlsplit(request.url)
+        group = re.search(r"resourceGroupName eq '([^']+)'", unquote(parts.query.replace("+", " ")))
+        status, body = self._answering(parts.path.rstrip("/") + (f"#{group[1]}" if group else ""))
+        return SeenResponse(request, status, {}, json.dumps(body).encode(), taken_at=self._taken_at)
