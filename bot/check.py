@@ -5,31 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from datetime import datetime
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 import handlers.diagnose
 import handlers.evidence
+from bot.clients import Clients
 from bot.events import Event, Report, Scope, Started
-from bot.settings import Settings
-from handlers.clients.access import AzureAccess
 from handlers.clients.arm import ArmReader
+from handlers.clients.cluster_text import read_cluster
+from handlers.clients.errors import NotFound
+from handlers.clients.kube.reader import KubeReader
 from handlers.clients.names import resolve
 from handlers.engine.declare import Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
-from handlers.model import CannotSee, Diagnosis, Target, Unavailable, Why
+from handlers.evidence.azure import MANAGED_CLUSTER
+from handlers.model import CannotSee, Target, Unavailable, Why
 from handlers.problem import Exit, Problem
+from handlers.resource_id import ResourceId
 from runbooks.library import Library
-
-
-def azure_access(settings: Settings) -> AzureAccess:
-    """Where Azure is, as the settings say."""
-    return AzureAccess(
-        resource_manager=settings.azure_resource_manager,
-        authority=settings.azure_authority,
-        ca_bundle=settings.ca_bundle,
-    )
 
 
 def engine_for(library: Library, scope: Scope, timeout_s: float) -> Engine:
@@ -42,55 +37,71 @@ def engine_for(library: Library, scope: Scope, timeout_s: float) -> Engine:
 FIND_TIMEOUT_S = 30.0
 
 
-class _Meter:
-    """What a check has taken so far. A reader may serve several checks, one after the other."""
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """When a check began, and how much had been asked before it: one reader serves many checks."""
 
-    def __init__(self, arm: ArmReader) -> None:
-        self._arm, self._calls = arm, len(arm.calls)
-        self._clock = asyncio.get_running_loop().time
-        self._began = self._clock()
+    at: float
+    calls: int
 
-    def report(self, diagnosis: Diagnosis, recorded_at: datetime | None) -> Report:
-        took_ms = (self._clock() - self._began) * 1000
-        return Report(diagnosis, took_ms, len(self._arm.calls) - self._calls, recorded_at=recorded_at)
+    @classmethod
+    def now(cls, arm: ArmReader) -> _Start:
+        return cls(asyncio.get_running_loop().time(), len(arm.calls))
 
 
-async def check(cluster: str, arm: ArmReader, engine: Engine, *, timeout_s: float) -> AsyncGenerator[Event, None]:
+async def check(cluster: str, clients: Clients, engine: Engine, *, timeout_s: float) -> AsyncGenerator[Event, None]:
     """Find the cluster, check it, and say what happens on the way. Close the iterator to cancel it."""
-    meter = _Meter(arm)
-    target = await find(cluster, arm, timeout_s=timeout_s)
-    async with aclosing(check_target(target, arm, engine, meter=meter)) as events:
+    start = _Start.now(clients.arm)
+    target = await find(cluster, clients.arm, timeout_s=timeout_s)
+    async with aclosing(check_target(target, clients, engine, start=start)) as events:
         async for event in events:
             yield event
 
 
 async def check_target(
-    target: Target,
-    arm: ArmReader,
-    engine: Engine,
-    *,
-    meter: _Meter | None = None,
-    recorded_at: datetime | None = None,
+    target: Target, clients: Clients, engine: Engine, *, start: _Start | None = None
 ) -> AsyncGenerator[Event, None]:
     """The same, for a cluster whose id is known."""
-    meter = meter or _Meter(arm)
+    start = start or _Start.now(clients.arm)
+    recorded_at = clients.recording.recorded_at if clients.recording else None
     evidence, questions = engine.plan()
     yield Started(target, len(evidence), len(questions))
-    async with aclosing(engine.check(target, {ArmReader: arm})) as events:
+    async with clients.for_target(target) as given, aclosing(engine.check(target, given)) as events:
         async for event in events:
-            yield meter.report(event.diagnosis, recorded_at) if isinstance(event, Finished) else event
+            if not isinstance(event, Finished):
+                yield event
+                continue
+            took_ms = (asyncio.get_running_loop().time() - start.at) * 1000
+            arm_calls, kube_calls = len(clients.arm.calls) - start.calls, len(given[KubeReader].calls)
+            yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at)
 
 
 async def find(cluster: str, arm: ArmReader, *, timeout_s: float = FIND_TIMEOUT_S) -> Target:
     """The cluster that a person means, or a Problem that says what to do."""
     try:
         async with asyncio.timeout(timeout_s):
-            return await resolve(cluster, arm)
+            target = await resolve(cluster, arm)
+            if isinstance(read_cluster(cluster), ResourceId):
+                await _must_exist(target, arm)
+            return target
     except CannotSee as blind:
         raise _cannot_look(cluster, blind.unavailable) from blind
     except TimeoutError as late:
         why = f"Azure did not answer within {timeout_s:g} s"
         raise Problem(f"cannot look for {cluster[:80]}", why, _WHAT_TO_DO[Why.TIMEOUT]) from late
+
+
+async def _must_exist(target: Target, arm: ArmReader) -> None:
+    """An id may be mistyped, or of a cluster that is gone. The check itself reads the same: the answer is kept."""
+    if not target.id.is_a(MANAGED_CLUSTER):
+        return
+    try:
+        await arm.managed_cluster(target.id)
+    except NotFound as gone:
+        do = f"check the subscription, the group and the name; `aksbot check {target.name}` looks for it by name"
+        raise Problem(f"cannot find {target.id}", gone.detail, do, code=Exit.USAGE) from gone
+    except CannotSee:
+        return  # the check meets it too, and says what stays open because of it
 
 
 _BAD_CERTIFICATE = "set AKSBOT_CA_BUNDLE to the certificates of whoever answers there"

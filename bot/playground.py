@@ -10,6 +10,7 @@ import os
 import shlex
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -17,15 +18,17 @@ from typing import TYPE_CHECKING
 
 from bot import settings
 from bot.check import check_target, engine_for
+from bot.clients import clients
 from bot.commands.check import watched
 from bot.events import Report, Scope
 from bot.library import load
 from bot.render.clean import one_line, width, wrapped
 from bot.render.line import Line
-from bot.render.report import report_lines, summary
+from bot.render.report import report_lines
 from bot.render.terminal import show_lines
+from bot.render.verdict import label, not_checked, summary
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.kube.access import KubeAccess
 from handlers.clients.names import fleet
 from handlers.model import State, Target
 from handlers.problem import Exit, Problem
@@ -50,8 +53,7 @@ def demonstrate() -> int:
 
 async def _serve(scenario: Scenario, env_file: Path | None, port: int) -> int:
     async with _running(scenario, port) as arm:
-        environment = arm.environment("reader")
-        with _written(env_file, environment):
+        with _kubeconfig(arm) as kubeconfig, _written(env_file, environment := _environment(arm, kubeconfig)):
             show_lines(_how_to_use(scenario, arm, environment))
             sys.stdout.flush()
             await _until_stopped()
@@ -64,10 +66,10 @@ async def _demonstrate() -> int:
     library = load(chosen)
     engine = engine_for(library, Scope(), chosen.check_timeout_s)
     reports: list[Report] = []
-    async with _running(scenario, 0) as arm, ArmReader(_access(arm)) as reader:
-        for member in await fleet(reader):
+    async with _running(scenario, 0) as arm, clients(_access(arm), KubeAccess()) as opened:
+        for member in await fleet(opened.arm):
             target = Target(ResourceId.parse(member.id))
-            reports.append(await watched(member.name, check_target(target, reader, engine)))
+            reports.append(await watched(member.name, check_target(target, opened, engine)))
     columns = width()
     show_lines([Line.of((scenario.title, "title")), Line(), *_table(reports, columns)])
     for report in reports:
@@ -90,18 +92,25 @@ def _access(arm: ArmServer) -> AzureAccess:
 
 def _table(reports: list[Report], columns: int) -> list[Line]:
     """One line per cluster: what a person would ask first."""
-    ordered = sorted(reports, key=lambda report: (list(State).index(report.diagnosis.state), _name(report)))
+    ordered = sorted(reports, key=_rank)
     longest = max((len(_name(report)) for report in ordered), default=0)
     lines = []
     for report in ordered:
         diagnosis = report.diagnosis
         roots = dict.fromkeys(ranked.finding.code for ranked in diagnosis.findings if ranked.root)
         text = ", ".join(roots) or summary(diagnosis)
-        state = diagnosis.state.value
+        word, style = label(diagnosis)
         room = columns - longest - 16
         cut = text if len(text) <= room else text[: room - 1] + "…"
-        lines.append(Line.of((f"{_name(report):<{longest}}  ", ""), (f"{state.upper():<12}", state), (f"  {cut}", "")))
+        rest = "dim" if not_checked(diagnosis) else ""
+        lines.append(Line.of((f"{_name(report):<{longest}}  ", rest), (f"{word:<12}", style), (f"  {cut}", rest)))
     return lines
+
+
+def _rank(report: Report) -> tuple[bool, int, str]:
+    """Trouble first; what nobody looked at comes last."""
+    diagnosis = report.diagnosis
+    return not_checked(diagnosis), list(State).index(diagnosis.state), _name(report)
 
 
 def _name(report: Report) -> str:
@@ -123,9 +132,29 @@ def _how_to_use(scenario: Scenario, arm: ArmServer, environment: dict[str, str])
     lines += [Line(), Line.of((f"serving on {arm.url}, until Ctrl-C", "heading")), Line()]
     lines += [Line.of(("For aksbot, in another terminal:", ""))]
     lines += [_export(key, value) for key, value in environment.items()]
-    lines += [Line.of(("  aksbot check prod-weu", "command")), Line()]
+    lines += [Line.of(("  aksbot check prod-weu", "command"))]
+    lines += [Line.of(("  kubectl --context prod-weu get nodes", "command")), Line()]
     lines += [Line.of(("For az, there as well, as somebody who may write:", ""))]
     return lines + [Line.of((f"  {command}", "command")) for command in _az(_writer(arm) or environment)]
+
+
+def _environment(arm: ArmServer, kubeconfig: Path | None) -> dict[str, str]:
+    """For aksbot and azure-identity as a reader; for kubectl as whoever may write, because people try things."""
+    return arm.environment("reader") | ({"KUBECONFIG": str(kubeconfig)} if kubeconfig else {})
+
+
+@contextmanager
+def _kubeconfig(arm: ArmServer) -> Iterator[Path | None]:
+    """A context for each cluster, by its name, for as long as the sandbox serves."""
+    if not arm.kube:
+        yield None
+        return
+    principal = "writer" if _writer(arm) else "reader"
+    with tempfile.TemporaryDirectory(prefix="aksbot-kube-") as folder:
+        file = Path(folder, "config")
+        file.touch(mode=0o600)
+        file.write_text(arm.kubeconfig(principal))
+        yield file
 
 
 def _writer(arm: ArmServer) -> dict[str, str] | None:

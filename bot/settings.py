@@ -14,7 +14,7 @@ from handlers.problem import Exit, Problem
 
 PREFIX = "AKSBOT_"
 FILE = "aksbot.toml"
-_PATHS = ("ca_bundle", "data_dir", "runbooks")
+_PATHS = ("ca_bundle", "data_dir", "kubeconfig", "runbooks")
 
 HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^/\s]+(/[^\s]*)?$")]
 
@@ -35,6 +35,10 @@ class Settings(BaseSettings):
         (), description=f"folders of runbooks that exist (in the environment joined by {os.pathsep!r})"
     )
     data_dir: Path = Field(Path("~/.local/state/aksbot"), description="a folder")
+    kubeconfig: FilePath | None = Field(None, description="a kubeconfig with a context named like each cluster")
+    run_command: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="globs of cluster names where a command may be run inside (in the environment joined by ,)"
+    )
     check_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds, more than 0 and at most 600")
 
     @field_validator("azure_resource_manager", "azure_authority")
@@ -46,6 +50,11 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
+
+    @field_validator("run_command", mode="before")
+    @classmethod
+    def _globs(cls, value: Any) -> Any:
+        return tuple(filter(None, value.split(","))) if isinstance(value, str) else value
 
     @field_validator("data_dir")
     @classmethod

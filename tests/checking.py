@@ -8,8 +8,9 @@ from pathlib import Path
 
 import handlers.diagnose
 import handlers.evidence
+from bot.clients import Clients, clients
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.kube.access import KubeAccess
 from handlers.clients.recording import Recorder
 from handlers.engine.declare import Collector, Diagnostic
 from handlers.engine.graph import Graph
@@ -25,9 +26,9 @@ LIBRARY = Library.load()
 
 
 @asynccontextmanager
-async def azure(world: World, *, latency_s: float = 0.0) -> AsyncIterator[ArmServer]:
+async def azure(world: World, *, latency_s: float = 0.0, page_size: int | None = None) -> AsyncIterator[ArmServer]:
     """Azure on this machine. Whatever a test did with the reader, it must not have sent a write."""
-    async with ArmServer(world, latency_s=latency_s) as server:
+    async with ArmServer(world, latency_s=latency_s, page_size=page_size) as server:
         yield server
         written = [request for request in server.log if request.is_write and request.principal == "reader"]
         assert written == []
@@ -58,9 +59,16 @@ async def check(
     graph: Graph = GRAPH,
 ) -> Diagnosis:
     """One check of one cluster by a reader of its own."""
-    async with ArmReader(access(server), recorder=recorder) as arm:
-        target = Target(cluster_id(server.world, name))
-        return await Engine(graph, LIBRARY.explains, deadline_s=deadline_s).diagnose(target, {ArmReader: arm})
+    async with clients(access(server), KubeAccess(), recorder=recorder) as opened:
+        return await diagnose(opened, Target(cluster_id(server.world, name)), graph, deadline_s)
+
+
+async def diagnose(
+    opened: Clients, target: Target, graph: Graph = GRAPH, deadline_s: float = CHECK_DEADLINE_S
+) -> Diagnosis:
+    """One check with clients that are open already."""
+    async with opened.for_target(target) as given:
+        return await Engine(graph, LIBRARY.explains, deadline_s=deadline_s).diagnose(target, given)
 
 
 def collectors_that(reads: Callable[[Collector], bool]) -> set[type[Evidence]]:
@@ -74,6 +82,15 @@ def needing(kinds: set[type[Evidence]]) -> set[str]:
         if any(need.kind in lost and not need.or_unavailable for need in collector.needs):
             lost.add(collector.makes)
     return {one.id for one in GRAPH.diagnostics if _cannot_do_without(one, lost)}
+
+
+def touched(kinds: set[type[Evidence]]) -> set[str]:
+    """The diagnostics that look at one of these kinds at all, also where they may do without it."""
+    lost = set(kinds)
+    for collector in GRAPH.wanted:
+        if any(need.kind in lost for need in collector.needs):
+            lost.add(collector.makes)
+    return {one.id for one in GRAPH.diagnostics if any(need.kind in lost for need in one.needs)}
 
 
 def _cannot_do_without(diagnostic: Diagnostic, lost: set[type[Evidence]]) -> bool:

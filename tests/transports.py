@@ -12,10 +12,14 @@ from urllib.parse import unquote, urlsplit
 from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
+from handlers.clients.kube.unreachable import unreachable
 from handlers.clients.seen import SeenResponse
 
 Answering = Callable[[str], tuple[int, Any]]
-"""From a path (and `#group`, for the activity log of one) to a status and a body."""
+"""From a path to a status and a body: an object, a text, or (with status 0) why nobody can be reached.
+
+`#group` stands behind the path of an activity log, `/kube:` before one of the cluster's API server.
+"""
 
 
 class Answers(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
@@ -38,4 +42,7 @@ class Answers(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         parts = urlsplit(request.url)
         group = re.search(r"resourceGroupName eq '([^']+)'", unquote(parts.query.replace("+", " ")))
         status, body = self._answering(parts.path.rstrip("/") + (f"#{group[1]}" if group else ""))
-        return SeenResponse(request, status, {}, json.dumps(body).encode(), taken_at=self._taken_at)
+        if not status:
+            raise unreachable(body)
+        content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        return SeenResponse(request, status, {}, content, taken_at=self._taken_at)

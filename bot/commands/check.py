@@ -9,7 +9,8 @@ from contextlib import aclosing
 from pathlib import Path
 
 from bot import settings
-from bot.check import azure_access, check, check_target, engine_for, find
+from bot.check import check, check_target, engine_for, find
+from bot.clients import azure_access, clients, kube_access
 from bot.events import Event, Report, Scope
 from bot.library import load
 from bot.render.clean import width
@@ -44,8 +45,8 @@ async def _check(cluster: str, scope: Scope, *, as_json: bool, record: Path | No
     limit_s = timeout_s or chosen.check_timeout_s
     engine = engine_for(library, scope, limit_s)
     recorder = Recorder() if record else None
-    async with ArmReader(azure_access(chosen), recorder=recorder) as arm:
-        report = await watched(cluster, check(cluster, arm, engine, timeout_s=limit_s))
+    async with clients(azure_access(chosen), kube_access(chosen), recorder=recorder) as opened:
+        report = await watched(cluster, check(cluster, opened, engine, timeout_s=limit_s))
     if recorder and record:
         recorder.target = str(report.diagnosis.target.id)
         recorder.save(record)
@@ -60,10 +61,9 @@ async def _replay(file: Path, *, as_json: bool) -> int:
     library = load(chosen)
     recording = Recording.load(file)
     engine = engine_for(library, Scope(), chosen.check_timeout_s)
-    async with ArmReader(azure_access(chosen), transport=recording.transport()) as arm:
-        target = await _recorded_target(recording, arm)
-        events = check_target(target, arm, engine, recorded_at=recording.recorded_at)
-        report = await watched(target.name, events)
+    async with clients(azure_access(chosen), kube_access(chosen), recording=recording) as opened:
+        target = await _recorded_target(recording, opened.arm)
+        report = await watched(target.name, check_target(target, opened, engine))
     show(report, library, as_json=as_json)
     return _EXITS[report.diagnosis.state]
 
@@ -71,9 +71,10 @@ async def _replay(file: Path, *, as_json: bool) -> int:
 async def _recorded_target(recording: Recording, arm: ArmReader) -> Target:
     """The cluster's id; a recording written by hand may say only a name."""
     try:
-        return Target(ResourceId.parse(recording.target))
+        return Target(ResourceId.parse(recording.target), recording.recorded_at)
     except BadResourceId:
-        return await find(recording.target, arm)
+        found = await find(recording.target, arm)
+        return Target(found.id, recording.recorded_at)
 
 
 async def watched(cluster: str, events: AsyncGenerator[Event, None]) -> Report:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import shorten
 
 from bot.events import Report
-from bot.render.clean import one_line, wrapped
+from bot.render.clean import wrapped
 from bot.render.line import Line
 from bot.render.markdown import paragraphs
+from bot.render.proof import own_proof_lines, proof_lines
 from bot.render.subject import short
-from handlers.model import Check, Diagnosis, Outcome, Ranked, Severity, State, Unavailable, Why
+from bot.render.verdict import count, verdict
+from handlers.model import Check, Diagnosis, Outcome, Ranked, Severity, Unavailable, Why
 from runbooks.head import BadRunbook
 from runbooks.library import FIX, Library
 
 _MARKS = {Severity.ERROR: ("✗", "error"), Severity.WARNING: ("!", "warning"), Severity.INFO: ("i", "info")}
 _DO = {Why.TIMEOUT: "try again, or give it longer with --timeout", Why.THROTTLED: "try again in a minute"}
-_LONGEST_PROOF = 240
-"""Azure can say a page in one sentence; the JSON report holds all of it."""
-_ROOTS = {Severity.ERROR: "cause", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
 def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
@@ -33,33 +31,6 @@ def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
     return [*lines, Line(), *_ruled_out(diagnosis, columns), *_cost(report, columns)]
 
 
-def verdict(diagnosis: Diagnosis) -> Line:
-    """The answer in one line."""
-    state = diagnosis.state
-    return Line.of(
-        (f"{one_line(diagnosis.target.name)}: ", "title"),
-        (state.value.upper(), state.value),
-        (f" · {summary(diagnosis)}", ""),
-    )
-
-
-def summary(diagnosis: Diagnosis) -> str:
-    """The verdict in numbers."""
-    open_checks = [one for one in diagnosis.checks if one.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
-    if diagnosis.state is State.CLEAR:
-        return f"nothing wrong in {_count(len(diagnosis.checks), 'check')}"
-    if diagnosis.state is State.INCONCLUSIVE:
-        if not open_checks:
-            return "no check applies to it"
-        return f"{len(open_checks)} of {_count(len(diagnosis.checks), 'check')} stayed open"
-    roots = [ranked.finding.severity for ranked in diagnosis.findings if ranked.root]
-    counts = [_count(roots.count(severity), word) for severity, word in _ROOTS.items() if severity in roots]
-    effects = len(diagnosis.findings) - len(roots)
-    counts += [_count(effects, "consequence")] if effects else []
-    still_open = f" · {_count(len(open_checks), 'check')} open" if open_checks else ""
-    return ", ".join(counts) + still_open
-
-
 def _cause(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:
     finding = ranked.finding
     mark, style = _MARKS[finding.severity]
@@ -68,9 +39,7 @@ def _cause(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:
     yield from (Line.of((text, style)) for text in title)
     about = wrapped(f"{short(finding.subject)} · {finding.code}", indent="  ", columns=columns)
     yield from (Line.of((text, "dim")) for text in about)
-    for proof in finding.because:
-        text = shorten(one_line(proof), _LONGEST_PROOF, placeholder=" …")
-        yield from (Line.of((line, "")) for line in wrapped(text, indent="  • ", hang="    ", columns=columns))
+    yield from proof_lines(finding, columns)
     yield Line()
     yield Line.of(("  What to do", "heading"))
     yield from _fix(ranked, library, columns)
@@ -102,6 +71,7 @@ def _consequences(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
             text = f"{short(finding.subject)}: {finding.code} ← {causes}"
             for line in wrapped(text, indent="  → ", hang="    ", columns=columns):
                 yield Line.of((line, ""))
+            yield from own_proof_lines(finding, columns)
 
 
 def _unseen(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
@@ -146,13 +116,13 @@ def _as_many_as_fit(label: str, names: list[str], columns: int) -> str:
 
 
 def _cost(report: Report, columns: int) -> Iterator[Line]:
-    parts = [_count(report.arm_calls, "Azure call")]
+    parts = [count(report.arm_calls, "Azure call")]
     if report.kube_calls:
-        parts.append(_count(report.kube_calls, "Kubernetes call"))
+        parts.append(count(report.kube_calls, "Kubernetes call"))
     parts.append(f"{report.took_ms / 1000:.1f} s" if report.took_ms >= 950 else f"{report.took_ms:.0f} ms")
     beside = len(_ids(report.diagnosis, Outcome.NOT_APPLICABLE))
     if beside:
-        parts.append(f"{_count(beside, 'check')} not applicable")
+        parts.append(f"{count(beside, 'check')} not applicable")
     if report.recorded_at:
         parts.append(f"replay of {report.recorded_at:%Y-%m-%d %H:%M %Z}")
     yield from (Line.of((text, "dim")) for text in wrapped(" · ".join(parts), columns=columns))
@@ -174,7 +144,3 @@ def _ids(diagnosis: Diagnosis, *outcomes: Outcome) -> list[str]:
 
 def _name(check: Check) -> str:
     return check.codes[0] if len(check.codes) == 1 else check.id
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -124,13 +124,13 @@ class ArmReader:
 
     async def managed_clusters(self, subscription: str, *, most: int = 5000) -> Listing:
         answers: Pages = []
-        paged = self._typed.clusters(subscription).managed_clusters.list(answers=answers)
+        paged = self._typed.clusters(subscription).managed_clusters.list(pages=answers)
         return await self._all_pages(paged.by_page(), answers, most)
 
     async def agent_pools(self, cluster: ResourceId, *, most: int = 5000) -> Listing:
         answers: Pages = []
         client = self._typed.clusters(cluster.subscription)
-        paged = client.agent_pools.list(_group(cluster), cluster.name, answers=answers)
+        paged = client.agent_pools.list(_group(cluster), cluster.name, pages=answers)
         return await self._all_pages(paged.by_page(), answers, most)
 
     async def activity(
@@ -141,7 +141,7 @@ class ArmReader:
 
         answers: Pages = []
         client = self._typed.monitor(subscription)
-        paged = client.activity_logs.list(filter=span(group, since, until), select=SELECT, answers=answers)
+        paged = client.activity_logs.list(filter=span(group, since, until), select=SELECT, pages=answers)
         listing = await self._all_pages(paged.by_page(), answers, most)
         return Listing(in_order(listing.items), listing.source, listing.taken_at, listing.truncated)
 

@@ -82,9 +82,9 @@ async def ask_graph(
     try:
         while True:
             page = (await arm.query(GRAPH, GRAPH_API, {**body, "options": options})).body
-            if not isinstance(page, dict):
+            if not isinstance(page, dict) or not isinstance(page.get("data"), list):
                 return ()
-            rows += page.get("data") or []
+            rows += page["data"]
             token = page.get("$skipToken")
             if not token or options.get("$skipToken") == token:
                 return _members(rows)
@@ -99,7 +99,8 @@ async def look_around(arm: ArmReader, subscriptions: tuple[str, ...] | None = No
     """List the clusters of each subscription: slower than the graph, and never behind."""
     if subscriptions is None:
         listed = await arm.list("/subscriptions", SUBSCRIPTIONS_API)
-        subscriptions = tuple(row["subscriptionId"] for row in listed.items if row.get("subscriptionId"))
+        named = (row.get("subscriptionId") for row in listed.items if isinstance(row, dict))
+        subscriptions = tuple(one for one in named if isinstance(one, str) and one)
     gate = asyncio.Semaphore(AT_ONCE)
     async with asyncio.TaskGroup() as group:
         asking = [group.create_task(_rows(gate, one)) for name in subscriptions for one in _lists(arm, name)]
@@ -142,7 +143,9 @@ async def _rows(gate: asyncio.Semaphore, asking: Awaitable[Listing]) -> tuple[An
 
 
 def _members(rows: Iterable[Any]) -> tuple[FleetMember, ...]:
-    found = {str(row["id"]).lower(): _member(row) for row in rows if isinstance(row, dict) and row.get("id")}
+    found = {
+        row["id"].lower(): _member(row) for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)
+    }
     return tuple(sorted((one for one in found.values() if one), key=lambda one: (one.name.lower(), one.id.lower())))
 
 
@@ -152,7 +155,11 @@ def _member(row: dict[str, Any]) -> FleetMember | None:
     except BadResourceId:
         return None
     proper = next((one for one in CLUSTER_TYPES if id_.is_a(one)), id_.type)
-    state = row.get("provisioningState") or (row.get("properties") or {}).get("provisioningState")
+    properties = row.get("properties")
+    state = row.get("provisioningState") or (
+        properties.get("provisioningState") if isinstance(properties, dict) else ""
+    )
+    told = str(state) if state else None
     return FleetMember(
-        str(row.get("name") or id_.name), str(id_), proper, str(row.get("location") or ""), id_.subscription, state
+        str(row.get("name") or id_.name), str(id_), proper, str(row.get("location") or ""), id_.subscription, told
     )

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from handlers.clients.arm import ArmReader
 from handlers.clients.cluster_text import read_cluster
+from handlers.clients.errors import ArmError, Denied
 from handlers.clients.fleet import FleetMember, Look, ask_graph, fleet, look_around, refuse_blindness
 from handlers.model import Target
 from handlers.problem import Exit, Problem
@@ -32,6 +33,8 @@ async def resolve(text: str, arm: ArmReader, known_subscriptions: Iterable[str] 
         if not hits:
             refuse_blindness(look, f"cannot look for {meant}")
             raise _nowhere(meant, look)
+        if len(hits) == 1 and (unread := [one for one in look.failed if not isinstance(one, Denied)]):
+            raise _perhaps_another(hits[0], unread)
     if len(hits) > 1:
         raise _several(meant, hits)
     return Target(ResourceId.parse(hits[0].id))
@@ -48,6 +51,16 @@ def _several(name: str, hits: list[FleetMember]) -> Problem:
         f"{len(hits)} clusters have that name: {places}",
         "give the id of one: " + " or ".join(one.id for one in hits),
         code=Exit.USAGE,
+    )
+
+
+def _perhaps_another(hit: FleetMember, unread: list[ArmError]) -> Problem:
+    """What one may not read is none of one's clusters; what could not be read may hold the one that is meant."""
+    lists = "1 list" if len(unread) == 1 else f"{len(unread)} lists"
+    return Problem(
+        f"cannot tell whether there is only one {hit.name}",
+        f"one is in group {hit.group}, subscription {hit.subscription}; {lists} could not be read ({unread[0].detail})",
+        f"try again, or give its id: {hit.id}",
     )
 
 

@@ -78,16 +78,27 @@ def _pattern(kind: str, hints: str, look: str, flags: int = 0) -> Pattern:
     return Pattern(kind, tuple(hints.split()), re.compile(look, flags))
 
 
-def _assigned(found: Match) -> str:
-    """`password=…`, `"adminPassword": "…"`, `token: …`."""
+def _assigned(found: Match, depth: int = 0) -> str:
+    """`password=…`, `"adminPassword": "…"`, `token: …`, and behind another: `failed: password=…`."""
     kind = kind_of_key(found["key"])
     said = found["quoted"] if found["quoted"] is not None else found["bare"]
-    if kind in ("", PLAIN) or said.startswith("[redacted:") or looks_harmless(said):
+    if said.startswith("[redacted:") or looks_harmless(said):
         return found[0]
+    if kind in ("", PLAIN):
+        return _behind(found, said, depth)
     if not _surely(found, said, kind):
         return found[0]
     quote = found["quote"] or ""
     return f"{found['keep']}{quote}{mark(kind)}{quote if found['end'] else ''}"
+
+
+def _behind(found: Match, said: str, depth: int) -> str:
+    """What is assigned to a harmless name may be an assignment itself."""
+    if "=" not in said and ":" not in said:
+        return found[0]
+    deeper = depth < DEEPEST
+    inner = _ASSIGNED.look.sub(lambda match: _assigned(match, depth + 1), said) if deeper else mark("secret")
+    return found[0] if inner == said else found[0].replace(said, inner)
 
 
 def _surely(found: Match, said: str, kind: str) -> bool:
@@ -107,6 +118,9 @@ def _fills_its_line(found: Match) -> bool:
     after = text[end : end + LONGEST_LINE].partition("\n")[0]
     return not before.strip(" \t-") and not after.strip()
 
+
+DEEPEST = 20
+"""Assignments in assignments: a text made to nest further hides something."""
 
 _ASSIGNED = Pattern(
     "secret",

@@ -15,6 +15,7 @@ from azure.core.rest import AsyncHttpResponse, HttpRequest
 from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.monitor.aio import MonitorManagementClient
 
+from handlers.clients.pages import rows_of
 from handlers.clients.pipe import Pipe
 from handlers.clients.seen import SeenResponse
 
@@ -22,8 +23,9 @@ from handlers.clients.seen import SeenResponse
 class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
     """Send through our pipe. A caller passes `answers=[]` with an operation to get what came, as it came.
 
-    Of a list the typed client then sees the frame only: it turns the pages, and builds no model of every row
-    (half a millisecond each, and an event with an odd field would lose the whole log).
+    With `pages=[]` instead the typed client sees the frame only: it turns the pages, and builds no model of every row
+    (half a millisecond each, and an event with an odd field would lose the whole log). A page without a list never
+    gets that far: the typed clients stumble over it in ways of their own.
     """
 
     def __init__(self, pipe: Pipe) -> None:
@@ -32,9 +34,13 @@ class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
 
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         answers: list[SeenResponse] | None = request.context.options.pop("answers", None)
+        pages: list[SeenResponse] | None = request.context.options.pop("pages", None)
         seen = await self._pipe.send(request.http_request)
         if answers is not None:
             answers.append(seen)
+        if pages is not None:
+            rows_of(seen)
+            pages.append(seen)
             seen = _frame(seen)
         # The monitor client looks for the parsed body here, the other one asks the response.
         request.context[ContentDecodePolicy.CONTEXT_NAME] = seen.json()
@@ -42,10 +48,7 @@ class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
 
 
 def _frame(seen: SeenResponse) -> SeenResponse:
-    body = seen.json()
-    if not (isinstance(body, dict) and isinstance(body.get("value"), list)):
-        return seen
-    empty = {**body, "value": []}
+    empty = {**seen.json(), "value": []}
     return SeenResponse(seen.request, seen.status_code, seen.headers, b"", body=empty, taken_at=seen.taken_at)
 
 

@@ -27,8 +27,8 @@ def cluster_failed(
         subject=cluster.id,
         because=(
             f"provisioningState is {cluster.state}, power is {cluster.power or 'not told'}",
+            f"error: {error}" if error else "Azure keeps no error text for it",
             _operation(event, log),
-            *([f"error: {error}"] if error else ["Azure keeps no error text for it"]),
             *([f"first failure below it: {below.operation} on {below.resource}"] if below else []),
         ),
         facts={

@@ -18,13 +18,16 @@ from handlers.resource_id import last_name, within
 
 
 class Seen(StrEnum):
+    """What a place shows. `state`: the failure itself, which is no cause of it."""
+
+    STATE = "state"
     OK = "ok"
     BAD = "bad"
     UNSEEN = "unseen"
     NOT_HERE = "not here"
 
 
-MARKS = {Seen.OK: "✓", Seen.BAD: "✗", Seen.UNSEEN: "?", Seen.NOT_HERE: "–"}
+MARKS = {Seen.STATE: "•", Seen.OK: "✓", Seen.BAD: "✗", Seen.UNSEEN: "?", Seen.NOT_HERE: "–"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class Ledger:
 
     def pool_itself(self) -> None:
         behind = f", asked for {self._pool.version}, runs {self._pool.current_version}" if self._pool.upgrading else ""
-        self._add(1, "node pool", Seen.BAD, f"{self._pool.state}{behind}")
+        self._add(1, "node pool", Seen.STATE, f"{self._pool.state}{behind}")
 
     def scale_set(self, sets: ScaleSets | Unavailable) -> None:
         if isinstance(sets, Unavailable):
@@ -96,8 +99,12 @@ class Ledger:
         if isinstance(node_log, Unavailable):
             return self._absent(4, "activity log", node_log)
         told = [one for one in self._complaints.about(self._pool.id) if one.at]
-        said = f"failed writes: {told[0].error.code or 'without a code'}" if told else "no failed write to it"
-        return self._add(4, "activity log", Seen.BAD if told else Seen.OK, f"{said}; {sends}")
+        since = max(log.reaches_back_to, node_log.reaches_back_to)
+        said = (
+            f"failed writes: {told[0].error.code or 'without a code'}" if told else f"none failed since {since:%m-%d}"
+        )
+        cut = Seen.UNSEEN if log.truncated or node_log.truncated else Seen.OK
+        return self._add(4, "activity log", Seen.BAD if told else cut, f"{said}; {sends}")
 
     def quota_and_capacity(self, usages: ComputeUsages | Unavailable, sizes: VmSizes | Unavailable) -> None:
         if isinstance(usages, Unavailable):
@@ -111,8 +118,9 @@ class Ledger:
         names = ("lowPriorityCores",) if self._pool.spot else (size.family, "cores")
         rows = [row for row in (usages.row(name) for name in names) if row]
         full = [row for row in rows if row.free < size.cores]
-        said = "; ".join([*(_room(row) for row in full or rows), *size.restrictions])
-        return self._add(5, "quota, capacity", Seen.BAD if full or size.restrictions else Seen.OK, said)
+        closed = size.closed_to(self._pool.zones)
+        said = "; ".join([*(_room(row) for row in full or rows), *closed])
+        return self._add(5, "quota, capacity", Seen.BAD if full or closed else Seen.OK, said)
 
     def policies_and_roles(
         self,
@@ -130,7 +138,8 @@ class Ledger:
         said = [f"{len(enforced)} policies enforced", f"{len(states.broken)} resources break one"]
         denied = _role_gap(self._pool, roles)
         said.append(denied or f"{len(roles.roles)} role assignments of its identities")
-        seen = Seen.BAD if denied else Seen.OK if policies.complete and roles.complete else Seen.UNSEEN
+        whole = policies.complete and states.complete and roles.complete
+        seen = Seen.UNSEEN if not whole else Seen.BAD if denied else Seen.OK
         return self._add(6, "policies, roles", seen, ", ".join(said))
 
     def locks(self, locks: Locks | Unavailable) -> None:
@@ -140,7 +149,8 @@ class Ledger:
         held = [one for one in locks.locks if within(group, one.scope) or within(one.scope, group)]
         held += [one for one in locks.locks if one not in held and within(one.scope, self._cluster.id)]
         if not held:
-            return self._add(7, "locks", Seen.OK, "none on the cluster or its node resource group")
+            seen = Seen.OK if locks.complete else Seen.UNSEEN
+            return self._add(7, "locks", seen, "none on the cluster or its node resource group")
         blocking = [one for one in held if one.read_only or within(group, one.scope)]
         said = ", ".join(f"{one.name} ({one.level}) on {last_name(one.scope)}" for one in blocking or held)
         return self._add(7, "locks", Seen.BAD if blocking else Seen.OK, said)
@@ -164,6 +174,6 @@ def _where_logs_go(settings: DiagnosticSettings) -> str:
 
 def _role_gap(pool: AgentPool, roles: RoleAssignments) -> str:
     """A pool in a subnet of its own needs an identity that may join nodes to it."""
-    if not pool.subnet or any(within(role.scope, pool.subnet) for role in roles.roles):
+    if not pool.subnet or not roles.complete or any(role.covers(pool.subnet) for role in roles.roles):
         return ""
     return f"no identity of the cluster has a role on {last_name(pool.subnet)}"

@@ -28,7 +28,9 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
     subjects = [(cluster.id, cluster.name, cluster.state)] if cluster.busy else []
     subjects = subjects or [(pool.id, pool.name, pool.state) for pool in busy_pools]
     for subject, name, state in subjects:
-        began = log.began(subject) or next(filter(None, (log.began(pool.id) for pool in busy_pools)), None)
+        began = log.began(subject)
+        if began is None and subject == cluster.id:  # an operation on a pool keeps the whole cluster busy
+            began = next(filter(None, (log.began(pool.id) for pool in busy_pools)), None)
         if began is None:
             detail = f"{name} is {state}, and no start of that is in the activity log since {log.since:%Y-%m-%d}"
             yield Unavailable("when the operation began", Why.ABSENT, detail)
@@ -49,6 +51,8 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
                 f"it began with {began.operation} (correlation {began.correlation})",
             ),
             facts={
+                "kind": "cluster" if subject == cluster.id else "pool",
+                "name": name,
                 "state": state,
                 "since": f"{began.at:%Y-%m-%d %H:%M} UTC",
                 "lasts": _spoken(lasts),
@@ -58,6 +62,7 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
                 "pools": [pool.name for pool in busy_pools],
                 "cluster": cluster.name,
                 "group": cluster.group,
+                "subscription": cluster.subscription,
                 "cluster_id": cluster.id,
             },
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
@@ -16,10 +15,9 @@ from handlers.evidence.growth import Growth, Wanted
 from handlers.model import Clear, Finding, Judgement, Unavailable, Why
 
 REGIONAL, SPOT = "cores", "lowPriorityCores"
-RECENT = timedelta(hours=24)
-"""A refused request leaves nothing failed behind. A day later nobody waits for it any more."""
-
 _STATED_NEED = re.compile(r"(?:Additional Required:|requested quota|quota requested)\s*(?P<cores>\d+)", re.IGNORECASE)
+
+_CUT = Unavailable("refused requests", Why.FAILED, "the activity log was cut before it reached back a day")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,7 @@ class Demand:
     pool: AgentPool
     size: VmSize
     nodes: int
+    surges: bool
     stated: int
     told: tuple[Complaint, ...]
 
@@ -54,10 +53,10 @@ def quota_exceeded(
 ) -> Iterator[Judgement]:
     """A core quota (family, regional or spot) has no room for the nodes that a pool wants."""
     wanting = [one for one in growth.pools if _wants_cores(cluster, one, complaints)]
-    if not wanting:
-        yield from (complaints.gaps + growth.gaps)[:1] or (
-            Clear("no node pool lacks nodes, and none was refused cores"),
-        )
+    if not wanting and growth.complete and complaints.complete and complaints.covers_recent():
+        yield Clear("no node pool lacks nodes, and none was refused cores in the last day")
+    elif not wanting:
+        yield (*growth.gaps, *complaints.gaps, _CUT)[0]
     demands = []
     for wanted in wanting:
         size = sizes.of(wanted.pool.vm_size)
@@ -66,14 +65,14 @@ def quota_exceeded(
             yield Unavailable(f"the cores of {name}", Why.ABSENT, f"not among the sizes of {cluster.location}")
         else:
             demands.append(_demand(cluster, wanted, size, complaints))
-    yield from _compare(cluster, pools, usages, sizes, demands)
+    yield from _compare(cluster, pools, usages, sizes, demands, complaints)
 
 
 def _wants_cores(cluster: ManagedCluster, wanted: Wanted, complaints: Complaints) -> bool:
     pool, told = wanted.pool, _refusals(cluster, wanted.pool, complaints)
     if pool.failed or (wanted.missing and not pool.busy):
         return bool(told) or complaints.claimable(pool.id, speaks_of_quota)
-    return any(one.at and cluster.taken_at - one.at < RECENT for one in told)
+    return any(one in told for one in complaints.recent(speaks_of_quota))
 
 
 def _refusals(cluster: ManagedCluster, pool: AgentPool, complaints: Complaints) -> tuple[Complaint, ...]:
@@ -87,11 +86,16 @@ def _demand(cluster: ManagedCluster, wanted: Wanted, size: VmSize, complaints: C
     told = _refusals(cluster, wanted.pool, complaints)
     stated = [int(found["cores"]) for one in told if (found := _STATED_NEED.search(one.error.message))]
     nodes = wanted.missing or wanted.surge
-    return Demand(wanted.pool, size, nodes, max(stated, default=0), told)
+    return Demand(wanted.pool, size, nodes, not wanted.missing, max(stated, default=0), told)
 
 
 def _compare(
-    cluster: ManagedCluster, pools: AgentPools, usages: ComputeUsages, sizes: VmSizes, demands: list[Demand]
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    usages: ComputeUsages,
+    sizes: VmSizes,
+    demands: list[Demand],
+    complaints: Complaints,
 ) -> Iterator[Judgement]:
     by_row: dict[str, list[Demand]] = {}
     for demand in demands:
@@ -103,7 +107,7 @@ def _compare(
         if usage is None:
             yield Unavailable(f"the quota {name}", Why.ABSENT, f"{usages.source} has no such row")
         elif cores > usage.free:
-            yield _exceeded(cluster, pools, usages, sizes, usage, wanted, cores)
+            yield _exceeded(cluster, pools, usages, sizes, usage, wanted, cores, complaints)
         elif wanted:
             yield Clear(f"{usage.title or name}: {usage.used} of {usage.limit} used, {cores} wanted: there is room")
 
@@ -116,12 +120,14 @@ def _exceeded(
     usage: Usage,
     wanted: list[Demand],
     cores: int,
+    complaints: Complaints,
 ) -> Finding:
     told = [one for demand in wanted for one in demand.told]
+    harmed = [*(demand.pool.id for demand in wanted), cluster.id]
     return Finding(
         code="quota-exceeded",
         subject=usages.id_of(usage),
-        affects=(*(demand.pool.id for demand in wanted), cluster.id),
+        affects=tuple(one for one in harmed if complaints.claimable(one, speaks_of_quota)),
         because=(
             f"{usage.title or usage.name} in {usages.location}: {usage.used} of {usage.limit} used, {usage.free} free",
             *(str(demand) for demand in wanted),
@@ -139,6 +145,8 @@ def _exceeded(
             "short": cores - usage.free,
             "new_limit": usage.used + cores,
             "pools": [demand.pool.name for demand in wanted],
+            "pool_ids": [demand.pool.id for demand in wanted],
+            "surging": [demand.pool.name for demand in wanted if demand.surges and demand.pool.may_lose_nodes],
             "spot": usage.name == SPOT,
             "holders": list(_holders(pools, sizes, usage, {demand.pool.id for demand in wanted})),
             "cluster": cluster.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from handlers.engine.declare import diagnostic
@@ -10,7 +11,9 @@ from handlers.evidence.complaints import Complaint, Complaints
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.governance import Lock, Locks
 from handlers.model import Clear, Finding, Severity, Unavailable
-from handlers.resource_id import within
+from handlers.resource_id import same, within
+
+_LOCKED_SCOPES = re.compile(r"(?:are locked: |', )'(/subscriptions/[^']+)'")
 
 
 @diagnostic(codes=("resource-lock",), area="governance")
@@ -18,14 +21,14 @@ def resource_lock(
     cluster: ManagedCluster, pools: AgentPools, locks: Locks, complaints: Complaints
 ) -> Iterator[Finding | Clear | Unavailable]:
     """A lock stops the cluster from scaling, updating or deleting."""
-    told = complaints.speaking_of(speaks_of_lock)
+    told = _stand(cluster, pools, complaints)
     harmless = []
     for lock in locks.locks:
         reach = _reach(lock, cluster, pools)
         if not reach:
             continue
         if _blocks(lock, cluster) or _blamed(lock, told):
-            yield _found(lock, reach, cluster, pools, complaints)
+            yield _found(lock, reach, cluster, pools, complaints, told)
         elif cluster.failed or pools.failed:
             yield from complaints.gaps[:1]
         else:
@@ -49,15 +52,35 @@ def _blocks(lock: Lock, cluster: ManagedCluster) -> bool:
     return lock.read_only or within(cluster.node_group_id, lock.scope)
 
 
+def _stand(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> tuple[Complaint, ...]:
+    """Refusals that still matter: of what is failed now, or of the last day. That the cluster itself was not deleted
+    is what its guard lock is for."""
+    failed = {one.id for one in pools.failed} | ({cluster.id} if cluster.failed else set())
+    recent = complaints.recent(speaks_of_lock)
+    return tuple(
+        one
+        for one in complaints.speaking_of(speaks_of_lock)
+        if (one in recent or one.about in failed)
+        and not (one.about == cluster.id and one.operation.lower().endswith("/delete"))
+    )
+
+
 def _blamed(lock: Lock, told: tuple[Complaint, ...]) -> bool:
     """A CanNotDelete lock is good practice, until a delete was refused because of its scope."""
-    return any(lock.scope.lower() in one.error.message.lower() for one in told)
+    named = [scope for one in told for scope in _LOCKED_SCOPES.findall(one.error.message)]
+    return any(same(lock.scope, scope) for scope in named)
 
 
-def _found(lock: Lock, reach: str, cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> Finding:
+def _found(
+    lock: Lock,
+    reach: str,
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    complaints: Complaints,
+    told: tuple[Complaint, ...],
+) -> Finding:
     failed = [*(pool.id for pool in pools.failed), *([cluster.id] if cluster.failed else [])]
     harmed = [subject for subject in failed if complaints.claimable(subject, speaks_of_lock)]
-    told = complaints.speaking_of(speaks_of_lock)
     effect = "nothing below it can be changed" if lock.read_only else "nothing below it can be deleted"
     in_node_group = within(cluster.node_group_id, lock.scope)
     return Finding(
@@ -94,4 +117,4 @@ def _beside(harmless: list[str]) -> str:
 def speaks_of_lock(error: ErrorDetail) -> bool:
     """ScopeLocked, or AKS's own sentence about a locked resource group, which has no code."""
     words = f"{error.code} {error.message}".lower()
-    return "scopelocked" in words or "scope(s) are locked" in words or ("is locked" in words and "lock" in words)
+    return any(word in words for word in ("scopelocked", "scope(s) are locked", "is locked, please remove"))

@@ -11,7 +11,7 @@ from handlers.evidence.complaints import Complaints
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.growth import Growth, Wanted
 from handlers.evidence.network import RESERVED, PoolSubnets, Subnet
-from handlers.model import Clear, Finding, Severity
+from handlers.model import Clear, Finding, Judgement, Severity, Unavailable, Why
 
 POD_BATCH = 16
 """Addresses that a node takes at once from a subnet of its own for pods (dynamic allocation hands out 16s)."""
@@ -23,6 +23,7 @@ class Demand:
 
     wanted: Wanted
     per_node: int
+    for_pods: bool = False
 
     @property
     def pool(self) -> AgentPool:
@@ -40,13 +41,15 @@ class Demand:
 @diagnostic(codes=("subnet-full",), area="network")
 def subnet_full(
     cluster: ManagedCluster, subnets: PoolSubnets, network: NetworkProfile, growth: Growth, complaints: Complaints
-) -> Iterator[Finding | Clear]:
+) -> Iterator[Judgement]:
     """A node pool's subnet has no room for its nodes, its surge and their pods."""
     for subnet in subnets.subnets:
         demands = list(_demands(subnet, network, growth))
-        # AKS upgrades one pool after the other, so only the widest surge has to fit.
-        wanted = sum(one.missing for one in demands) + max((one.surge for one in demands), default=0)
-        if wanted > subnet.free:
+        # An upgrade of the cluster needs room for the surge of all its pools (Azure: customize node surge upgrade).
+        wanted = sum(one.missing + one.surge for one in demands)
+        if any(one.pool.max_pods == 0 and not one.for_pods for one in demands) and network.pods_use_the_subnet:
+            yield Unavailable(f"the pods of {subnet.name}", Why.ABSENT, "a node pool does not say its maxPods")
+        elif wanted > subnet.free:
             yield _full(cluster, subnet, demands, wanted, complaints)
         elif subnets.complete and growth.complete:
             yield Clear(f"{subnet.name} has {subnet.free} of {subnet.usable} addresses free, {wanted} wanted")
@@ -59,13 +62,14 @@ def _demands(subnet: Subnet, network: NetworkProfile, growth: Growth) -> Iterato
             pods = pool.max_pods if network.pods_use_the_subnet and not pool.pod_subnet else 0
             yield Demand(wanted, 1 + pods)
         if pool.pod_subnet.lower() == subnet.id.lower():
-            yield Demand(wanted, POD_BATCH)
+            yield Demand(wanted, POD_BATCH, for_pods=True)
 
 
 def _full(
     cluster: ManagedCluster, subnet: Subnet, demands: list[Demand], wanted: int, complaints: Complaints
 ) -> Finding:
-    stuck = [one for one in demands if one.missing or one.pool.failed]
+    lacks = sum(one.missing for one in demands) > subnet.free
+    stuck = [one for one in demands if (one.missing and lacks) or one.pool.failed]
     harmed = [one.pool.id for one in stuck if complaints.claimable(one.pool.id, speaks_of_subnet)]
     told = [one for demand in demands for one in complaints.speaking_of(speaks_of_subnet, demand.pool.id)]
     first = (stuck or demands)[0]
@@ -75,7 +79,7 @@ def _full(
         code="subnet-full",
         subject=subnet.id,
         severity=Severity.ERROR if harmed else Severity.WARNING,
-        affects=(*harmed, cluster.id) if harmed else (),
+        affects=(*harmed, *([cluster.id] if harmed and complaints.claimable(cluster.id, speaks_of_subnet) else [])),
         because=(
             f"{room} = {subnet.free} free",
             *(_sum(demand) for demand in demands if demand.missing or demand.surge),
@@ -87,6 +91,7 @@ def _full(
             "subnet_id": subnet.id,
             "vnet": subnet.id.split("/")[-3],
             "vnet_group": subnet.id.split("/")[4],
+            "vnet_subscription": subnet.id.split("/")[2],
             "prefixes": list(subnet.prefixes),
             "used": subnet.used,
             "free": subnet.free,
@@ -97,11 +102,19 @@ def _full(
             "size": first.pool.vm_size,
             "mode": first.pool.mode,
             "nodes": first.pool.count,
+            "os": first.pool.os or "Linux",
+            "zones": list(first.pool.zones),
+            "spot": first.pool.spot,
+            "nodes_subnet": first.pool.subnet,
+            "pods_subnet": first.pool.pod_subnet,
+            "for_pods": first.for_pods,
+            "surging": [one.pool.name for one in demands if one.surge and not one.missing and one.pool.may_lose_nodes],
             "per_node": first.per_node,
             "max_pods": first.pool.max_pods,
             "blocked": bool(harmed),
             "cluster": cluster.name,
             "group": cluster.group,
+            "subscription": cluster.subscription,
         },
     )
 
@@ -109,7 +122,7 @@ def _full(
 def _sum(demand: Demand) -> str:
     wanted = demand.wanted
     each = "1" if demand.per_node == 1 else f"{demand.per_node} (1 + {demand.per_node - 1} pods)"
-    each = f"{POD_BATCH} for pods" if demand.per_node == POD_BATCH else each
+    each = f"{POD_BATCH} for pods" if demand.for_pods else each
     nodes = f"{wanted.missing} missing + {wanted.surge} surge" if wanted.missing else f"{wanted.surge} surge"
     return f"pool {demand.pool.name}: {nodes} × {each} = {demand.missing + demand.surge} addresses"
 

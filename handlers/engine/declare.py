@@ -46,6 +46,7 @@ class Collector:
     fetch: Callable[..., Awaitable[Evidence | NotApplicable]]
     needs: tuple[Need, ...]
     reads: tuple[str, ...]
+    sees: tuple[str, ...]
     deadline_s: float
     title: str
 
@@ -67,9 +68,10 @@ class Diagnostic:
 
 
 def collector(
-    *, reads: tuple[str, ...], deadline_s: float = DEADLINE_S
+    *, reads: tuple[str, ...], sees: tuple[str, ...] = (), deadline_s: float = DEADLINE_S
 ) -> Callable[[Callable[..., Awaitable[Evidence | NotApplicable]]], Collector]:
-    """Declare a collector. `reads` are the Azure actions it needs: roles are made from them, and a 403 names them.
+    """Declare a collector. `reads` are the Azure actions it needs, `sees` the Kubernetes verbs ("list pods"):
+    roles are made from them, and a 403 names them.
 
     Its docstring is what people call the fact ("node pools") when it could not be seen.
     """
@@ -81,7 +83,7 @@ def collector(
         made = [kind for kind in _members(_hints(fetch).get("return")) if kind is not NotApplicable]
         if len(made) != 1 or not _is_evidence(made[0]):
             raise BadDeclaration(f"{where} must return one Evidence class (or that | NotApplicable)")
-        return Collector(made[0], fetch, _needs(fetch), reads, deadline_s, _asks(fetch).rstrip("."))
+        return Collector(made[0], fetch, _needs(fetch), reads, sees, deadline_s, _asks(fetch).rstrip("."))
 
     return declare
 

@@ -44,4 +44,6 @@ def _explains(cause: Finding, effect: Finding, explains: Explains) -> bool:
 
 
 def _is_parent(above: str, below: str) -> bool:
-    return above.startswith("/") and within(above, below) and not same(above, below)
+    """A lock on a cluster is written below it, and is no part of it."""
+    part = below[len(above) :].lower()
+    return above.startswith("/") and within(above, below) and not same(above, below) and "/providers/" not in part

@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 CHECK_DEADLINE_S = 30.0
 """How long a whole check may take: a person waits for it, and the longest chain is four calls."""
 
+LATE = "no answer before the deadline"
+
 Fact = Evidence | Unavailable | NotApplicable
 
 
@@ -137,8 +139,7 @@ class _Run:
 
     async def _fetch(self, collector: Collector, arguments: dict[str, Any]) -> Fact:
         """The first boundary: whatever goes wrong in a collector becomes a value."""
-        allowed_s = max(0.0, min(self._ends - self._clock(), collector.deadline_s))
-        ends = self._clock() + allowed_s
+        ends = min(self._ends, self._clock() + collector.deadline_s)
         collecting.set(collector.name)
         deadline.set(ends)
         try:
@@ -147,7 +148,7 @@ class _Run:
         except CannotSee as error:
             return replace(error.unavailable, wanted=collector.title)
         except TimeoutError:
-            return Unavailable(collector.title, Why.TIMEOUT, f"no answer within {allowed_s:.2g} s")
+            return Unavailable(collector.title, Why.TIMEOUT, LATE)
         except Exception as error:
             log.exception("collector %s failed", collector.name)
             detail = f"the answer could not be understood ({type(error).__name__} while reading it)"

@@ -9,12 +9,22 @@ from typing import Any
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.errors import ErrorDetail, innermost
-from handlers.evidence.wire import dig, need_number, need_text, number, text, whole
+from handlers.evidence.wire import dig, need_number, need_text, number, text, texts, whole
 from handlers.model import Evidence, NotApplicable, Target
 
 MANAGED_CLUSTER = "Microsoft.ContainerService/managedClusters"
 SETTLED = frozenset({"succeeded", "failed", "canceled"})
 """The provisioning states in which no operation runs. Every other text means that one does."""
+
+
+def ended_badly(state: str) -> bool:
+    """Whether the last operation failed or was canceled."""
+    return state.lower() in ("failed", "canceled")
+
+
+def still_runs(state: str) -> bool:
+    """Whether an operation is running."""
+    return state.lower() not in SETTLED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +43,13 @@ class ManagedCluster(Evidence):
     identities: tuple[str, ...]
     """Object ids of the control plane's and the kubelet's identity."""
     network: Mapping[str, Any]
+    fqdn: str = ""
+    private_fqdn: str = ""
+    private: bool = False
+    private_zone: str = ""
+    authorized_ranges: tuple[str, ...] = ()
+    makes_own_nodes: bool = False
+    """Node auto-provisioning: nodes whose machines belong to no pool."""
 
     @property
     def subscription(self) -> str:
@@ -52,11 +69,11 @@ class ManagedCluster(Evidence):
 
     @property
     def failed(self) -> bool:
-        return self.state.lower() in ("failed", "canceled")
+        return ended_badly(self.state)
 
     @property
     def busy(self) -> bool:
-        return self.state.lower() not in SETTLED
+        return still_runs(self.state)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,22 +112,30 @@ class AgentPool:
     max_unavailable: str
     subnet: str
     pod_subnet: str
+    zones: tuple[str, ...]
     spot: bool
     autoscaled: bool
     most_nodes: int
+    parks_nodes: bool
+    """Scaling down switches its machines off instead of deleting them."""
     error: ErrorDetail | None
 
     @property
     def failed(self) -> bool:
-        return self.state.lower() in ("failed", "canceled")
+        return ended_badly(self.state)
 
     @property
     def busy(self) -> bool:
-        return self.state.lower() not in SETTLED
+        return still_runs(self.state)
 
     @property
     def stopped(self) -> bool:
         return self.power.lower() == "stopped"
+
+    @property
+    def may_lose_nodes(self) -> bool:
+        """Whether an upgrade may take a node away before the next is there: AKS refuses that for system pools."""
+        return self.mode.lower() == "user"
 
     @property
     def upgrading(self) -> bool:
@@ -152,6 +177,12 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         error=innermost(dig(properties, "status", "provisioningError")),
         identities=_identities(body),
         network=dig(properties, "networkProfile") or {},
+        fqdn=text(properties, "fqdn"),
+        private_fqdn=text(properties, "privateFQDN"),
+        private=dig(properties, "apiServerAccessProfile", "enablePrivateCluster") is True,
+        private_zone=text(properties, "apiServerAccessProfile", "privateDNSZone"),
+        authorized_ranges=texts(properties, "apiServerAccessProfile", "authorizedIPRanges"),
+        makes_own_nodes=text(properties, "nodeProvisioningProfile", "mode").lower() == "auto",
     )
 
 
@@ -202,9 +233,11 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         max_unavailable=text(properties, "upgradeSettings", "maxUnavailable"),
         subnet=text(properties, "vnetSubnetID"),
         pod_subnet=text(properties, "podSubnetID"),
+        zones=texts(properties, "availabilityZones"),
         spot=text(properties, "scaleSetPriority").lower() == "spot",
         autoscaled=dig(properties, "enableAutoScaling") is True,
         most_nodes=number(properties, "maxCount"),
+        parks_nodes=text(properties, "scaleDownMode").lower() == "deallocate",
         error=innermost(dig(properties, "status", "provisioningError")),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -17,6 +17,7 @@ from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
 from handlers.model import Evidence, Unavailable
 
+RECENT = timedelta(hours=24)
 Topic = Callable[[ErrorDetail], bool]
 """Whether an error speaks of one cause."""
 
@@ -28,6 +29,13 @@ class Complaint:
     about: str
     error: ErrorDetail
     at: datetime | None = None
+    operation: str = ""
+
+    @property
+    def names_a_cause(self) -> bool:
+        """A wrapper names none, nor does a text that was cut in the middle."""
+        wraps = self.error.wraps and bool(self.error.code)
+        return not wraps and not self.error.message.startswith("{")
 
     def __str__(self) -> str:
         when = f"at {self.at:%Y-%m-%d %H:%M} UTC " if self.at else ""
@@ -39,6 +47,8 @@ class Complaints(Evidence):
     """All of them, by the id of the pool (or cluster) that they are about."""
 
     all: tuple[Complaint, ...]
+    told_since: datetime | None
+    """The moment since which every refused write is among them; None where a log was not seen."""
 
     def about(self, subject: str) -> tuple[Complaint, ...]:
         return tuple(one for one in self.all if one.about.lower() == subject.lower())
@@ -47,10 +57,17 @@ class Complaints(Evidence):
         told = self.about(subject) if subject else self.all
         return tuple(one for one in told if topic(one.error))
 
+    def recent(self, topic: Topic, subject: str = "") -> tuple[Complaint, ...]:
+        """Those of the last hours: a refused request leaves nothing failed behind, and a day later nobody waits."""
+        return tuple(one for one in self.speaking_of(topic, subject) if one.at and self.taken_at - one.at < RECENT)
+
+    def covers_recent(self) -> bool:
+        return self.told_since is not None and self.taken_at - self.told_since >= RECENT
+
     def claimable(self, subject: str, topic: Topic) -> bool:
         """Whether a cause may claim this failure: Azure named that cause for it, or named none at all."""
-        told = [one for one in self.about(subject) if not one.error.wraps]
-        return not told or any(topic(one.error) for one in told)
+        named = [one for one in self.about(subject) if one.names_a_cause]
+        return not named or any(topic(one.error) for one in named)
 
 
 @collector(reads=())
@@ -70,10 +87,17 @@ async def complaints(
     return Complaints(
         source=f"{cluster.source} and the activity logs",
         taken_at=cluster.taken_at,
-        truncated=pools.truncated,
+        truncated=pools.truncated or (isinstance(sets, ScaleSets) and sets.truncated),
         gaps=tuple(one for one in (sets, log, node_log) if isinstance(one, Unavailable)),
         all=tuple(found),
+        told_since=_told_since(log, node_log),
     )
+
+
+def _told_since(log: ActivityLog | Unavailable, node_log: NodeActivityLog | Unavailable) -> datetime | None:
+    if isinstance(log, Unavailable) or isinstance(node_log, Unavailable):
+        return None
+    return max(log.reaches_back_to, node_log.reaches_back_to)
 
 
 def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable) -> Iterator[Complaint]:
@@ -88,4 +112,4 @@ def _last_failure(log: ActivityLog | Unavailable, subject: str) -> Event | None:
 
 def _told(subject: str, event: Event | None) -> Iterator[Complaint]:
     if event and event.error:
-        yield Complaint(subject, event.error, event.at)
+        yield Complaint(subject, event.error, event.at, event.operation)

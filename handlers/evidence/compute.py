@@ -9,7 +9,7 @@ from typing import Any
 from handlers.clients.answers import Listing
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
-from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
+from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster, still_runs
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.gather import each
 from handlers.evidence.wire import dig, need_number, need_text, number, rows, text, texts, whole
@@ -60,11 +60,16 @@ class Instance:
     state: str
     power: str
     latest_model: bool
+    unhealthy: bool
     errors: tuple[ErrorDetail, ...]
 
     @property
     def failed(self) -> bool:
         return self.state.lower() == "failed"
+
+    @property
+    def busy(self) -> bool:
+        return still_runs(self.state)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +112,17 @@ class ComputeUsages(Evidence):
 
 
 @dataclass(frozen=True, slots=True)
+class Restriction:
+    """Where a size may not be used; without zones: nowhere in the region."""
+
+    reason: str
+    zones: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.reason} in zones {', '.join(self.zones)}" if self.zones else self.reason
+
+
+@dataclass(frozen=True, slots=True)
 class VmSize:
     """What a size needs and where it may be used."""
 
@@ -114,7 +130,11 @@ class VmSize:
     family: str
     cores: int
     zones: tuple[str, ...]
-    restrictions: tuple[str, ...]
+    restrictions: tuple[Restriction, ...]
+
+    def closed_to(self, zones: tuple[str, ...]) -> tuple[str, ...]:
+        """Why a pool in these zones (none: wherever Azure likes) cannot get it."""
+        return tuple(str(one) for one in self.restrictions if not one.zones or set(one.zones) & set(zones))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +156,7 @@ async def scale_sets(cluster: ManagedCluster, arm: ArmReader) -> ScaleSets:
         ScaleSet(
             id=need_text(item, "id"),
             name=need_text(item, "name"),
-            pool=text(item, "tags", "aks-managed-poolName"),
+            pool=_pool_of(item),
             state=need_text(item, "properties", "provisioningState"),
             capacity=need_number(item, "sku", "capacity"),
             size=text(item, "sku", "name"),
@@ -162,7 +182,7 @@ async def instances(cluster: ManagedCluster, pools: AgentPools, sets: ScaleSets,
         return [read_instance(item, place) for item in whole(listing.items)], listing
 
     places: list[ScaleSet | str] = [*sets.sets]
-    if any(pool.type.lower() != SCALE_SET_POOL for pool in pools.pools):
+    if cluster.makes_own_nodes or any(pool.type.lower() != SCALE_SET_POOL for pool in pools.pools):
         places.append(f"{cluster.node_group_id}/providers/Microsoft.Compute/virtualMachines")
     found, gaps = await each(places, of_one)
     return Instances(
@@ -187,13 +207,15 @@ def read_instance(body: Mapping[str, Any], scale_set: ScaleSet | None) -> Instan
         state=need_text(body, "properties", "provisioningState"),
         power=power[0].partition("/")[2] if power else "",
         latest_model=dig(body, "properties", "latestModelApplied") is not False,
+        unhealthy=text(view, "vmHealth", "status", "code").lower() == "healthstate/unhealthy",
         errors=_view_errors(view),
     )
 
 
 def _pool_of(body: Mapping[str, Any]) -> str:
-    """Scale sets and single machines carry one tag, machines of the old availability sets another."""
-    return text(body, "tags", "aks-managed-poolName") or text(body, "tags", "poolName")
+    """Tags compare in any case. Machines of the old availability sets carry the second one."""
+    tags = {key.lower(): value for key, value in (dig(body, "tags") or {}).items()}
+    return text(tags, "aks-managed-poolname") or text(tags, "poolname")
 
 
 @collector(reads=("Microsoft.Compute/locations/usages/read",))
@@ -243,10 +265,8 @@ def _size(body: Mapping[str, Any]) -> VmSize:
     )
 
 
-def _restriction(body: Mapping[str, Any]) -> str:
-    where = texts(body, "restrictionInfo", "zones")
-    reason = text(body, "reasonCode") or "restricted"
-    return f"{reason} in zones {', '.join(where)}" if where else reason
+def _restriction(body: Mapping[str, Any]) -> Restriction:
+    return Restriction(text(body, "reasonCode") or "restricted", texts(body, "restrictionInfo", "zones"))
 
 
 def _codes(view: Any) -> list[str]:

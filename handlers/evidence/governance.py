@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handlers.clients.answers import Listing
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
-from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.gather import each
-from handlers.evidence.wire import dig, need_text, text, whole
-from handlers.model import Evidence
+from handlers.evidence.wire import need_rows, need_text, text, whole
+from handlers.model import Evidence, Unavailable, Why
+from handlers.resource_id import within
 
 LOCKS_API = "2016-09-01"
 ASSIGNMENTS_API = "2022-06-01"
@@ -77,6 +79,10 @@ class Role:
     definition: str
     scope: str
 
+    def covers(self, resource: str) -> bool:
+        """Whether it holds for a resource. What stands above subscriptions holds for all that we are shown."""
+        return not self.scope.lower().startswith("/subscriptions/") or within(self.scope, resource)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RoleAssignments(Evidence):
@@ -86,12 +92,23 @@ class RoleAssignments(Evidence):
 
 
 @collector(reads=("Microsoft.Authorization/locks/read",))
-async def locks(cluster: ManagedCluster, arm: ArmReader) -> Locks:
+async def locks(cluster: ManagedCluster, pools: AgentPools, arm: ArmReader) -> Locks:
     """the locks"""
-    path = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Authorization/locks"
-    listing = await arm.list(path, LOCKS_API)
-    found = tuple(read_lock(item) for item in whole(listing.items))
-    return Locks(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, locks=found)
+    scopes = [f"/subscriptions/{one}/providers/Microsoft.Authorization/locks" for one in _subscriptions(cluster, pools)]
+    listings, gaps = await each(scopes, lambda one: arm.list(one, LOCKS_API))
+    return Locks(
+        source=", ".join(listing.source for listing in listings),
+        taken_at=min(listing.taken_at for listing in listings),
+        truncated=any(listing.truncated for listing in listings),
+        gaps=gaps,
+        locks=tuple(read_lock(item) for listing in listings for item in whole(listing.items)),
+    )
+
+
+def _subscriptions(cluster: ManagedCluster, pools: AgentPools) -> list[str]:
+    """The cluster's own, and those of its subnets: a network may live in a hub."""
+    subnets = [one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one]
+    return list(dict.fromkeys(one.split("/")[2].lower() for one in (cluster.id, *subnets)))
 
 
 def read_lock(body: Mapping[str, Any]) -> Lock:
@@ -140,7 +157,7 @@ async def policy_states(cluster: ManagedCluster, arm: ArmReader) -> PolicyStates
     scope = f"{cluster.node_group_id}/providers/Microsoft.PolicyInsights/policyStates/latest/queryResults"
     asked = {"$filter": "ComplianceState eq 'NonCompliant'", "$top": str(MOST_STATES)}
     answer = await arm.query(scope, POLICY_STATES_API, {}, params=asked)
-    states = whole(dig(answer.body, "value") or [])
+    states = whole(need_rows(answer.body, "value"))
     return PolicyStates(
         source=answer.source,
         taken_at=answer.taken_at,
@@ -150,15 +167,17 @@ async def policy_states(cluster: ManagedCluster, arm: ArmReader) -> PolicyStates
 
 
 @collector(reads=("Microsoft.Authorization/roleAssignments/read",))
-async def role_assignments(cluster: ManagedCluster, arm: ArmReader) -> RoleAssignments:
+async def role_assignments(cluster: ManagedCluster, pools: AgentPools, arm: ArmReader) -> RoleAssignments:
     """the role assignments of the cluster's identities"""
-    path = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Authorization/roleAssignments"
-    answers, gaps = await each(
-        cluster.identities,
-        lambda one: arm.list(path, ROLES_API, params={"$filter": f"principalId eq '{one}'"}),
-    )
+    subnets = {one.lower(): one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one}
+    places = [*subnets.values()] or [cluster.node_group_id]
+    asked = [(place, one) for place in places for one in cluster.identities]
+    answers, gaps = await each(asked, lambda one: _roles(arm, *one))
+    if not cluster.identities:
+        detail = "the cluster names no managed identity: it signs in as a service principal"
+        gaps = (Unavailable("the roles of the cluster's identity", Why.ABSENT, detail),)
     return RoleAssignments(
-        source=path,
+        source=", ".join(dict.fromkeys(answer.source for answer in answers)),
         taken_at=min((answer.taken_at for answer in answers), default=cluster.taken_at),
         truncated=any(answer.truncated for answer in answers),
         gaps=gaps,
@@ -172,3 +191,9 @@ async def role_assignments(cluster: ManagedCluster, arm: ArmReader) -> RoleAssig
             for item in whole(answer.items)
         ),
     )
+
+
+async def _roles(arm: ArmReader, scope: str, principal: str) -> Listing:
+    """What holds at a scope, from above too. Roles that were given to a group count: that is what `assignedTo` asks."""
+    path = f"{scope}/providers/Microsoft.Authorization/roleAssignments"
+    return await arm.list(path, ROLES_API, params={"$filter": f"atScope() and assignedTo('{principal}')"})

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPool, AgentPools
-from handlers.evidence.compute import Instances
-from handlers.model import Evidence, Unavailable
+from handlers.evidence.compute import SCALE_SET_POOL, Instances, ScaleSets
+from handlers.model import Evidence, Unavailable, Why
 
 DEFAULT_SURGE = "10%"
 """What AKS uses where a pool does not say (upgradeSettings.maxSurge)."""
@@ -31,34 +31,48 @@ class Growth(Evidence):
 
 
 @collector(reads=())
-async def growth(pools: AgentPools, instances: Instances | Unavailable) -> Growth:
+async def growth(pools: AgentPools, sets: ScaleSets | Unavailable, instances: Instances | Unavailable) -> Growth:
     """the nodes that the pools want"""
-    running = [pool for pool in pools.pools if not pool.stopped]
+    gaps = [one for one in (sets, instances) if isinstance(one, Unavailable)]
+    gaps += instances.gaps if isinstance(instances, Instances) else ()
+    wanted = []
+    for pool in pools.pools:
+        if pool.stopped:
+            continue
+        if isinstance(sets, ScaleSets) and _lost_its_scale_set(pool, sets):
+            detail = f"no scale set of the node resource group is tagged as pool {pool.name}'s"
+            gaps.append(Unavailable(f"the machines of pool {pool.name}", Why.ABSENT, detail))
+            wanted.append(Wanted(pool, 0, surge_nodes(pool)))
+        else:
+            wanted.append(_wanted(pool, instances))
     return Growth(
         source=pools.source,
         taken_at=pools.taken_at,
-        truncated=pools.truncated,
-        gaps=_gaps(instances),
-        pools=tuple(Wanted(pool, _missing(pool, instances), surge_nodes(pool)) for pool in running),
+        truncated=pools.truncated or (isinstance(instances, Instances) and instances.truncated),
+        gaps=tuple(dict.fromkeys(gaps)),
+        pools=tuple(wanted),
     )
 
 
 def surge_nodes(pool: AgentPool) -> int:
-    """Nodes that an upgrade adds: a count, or a share of the pool rounded up."""
+    """Nodes that an upgrade adds: a count, or a share of the pool rounded up; never more than the pool has."""
     asked = pool.max_surge or DEFAULT_SURGE
     number = asked.rstrip("%")
     if not number.isdigit():
-        return 1
-    return math.ceil(pool.count * int(number) / 100) if asked.endswith("%") else int(number)
+        return min(1, pool.count)
+    surge = math.ceil(pool.count * int(number) / 100) if asked.endswith("%") else int(number)
+    return min(surge, pool.count)
 
 
-def _missing(pool: AgentPool, instances: Instances | Unavailable) -> int:
-    if not isinstance(instances, Instances) or not instances.complete:
-        return 0
-    return max(0, pool.count - len(instances.of(pool)))
+def _wanted(pool: AgentPool, instances: Instances | Unavailable) -> Wanted:
+    """Surge nodes that stand already need no more room."""
+    if isinstance(instances, Unavailable) or not instances.complete:
+        return Wanted(pool, 0, surge_nodes(pool))
+    standing = len(instances.of(pool))
+    surplus = max(0, standing - pool.count)
+    return Wanted(pool, max(0, pool.count - standing), max(0, surge_nodes(pool) - surplus))
 
 
-def _gaps(instances: Instances | Unavailable) -> tuple[Unavailable, ...]:
-    if isinstance(instances, Unavailable):
-        return (instances,)
-    return instances.gaps if isinstance(instances, Instances) else ()
+def _lost_its_scale_set(pool: AgentPool, sets: ScaleSets) -> bool:
+    """A pool whose creation failed has none yet; for any other, not to find it is a gap, and not zero machines."""
+    return pool.type.lower() == SCALE_SET_POOL and sets.of(pool) is None and not pool.failed

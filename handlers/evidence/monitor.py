@@ -22,6 +22,23 @@ CLUSTER_WINDOW = timedelta(days=14)
 NODE_WINDOW = timedelta(days=3)
 """The node resource group is written to by every scaling, so three days can be many pages."""
 MOST_EVENTS = 2000
+OPERATIONS = frozenset(
+    f"{name}/action"
+    for name in (
+        "abort",
+        "deallocate",
+        "deletemachines",
+        "manualupgrade",
+        "performmaintenance",
+        "reimage",
+        "restart",
+        "rotateclustercertificates",
+        "start",
+        "stop",
+        "upgradenodeimageversion",
+    )
+)
+"""Actions that change a resource. Others (listing credentials, audits of policies) neither fail nor mend anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +67,10 @@ class Event:
 
     @property
     def writes(self) -> bool:
-        return self.operation.lower().endswith(("/write", "/delete", "/action"))
+        operation = self.operation.lower()
+        if operation.startswith("microsoft.authorization/"):
+            return False
+        return operation.endswith(("/write", "/delete")) or "/".join(operation.split("/")[-2:]) in OPERATIONS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +80,22 @@ class ActivityLog(Evidence):
     events: tuple[Event, ...]
     since: datetime
 
+    @property
+    def reaches_back_to(self) -> datetime:
+        """The moment since which nothing is missing: where the log was cut, its oldest event."""
+        return self.events[-1].at if self.truncated and self.events else self.since
+
     def last_failure(self, resource: str) -> Event | None:
-        """The last failed write to a resource, unless the same write succeeded afterwards."""
+        """The last failed write to a resource, unless the same operation succeeded afterwards."""
+        mended: set[str] = set()
         for event in self.events:
             if not event.writes or not same(event.resource, resource):
                 continue
-            if event.failed:
+            operation = event.operation.lower()
+            if event.failed and operation not in mended:
                 return event
             if event.succeeded:
-                return None
+                mended.add(operation)
         return None
 
     def began(self, resource: str) -> Event | None:
@@ -148,7 +175,9 @@ async def diagnostic_settings(cluster: ManagedCluster, arm: ArmReader) -> Diagno
     path = f"{cluster.id}/providers/Microsoft.Insights/diagnosticSettings"
     listing = await arm.list(path, DIAGNOSTIC_SETTINGS_API)
     settings = tuple(_setting(item) for item in whole(listing.items))
-    return DiagnosticSettings(source=listing.source, taken_at=listing.taken_at, settings=settings)
+    return DiagnosticSettings(
+        source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, settings=settings
+    )
 
 
 def read_event(body: Mapping[str, Any]) -> Event:

@@ -53,6 +53,13 @@ def need_number(body: Any, *path: str) -> int:
     return int(value)
 
 
+def need_rows(body: Any, *path: str) -> list[Any]:
+    value = dig(body, *path)
+    if not isinstance(value, list):
+        raise _unreadable(body, path)
+    return value
+
+
 def moment(value: str) -> datetime | None:
     """A timestamp in any of ARM's forms: `Z` or an offset, 0 to 7 fractional digits."""
     try:

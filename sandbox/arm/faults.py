@@ -22,6 +22,7 @@ Kind = Literal[
     "malformed",
     "half",
     "html",
+    "shape",
     "slow",
     "502",
     "503",
@@ -46,6 +47,7 @@ class Fault:
 
     `route` is a template as the log shows it, compared in any case; `times` is how often (forever without);
     `skip` is how many matching requests pass first; `executed` lets a write happen although its answer is lost.
+    A `shape` is an answer that is JSON and not what was asked for: a 200 with `body`.
     """
 
     kind: Kind
@@ -58,6 +60,7 @@ class Fault:
     retry_after_s: int | None = None
     delay_s: float = 0.0
     executed: bool = False
+    body: str = "{}"
 
     def takes(self, method: str, route: str, action: str, principal: str | None) -> bool:
         """Whether this request is hit; counts it."""
@@ -164,6 +167,8 @@ async def spoiled(
     """The real answer, damaged on its way."""
     if fault.kind == "empty":
         return web.Response(status=200, headers=_without_length(headers))
+    if fault.kind == "shape":
+        return web.Response(status=200, body=fault.body.encode(), headers=_without_length(headers))
     if fault.kind == "malformed":
         broken = body[: max(1, len(body) // 2)] + b'"\x01,,}' if body else b'{"value": ['
         return web.Response(status=status, body=broken, headers=_without_length(headers))

@@ -21,7 +21,8 @@ from sandbox.arm.request_log import LoggedRequest
 from sandbox.arm.site import Handler, Site
 from sandbox.arm.tls import local_tls
 from sandbox.arm.tokens import Tokens
-from sandbox.kube.for_arm import ClusterInsides, start_api_servers
+from sandbox.kube.for_arm import ClusterInsides, kubeconfig_of, start_api_servers
+from sandbox.kube.identity import SERVER_ID
 from sandbox.kube.server import KubeServer
 from sandbox.world import Principal, World
 
@@ -116,9 +117,16 @@ class ArmServer:
             "AZURE_CLIENT_SECRET": principal.secret,
         }
 
-    def token(self, name: str) -> str:
-        """A bearer token for requests that a test writes by hand."""
-        return self._door.tokens.issue(self.principal(name), self.url)
+    def token(self, name: str, audience: str = "") -> str:
+        """A bearer token for requests that a test writes by hand; for ARM, or for another audience."""
+        return self._door.tokens.issue(self.principal(name), audience or self.url)
+
+    def kubeconfig(self, name: str) -> str:
+        """One kubeconfig for all clusters, a context for each by its name; with tokens where they sign in with Entra.
+
+        Nothing in Azure hands this out: it stands for what `az aks get-credentials` and kubelogin leave behind.
+        """
+        return kubeconfig_of(self.kube, self.world, self.token(name, SERVER_ID))
 
     # -- what came in, and what goes wrong --------------------------------------------------------------------
 

@@ -6,4 +6,5 @@ mint       ids and names: the same words always give the same id
 clock      `now-35m` and how Azure writes a moment
 places     the ids of everything that belongs to one cluster
 build      the fleet as a World
+inside/    the Kubernetes objects of each cluster
 """

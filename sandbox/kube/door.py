@@ -105,9 +105,20 @@ class Door:
         if request.transport is not None:
             certificate = request.transport.get_extra_info("peercert")
         try:
-            return self.identity.who(request.headers, certificate, place), None
+            user = self.identity.who(request.headers, certificate, place)
+            return self._as_somebody_else(user, request), None
         except Refusal as refusal:
             return ANONYMOUS, refusal.answer
+
+    def _as_somebody_else(self, user: User, request: web.BaseRequest) -> User:
+        """Who may impersonate another is that other: `kubectl --as`."""
+        name = request.headers.get("Impersonate-User", "")
+        if not name:
+            return user
+        place = Place(request.path, "impersonate", resource="users", name=name)
+        if not self.api.access.may(user, place):
+            raise statuses.forbidden(user.name, place)
+        return User(name, (*request.headers.getall("Impersonate-Group", []), "system:authenticated"))
 
     def _answer(self, request: web.BaseRequest, exchange: _Exchange, user: User) -> Answer:
         call = Call(
@@ -124,8 +135,8 @@ class Door:
     def answer(self, call: Call) -> Answer:
         """Answer a request that came by whatever way."""
         try:
-            ready = self.prerendered.page(call) if self.api.access.may(call.user, call.place) else None
-            return ready or self.api.answer(call)
+            ready = self.prerendered.page(call)
+            return ready if ready and self.api.access.may(call.user, call.place) else self.api.answer(call)
         except Refusal as refusal:
             return refusal.answer
 

@@ -12,7 +12,7 @@ from sandbox.arm import audit_trail, errors
 from sandbox.arm.answers import Answer, Refusal
 from sandbox.arm.paths import parse
 from sandbox.arm.site import Call, Handler, Site
-from sandbox.kube import answers
+from sandbox.kube import answers, kubeconfig
 from sandbox.kube.command.get import Asker
 from sandbox.kube.command.script import Outcome, run, told
 from sandbox.kube.identity import Issuer
@@ -128,6 +128,15 @@ async def start_api_servers(stack: AsyncExitStack, world: World, tokens: Issuer)
         server = KubeServer(kube, issuer=_EntraOf(world, cluster, tokens), name=place.name, group=place.group or "")
         servers[cluster] = await stack.enter_async_context(server)
     return servers
+
+
+def kubeconfig_of(servers: Mapping[str, KubeServer], world: World, token: str) -> str:
+    """One kubeconfig for all of these clusters, signed in as whoever holds the token."""
+    texts = []
+    for cluster, server in servers.items():
+        entra = takes_entra(world.resources.get(cluster, {}).get("properties", {}))
+        texts.append(server.kubeconfig(token=token if entra else ""))
+    return kubeconfig.joined(texts)
 
 
 def takes_entra(properties: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +66,16 @@ def with_entra(cluster: Cluster, role: str, tenant: str) -> str:
 def with_token(cluster: Cluster, role: str, token: str) -> str:
     """For a token that is known already: no cloud hands this out, but `kubectl` understands it."""
     return _kubeconfig(cluster, role, {"token": token})
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Several kubeconfigs in one; the first one's context is the current one."""
+    parts: list[Body] = [yaml.safe_load(text) for text in texts]
+    whole: Body = {"apiVersion": "v1", "kind": "Config", "preferences": {}}
+    for section in ("clusters", "contexts", "users"):
+        whole[section] = [row for part in parts for row in part[section]]
+    whole["current-context"] = parts[0]["current-context"] if parts else ""
+    return yaml.safe_dump(whole, sort_keys=False)
 
 
 def _kubeconfig(cluster: Cluster, role: str, user: Body) -> str:

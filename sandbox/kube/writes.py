@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from sandbox.kube import controllers, objects, patches, representations, statuses
+from sandbox.kube import controllers, objects, patches, representations, statuses, validation
 from sandbox.kube.answers import Answer, Call
 from sandbox.kube.kinds import Kind
 from sandbox.kube.reads import as_served, existing
@@ -24,6 +24,7 @@ def create(world: KubeWorld, kind: Kind, call: Call) -> Answer:
     objects.check_new(world, kind, body)
     if object_key(kind, body) in world.objects.get(kind.storage_key, {}):
         raise statuses.already_exists(kind, body["metadata"]["name"])
+    validation.check(kind, body)
     objects.begin_life(world, kind, body)
     if not is_dry(call):
         world.put(_as_stored(kind, body))
@@ -61,6 +62,7 @@ def store(world: KubeWorld, kind: Kind, call: Call, held: Body, sent: Body) -> A
     body = _merged(kind, held, sent, status=call.place.subresource == "status")
     if _same(held, body):
         return _shown(world, kind, call, held, 200)
+    validation.check(kind, body, held)
     if objects.has_generation(kind) and body.get("spec") != held.get("spec"):
         body["metadata"]["generation"] = int(held["metadata"].get("generation", 1)) + 1
     if is_dry(call):

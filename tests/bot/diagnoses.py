@@ -110,8 +110,19 @@ def found() -> Diagnosis:
             "idle": ["batch (2 nodes, 16 cores)"],
         },
     )
-    pool = Finding("nodepool-failed", POOL, because=("provisioningState is Failed",))
-    cluster = Finding("cluster-failed", CLUSTER, because=("provisioningState is Failed",))
+    told = "Azure said: ErrCode_InsufficientVCPUQuota: Insufficient vcpu quota requested 8, remaining 2"
+    pool = Finding("nodepool-failed", POOL, because=("pool apps is Failed", told, "• 1 node pool: Failed"))
+    other = "Internal server error: the load balancer's outbound rule refers to an address that does not exist any more"
+    cluster = Finding(
+        "cluster-failed",
+        CLUSTER,
+        because=(
+            "provisioningState is Failed",
+            "managedClusters/write failed at 2026-11-18 02:31 UTC",
+            f"error: {other} in the resource group of the nodes, and nothing can be changed until it does",
+        ),
+        facts={"message": other},
+    )
     denied = Unavailable(
         "resource locks",
         Why.DENIED,
@@ -181,6 +192,35 @@ def warned() -> Diagnosis:
 
 def beside() -> Diagnosis:
     """A kind of cluster that no question is about."""
-    why = "this is no AKS cluster"
-    names = ("cluster-failed", "quota-exceeded")
-    return Diagnosis(TARGET, (), tuple(check(name, Outcome.NOT_APPLICABLE, why) for name in names), (), 120.0)
+    arc = f"{SUBSCRIPTION}/resourceGroups/rg-edge/providers/Microsoft.Kubernetes/connectedClusters/edge-nexus-01"
+    return _beside(Target(ResourceId.parse(arc)), "cluster-failed", "quota-exceeded")
+
+
+def beside_the_point() -> Diagnosis:
+    """A kind of cluster that is known, and one question that is not about this one."""
+    return _beside(TARGET, "subnet-full")
+
+
+def _beside(target: Target, *names: str) -> Diagnosis:
+    checks = tuple(check(name, Outcome.NOT_APPLICABLE, "not here") for name in names)
+    return Diagnosis(target, (), checks, (), 120.0)
+
+
+def walked() -> Diagnosis:
+    """A failed pool that nothing explains: the seven places, each with its own mark."""
+    pool = Finding(
+        "nodepool-failed",
+        POOL,
+        because=(
+            "pool apps (User, 4 × Standard_D8s_v5) is Failed",
+            "Azure said: ZonalAllocationFailed: We do not have sufficient capacity for the requested size in this zone",
+            "• 1 node pool: Failed, asked for 1.34, runs 1.33.6",
+            "✗ 2 scale set: aks-apps-24434215-vmss is Failed, capacity 4",
+            "✓ 3 instances: 4 of 4 exist, 0 failed",
+            "✗ 4 activity log: failed writes: ZonalAllocationFailed; no diagnostic setting",
+            "✓ 5 quota, capacity: Standard DSv5 Family vCPUs 44/100; Total Regional vCPUs 160/200",
+            "? 6 policies, roles: could not look: the policy states: denied, 403 AuthorizationFailed",
+            "– 7 locks: none on the cluster or its node resource group",
+        ),
+    )
+    return Diagnosis(TARGET, (Ranked(pool),), (check("nodepool-failed", Outcome.FOUND, "failed", pool),), (), 640.0)

@@ -41,7 +41,7 @@ def three_parts(ran: Ran, code: int) -> tuple[str, str, str]:
 async def test_a_problem_is_found_with_its_cause_first(azure: ArmServer, started: Started) -> None:
     ran = await started("check", "prod-weu", environment=azure.environment("reader"))
     assert ran.code == 1
-    assert ran.out.splitlines()[0] == "prod-weu: FOUND · 1 cause, 2 consequences"
+    assert ran.out.splitlines()[0] == "prod-weu: FOUND · 1 cause, 3 consequences"
     assert ran.err == ""
 
 
@@ -84,6 +84,49 @@ async def test_an_unknown_cluster_gets_the_nearest_names(azure: ArmServer, start
     what, _, do = three_parts(ran, 64)
     assert "prod-wue" in what
     assert "prod-weu" in do
+
+
+GONE = "/subscriptions/{0}/resourceGroups/rg-prod-weu/providers/Microsoft.ContainerService/managedClusters/prod-wue"
+PORTAL = "https://portal.azure.com/#@contoso.com/resource{0}/overview"
+
+
+def cluster_id(azure: ArmServer, name: str = "prod-weu") -> str:
+    bodies = azure.world.resources.values()
+    return str(next(body["id"] for body in bodies if body["id"].endswith(f"/managedClusters/{name}")))
+
+
+@pytest.mark.parametrize("form", ["{0}", PORTAL])
+async def test_an_id_of_which_azure_knows_nothing_is_told_in_three_parts(
+    azure: ArmServer, started: Started, form: str
+) -> None:
+    gone = GONE.format(cluster_id(azure).split("/")[2])
+    ran = await started("check", form.format(gone), environment=azure.environment("reader"))
+    what, why, do = three_parts(ran, 64)
+    assert "prod-wue" in what
+    assert "NotFound" in why
+    assert "aksbot check prod-wue" in do
+    assert len(azure.calls) == 1
+
+
+async def test_an_id_whose_cluster_may_not_be_read_is_checked_all_the_same(azure: ArmServer, started: Started) -> None:
+    azure.deny("reader", "Microsoft.ContainerService/managedClusters/read")
+    ran = await started("check", cluster_id(azure), environment=azure.environment("reader"))
+    assert ran.code == 2, ran.err
+    assert "grant Microsoft.ContainerService/managedClusters/read" in ran.out
+
+
+async def test_an_id_is_read_no_more_often_than_a_name(azure: ArmServer, started: Started) -> None:
+    words = ("check", cluster_id(azure), "--output", "json")
+    whole = json.loads((await started(*words, environment=azure.environment("reader"))).out)
+    clusters = [one for one in azure.calls if one.path.lower() == cluster_id(azure).lower()]
+    assert len(clusters) == 1
+    assert whole["calls"]["arm"] == len(azure.calls)
+
+
+async def test_a_kind_of_cluster_that_no_check_knows_is_not_checked(azure: ArmServer, started: Started) -> None:
+    ran = await started("check", "arc-bridge-hq", environment=azure.environment("reader"))
+    assert ran.code == 2, ran.err
+    assert ran.out.startswith("arc-bridge-hq: NOT CHECKED · no check knows this kind of cluster yet\n")
 
 
 async def test_an_ambiguous_name_gets_the_ids_to_choose_from(started: Started) -> None:

@@ -21,6 +21,9 @@ async def test_the_demo_checks_the_whole_fleet_and_shows_what_was_found(started:
     for cluster in Scenario.load("healthy-fleet").expect:
         assert cluster in table
     assert "prod-weu: FOUND" in ran.out
+    last = table.strip().splitlines()[-1]
+    assert "NOT CHECKED" in last
+    assert "no check knows this kind of cluster yet" in last
     assert "aksbot sandbox" in ran.out
 
 

@@ -26,6 +26,7 @@ CASES: dict[str, Callable[[], Diagnosis]] = {
     "blind": diagnoses.blind,
     "clear": diagnoses.clear,
     "beside": diagnoses.beside,
+    "walked": diagnoses.walked,
 }
 
 
@@ -99,8 +100,44 @@ def test_many_checks_that_are_right_take_one_line() -> None:
     assert len(lines[2]) <= 60
 
 
-def test_where_nothing_applied_the_report_does_not_say_clear() -> None:
-    assert "INCONCLUSIVE · no check applies to it" in text_of(diagnoses.beside())
+def test_a_kind_of_cluster_that_no_check_knows_is_not_checked_and_looks_like_no_trouble() -> None:
+    report = Report(diagnoses.beside(), 120.0, 1)
+    first = report_lines(report, library(), 80)[0]
+    assert first.text == "edge-nexus-01: NOT CHECKED · no check knows this kind of cluster yet"
+    assert [style for _, style in first.pieces] == ["title", "dim", "dim"]
+    assert as_dict(report, library())["state"] == "inconclusive"
+
+
+def test_where_no_question_was_about_a_known_kind_it_is_not_checked_either() -> None:
+    text = text_of(diagnoses.beside_the_point())
+    assert text.startswith("prod-weu: NOT CHECKED · no check applies to it\n")
+
+
+def test_a_consequence_shows_its_own_error_in_two_lines_at_most() -> None:
+    for columns in (48, 60, 80):
+        _, _, below = text_of(diagnoses.found(), columns).partition("What follows from it\n")
+        below, _, _ = below.partition("\n\n")
+        pool, cluster = below.split("  → ")[1:]
+        assert "Azure said: ErrCode_InsufficientVCPUQuota" in pool
+        assert "error: Internal server error" in cluster
+        assert cluster.rstrip().endswith("…")
+        assert "write failed" not in cluster
+        assert [len(one.rstrip("\n").split("\n")) for one in (pool, cluster)] in ([3, 3], [2, 3], [3, 4], [4, 4])
+
+
+def test_the_steps_of_a_ledger_carry_their_own_marks_in_their_own_colours() -> None:
+    lines = report_lines(Report(diagnoses.walked(), 640.0, 9), library(), 60)
+    steps = [line.pieces for line in lines if len(line.pieces) == 3 and line.pieces[0] == ("  ", "")]
+    assert [(mark, style) for _, (mark, style), _ in steps] == [
+        ("•", ""),
+        ("✗", "error"),
+        ("✓", "right"),
+        ("✗", "error"),
+        ("✓", "right"),
+        ("?", "unsure"),
+        ("–", "dim"),
+    ]
+    assert [text[:3] for *_, (text, _) in steps] == [f" {number} " for number in range(1, 8)]
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x9b1m\x1bP+q\x1b\\\u202e\u2066[bold]x[/bold] `y`\r\nnext\x00\x08"

@@ -2,11 +2,13 @@
 
 import pytest
 
-from handlers.model import Outcome
+from handlers.model import Diagnosis, Evidence, Outcome, Why
 from sandbox.scenario import Scenario
-from tests.checking import GRAPH, azure, check, collectors_that, needing
+from tests.chaos.acquittals import CLEAR_IN_HEALTH, CLEAR_WITHOUT, wrongly_clear
+from tests.checking import GRAPH, azure, check, cluster_id, collectors_that, needing, touched
 
 ACTIONS = sorted({action for collector in GRAPH.wanted for action in collector.reads})
+SIGHTS = sorted({sight for collector in GRAPH.wanted for sight in collector.sees})
 NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read", "Microsoft.Resources/subscriptions/read"}
 
 
@@ -18,14 +20,45 @@ async def test_a_missing_permission_is_named_and_nothing_unseen_is_clear(action:
             server.deny("reader", action)
             diagnosis = await check(server, name)
             asked = any(request.action == action for request in server.log)
-        lost = needing(collectors_that(lambda collector: action in collector.reads))
-        outcomes = {one.id: one.outcome for one in diagnosis.checks}
-        named = {one.grant for one in diagnosis.unseen}
         if asked:
-            assert action in named
-            assert not [one for one in lost if outcomes[one] is Outcome.CLEAR]
-        assert Outcome.CRASHED not in outcomes.values()
-        assert Outcome.FOUND not in outcomes.values()
+            assert action in {one.grant for one in diagnosis.unseen}
+        judge(diagnosis, lost_without(action) if asked else frozenset())
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+async def test_a_missing_right_in_the_cluster_is_named_and_nothing_unseen_is_clear(sight: str) -> None:
+    world = Scenario.load("healthy-fleet").world
+    verb, resource = sight.split(" ")
+    async with azure(world) as server:
+        server.kube[cluster_id(world, "prod-eus2").key].deny("reader", verb, resource.partition(".")[0])
+        diagnosis = await check(server, "prod-eus2")
+    lost = frozenset(collectors_that(lambda collector: sight in collector.sees))
+    titles = {one.title for one in GRAPH.wanted if one.makes in lost}
+    assert titles <= {one.wanted for one in diagnosis.unseen if one.why is Why.DENIED}
+    judge(diagnosis, lost)
+
+
+async def test_nothing_is_excused_that_need_not_be() -> None:
+    """The tables of acquittals hold what happens when one kind is lost, and not one line more."""
+    world = Scenario.load("healthy-fleet").world
+    clear: set[tuple[str, str]] = set()
+    for wanted in GRAPH.wanted:
+        if not wanted.reads and not wanted.sees:
+            continue
+        async with azure(world) as server:
+            for action in wanted.reads if not wanted.sees else ():
+                server.deny("reader", action)
+            for verb, resource in (sight.split(" ") for sight in wanted.sees):
+                server.kube[cluster_id(world, "prod-eus2").key].deny("reader", verb, resource.partition(".")[0])
+            diagnosis = await check(server, "prod-eus2")
+        looked = touched({wanted.makes})
+        clear |= {
+            (one.id, wanted.name) for one in diagnosis.checks if one.id in looked and one.outcome is Outcome.CLEAR
+        }
+    tables = (CLEAR_WITHOUT, CLEAR_IN_HEALTH)
+    excused = {(id_, kind.__name__) for table in tables for id_, (kinds, _) in table.items() for kind in kinds}
+    assert excused == clear
+    assert all(why for table in tables for _, why in table.values())
 
 
 async def test_what_is_declared_is_used_and_what_is_used_is_declared() -> None:
@@ -48,6 +81,21 @@ async def test_nobody_sees_nothing_and_is_told_what_to_grant() -> None:
         diagnosis = await check(server, "prod-weu")
     assert {one.outcome for one in diagnosis.checks} == {Outcome.INCONCLUSIVE}
     assert "Microsoft.ContainerService/managedClusters/read" in {one.grant for one in diagnosis.unseen}
+
+
+def lost_without(action: str) -> frozenset[type[Evidence]]:
+    """Without the credential of the cluster nothing inside it is seen."""
+    if action.lower().endswith("listclusterusercredential/action"):
+        return frozenset(collectors_that(lambda collector: bool(collector.sees)))
+    return frozenset(collectors_that(lambda collector: action in collector.reads))
+
+
+def judge(diagnosis: Diagnosis, lost: frozenset[type[Evidence]]) -> None:
+    assert wrongly_clear(diagnosis, lost, CLEAR_WITHOUT, CLEAR_IN_HEALTH) == {}
+    outcomes = {one.id: one.outcome for one in diagnosis.checks}
+    assert not [one for one in needing(set(lost)) if outcomes[one] is Outcome.CLEAR]
+    assert Outcome.CRASHED not in outcomes.values()
+    assert Outcome.FOUND not in outcomes.values()
 
 
 def is_cluster(key: str) -> bool:

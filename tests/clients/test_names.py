@@ -14,7 +14,7 @@ from handlers.clients.cluster_text import read_cluster
 from handlers.clients.names import fleet, resolve
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
-from sandbox.arm.server import ArmServer
+from sandbox.arm.server import ArmServer, Fault
 from sandbox.scenario import Scenario
 from sandbox.world import World
 
@@ -87,8 +87,9 @@ async def test_the_whole_fleet_is_listed(arm: ArmReader) -> None:
 
 async def test_the_fleet_is_listed_without_the_graph_too(azure: ArmServer, arm: ArmReader) -> None:
     by_graph = await fleet(arm)
-    azure.deny("reader", GRAPH_ACTION)
+    azure.faults.append(Fault("403", action=GRAPH_ACTION))
     assert await fleet(arm) == by_graph
+    assert "/subscriptions" in {request.route for request in azure.log}
 
 
 async def test_a_new_cluster_that_the_graph_does_not_know_yet_is_found(
@@ -100,8 +101,9 @@ async def test_a_new_cluster_that_the_graph_does_not_know_yet_is_found(
 
 
 async def test_without_the_right_to_ask_the_graph_subscriptions_are_read(azure: ArmServer, arm: ArmReader) -> None:
-    azure.deny("reader", GRAPH_ACTION)
+    azure.faults.append(Fault("403", action=GRAPH_ACTION))
     assert (await resolve("staging-neu", arm)).name == "staging-neu"
+    assert "/subscriptions" in {request.route for request in azure.log}
 
 
 async def test_an_unknown_name_brings_the_nearest(arm: ArmReader) -> None:

@@ -326,3 +326,23 @@ def ids(value: Any, key: str = "") -> list[str]:
         return [found for one in value for found in ids(one, key)]
     wanted = isinstance(value, str) and (key.lower().endswith("id") or key in ("name", "type", "location", "code"))
     return [value] if wanted else []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "failed: password=hunter2hunter2",
+        "Error: token=hunter2hunter2",
+        "env: DB_PASSWORD=hunter2hunter2",
+        "x=password=hunter2hunter2",
+        'message: "password=hunter2hunter2"',
+        "a=" * 100 + "password=hunter2hunter2",
+    ],
+)
+def test_an_assignment_behind_another_is_no_hiding_place(text: str) -> None:
+    assert "hunter2hunter2" not in redact_text(text)
+
+
+def test_harmless_assignments_behind_others_stay() -> None:
+    for text in ("see: https://aka.ms/x", "at: 10:32:07", "selector: app=web", "Code: 409: Conflict"):
+        assert redact_text(text) == text

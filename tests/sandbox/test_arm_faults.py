@@ -112,6 +112,16 @@ async def test_an_empty_and_a_malformed_body_are_200(arm: ArmServer, reader: Cal
         _ = broken.body
 
 
+@pytest.mark.parametrize("body", ["{}", "[]", '"x"', '{"value": {}}'])
+async def test_a_shape_is_a_200_with_json_that_is_not_what_was_asked_for(
+    arm: ArmServer, reader: Caller, body: str
+) -> None:
+    arm.faults.append(Fault("shape", times=1, body=body))
+    reply = await reader.get(CLUSTER, AKS_VERSION)
+    assert (reply.status, reply.text) == (200, body)
+    assert reply.headers["Content-Type"].split(";")[0] == "application/json"
+
+
 async def test_half_an_answer_is_shorter_than_it_said(arm: ArmServer, reader: Caller) -> None:
     arm.faults.append(Fault("half", times=1))
     with pytest.raises(aiohttp.ClientPayloadError):

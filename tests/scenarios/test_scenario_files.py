@@ -36,6 +36,33 @@ WRITE = {"at": "now-1h", "operation": "Microsoft.Compute/virtualMachineScaleSets
             "writes[0].then[0].id",
             "no",
         ),
+        ({"kube": {"prod-wue": {}}}, "kube.prod-wue", "no cluster of this fleet"),
+        ({"kube": {"edge-nexus-01": {}}}, "kube.edge-nexus-01", "no cluster of this fleet"),
+        ({"kube": {"prod-weu": {"reach": True}}}, "kube.prod-weu.reach", "known are changes, reachable"),
+        (
+            {"kube": {"prod-weu": {"changes": [{"id": "Node/no-such", "delete": True}]}}},
+            "kube.prod-weu.changes[0].id",
+            "no Node/no-such",
+        ),
+        (
+            {"kube": {"prod-weu": {"changes": [{"id": "shop/Node/a", "body": {}}]}}},
+            "kube.prod-weu.changes[0].id",
+            "not Kind/name",
+        ),
+        (
+            {"kube": {"prod-weu": {"changes": [{"id": "*/Pod/*", "where": {"spec.nodeName": "x"}, "delete": True}]}}},
+            "kube.prod-weu.changes[0].id",
+            "no */Pod/*",
+        ),
+        (
+            {
+                "writes": [
+                    {"method": "PUT", "id": POOL, "then": [{"cluster": "${prod-weu}", "id": "Node/x", "patch": {}}]}
+                ]
+            },
+            "writes[0].then[0].id",
+            "no Node/x",
+        ),
         ({"expect": {"prod-wue": []}}, "expect.prod-wue", "nothing that this fleet has"),
         ({"expect": {"prod-weu": [{"code": "X Y", "subject": "s"}]}}, "expect.prod-weu[0].code", "match pattern"),
         ({"twin": {"title": "T", "events": {"two": {}}}}, "twin.events.two", "no event of this scenario"),

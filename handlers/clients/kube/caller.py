@@ -24,10 +24,11 @@ FIRST_PAUSE_S = 0.2
 class Caller:
     """Sends calls one way or another."""
 
-    def __init__(self, way: Way, calls: CallLog, clock: Clock, kept: Kept | None) -> None:
+    def __init__(self, way: Way, calls: CallLog, clock: Clock, kept: Kept | None, *, tries: int = TRIES) -> None:
         self.way = way
         self.clock = clock
         self.kept = kept
+        self._tries = tries
         self._calls = calls
         self._reached = ""
 
@@ -83,7 +84,7 @@ class Caller:
         self, method: str, target: str, body: Mapping[str, Any] | None, also: Container[int]
     ) -> Reply:
         until = give_up_at(self.clock)
-        for tried in range(1, TRIES):
+        for tried in range(1, self._tries):
             try:
                 return await self._once(method, target, body, also)
             except ArmError as error:

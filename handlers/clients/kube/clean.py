@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
+from datetime import date, timedelta
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -17,7 +19,7 @@ from handlers.clients.secret_keys import PLAIN, kind_of_key
 
 T = TypeVar("T")
 
-_PLAIN_TYPES = (int, float, bool, type(None))
+_PLAIN_TYPES = (int, float, bool, type(None), date, timedelta, Decimal)
 
 
 def without_secrets(kept: list[T]) -> list[T]:
@@ -76,14 +78,17 @@ def _rebuilt(one: Any, changed: dict[str, str]) -> Any:
         return type(one)._make(_rebuilt(part, changed) for part in one)
     if isinstance(one, (tuple, list, set, frozenset)):
         return type(one)(_rebuilt(part, changed) for part in one)
-    new = {name: _rebuilt(getattr(one, name), changed) for name in _names(one.__class__)}
-    return replace(one, **new)
+    rebuilt = copy(one)
+    for name in _names(one.__class__):
+        # As dataclasses do it themselves: the frozen ones refuse everybody else.
+        object.__setattr__(rebuilt, name, _rebuilt(getattr(one, name), changed))
+    return rebuilt
 
 
 @lru_cache(maxsize=256)
 def _names(kind: type) -> tuple[str, ...]:
     """The fields of what is kept. What cannot be looked into cannot be shown to be clean."""
     if not is_dataclass(kind):
-        known = "texts, numbers, tuples, lists, sets, dicts and dataclasses"
+        known = "texts, numbers, times, tuples, lists, sets, dicts and dataclasses"
         raise TypeError(f"a reader keeps {known}, not {kind.__name__}")
     return tuple(field.name for field in fields(kind))

@@ -46,7 +46,7 @@ class DirectWay:
             if error.code != "tls" or not await self._renewed(door, ""):
                 raise self._noted(error, door) from error.__cause__
             return await self._once_more(method, target, body)
-        self.reached = DIRECTLY
+        self._got_through()
         if reply.status == 401 and await self._renewed(door, token):
             return await self._once_more(method, target, body)
         return reply
@@ -62,7 +62,7 @@ class DirectWay:
             reply, _ = await door.send(method, target, body)
         except Unreachable as error:
             raise self._noted(error, door) from error.__cause__
-        self.reached = DIRECTLY
+        self._got_through()
         self._refused = reply.status == 401
         return reply
 
@@ -97,6 +97,10 @@ class DirectWay:
                 return False
             self._door = await self._opened(door)
             return True
+
+    def _got_through(self) -> None:
+        # Of several who knocked at once, one may have been unlucky: that closes no road either.
+        self.reached, self._failed = DIRECTLY, None
 
     def _noted(self, error: Unreachable, door: Door) -> Unreachable:
         if self.reached:

@@ -108,6 +108,7 @@ class KubeDoors:
             if place.door is None or place.door is instead_of or self._is_old(place.door):
                 await self._retire(place)
                 place.door = await self._open(target)
+                await self._close_unused()
             place.door.guests += 1
             return place.door
 
@@ -136,6 +137,12 @@ class KubeDoors:
         old, place.door = place.door, None
         if old and old.guests <= 0:
             await old.close()
+
+    async def _close_unused(self) -> None:
+        """A fleet has hundreds of clusters; most are looked at now and then."""
+        for place in tuple(self._places.values()):
+            if place.door and place.door.guests <= 0 and self._is_old(place.door) and not place.lock.locked():
+                await self._retire(place)
 
     async def _open(self, target: Target) -> Door:
         entrance = await way_in(target, self.arm, self.access)

@@ -23,32 +23,39 @@ def node(cells: list[str], labels: tuple[str, ...]) -> dict[str, Any]:
 
 
 def pod(cells: list[str]) -> dict[str, Any]:
-    namespace, name, made, deleted, labels, owner, owner_name, on, priority, phase, reason, *rest = cells
-    initial, main, conditions, message = rest
-    rows = _conditions(conditions)
-    for row in rows:
-        if row["type"] == "PodScheduled" and message:
-            row["message"] = message
-    owners = [{"kind": owner, "name": owner_name, "controller": True}] if owner else None
+    namespace, name, made, deleted, grace, finalizers, labels, owner, owned_by, on, priority, *rest = cells
+    phase, reason, initial, main, conditions, message = rest
+    status = {
+        "conditions": _conditions(conditions),
+        "initContainerStatuses": _containers(initial),
+        "containerStatuses": _containers(main),
+    }
     return {
-        "metadata": _meta(namespace, name, made, deleted) | _present(labels=_json(labels), ownerReferences=owners),
-        "spec": _present(nodeName=on, priorityClassName=priority),
-        "status": _present(
-            phase=phase,
-            reason=reason,
-            conditions=rows,
-            containerStatuses=_containers(main),
-            initContainerStatuses=_containers(initial),
+        "metadata": _meta(namespace, name, made, deleted)
+        | _present(
+            deletionGracePeriodSeconds=_number(grace),
+            finalizers=_json(finalizers),
+            labels=_json(labels),
+            ownerReferences=_owners(owner, owned_by),
         ),
+        "spec": _present(nodeName=on, priorityClassName=priority),
+        "status": _present(phase=phase, reason=reason) | _with_message(status, message),
     }
 
 
 def budget(cells: list[str]) -> dict[str, Any]:
-    namespace, name, made, generation, labels, least, most, selector, policy, *numbers, conditions = cells
+    namespace, name, made, generation, labels, owner, owned_by, tracking, *rest = cells
+    least, most, selector, policy, *numbers, conditions = rest
     keys = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods", "observedGeneration")
     status = {key: value for key, text in zip(keys, numbers, strict=True) if (value := _number(text)) is not None}
     return {
-        "metadata": _meta(namespace, name, made, "") | _present(generation=_number(generation), labels=_json(labels)),
+        "metadata": _meta(namespace, name, made, "")
+        | _present(
+            generation=_number(generation),
+            labels=_json(labels),
+            ownerReferences=_owners(owner, owned_by),
+            annotations={"argocd.argoproj.io/tracking-id": tracking} if tracking else None,
+        ),
         "spec": _present(
             minAvailable=_share(least),
             maxUnavailable=_share(most),
@@ -85,6 +92,20 @@ def _present(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None and value != ""}
 
 
+def _owners(kind: str, name: str) -> list[dict[str, Any]] | None:
+    return [{"kind": kind, "name": name, "controller": True}] if kind else None
+
+
+def _with_message(status: dict[str, Any], message: str) -> dict[str, Any]:
+    """The one message of a pod, at what it is about: not being scheduled, or the first container that waits."""
+    unscheduled = [row for row in status["conditions"] if row["type"] == "PodScheduled" and row.get("status") != "True"]
+    boxes = [*status["initContainerStatuses"], *status["containerStatuses"]]
+    waiting = [box["state"]["waiting"] for box in boxes if "waiting" in box["state"]]
+    for one in (unscheduled + waiting)[:1]:
+        one |= _present(message=message)
+    return status
+
+
 def _conditions(cell: str) -> list[dict[str, Any]]:
     keys = ("type", "status", "reason", "lastHeartbeatTime", "lastTransitionTime")
     rows = (_present(**dict(zip(keys, row.split("="), strict=False))) for row in _rows(cell))
@@ -92,19 +113,26 @@ def _conditions(cell: str) -> list[dict[str, Any]]:
 
 
 def _containers(cell: str) -> list[dict[str, Any]]:
-    return [_container(*row.split("=")) for row in _rows(cell) if row.count("=") == 7]
+    return [_container(*row.split("=")) for row in _rows(cell) if row.count("=") == len(_CONTAINER) - 1]
 
 
-def _container(
-    name: str, ready: str, restarts: str, waiting: str, ended: str, before: str, code: str, at: str
-) -> dict[str, Any]:
-    state = {"waiting": {"reason": waiting}} if waiting else {"terminated": {"reason": ended}} if ended else {}
-    last = _present(reason=before, exitCode=_number(code), finishedAt=at)
+_CONTAINER = ("name", "ready", "restarts", "image", "waiting", "ended", "code", "before", "last code", "last end")
+
+
+def _container(*cells: str) -> dict[str, Any]:
+    name, ready, restarts, image, waiting, ended, code, before, last_code, last_end = cells
+    state: dict[str, Any] = {"running": {}} if ready == "true" else {}
+    if waiting:
+        state = {"waiting": {"reason": waiting}}
+    elif ended:
+        state = {"terminated": _present(reason=ended, exitCode=_number(code))}
+    last = _present(reason=before, exitCode=_number(last_code), finishedAt=last_end)
     return {
         "name": name,
         "ready": ready == "true",
         "restartCount": _number(restarts) or 0,
-        "state": state or ({"running": {}} if ready == "true" else {}),
+        "image": image,
+        "state": state,
         "lastState": {"terminated": last} if last else {},
     }
 

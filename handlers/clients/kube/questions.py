@@ -20,6 +20,7 @@ _NODE_LABELS = (
     "kubernetes.azure.com/mode",
     "kubernetes.azure.com/node-image-version",
     "kubernetes.azure.com/scalesetpriority",
+    "kubernetes.azure.com/upgrade-status",
     "kubernetes.io/os",
     "node.kubernetes.io/instance-type",
     "topology.kubernetes.io/zone",
@@ -51,8 +52,10 @@ _STATE = (
     ".name",
     ".ready",
     ".restartCount",
+    ".image",
     ".state.waiting.reason",
     ".state.terminated.reason",
+    ".state.terminated.exitCode",
     ".lastState.terminated.reason",
     ".lastState.terminated.exitCode",
     ".lastState.terminated.finishedAt",
@@ -76,6 +79,8 @@ _POD = (
     "{.metadata.name}",
     "{.metadata.creationTimestamp}",
     "{.metadata.deletionTimestamp}",
+    "{.metadata.deletionGracePeriodSeconds}",
+    "{.metadata.finalizers}",
     "{.metadata.labels}",
     "{.metadata.ownerReferences[0].kind}",
     "{.metadata.ownerReferences[0].name}",
@@ -86,7 +91,12 @@ _POD = (
     _each(".status.initContainerStatuses[*]", *_STATE),
     _each(".status.containerStatuses[*]", *_STATE),
     _each(".status.conditions[*]", *_CONDITION),
-    '{.status.conditions[?(@.type=="PodScheduled")].message}',
+    # A pod without a node has no containers that could wait: only one of these has something to say.
+    (
+        '{.status.conditions[?(@.type=="PodScheduled")].message}'
+        "{.status.initContainerStatuses[*].state.waiting.message}"
+        "{.status.containerStatuses[*].state.waiting.message}"
+    ),
 )
 _BUDGET = (
     "{.metadata.namespace}",
@@ -94,6 +104,9 @@ _BUDGET = (
     "{.metadata.creationTimestamp}",
     "{.metadata.generation}",
     "{.metadata.labels}",
+    "{.metadata.ownerReferences[0].kind}",
+    "{.metadata.ownerReferences[0].name}",
+    "{.metadata.annotations.argocd\\.argoproj\\.io/tracking-id}",
     "{.spec.minAvailable}",
     "{.spec.maxUnavailable}",
     "{.spec.selector}",
@@ -179,12 +192,15 @@ def objects(question: Question, output: str) -> tuple[list[dict[str, Any]], bool
     """The objects in an output, as far as they are projected, and whether the output was cut."""
     start, end = output.find(f"{BEGIN}\n"), output.rfind(f"\n{END}")
     records = output[start + len(BEGIN) if start >= 0 else 0 : end if end >= 0 else None].split("\n@\t")[1:]
+    cut = start < 0 or end < 0
     if end < 0:
         records = records[:-1]
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for record in records:
         cells = record.split("\t", question.cells - 1)
-        if len(cells) == question.cells:
-            one = question.read(["" if cell == "<nil>" else cell for cell in cells])
-            found[one["metadata"].get("namespace", ""), one["metadata"]["name"]] = one
-    return list(found.values()), start < 0 or end < 0
+        if len(cells) < question.cells:
+            cut = True
+            continue
+        one = question.read(["" if cell == "<nil>" else cell for cell in cells])
+        found[one["metadata"].get("namespace", ""), one["metadata"]["name"]] = one
+    return list(found.values()), cut

@@ -96,7 +96,7 @@ class KubeReader:
     ) -> KubeListing[T]:
         """What `keep` makes of each object of a list (None: nothing). An expired list is read, and kept, anew.
 
-        It keeps texts, numbers, tuples, lists, sets, dicts and dataclasses of those: they leave without secrets.
+        It keeps texts, numbers, times, tuples, lists, sets, dicts and dataclasses of those: they leave without secrets.
         """
         from handlers.clients.kube.turning import Keeping, PageTurner
 
@@ -142,8 +142,9 @@ class KubeReader:
 
         target = target_of(path, params)
         reply = await self._caller.reply("GET", target, also=also)
-        self._caller.record(lambda kept: kept.answer("GET", target, None, reply))
-        return redact_text(reply.content.decode("utf-8", errors="replace"))[:most]
+        self._caller.record(lambda kept: kept.text(target, reply))
+        # Cut far behind the end of what is shown, so that no half of a secret is shown that nobody recognises.
+        return redact_text(reply.content[: 4 * most].decode("utf-8", errors="replace"))[:most]
 
     async def may(self, verb: str, resource: str, group: str = "", namespace: str = "") -> bool:
         """Whether the bot itself may do this. `pods/log` names a part; without a namespace, in all of them."""
@@ -159,10 +160,13 @@ class KubeReader:
 
     @cached_property
     def _caller(self) -> Caller:
-        from handlers.clients.kube.caller import Caller
+        from handlers.clients.kube.caller import TRIES, Caller
         from handlers.clients.kube.recorded import Kept
 
-        return Caller(self._way(), self.calls, self._clock, Kept(self._recorder) if self._recorder else None)
+        kept = Kept(self._recorder) if self._recorder else None
+        # A recording says the same however often it is asked.
+        tries = TRIES if self._transport is None else 1
+        return Caller(self._way(), self.calls, self._clock, kept, tries=tries)
 
     def _way(self) -> Way:
         if self._transport is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -10,7 +11,7 @@ import orjson
 from handlers.clients.errors import ArmError, ServerFault, Unreachable
 from handlers.clients.kube.paths import Asked
 from handlers.clients.kube.reply import Reply
-from handlers.clients.kube.unreachable import code_of, unreachable
+from handlers.clients.kube.unreachable import unreachable
 from handlers.clients.redact import redact, redact_text
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ PREFIX = "/kube:"
 """Stands before the path, so that no address of Azure is ever equal to it. Alone: how the server was reached."""
 MOST_OF_A_LIST = 16_000_000
 """Bytes: some 8,000 pods. A recording is kept in memory until it is written, ten times as big as on disk."""
+TEXT = "text/plain"
 ENDS = "the recording of this list ends here"
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -54,11 +56,11 @@ class Kept:
         return len(orjson.dumps(clean))
 
     def answer(self, method: str, target: str, body: Any, reply: Reply) -> None:
-        try:
-            clean = redact(orjson.loads(reply.content))
-        except orjson.JSONDecodeError:
-            clean = redact_text(reply.content.decode("utf-8", errors="replace"))
-        self._answered(method, target, body, reply, clean)
+        self._answered(method, target, body, reply, redact(orjson.loads(reply.content)))
+
+    def text(self, target: str, reply: Reply) -> None:
+        plain = replace(reply, headers={**reply.headers, "content-type": TEXT})
+        self._answered("GET", target, None, plain, redact_text(reply.content.decode("utf-8", errors="replace")))
 
     def failed(self, method: str, target: str, body: Any, error: ArmError) -> None:
         self._recorder.failed(method, PREFIX + target, _packed(body), error)
@@ -90,12 +92,13 @@ class RecordedWay:
         try:
             answer = await self._recall(method, target, body)
         except Unreachable as error:
-            error.code = code_of(error.detail)
-            self.trouble = error
-            raise
-        except ServerFault as fault:
-            if fault.detail == ENDS:
-                raise ListCut(fault.unavailable.wanted, ENDS) from None
+            self.trouble = unreachable(error.detail)
+            raise self.trouble from None
+        except ArmError as error:
+            wanted = Asked.at(target).wanted
+            if error.detail == ENDS:
+                raise ListCut(wanted, ENDS) from None
+            error.unavailable = replace(error.unavailable, wanted=wanted)
             raise
         headers = {name.lower(): value for name, value in answer.headers.items()}
         taken_at = getattr(answer, "taken_at", None)
@@ -127,10 +130,13 @@ def _packed(body: Any) -> str | None:
 
 
 def _text(content: bytes, headers: Mapping[str, str]) -> bytes:
-    """A text was recorded as a JSON string."""
-    if "json" in headers.get("content-type", "json") or not content.startswith(b'"'):
+    """A text was recorded as a JSON string, unless it is the answer of a refusal."""
+    if headers.get("content-type") != TEXT or not content.startswith(b'"'):
         return content
-    text = orjson.loads(content)
+    try:
+        text = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return content
     return text.encode() if isinstance(text, str) else content
 
 

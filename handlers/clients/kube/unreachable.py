@@ -42,7 +42,8 @@ def as_error(error: Exception, wanted: str, host: str, connect_s: float) -> ArmE
         return unreachable(_no_connection(error, host))
     if isinstance(error, aiohttp.InvalidURL):
         return unreachable(f"not an address: {host}")
-    half = Garbled(wanted, f"the answer broke off: {_short(error)}")
+    how = "in the middle" if isinstance(error, aiohttp.ClientPayloadError) else _short(error)
+    half = Garbled(wanted, f"the answer broke off: {how}")
     half.again = True
     return half
 

@@ -26,20 +26,21 @@ _TEAMS: Mapping[str, tuple[tuple[str, Kind, int, Mapping[str, int | str] | None]
     ),
 }
 """By namespace: name, kind, replicas, budget."""
-LARGE = 24
-"""From here on a cluster has more teams rather than larger ones."""
+PODS_OF_ONE_SCALE, LARGEST = 600, 100
+"""A cluster of many pods has both more teams and larger ones: one more replica of each kind for so many pods."""
 
 
 def app_workloads(scene: Scene) -> Iterator[Workload]:
     """Workloads until there are as many pods as the cluster's description asks for."""
     wanted = scene.places.spec.pods_per_node * sum(_takes_apps(scene, number) for number in range(len(scene.machines)))
+    scale = min(LARGEST, 1 + wanted // PODS_OF_ONE_SCALE)
     for round_ in count():
         for team, services in _TEAMS.items():
             namespace = team if round_ == 0 else f"{team}-{round_ + 1:02d}"
             for name, kind, replicas, budget in services:
                 if wanted <= 0:
                     return
-                size = min(replicas * (4 if wanted > LARGE * 50 else 1), wanted)
+                size = min(replicas * scale, wanted)
                 wanted -= size
                 yield _service(namespace, name, kind, size, budget)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from ipaddress import IPv4Address
 
@@ -37,8 +38,12 @@ class NodeLifecycle:
     kube: KubeWorld
     now: datetime
     kept: frozenset[str]
+    _seated: dict[str, list[Body]] = field(default_factory=lambda: defaultdict(list))
+    """Pods by their node."""
 
     def settle(self) -> None:
+        for pod in self.kube.every("pods"):
+            self._seated[pod["spec"].get("nodeName", "")].append(pod)
         for node in self.kube.every("nodes"):
             ready = conditions_of(node).get("Ready", {})
             since = _moment(ready.get("lastTransitionTime"), self.now)
@@ -116,7 +121,7 @@ class NodeLifecycle:
                 self._store(pod, {"status": {"conditions": {"Ready": ready}}})
 
     def _pods_on(self, node: str) -> list[Body]:
-        return [pod for pod in self.kube.every("pods") if pod["spec"].get("nodeName") == node]
+        return list(self._seated[node])
 
     def _replace(self, pod: Body, at: datetime) -> None:
         """The same pod again on another node that is ready, if its controller makes new ones."""
@@ -159,12 +164,13 @@ class NodeLifecycle:
                 },
             },
         )
+        self._seated[node["metadata"]["name"]].append(new)
         self.kube.put(new)
 
     def _free_address(self, node: str) -> str:
         """One behind those that the node's pods have."""
         taken = [IPv4Address(pod["status"]["podIP"]) for pod in self._pods_on(node) if pod["status"].get("podIP")]
-        hosts = {pod["status"]["hostIP"] for pod in self.kube.every("pods") if pod["status"].get("hostIP")}
+        hosts = {pod["status"]["hostIP"] for pod in self._pods_on(node) if pod["status"].get("hostIP")}
         return str(max((one for one in taken if str(one) not in hosts), default=max(taken)) + 1)
 
     def _others(self, pod: Body) -> Iterator[Body]:

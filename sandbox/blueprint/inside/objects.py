@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from sandbox.blueprint.clock import Clock
 from sandbox.blueprint.inside.access import access_bodies
 from sandbox.blueprint.inside.apps import app_workloads, extra_workloads
+from sandbox.blueprint.inside.crew import Crew
 from sandbox.blueprint.inside.jobs import job_bodies
 from sandbox.blueprint.inside.karpenter import karpenter_bodies
 from sandbox.blueprint.inside.nodes import Nodes
@@ -15,7 +16,7 @@ from sandbox.blueprint.inside.scene import Scene
 from sandbox.blueprint.inside.seats import Seats
 from sandbox.blueprint.inside.system import system_workloads
 from sandbox.blueprint.inside.usage import measured
-from sandbox.blueprint.inside.workload import Crew, Workload
+from sandbox.blueprint.inside.workload import Workload
 from sandbox.blueprint.node_model import Machine
 from sandbox.blueprint.places import Places
 from sandbox.kube.world import KubeWorld

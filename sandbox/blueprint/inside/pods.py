@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from sandbox.blueprint.inside.scene import Scene
+from sandbox.blueprint.inside.workload import Workload
 from sandbox.blueprint.node_model import Machine
 from sandbox.kube.world import stamp
 from sandbox.world import Body
-
-if TYPE_CHECKING:
-    from sandbox.blueprint.inside.workload import Workload
 
 _PATIENT = [
     {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300},

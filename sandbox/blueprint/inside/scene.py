@@ -17,6 +17,7 @@ from sandbox.world import Body
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """Kubernetes leaves vowels out of made-up names, so that they never spell a word."""
+_DIGITS = str.maketrans("0123456789", "456789bcdf")
 IMAGE_UPGRADE = timedelta(days=5, hours=3)
 """When the nodes were last rolled: what runs on them is not older (see history.py)."""
 
@@ -52,6 +53,10 @@ class Scene:
     def rolled(self) -> datetime:
         """When the pods that run now were started."""
         return max(self.created + timedelta(minutes=12), self.clock.now - IMAGE_UPGRADE)
+
+    def template_hash(self, *words: object) -> str:
+        """What marks the pods of one template: Kubernetes writes the digits of a number in these letters."""
+        return self.mint.digits(10, self.cluster, *words).translate(_DIGITS)
 
     def suffix(self, length: int, *words: object) -> str:
         """The made-up end of a name, as Kubernetes makes it."""

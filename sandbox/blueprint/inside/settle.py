@@ -7,12 +7,12 @@ its pods, their replacements elsewhere (see node_lifecycle.py), and what deploym
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from sandbox.blueprint.inside.budgets import needed_by
 from sandbox.blueprint.inside.node_lifecycle import NodeLifecycle
-from sandbox.blueprint.inside.workload import needed_by
 from sandbox.kube.world import KubeWorld
 from sandbox.merge import merged_by_name
 from sandbox.world import Body
@@ -29,7 +29,9 @@ class Controllers:
     def settle(self) -> None:
         NodeLifecycle(self.kube, self.now, self.kept).settle()
         owned: dict[str, list[Body]] = defaultdict(list)
+        spaces: dict[str, list[Body]] = defaultdict(list)
         for pod in self.kube.every("pods"):
+            spaces[pod["metadata"]["namespace"]].append(pod)
             for owner in pod["metadata"].get("ownerReferences", ()):
                 owned[owner["uid"]].append(pod)
         for replica_set in self.kube.every("replicasets"):
@@ -42,8 +44,13 @@ class Controllers:
                 self._count(body, owned[body["metadata"]["uid"]])
         for body in self.kube.every("daemonsets"):
             self._count_daemons(body, owned[body["metadata"]["uid"]])
+        wanted = {
+            body["metadata"]["uid"]: body["spec"].get("replicas", 1)
+            for plural in ("replicasets", "statefulsets")
+            for body in self.kube.every(plural)
+        }
         for budget in self.kube.every("poddisruptionbudgets"):
-            self._budget(budget, list(self._chosen(budget)))
+            self._budget(budget, list(_chosen(budget, spaces[budget["metadata"]["namespace"]])), wanted)
         ready = {(pod["metadata"]["uid"]): is_ready(pod) for pod in self.kube.every("pods")}
         for piece in self.kube.every("endpointslices"):
             self._serve(piece, ready)
@@ -79,9 +86,12 @@ class Controllers:
             },
         )
 
-    def _budget(self, budget: Body, pods: list[Body]) -> None:
+    def _budget(self, budget: Body, pods: list[Body], wanted: Mapping[str, int]) -> None:
+        """Percentages are of the pods that the controllers want, whole numbers of those that are there."""
         healthy = sum(is_ready(pod) and "deletionTimestamp" not in pod["metadata"] for pod in pods)
-        expected = len(pods) if isinstance(budget["spec"].get("minAvailable"), int) else self._wanted(pods)
+        owners = {owner["uid"] for pod in pods for owner in pod["metadata"].get("ownerReferences", ())}
+        whole = isinstance(budget["spec"].get("minAvailable"), int)
+        expected = len(pods) if whole else sum(wanted.get(owner, 0) for owner in owners)
         needed = needed_by(budget["spec"], expected)
         allowed = max(0, healthy - needed)
         self._store(
@@ -103,20 +113,6 @@ class Controllers:
             },
         )
 
-    def _wanted(self, pods: list[Body]) -> int:
-        """How many pods the controllers of these ask for."""
-        owners = {owner["uid"] for pod in pods for owner in pod["metadata"].get("ownerReferences", ())}
-        kinds = ("replicasets", "statefulsets")
-        controllers = [body for plural in kinds for body in self.kube.every(plural)]
-        return sum(body["spec"].get("replicas", 1) for body in controllers if body["metadata"]["uid"] in owners)
-
-    def _chosen(self, budget: Body) -> Iterator[Body]:
-        wanted = budget["spec"].get("selector", {}).get("matchLabels", {}).items()
-        for pod in self.kube.every("pods", budget["metadata"]["namespace"]):
-            counts = pod["status"]["phase"] in ("Pending", "Running", "Unknown")
-            if counts and wanted <= pod["metadata"].get("labels", {}).items():
-                yield pod
-
     def _serve(self, piece: Body, ready: dict[str, bool]) -> None:
         endpoints = [
             {**one, "conditions": {**one["conditions"], "ready": ready[uid], "serving": ready[uid]}}
@@ -133,6 +129,15 @@ class Controllers:
         changed = merged_by_name(body, patch)
         if changed != body and f"{metadata['namespace']}/{body['kind']}/{metadata['name']}" not in self.kept:
             self.kube.put({**changed, "metadata": dict(metadata)})
+
+
+def _chosen(budget: Body, pods: list[Body]) -> Iterator[Body]:
+    """The pods that a budget is about; those that have ended are not."""
+    wanted = budget["spec"].get("selector", {}).get("matchLabels", {}).items()
+    for pod in pods:
+        counts = pod["status"]["phase"] in ("Pending", "Running", "Unknown")
+        if counts and wanted <= pod["metadata"].get("labels", {}).items():
+            yield pod
 
 
 def is_ready(pod: Body) -> bool:

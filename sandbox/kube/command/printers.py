@@ -65,7 +65,7 @@ def _split(template: str) -> list[str]:
 
 def _cell(path: str, body: Body) -> str:
     values = find(path.strip("{}"), body)
-    return ",".join("<nil>" if value is None else as_text(value) for value in values) or "<none>"
+    return ",".join("<nil>" if value is None else as_text(value) for value in values) if values else "<none>"
 
 
 def table(options: Options, kind: Kind, columns: list[Body], rows: list[Body], *, several: bool) -> str:

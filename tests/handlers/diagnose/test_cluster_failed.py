@@ -32,8 +32,8 @@ async def test_the_operation_and_its_innermost_error_are_named() -> None:
     assert finding.subject == CLUSTER
     assert finding.because == (
         "provisioningState is Failed, power is Running",
-        "Microsoft.ContainerService/managedClusters/write failed at 2026-11-18 01:07 UTC (correlation c0ffee)",
         "error: ControlPlaneError: no control plane",
+        "Microsoft.ContainerService/managedClusters/write failed at 2026-11-18 01:07 UTC (correlation c0ffee)",
     )
 
 
@@ -92,3 +92,16 @@ async def test_a_body_without_what_the_verdict_hangs_on_is_inconclusive(missing:
     check = await asked("cluster-failed", azure)
     assert check.outcome is Outcome.INCONCLUSIVE
     assert missing in check.why
+
+
+@pytest.mark.parametrize("status", ["Succeeded", "Failed"])
+async def test_reading_credentials_and_policy_audits_neither_mend_nor_fail_a_cluster(status: str) -> None:
+    azure = failed()
+    azure.events[GROUP] = [event(CLUSTER, "Failed", timedelta(hours=2), wrapped("ControlPlaneError", "x"))]
+    for name in (
+        "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",
+        "Microsoft.Authorization/policies/audit/action",
+    ):
+        later = event(CLUSTER, status, timedelta(hours=1), wrapped("NotThis", "y"), correlation=name)
+        azure.events[GROUP].append(later | {"operationName": {"value": name}})
+    assert (await found("cluster-failed", azure)).facts["code"] == "ControlPlaneError"

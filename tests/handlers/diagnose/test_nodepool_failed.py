@@ -39,7 +39,7 @@ async def test_all_seven_places_are_walked_in_the_order_of_the_document() -> Non
     finding = await found("nodepool-failed", failed())
     assert finding.subject == pool_id("apps")
     assert finding.affects == (CLUSTER,)
-    assert seen(finding) == {1: "bad", 2: "ok", 3: "ok", 4: "ok", 5: "ok", 6: "ok", 7: "ok"}
+    assert seen(finding) == {1: "state", 2: "ok", 3: "ok", 4: "ok", 5: "ok", 6: "ok", 7: "ok"}
 
 
 async def test_the_twin_that_is_succeeded_is_clear() -> None:
@@ -92,6 +92,7 @@ async def test_a_pool_in_a_subnet_of_its_own_needs_a_role_there() -> None:
     azure = failed(vnetSubnetID=SUBNET)
     azure.subnet("10.0.0.0/24", 3)
     finding = await found("nodepool-failed", azure)
+    assert seen(finding)[6] == "bad"
     assert line(finding, 6).endswith("no identity of the cluster has a role on nodes")
 
 
@@ -131,3 +132,32 @@ async def test_pools_that_may_not_be_read_are_inconclusive() -> None:
     azure = failed()
     azure.denied = {"/agentPools"}
     assert (await asked("nodepool-failed", azure)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_a_role_above_the_subscription_covers_the_subnet() -> None:
+    azure = failed(vnetSubnetID=SUBNET)
+    azure.subnet("10.0.0.0/24", 3)
+    above = "/providers/Microsoft.Management/managementGroups/corp"
+    azure.roles = [{"id": "/r", "properties": {"principalId": "0c", "scope": above}}]
+    assert seen(await found("nodepool-failed", azure))[6] == "ok"
+
+
+async def test_a_cluster_without_a_managed_identity_leaves_its_roles_unseen() -> None:
+    azure = failed(vnetSubnetID=SUBNET)
+    azure.subnet("10.0.0.0/24", 3)
+    azure.identity = {}
+    del azure.cluster["identityProfile"]
+    assert seen(await found("nodepool-failed", azure))[6] == "unseen"
+
+
+@pytest.mark.parametrize(("zones", "outcome"), [([], "ok"), (["1"], "ok"), (["3"], "bad")])
+async def test_a_size_that_is_closed_in_one_zone_concerns_pools_of_that_zone(zones: list[str], outcome: str) -> None:
+    azure = failed(availabilityZones=zones)
+    azure.closed = [{"type": "Zone", "reasonCode": "NotAvailableForSubscription", "restrictionInfo": {"zones": ["3"]}}]
+    assert seen(await found("nodepool-failed", azure))[5] == outcome
+
+
+async def test_a_log_that_was_cut_before_the_failure_is_no_proof_that_there_was_none() -> None:
+    azure = failed()
+    azure.events[NODE_GROUP] = [event(f"{NODE_GROUP_ID}/x", "Succeeded", timedelta(seconds=n)) for n in range(2001)]
+    assert seen(await found("nodepool-failed", azure))[4] == "unseen"

@@ -82,3 +82,10 @@ async def test_what_is_denied_is_inconclusive_and_named(denied: str) -> None:
     check = await asked("provisioning-in-progress", azure)
     assert check.outcome is Outcome.INCONCLUSIVE
     assert "403" in check.why
+
+
+async def test_a_pool_does_not_borrow_the_start_of_another_pools_operation() -> None:
+    azure = running("Scaling", timedelta(hours=6), pool_id("batch"))
+    azure.pool("batch", provisioningState="Upgrading")
+    check = await asked("provisioning-in-progress", azure)
+    assert [finding.subject for finding in check.findings] == [pool_id("batch")]

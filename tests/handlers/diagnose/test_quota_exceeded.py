@@ -166,3 +166,24 @@ async def test_without_the_activity_log_a_refusal_cannot_be_ruled_out() -> None:
 async def test_a_size_that_the_region_does_not_know_leaves_the_question_open() -> None:
     azure = refused_pool(vmSize="Standard_X1")
     assert (await asked("quota-exceeded", azure)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_a_quota_does_not_claim_a_lock_that_has_no_code() -> None:
+    azure = refused_pool()
+    text = "Resource group 'MC_x' under subscription: 'y' is locked, please remove lock and retry."
+    azure.pools["apps"]["status"] = {"provisioningError": {"message": text}}
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_quota_does_not_explain_a_cluster_that_failed_for_another_reason() -> None:
+    azure = refused_pool()
+    azure.cluster["provisioningState"] = "Failed"
+    azure.cluster["status"] = {"provisioningError": {"code": "AADSTS7000222", "message": "the secret has expired"}}
+    assert (await found("quota-exceeded", azure)).affects == (pool_id("apps"),)
+
+
+async def test_a_log_that_was_cut_within_the_last_day_cannot_rule_a_refusal_out() -> None:
+    azure = Azure()
+    azure.pool("apps")
+    azure.events[NODE_GROUP] = [event("/x", "Succeeded", timedelta(seconds=n)) for n in range(2001)]
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.INCONCLUSIVE

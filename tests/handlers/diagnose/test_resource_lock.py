@@ -109,3 +109,24 @@ async def test_whether_a_delete_lock_stopped_a_failed_pool_cannot_be_told_withou
     azure = locked(GROUP_ID, "CanNotDelete", provisioningState="Failed")
     azure.denied = {"/eventtypes/"}
     assert (await asked("resource-lock", azure)).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("scope", [SUBSCRIPTION, f"{GROUP_ID}-2"])
+async def test_a_lock_whose_scope_only_begins_like_the_one_that_refused_is_not_blamed(scope: str) -> None:
+    azure = locked(GROUP_ID, "CanNotDelete")
+    other = LOCKED.replace(f"'{GROUP_ID}'", f"'{scope}'")
+    message = f'{{"error":{{"code":"ScopeLocked","message":"{other}"}}}}'
+    azure.events[GROUP] = [event(pool_id("apps"), "Failed", timedelta(hours=1), message)]
+    assert (await asked("resource-lock", azure)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("history", ["days ago", "its own deletion"])
+async def test_a_refusal_that_is_history_or_the_locks_purpose_is_no_finding(history: str) -> None:
+    azure = locked(GROUP_ID, "CanNotDelete")
+    message = f'{{"error":{{"code":"ScopeLocked","message":"{LOCKED}"}}}}'
+    ago = timedelta(days=12) if history == "days ago" else timedelta(hours=1)
+    refused = event(CLUSTER, "Failed", ago, message)
+    operation = "delete" if history == "its own deletion" else "write"
+    refused["operationName"]["value"] = f"Microsoft.ContainerService/managedClusters/{operation}"
+    azure.events[GROUP] = [refused]
+    assert (await asked("resource-lock", azure)).outcome is Outcome.CLEAR

@@ -62,12 +62,39 @@ async def test_a_pod_subnet_is_counted_on_its_own() -> None:
     assert "pool apps: 1 surge × 16 for pods = 16 addresses" in finding.because
 
 
-async def test_pools_that_share_a_subnet_are_upgraded_one_after_the_other() -> None:
+async def test_the_surge_of_all_pools_in_a_subnet_must_fit() -> None:
     azure = flat("10.1.0.0/24", 180)
     azure.pool("more", vnetSubnetID=SUBNET.upper())
-    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR  # 71 free, 31 for one surge and not 62
-    azure.subnet("10.1.0.0/24", 230)
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR  # 71 free, 2 × 31 wanted
+    azure.subnet("10.1.0.0/24", 190)
     assert (await found("subnet-full", azure)).facts["pools"] == ["apps", "more"]
+
+
+async def test_a_surge_is_never_larger_than_its_pool() -> None:
+    azure = flat("10.1.0.0/25", 60, count=2, upgradeSettings={"maxSurge": "5"})
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR  # 63 free, 2 × 31 wanted and not 5 × 31
+    empty = flat("10.1.0.0/25", 123, count=0, upgradeSettings={"maxSurge": "1"})
+    assert (await asked("subnet-full", empty)).outcome is Outcome.CLEAR
+
+
+async def test_a_surge_node_that_stands_already_needs_no_more_room() -> None:
+    azure = flat("10.1.0.0/25", 4 * 31 - 1, count=3, machines=4, provisioningState="Upgrading")
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_missing_node_that_fits_is_not_blocked_by_the_surge_that_does_not() -> None:
+    azure = flat("10.1.0.0/24", 190, count=4, machines=3)  # 61 free, 31 missing + 31 surge
+    finding = await found("subnet-full", azure)
+    assert finding.severity is Severity.WARNING
+    assert finding.facts["blocked"] is False
+
+
+async def test_a_scale_set_that_is_not_found_is_a_gap_and_not_zero_machines() -> None:
+    azure = flat("10.1.0.0/24", 3 * 31)
+    azure.tag = "another-tool"
+    assert (await asked("subnet-full", azure)).outcome is Outcome.INCONCLUSIVE
+    azure.tag = "AKS-managed-PoolName"
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
 
 
 async def test_a_stopped_pool_and_a_pool_that_upgrades_without_surge_want_nothing() -> None:
@@ -97,7 +124,7 @@ async def test_where_aks_manages_the_network_the_question_does_not_apply() -> No
     assert (await asked("subnet-full", azure)).outcome is Outcome.NOT_APPLICABLE
 
 
-@pytest.mark.parametrize("denied", [SUBNET, "/agentPools", CLUSTER, "/virtualMachines"])
+@pytest.mark.parametrize("denied", [SUBNET, "/vnet/usages", "/agentPools", CLUSTER, "/virtualMachines"])
 async def test_what_is_denied_is_inconclusive_and_named(denied: str) -> None:
     azure = flat("10.1.0.0/24", 3 * 31)
     azure.denied = {denied}

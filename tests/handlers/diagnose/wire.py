@@ -13,6 +13,8 @@ import handlers.diagnose
 import handlers.evidence
 from handlers.clients.access import AzureAccess
 from handlers.clients.arm import ArmReader
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.reader import KubeReader
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine
 from handlers.model import Check, Finding, Outcome, Target
@@ -57,10 +59,26 @@ class Azure:
         self.pools: dict[str, Body] = {}
         self.machines: dict[str, list[Body]] = {}
         self.subnets: dict[str, Body] = {}
+        self.taken: dict[str, int] = {}
+        """How many addresses of each subnet are in use, as its network counts them."""
         self.usages: list[Body] = [usage("cores", 100, 300), usage("lowPriorityCores", 0, 100)]
         self.usages += [usage("standardDSv5Family", 40, 100), usage("standardESv5Family", 0, 10)]
         self.locks: list[Body] = []
+        self.roles: list[Body] = []
+        self.identity: Body = {"principalId": "0c"}
+        self.closed: list[Body] = []
+        """Where Standard_D4s_v5 may not be used."""
         self.events: dict[str, list[Body]] = {GROUP: [], NODE_GROUP: []}
+        self.tag = "aks-managed-poolName"
+        self.virtual_machines: list[Body] = []
+        """Those of the node resource group that belong to no scale set."""
+        self.nodes: dict[str, Body] = {}
+        self.leases: dict[str, datetime] = {}
+        self.pods: list[Body] = []
+        self.budgets: list[Body] = []
+        self.readyz: tuple[int, str] = (200, "[+]ping ok\n[+]etcd ok\nreadyz check passed")
+        self.kube_trouble = ""
+        """Why the API server is out of reach, as the client words it."""
         self.denied: set[str] = set()
         """Parts of paths that are answered with 403."""
 
@@ -83,9 +101,57 @@ class Azure:
         return self.pools[name]
 
     def subnet(self, prefix: str, used: int, subnet_id: str = SUBNET) -> Body:
-        taken = [{"id": f"{NODE_GROUP_ID}/providers/Microsoft.Network/x/{number}"} for number in range(used)]
-        self.subnets[subnet_id] = {"addressPrefix": prefix, "ipConfigurations": taken}
+        self.subnets[subnet_id] = {"addressPrefix": prefix}
+        self.taken[subnet_id] = used
         return self.subnets[subnet_id]
+
+    def node(self, name: str = "node-0", pool: str = "apps", machine: int = 0, **status: Any) -> Body:
+        """A node that is Ready and whose kubelet has just reported."""
+        conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": at(timedelta(days=2))}]
+        body: Body = {
+            "metadata": {"name": name, "labels": {"agentpool": pool}, "creationTimestamp": at(timedelta(days=2))},
+            "spec": {"providerID": f"azure://{scale_set_id(pool)}/virtualMachines/{machine}"},
+            "status": {"nodeInfo": {"kubeletVersion": "v1.33.6"}, "conditions": conditions, **status},
+        }
+        self.nodes[name] = body
+        self.leases[name] = NOW - timedelta(seconds=7)
+        return body
+
+    def not_ready(self, name: str = "node-0", status: str = "Unknown", message: str = "", **more: Any) -> Body:
+        """A node that is not Ready for a quarter of an hour."""
+        body = self.node(name, **more)
+        since = at(timedelta(minutes=15))
+        ready = {"type": "Ready", "status": status, "message": message, "lastTransitionTime": since}
+        body["status"]["conditions"] = [ready]
+        self.leases[name] = NOW - timedelta(minutes=15)
+        return body
+
+    def pod(self, name: str, node: str = "node-0", namespace: str = "shop", *, ready: bool = True, **more: Any) -> Body:
+        labels = more.pop("labels", {"app": name})
+        body: Body = {
+            "metadata": {
+                "name": name,
+                "namespace": namespace,
+                "labels": labels,
+                "creationTimestamp": at(timedelta(days=1)),
+                **more.pop("metadata", {}),
+            },
+            "spec": {"nodeName": node},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": str(ready)}], **more},
+        }
+        self.pods.append(body)
+        return body
+
+    def budget(self, name: str, app: str, allowed: int = 0, namespace: str = "shop", **spec: Any) -> Body:
+        selector = {"matchLabels": {"app": app}}
+        counts = {"disruptionsAllowed": allowed, "currentHealthy": 2, "desiredHealthy": 2 - allowed, "expectedPods": 2}
+        body: Body = {
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {"selector": selector, "minAvailable": 2 - allowed, **spec},
+            "status": counts,
+        }
+        self.budgets.append(body)
+        return body
 
     def lock(self, scope: str, level: str = "CanNotDelete", name: str = "keep") -> Body:
         lock_id = f"{scope}/providers/Microsoft.Authorization/locks/{name}"
@@ -94,6 +160,8 @@ class Azure:
 
     def answer(self, path: str) -> tuple[int, Any]:
         """What a GET of this path brings."""
+        if path.startswith("/kube:"):
+            return self.inside(path.removeprefix("/kube:"))
         answers = {known.lower(): answer for known, answer in self.answers().items()}
         if any(part.lower() in path.lower() for part in self.denied):
             message = f"no authorization to perform action on {path}"
@@ -102,36 +170,71 @@ class Azure:
             return 404, {"error": {"code": "ResourceNotFound", "message": f"{path} was not found"}}
         return 200, answers[path.lower()]
 
+    def inside(self, path: str) -> tuple[int, Any]:
+        """What the cluster's API server answers, or a text; 0 and a reason where it cannot be reached."""
+        if self.kube_trouble:
+            return 0, self.kube_trouble
+        if any(part in path for part in self.denied):
+            return 403, {
+                "kind": "Status",
+                "reason": "Forbidden",
+                "message": f'User "bot" cannot list {path}',
+                "code": 403,
+            }
+        leases = {name: {"renewTime": moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")} for name, moment in self.leases.items()}
+        lists = {
+            "/api/v1/nodes": list(self.nodes.values()),
+            "/api/v1/pods": self.pods,
+            "/apis/policy/v1/poddisruptionbudgets": self.budgets,
+            "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": [
+                {"metadata": {"name": name}, "spec": spec} for name, spec in leases.items()
+            ],
+        }
+        if not path:
+            return 200, {"reached": "directly", "trouble": ""}
+        if path == "/readyz":
+            return self.readyz
+        return (
+            (200, {"metadata": {}, "items": lists[path]}) if path in lists else (404, {"kind": "Status", "code": 404})
+        )
+
     def answers(self) -> dict[str, Any]:
         """By path; what is not here was never recorded."""
         hub = "/providers/Microsoft.Authorization"
         insights = f"/subscriptions/{SUB}/providers/Microsoft.Insights/eventtypes/management/values"
         found: dict[str, Any] = {
-            CLUSTER: resource(CLUSTER, self.cluster, location="westeurope", identity={"principalId": "0c"}),
+            CLUSTER: resource(CLUSTER, self.cluster, location="westeurope", identity=self.identity),
             f"{CLUSTER}/agentPools": rows(resource(pool_id(name), body) for name, body in self.pools.items()),
             f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachineScaleSets": rows(
                 self._scale_set(name) for name, body in self.pools.items() if body["type"] == "VirtualMachineScaleSets"
             ),
             f"{LOCATION}/usages": rows(self.usages),
             f"/subscriptions/{SUB}/providers/Microsoft.Compute/skus": rows(
-                [sku("Standard_D4s_v5", "standardDSv5Family", 4), sku("Standard_E4s_v5", "standardESv5Family", 4)]
+                [
+                    sku("Standard_D4s_v5", "standardDSv5Family", 4) | {"restrictions": self.closed},
+                    sku("Standard_E4s_v5", "standardESv5Family", 4),
+                ]
             ),
             f"/subscriptions/{SUB}{hub}/locks": rows(self.locks),
-            f"/subscriptions/{SUB}{hub}/roleAssignments": rows([]),
+            f"{NODE_GROUP_ID}{hub}/roleAssignments": rows(self.roles),
+            f"{SUBNET}{hub}/roleAssignments": rows(self.roles),
             f"{NODE_GROUP_ID}{hub}/policyAssignments": rows([]),
             f"{NODE_GROUP_ID}{hub}/policyExemptions": rows([]),
             f"{NODE_GROUP_ID}/providers/Microsoft.PolicyInsights/policyStates/latest/queryResults": rows([]),
             f"{CLUSTER}/providers/Microsoft.Insights/diagnosticSettings": rows([]),
         }
+        found[f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines"] = rows(self.virtual_machines)
         found |= {f"{scale_set_id(name)}/virtualMachines": rows(self.machines[name]) for name in self.pools}
         found |= {subnet_id: resource(subnet_id, body) for subnet_id, body in self.subnets.items()}
+        counted = [{"id": one, "name": {"value": "SubnetSpace"}, "currentValue": n} for one, n in self.taken.items()]
+        found[f"{VNET}/usages"] = rows(counted)
         found |= {f"{insights}#{group}": rows(events) for group, events in self.events.items()}
         return found
 
     def _scale_set(self, pool: str) -> Body:
         body = resource(scale_set_id(pool), {"provisioningState": "Succeeded"})
         capacity = len(self.machines[pool])
-        return body | {"tags": {"aks-managed-poolName": pool}, "sku": {"name": "Standard_D4s_v5", "capacity": capacity}}
+        return body | {"tags": {self.tag: pool}, "sku": {"name": "Standard_D4s_v5", "capacity": capacity}}
 
 
 def resource(resource_id: str, properties: Body, **more: Any) -> Body:
@@ -180,13 +283,21 @@ def event(resource_id: str, status: str, ago: timedelta, message: str = "", corr
     }
 
 
+def at(ago: timedelta) -> str:
+    return (NOW - ago).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 async def asked(question: str, azure: Azure) -> Check:
     """The verdict of one diagnostic on what Azure answers."""
     diagnostic = next(one for one in GRAPH.diagnostics if one.id == question)
     engine = Engine(GRAPH.only([diagnostic]), lambda _: frozenset())
     target = Target(ResourceId.parse(CLUSTER), NOW)
-    async with ArmReader(AzureAccess(), transport=Answers(azure.answer, NOW)) as arm:
-        diagnosis = await engine.diagnose(target, {ArmReader: arm})
+    transport = Answers(azure.answer, NOW)
+    async with (
+        ArmReader(AzureAccess(), transport=transport) as arm,
+        KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
+    ):
+        diagnosis = await engine.diagnose(target, {ArmReader: arm, KubeReader: kube})
     return diagnosis.checks[0]
 
 

@@ -76,3 +76,9 @@ def test_runbooks_that_explain_each_other_do_not_hang_the_ranking() -> None:
     both = {"a": frozenset({"b"}), "b": frozenset({"a"})}
     ranked = rank([finding("a", "/x", "/y"), finding("b", "/y", "/x")], lambda code: both[code])
     assert {one.finding.code for one in ranked} == {"a", "b"}
+
+
+def test_a_lock_on_a_cluster_is_no_part_of_it() -> None:
+    both = {"lock": frozenset({"cluster"}), "cluster": frozenset[str]()}
+    lock = finding("lock", f"{CLUSTER}/providers/Microsoft.Authorization/locks/keep")
+    assert all(one.root for one in rank([lock, finding("cluster", CLUSTER)], lambda code: both[code]))

@@ -1,0 +1,71 @@
+"""Everything a check asks with: one way to Azure, the open doors to the clusters, and perhaps a recording."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bot.settings import Settings
+from handlers.clients.access import AzureAccess
+from handlers.clients.arm import ArmReader
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.reader import KubeReader
+from handlers.model import Target
+
+if TYPE_CHECKING:
+    from handlers.clients.kube.doors import KubeDoors
+    from handlers.clients.recording import Recorder, Recording
+
+
+@dataclass(frozen=True)
+class Clients:
+    """What is shared by all checks of this process."""
+
+    arm: ArmReader
+    doors: KubeDoors
+    recorder: Recorder | None = None
+    recording: Recording | None = None
+
+    @asynccontextmanager
+    async def for_target(self, target: Target) -> AsyncIterator[Mapping[type, Any]]:
+        """The clients of one check of one cluster."""
+        transport = self.recording.transport() if self.recording else None
+        async with KubeReader(
+            target, self.arm, self.doors.access, recorder=self.recorder, transport=transport, doors=self.doors
+        ) as kube:
+            yield {ArmReader: self.arm, KubeReader: kube}
+
+
+def azure_access(settings: Settings) -> AzureAccess:
+    """Where Azure is, as the settings say."""
+    return AzureAccess(
+        resource_manager=settings.azure_resource_manager,
+        authority=settings.azure_authority,
+        ca_bundle=settings.ca_bundle,
+    )
+
+
+def kube_access(settings: Settings) -> KubeAccess:
+    """How clusters may be reached, as the settings say."""
+    return KubeAccess(kubeconfig=settings.kubeconfig, run_command=settings.run_command)
+
+
+@asynccontextmanager
+async def clients(
+    azure: AzureAccess,
+    kube: KubeAccess,
+    *,
+    recorder: Recorder | None = None,
+    recording: Recording | None = None,
+) -> AsyncIterator[Clients]:
+    """Open for as long as somebody asks."""
+    from handlers.clients.kube.doors import KubeDoors
+
+    transport = recording.transport() if recording else None
+    async with (
+        ArmReader(azure, recorder=recorder, transport=transport) as arm,
+        KubeDoors(arm, kube) as doors,
+    ):
+        yield Clients(arm, doors, recorder, recording)

@@ -1,0 +1,52 @@
+"""Does the control plane answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handlers.engine.declare import diagnostic
+from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.cluster import ApiServer
+from handlers.model import Clear, Finding, Judgement, Unavailable, Why
+
+
+@diagnostic(codes=("api-server-unavailable",), area="cluster")
+def api_server_unavailable(cluster: ManagedCluster, api: ApiServer) -> Iterator[Judgement]:
+    """The API server does not answer, or says that it is not ready."""
+    if api.ready:
+        yield Clear(f"the API server is ready, reached {api.reached}")
+        return
+    if not api.reached and cluster.private:
+        yield Unavailable("the API server", Why.FAILED, f"{cluster.name} is private and out of reach: {api.detail}")
+        return
+    if not api.reached and cluster.authorized_ranges:
+        detail = f"only {', '.join(cluster.authorized_ranges)} may reach it, and the bot may not be among them"
+        yield Unavailable("the API server", Why.FAILED, f"{api.detail}; {detail}")
+        return
+    yield Finding(
+        code="api-server-unavailable",
+        subject=cluster.id,
+        because=(
+            f"{cluster.fqdn or cluster.name}: {_said(api)}",
+            f"Azure says that the cluster is {cluster.state} and {cluster.power or 'of unknown power state'}",
+        ),
+        facts={
+            "detail": api.detail,
+            "failing": list(api.failing),
+            "reached": api.reached,
+            "fqdn": cluster.fqdn,
+            "state": cluster.state,
+            "cluster": cluster.name,
+            "group": cluster.group,
+            "subscription": cluster.subscription,
+            "cluster_id": cluster.id,
+        },
+    )
+
+
+def _said(api: ApiServer) -> str:
+    if not api.reached:
+        return f"no answer: {api.detail}"
+    if api.failing:
+        return f"/readyz says that {', '.join(api.failing)} failed"
+    return f"it answers with a fault: {api.detail}"

@@ -1,0 +1,81 @@
+"""Which nodes cannot be emptied?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from handlers.diagnose.draining import Draining, draining
+from handlers.engine.declare import diagnostic
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.cluster import Node, Nodes, Pod, Pods
+from handlers.evidence.complaints import Complaints
+from handlers.evidence.drains import named_nodes
+from handlers.model import Clear, Finding
+
+OVERDUE = timedelta(minutes=5)
+"""A pod that is deleted goes within its grace period; five minutes more, and something holds it."""
+
+
+@diagnostic(codes=("drain-error",), area="workloads")
+def drain_error(
+    cluster: ManagedCluster, pools: AgentPools, nodes: Nodes, pods: Pods, complaints: Complaints
+) -> Iterator[Finding | Clear]:
+    """A node that must be drained keeps pods that do not go."""
+    emptied = draining(pools, nodes, complaints)
+    for one in emptied:
+        by_name: dict[str, Node | None] = {node.name: node for node in one.nodes} | dict.fromkeys(one.gone)
+        for name, node in by_name.items():
+            stuck = [pod for pod in pods.on(name) if _stuck(pod, pods)]
+            blamed = any(name in named_nodes(told.error) for told in one.told) and pods.on(name)
+            if stuck or blamed:
+                yield _cannot_drain(cluster, one, name, node, stuck, pods)
+    if nodes.complete and pods.complete:
+        yield Clear(f"{sum(len(one.nodes) for one in emptied)} nodes to be drained, none stuck")
+
+
+def _stuck(pod: Pod, pods: Pods) -> bool:
+    if pod.phase == "Unknown":
+        return True
+    return pod.deleting is not None and pods.taken_at - pod.deleting > OVERDUE
+
+
+def _why(pod: Pod, node: Node | None) -> str:
+    if pod.finalizers:
+        return f"held by finalizer {', '.join(pod.finalizers)}"
+    if node is None:
+        return "its node does not exist any more"
+    return "its containers do not end" if node.is_ready else "its node is not Ready"
+
+
+def _cannot_drain(
+    cluster: ManagedCluster, one: Draining, name: str, node: Node | None, stuck: list[Pod], pods: Pods
+) -> Finding:
+    lines = [
+        f"{pod.namespace}/{pod.name} is {'Terminating' if pod.deleting else pod.phase}"
+        + (f" since {pod.deleting:%Y-%m-%d %H:%M} UTC" if pod.deleting else "")
+        + f": {_why(pod, node)}"
+        for pod in stuck
+    ]
+    pool, left = one.pool, len(pods.on(name))
+    return Finding(
+        code="drain-error",
+        subject=f"Node/{name}",
+        affects=(pool.id, cluster.id),
+        because=(
+            f"{name} (pool {pool.name}, {pool.state}) must be emptied and still holds {left} pods",
+            *lines[:5],
+            *(str(told) for told in one.told[:1]),
+        ),
+        facts={
+            "node": name,
+            "node_ready": node is not None and node.is_ready,
+            "pool": one.pool.name,
+            "pool_id": one.pool.id,
+            "stuck": [
+                {"namespace": pod.namespace, "pod": pod.name, "finalizers": list(pod.finalizers)} for pod in stuck
+            ],
+            "cluster": cluster.name,
+            "group": cluster.group,
+        },
+    )

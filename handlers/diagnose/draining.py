@@ -1,0 +1,35 @@
+"""Which nodes Azure is trying to empty: cordoned ones of a pool whose upgrade runs or failed, and those it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handlers.evidence.azure import AgentPool, AgentPools
+from handlers.evidence.cluster import Node, Nodes
+from handlers.evidence.complaints import Complaint, Complaints
+from handlers.evidence.drains import named_nodes, speaks_of_drain
+
+
+@dataclass(frozen=True, slots=True)
+class Draining:
+    """One pool that is being emptied node by node, and what Azure said about that."""
+
+    pool: AgentPool
+    nodes: tuple[Node, ...]
+    gone: tuple[str, ...]
+    """Nodes that Azure named and that do not exist any more."""
+    told: tuple[Complaint, ...]
+
+
+def draining(pools: AgentPools, nodes: Nodes, complaints: Complaints) -> tuple[Draining, ...]:
+    """Pools in which something must be drained now. A node that a person has cordoned is none of that."""
+    known = {node.name for node in nodes.nodes}
+    found = []
+    for pool in pools.pools:
+        told = complaints.speaking_of(speaks_of_drain, pool.id)
+        if not (pool.state.lower().startswith("upgrading") or (pool.failed and told)):
+            continue
+        named = {name for one in told for name in named_nodes(one.error)}
+        mine = tuple(n for n in nodes.of(pool.name) if n.cordoned or n.quarantined or n.name in named)
+        found.append(Draining(pool, mine, tuple(sorted(named - known)), told))
+    return tuple(found)

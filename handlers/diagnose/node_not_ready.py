@@ -1,0 +1,149 @@
+"""Which nodes are not Ready, and why?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from handlers.engine.declare import diagnostic
+from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
+from handlers.evidence.cluster import Node, NodeLeases, Nodes
+from handlers.evidence.compute import Instance, Instances
+from handlers.model import Clear, Finding, Judgement, Unavailable
+
+JOINING = timedelta(minutes=10)
+"""A new node needs a few minutes for its network plugin and images before it is Ready."""
+SILENT = timedelta(seconds=40)
+"""A kubelet renews its lease every 10 s; Kubernetes itself gives up on it after 40."""
+PRESSURES = {"MemoryPressure": "memory", "DiskPressure": "disk", "PIDPressure": "process ids"}
+OFF = frozenset({"stopped", "stopping", "deallocated", "deallocating"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a node is not Ready: one word for programs, a sentence for people."""
+
+    word: str
+    says: str
+
+
+@diagnostic(codes=("node-not-ready",), area="nodes")
+def node_not_ready(
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    nodes: Nodes,
+    instances: Instances | Unavailable,
+    leases: NodeLeases | Unavailable,
+) -> Iterator[Judgement]:
+    """A node is not Ready; the reason is found by elimination."""
+    excused = []
+    for node in nodes.nodes:
+        if node.is_ready:
+            continue
+        pool = next((one for one in pools.pools if one.name.lower() == node.pool.lower()), None)
+        machine = _machine(node, instances)
+        excuse = _excuse(cluster, node, pool, machine, instances)
+        if excuse:
+            excused.append(f"{node.name} {excuse}")
+        else:
+            yield _not_ready(cluster, node, pool, _reason(node, machine, instances, leases))
+    if nodes.complete:
+        passing = f"; passing: {', '.join(excused[:3])}" if excused else ""
+        yield Clear(f"{len(nodes.nodes)} nodes, none out of order{passing}")
+
+
+def _excuse(
+    cluster: ManagedCluster, node: Node, pool: AgentPool | None, machine: Instance | None, seen: Instances | Unavailable
+) -> str:
+    """Why a node that is not Ready is no problem; empty where it is one."""
+    if node.created and cluster.taken_at - node.created < JOINING:
+        return "has just been created"
+    if node.deleting or node.leaving:
+        return "is being taken away"
+    if machine and machine.state.lower() == "deleting":
+        return "is being deleted"
+    if pool and pool.busy and (node.cordoned or (machine and machine.busy)):
+        return f"is being replaced: pool {pool.name} is {pool.state}"
+    if node.spot and _gone_or_off(machine, seen):
+        return "was a spot machine and has been evicted"
+    if pool and (pool.stopped or pool.parks_nodes) and _gone_or_off(machine, seen):
+        return "has been switched off with its pool"
+    return ""
+
+
+def _reason(
+    node: Node, machine: Instance | None, instances: Instances | Unavailable, leases: NodeLeases | Unavailable
+) -> Reason:
+    if machine and machine.power.lower() in OFF:
+        return Reason("vm-stopped", f"its virtual machine is {machine.power}")
+    if machine and machine.failed:
+        return Reason("vm-failed", f"its virtual machine {machine.name} is Failed")
+    if machine is None and isinstance(instances, Instances) and instances.complete and node.machine:
+        return Reason("vm-gone", "its virtual machine does not exist any more")
+    network = node.troubles.get("NetworkUnavailable")
+    if network:
+        return Reason("network", f"its network is unavailable: {network.message or network.reason}")
+    for kind, what in PRESSURES.items():
+        condition = node.troubles.get(kind)
+        if condition:
+            return Reason("pressure", f"it runs out of {what}: {condition.message or condition.reason}")
+    if node.ready.status == "Unknown":
+        return _silent(node, leases)
+    return Reason("kubelet-says", f"its kubelet says: {node.ready.message or node.ready.reason or 'nothing'}")
+
+
+def _silent(node: Node, leases: NodeLeases | Unavailable) -> Reason:
+    renewed = leases.renewed.get(node.name) if isinstance(leases, NodeLeases) else None
+    if renewed is None or isinstance(leases, Unavailable):
+        return Reason("kubelet-silent", f"its kubelet has stopped reporting: {node.ready.message or node.ready.reason}")
+    silence = leases.taken_at - renewed
+    since = f"since {renewed:%Y-%m-%d %H:%M:%S} UTC"
+    if silence < SILENT:
+        return Reason("kubelet-back", f"its kubelet reports again {since}, the node is not yet Ready")
+    return Reason("kubelet-silent", f"its kubelet is silent {since}; the lease is not renewed")
+
+
+def _not_ready(cluster: ManagedCluster, node: Node, pool: AgentPool | None, reason: Reason) -> Finding:
+    since = f"{node.ready.since:%Y-%m-%d %H:%M} UTC" if node.ready.since else "an unknown time"
+    return Finding(
+        code="node-not-ready",
+        subject=node.subject,
+        affects=(pool.id,) if pool and pool.failed else (),
+        because=(
+            f"{node.name} (pool {node.pool or 'none'}) is not Ready since {since}: Ready={node.ready.status}",
+            reason.says,
+        ),
+        facts={
+            "node": node.name,
+            "pool": node.pool,
+            "since": since,
+            "reason": reason.word,
+            "says": reason.says,
+            "machine_id": node.machine,
+            "instance_id": node.machine.rsplit("/", 1)[-1] if "/virtualMachineScaleSets/" in node.machine else "",
+            "scale_set": _scale_set(node.machine),
+            "cluster": cluster.name,
+            "group": cluster.group,
+            "subscription": cluster.subscription,
+            "node_group": cluster.node_group,
+        },
+    )
+
+
+def _machine(node: Node, instances: Instances | Unavailable) -> Instance | None:
+    if isinstance(instances, Unavailable):
+        return None
+    return next((one for one in instances.machines if one.id.lower() == node.machine.lower()), None)
+
+
+def _gone_or_off(machine: Instance | None, seen: Instances | Unavailable) -> bool:
+    if machine is None:
+        return isinstance(seen, Instances) and seen.complete
+    return machine.power.lower() in OFF or machine.state.lower() == "deleting"
+
+
+def _scale_set(machine_id: str) -> str:
+    parts = machine_id.split("/")
+    lower = [part.lower() for part in parts]
+    return parts[lower.index("virtualmachinescalesets") + 1] if "virtualmachinescalesets" in lower else ""

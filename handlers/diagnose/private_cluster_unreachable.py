@@ -1,0 +1,44 @@
+"""Is the cluster private, and are we outside?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handlers.engine.declare import diagnostic
+from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.cluster import ApiServer
+from handlers.model import Clear, Finding, NotApplicable, Severity
+
+
+@diagnostic(codes=("private-cluster-unreachable",), area="network")
+def private_cluster_unreachable(cluster: ManagedCluster, api: ApiServer) -> Iterator[Finding | Clear | NotApplicable]:
+    """A private cluster is asked from outside of its network."""
+    if not cluster.private:
+        yield NotApplicable(f"{cluster.name} is not private")
+        return
+    if api.reached:
+        yield Clear(f"the private API server was reached {api.reached}")
+        return
+    zone = cluster.private_zone or "system"
+    yield Finding(
+        code="private-cluster-unreachable",
+        subject=cluster.id,
+        severity=Severity.WARNING,
+        because=(
+            f"{cluster.name} is private: only {cluster.private_fqdn or 'a private address'} leads to its API server",
+            f"from here: {api.detail}",
+            f"private DNS zone: {zone}",
+        ),
+        facts={
+            "private_fqdn": cluster.private_fqdn,
+            "fqdn": cluster.fqdn,
+            "zone": zone,
+            "resolves": api.trouble != "dns",
+            "detail": api.detail,
+            "cluster": cluster.name,
+            "group": cluster.group,
+            "subscription": cluster.subscription,
+            "node_group": cluster.node_group,
+            "cluster_id": cluster.id,
+        },
+    )

@@ -1,0 +1,421 @@
+"""What the cluster says of itself: its API server, its nodes, the pods that stand out, and the disruption budgets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from sys import intern
+from typing import Any
+
+from handlers.clients.errors import ServerFault, Unreachable
+from handlers.clients.kube.reader import KubeReader
+from handlers.engine.declare import collector
+from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.complaints import Complaints
+from handlers.evidence.drains import named_nodes, speaks_of_drain
+from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
+from handlers.model import Evidence, NotApplicable, Unavailable
+
+PROVIDER = "azure://"
+SYSTEM = "kube-system"
+NODE_IMAGE = "kubernetes.azure.com/node-image-version"
+UPGRADE_STATUS = "kubernetes.azure.com/upgrade-status"
+LEAVING = frozenset({"tobedeletedbyclusterautoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption"})
+"""Taints of nodes that an autoscaler is taking away."""
+
+_HASH = re.compile(r"-[0-9a-z]{6,10}$")
+"""What a Deployment's ReplicaSet has behind the Deployment's name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiServer(Evidence):
+    """Whether the API server answers from here, and what it says of itself."""
+
+    reached: str
+    trouble: str = ""
+    """dns, refused, connect-timeout, tls, network, or the status of an answer that was a fault."""
+    detail: str = ""
+    failing: tuple[str, ...] = ()
+
+    @property
+    def ready(self) -> bool:
+        return bool(self.reached) and not self.trouble and not self.failing
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition of a node."""
+
+    status: str
+    reason: str
+    message: str
+    since: datetime | None
+
+
+NO_CONDITION = Condition("Unknown", "", "the node has no Ready condition", None)
+NO_TROUBLES: Mapping[str, Condition] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node."""
+
+    name: str
+    pool: str
+    machine: str
+    """The ARM id of its virtual machine; empty for a virtual node."""
+    ready: Condition
+    troubles: Mapping[str, Condition]
+    """The other conditions that hold, such as DiskPressure. Of 5,000 nodes only what is wrong is kept."""
+    cordoned: bool
+    leaving: bool
+    quarantined: bool
+    deleting: bool
+    spot: bool
+    version: str
+    image: str
+    created: datetime | None
+
+    @property
+    def subject(self) -> str:
+        return f"Node/{self.name}"
+
+    @property
+    def is_ready(self) -> bool:
+        return self.ready.status == "True"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nodes(Evidence):
+    """The cluster's nodes."""
+
+    nodes: tuple[Node, ...]
+
+    def of(self, pool: str) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if node.pool.lower() == pool.lower())
+
+    def on(self, machine: str) -> Node | None:
+        return next((node for node in self.nodes if node.machine.lower() == machine.lower()), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeLeases(Evidence):
+    """When each node's kubelet last reported."""
+
+    renewed: Mapping[str, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """One pod that stands out."""
+
+    namespace: str
+    name: str
+    node: str
+    phase: str
+    ready: bool
+    owner_kind: str
+    owner: str
+    created: datetime | None
+    deleting: datetime | None
+    grace_s: int
+    finalizers: tuple[str, ...]
+    trouble: str
+    """Why a container waits or ended, or why the pod was not given a node."""
+    detail: str
+    image: str
+    restarts: int
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def subject(self) -> str:
+        return f"{self.namespace}/Pod/{self.name}"
+
+    @property
+    def workload(self) -> str:
+        """What keeps it alive, as a person knows it: `Deployment/coredns`, and not the ReplicaSet in between."""
+        return workload(self.owner_kind, self.owner)
+
+    @property
+    def done(self) -> bool:
+        return self.phase == "Succeeded" or (self.phase == "Failed" and self.owner_kind == "Job")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pods(Evidence):
+    """The pods that stand out: not well, on their way out, or on a node that is being emptied. Of the rest, counts."""
+
+    pods: tuple[Pod, ...]
+    total: int
+    by_node: Mapping[str, int]
+    system: Mapping[str, int]
+    """How many pods each owner in kube-system has."""
+
+    def on(self, node: str) -> tuple[Pod, ...]:
+        return tuple(pod for pod in self.pods if pod.node == node)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """One PodDisruptionBudget."""
+
+    namespace: str
+    name: str
+    selector: Mapping[str, Any]
+    min_available: str
+    max_unavailable: str
+    allowed: int
+    healthy: int
+    desired: int
+    expected: int
+    owner: str
+
+    @property
+    def subject(self) -> str:
+        return f"{self.namespace}/PodDisruptionBudget/{self.name}"
+
+    def covers(self, pod: Pod) -> bool:
+        return pod.namespace == self.namespace and matches(self.selector, pod.labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budgets(Evidence):
+    """The cluster's PodDisruptionBudgets."""
+
+    budgets: tuple[Budget, ...]
+
+
+@collector(
+    reads=("Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",),
+    sees=("get /readyz",),
+    deadline_s=10,
+)
+async def api_server(cluster: ManagedCluster, kube: KubeReader) -> ApiServer | NotApplicable:
+    """the API server"""
+    if cluster.power.lower() == "stopped":
+        return NotApplicable(f"{cluster.name} is stopped: its API server does not run")
+    source = f"{cluster.name}: /readyz"
+    try:
+        told = await kube.text("/readyz", {"verbose": "true"}, also=(500,))
+    except Unreachable as error:
+        trouble = error.code or "network"
+        return ApiServer(source=source, taken_at=cluster.taken_at, reached="", trouble=trouble, detail=error.detail)
+    except ServerFault as error:
+        fault = str(error.status or "fault")
+        return ApiServer(
+            source=source, taken_at=cluster.taken_at, reached=kube.reached, trouble=fault, detail=error.detail
+        )
+    failing = tuple(line[3:].partition(" failed")[0] for line in told.splitlines() if line.startswith("[-]"))
+    return ApiServer(source=source, taken_at=cluster.taken_at, reached=kube.reached or "directly", failing=failing)
+
+
+@collector(reads=(), sees=("list nodes",), deadline_s=15)
+async def nodes(cluster: ManagedCluster, kube: KubeReader) -> Nodes | NotApplicable:
+    """the nodes"""
+    if cluster.power.lower() == "stopped":
+        return NotApplicable(f"{cluster.name} is stopped: it has no nodes")
+    listing = await kube.list("/api/v1/nodes", read_node)
+    return Nodes(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, nodes=listing.items)
+
+
+@collector(reads=(), sees=("list leases.coordination.k8s.io",), deadline_s=15)
+async def node_leases(nodes: Nodes, kube: KubeReader) -> NodeLeases:
+    """the kubelets' leases"""
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+    listing = await kube.list(path, _renewal)
+    renewed = {name: at for name, at in listing.items if at}
+    return NodeLeases(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, renewed=renewed)
+
+
+@dataclass
+class _Sweep:
+    """What is kept while the pages of pods go by: a hundred and fifty thousand pods are not."""
+
+    emptied: frozenset[str]
+    pods: list[Pod] = field(default_factory=list)
+    total: int = 0
+    by_node: dict[str, int] = field(default_factory=dict)
+    system: dict[str, int] = field(default_factory=dict)
+
+    def add(self, body: Mapping[str, Any]) -> None:
+        self.total += 1
+        node = intern(text(body, "spec", "nodeName"))
+        self.by_node[node] = self.by_node.get(node, 0) + 1
+        if text(body, "metadata", "namespace") == SYSTEM:
+            owner = intern(workload(*_owner(body)))
+            self.system[owner] = self.system.get(owner, 0) + 1
+        if node in self.emptied or stands_out(body):
+            self.pods.append(read_pod(body))
+
+
+@collector(reads=(), sees=("list pods",), deadline_s=25)
+async def pods(nodes: Nodes, complaints: Complaints | Unavailable, kube: KubeReader) -> Pods:
+    """the pods"""
+    emptied = {node.name for node in nodes.nodes if node.cordoned or not node.is_ready}
+    if isinstance(complaints, Complaints):
+        told = complaints.speaking_of(speaks_of_drain)
+        emptied |= {name for one in told for name in named_nodes(one.error)}
+    swept = await kube.fold("/api/v1/pods", lambda: _Sweep(frozenset(emptied)), _Sweep.add)
+    return Pods(
+        source=swept.source,
+        taken_at=swept.taken_at,
+        truncated=swept.truncated,
+        pods=tuple(swept.value.pods),
+        total=swept.value.total,
+        by_node=swept.value.by_node,
+        system=swept.value.system,
+    )
+
+
+@collector(reads=(), sees=("list poddisruptionbudgets.policy",))
+async def budgets(cluster: ManagedCluster, kube: KubeReader) -> Budgets | NotApplicable:
+    """the disruption budgets"""
+    if cluster.power.lower() == "stopped":
+        return NotApplicable(f"{cluster.name} is stopped: nothing is drained")
+    listing = await kube.list("/apis/policy/v1/poddisruptionbudgets", read_budget)
+    return Budgets(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, budgets=listing.items)
+
+
+def read_node(body: Mapping[str, Any]) -> Node:
+    """A node from its wire body."""
+    labels = dig(body, "metadata", "labels") or {}
+    taints = [text(taint, "key").lower() for taint in rows(body, "spec", "taints")]
+    said = {intern(text(row, "type")): row for row in rows(body, "status", "conditions")}
+    ready = said.pop("Ready", None)
+    provider = text(body, "spec", "providerID")
+    return Node(
+        name=intern(need_text(body, "metadata", "name")),
+        pool=intern(text(labels, "agentpool") or text(labels, "kubernetes.azure.com/agentpool")),
+        machine=provider.removeprefix(PROVIDER) if provider.startswith(PROVIDER) else "",
+        ready=_condition(ready) if ready else NO_CONDITION,
+        troubles={kind: _condition(row) for kind, row in said.items() if text(row, "status") == "True"} or NO_TROUBLES,
+        cordoned=dig(body, "spec", "unschedulable") is True,
+        leaving=any(taint in LEAVING for taint in taints),
+        quarantined=text(labels, UPGRADE_STATUS).lower() == "quarantined",
+        deleting=bool(text(body, "metadata", "deletionTimestamp")),
+        spot=text(labels, "kubernetes.azure.com/scalesetpriority").lower() == "spot",
+        version=intern(text(body, "status", "nodeInfo", "kubeletVersion").removeprefix("v")),
+        image=intern(text(labels, NODE_IMAGE)),
+        created=moment(text(body, "metadata", "creationTimestamp")),
+    )
+
+
+def stands_out(body: Mapping[str, Any]) -> bool:
+    """Whether a pod is of interest wherever it runs."""
+    metadata, status = body.get("metadata") or {}, body.get("status") or {}
+    if "deletionTimestamp" in metadata:
+        return True
+    phase = status.get("phase")
+    if phase == "Succeeded":
+        return False
+    return phase != "Running" or not _is_ready(status)
+
+
+def read_pod(body: Mapping[str, Any]) -> Pod:
+    """A pod from its wire body."""
+    metadata, status = dig(body, "metadata"), dig(body, "status")
+    containers = [*rows(status, "initContainerStatuses"), *rows(status, "containerStatuses")]
+    kind, owner = _owner(body)
+    trouble, detail, image = _trouble(status, containers)
+    return Pod(
+        namespace=need_text(metadata, "namespace"),
+        name=need_text(metadata, "name"),
+        node=text(body, "spec", "nodeName"),
+        phase=text(status, "phase"),
+        ready=_is_ready(status or {}),
+        owner_kind=kind,
+        owner=owner,
+        created=moment(text(metadata, "creationTimestamp")),
+        deleting=moment(text(metadata, "deletionTimestamp")),
+        grace_s=number(metadata, "deletionGracePeriodSeconds"),
+        finalizers=texts(metadata, "finalizers"),
+        trouble=trouble,
+        detail=detail,
+        image=image,
+        restarts=sum(number(one, "restartCount") for one in containers),
+        labels=dict(dig(metadata, "labels") or {}),
+    )
+
+
+def workload(kind: str, name: str) -> str:
+    return f"Deployment/{_HASH.sub('', name)}" if kind == "ReplicaSet" else f"{kind}/{name}"
+
+
+def _owner(body: Mapping[str, Any]) -> tuple[str, str]:
+    """A pod without an owner stands for itself."""
+    owner = next(iter(rows(body, "metadata", "ownerReferences")), {})
+    return text(owner, "kind") or "Pod", text(owner, "name") or text(body, "metadata", "name")
+
+
+def read_budget(body: Mapping[str, Any]) -> Budget:
+    """A disruption budget from its wire body."""
+    owner = next(iter(rows(body, "metadata", "ownerReferences")), {})
+    managed = text(body, "metadata", "labels", "app.kubernetes.io/managed-by")
+    tool = "Argo CD" if text(body, "metadata", "annotations", "argocd.argoproj.io/tracking-id") else managed
+    return Budget(
+        namespace=need_text(body, "metadata", "namespace"),
+        name=need_text(body, "metadata", "name"),
+        selector=dig(body, "spec", "selector") or {},
+        min_available=_limit(body, "minAvailable"),
+        max_unavailable=_limit(body, "maxUnavailable"),
+        allowed=number(body, "status", "disruptionsAllowed"),
+        healthy=number(body, "status", "currentHealthy"),
+        desired=number(body, "status", "desiredHealthy"),
+        expected=number(body, "status", "expectedPods"),
+        owner=f"{text(owner, 'kind')} {text(owner, 'name')}" if owner else tool,
+    )
+
+
+def matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether a label selector (both forms of it) takes these labels. An empty one takes everything."""
+    wanted = selector.get("matchLabels") or {}
+    if any(labels.get(key) != value for key, value in wanted.items()):
+        return False
+    return all(_agrees(rule, labels) for rule in selector.get("matchExpressions") or [])
+
+
+def _agrees(rule: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    key, values = text(rule, "key"), texts(rule, "values")
+    present = {
+        "In": labels.get(key) in values,
+        "NotIn": labels.get(key) not in values,
+        "Exists": key in labels,
+        "DoesNotExist": key not in labels,
+    }
+    return present.get(text(rule, "operator"), False)
+
+
+def _condition(row: Mapping[str, Any]) -> Condition:
+    status, reason, message = (intern(text(row, key)) for key in ("status", "reason", "message"))
+    return Condition(status, reason, message, moment(text(row, "lastTransitionTime")))
+
+
+def _renewal(body: Mapping[str, Any]) -> tuple[str, datetime | None]:
+    return intern(need_text(body, "metadata", "name")), moment(text(body, "spec", "renewTime"))
+
+
+def _is_ready(status: Mapping[str, Any]) -> bool:
+    return any(row.get("type") == "Ready" and row.get("status") == "True" for row in status.get("conditions") or ())
+
+
+def _trouble(status: Any, containers: list[Mapping[str, Any]]) -> tuple[str, str, str]:
+    """What is wrong with a pod, in Kubernetes' own word; its message; and the image it is about."""
+    for one in containers:
+        waiting, ended = dig(one, "state", "waiting"), dig(one, "state", "terminated")
+        last = dig(one, "lastState", "terminated")
+        reason = text(waiting, "reason")
+        if reason and reason not in ("ContainerCreating", "PodInitializing"):
+            return reason, text(waiting, "message") or text(last, "message"), text(one, "image")
+        if text(ended, "reason") and number(ended, "exitCode"):
+            return text(ended, "reason"), text(ended, "message"), text(one, "image")
+    for row in rows(status, "conditions"):
+        if text(row, "type") == "PodScheduled" and text(row, "status") == "False":
+            return text(row, "reason"), text(row, "message"), ""
+    return text(status, "reason"), text(status, "message"), ""
+
+
+def _limit(body: Mapping[str, Any], name: str) -> str:
+    value = dig(body, "spec", name)
+    return "" if value is None else str(value)

@@ -1,0 +1,86 @@
+"""One check of a large cluster, and the plain download of the same pages, in a process that does nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+import orjson
+
+from bot.clients import Clients, clients
+from handlers.clients.access import AzureAccess
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.direct import DirectWay
+from handlers.clients.names import resolve
+from handlers.model import State, Target
+from tests.bench.inside_process import CLUSTER
+from tests.checking import diagnose
+
+LISTS = (
+    "/api/v1/nodes",
+    "/api/v1/pods",
+    "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+    "/apis/policy/v1/poddisruptionbudgets",
+)
+ROUNDS = 3
+
+
+async def measure(environment: dict[str, str]) -> dict[str, float]:
+    azure = AzureAccess(
+        resource_manager=environment["AKSBOT_AZURE_RESOURCE_MANAGER"],
+        authority=environment["AKSBOT_AZURE_AUTHORITY"],
+        ca_bundle=Path(environment["AKSBOT_CA_BUNDLE"]),
+        identity=environment,
+    )
+    async with clients(azure, KubeAccess()) as opened:
+        await diagnose(opened, await resolve("staging-neu", opened.arm))  # imports, tokens, TLS
+        target = await resolve(CLUSTER, opened.arm)
+        idle_mb = _peak_mb(reset=True)
+        checked = [await _checked(opened, target) for _ in range(ROUNDS)]
+        peak_mb = _peak_mb(reset=False)
+        plain = [await _downloaded(opened, target) for _ in range(ROUNDS)]
+    wall_s, judged_s = min(checked)
+    return {"wall_s": wall_s, "judged_s": judged_s, "plain_s": min(plain), "idle_mb": idle_mb, "peak_mb": peak_mb}
+
+
+async def _checked(opened: Clients, target: Target) -> tuple[float, float]:
+    began = time.perf_counter()
+    diagnosis = await diagnose(opened, target)
+    wall_s = time.perf_counter() - began
+    if diagnosis.state is not State.CLEAR or diagnosis.unseen:
+        raise RuntimeError(f"{diagnosis.state}: {diagnosis.unseen}")
+    return wall_s, sum(check.took_ms for check in diagnosis.checks) / 1000
+
+
+async def _downloaded(opened: Clients, target: Target) -> float:
+    """The same lists at once, with the same client; each page parsed and dropped."""
+    way = DirectWay(target, opened.doors)
+    began = time.perf_counter()
+    await asyncio.gather(*(_pages(way, path) for path in LISTS))
+    took_s = time.perf_counter() - began
+    await way.close()
+    return took_s
+
+
+async def _pages(way: DirectWay, path: str) -> None:
+    follows = ""
+    while True:
+        more = f"&continue={follows}" if follows else ""
+        reply = await way.send("GET", f"{path}?limit=500{more}", None)
+        follows = orjson.loads(reply.content)["metadata"].get("continue", "")
+        if not follows:
+            return
+
+
+def _peak_mb(*, reset: bool) -> float:
+    """The most memory that this process has held, since the last reset."""
+    if reset:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+if __name__ == "__main__":
+    sys.stdout.write(orjson.dumps(asyncio.run(measure(orjson.loads(sys.argv[1])))).decode())

@@ -1,0 +1,70 @@
+"""Which diagnostics may say "clear" although something they look at could not be seen, and why that is still proof.
+
+What stands in no table may not: a diagnostic that is touched by a loss, also through evidence it only asks for where
+there is some, ends inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handlers.evidence.azure import AgentPools
+from handlers.evidence.cluster import NodeLeases, Nodes
+from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
+from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
+from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
+from handlers.model import Diagnosis, Evidence, Outcome
+from tests.checking import touched
+
+Lost = frozenset[type[Evidence]]
+Acquittals = Mapping[str, tuple[Lost, str]]
+"""Diagnostic → (what may be missing, why its other evidence still proves that nothing is wrong)."""
+
+_LOGS: Lost = frozenset({ActivityLog, NodeActivityLog})
+
+CLEAR_WITHOUT: Acquittals = {
+    "cluster-failed": (_LOGS, "the cluster's own state says that it has not failed; logs only tell why it did"),
+    "nodepool-failed": (
+        _LOGS
+        | {
+            ScaleSets,
+            Instances,
+            DiagnosticSettings,
+            ComputeUsages,
+            VmSizes,
+            Policies,
+            PolicyStates,
+            RoleAssignments,
+            Locks,
+        },
+        "the pools' own states say that none has failed; the other steps only tell why one did",
+    ),
+    "node-vm-failed": (frozenset({Nodes}), "the machines' own states prove it; nodes only tell how loud it is"),
+    "node-not-ready": (
+        frozenset({ScaleSets, Instances, NodeLeases}),
+        "every node says itself that it is Ready; machines and leases only tell why one is not",
+    ),
+    "kube-system-not-running": (
+        _LOGS | {AgentPools, ScaleSets},
+        "every pod of kube-system is read; pools and errors only tell which other pods are kept",
+    ),
+    "subnet-full": (_LOGS, "the addresses are counted, and are enough; errors only tell whom a full subnet has hit"),
+}
+
+CLEAR_IN_HEALTH: Acquittals = {
+    "resource-lock": (_LOGS | {ScaleSets}, "no lock holds anything of the cluster: no error can blame one"),
+    "drain-error": (_LOGS | {ScaleSets}, "no pool is upgrading or has failed: nothing is to be drained"),
+    "pdb-blocks-drain": (_LOGS | {ScaleSets}, "no pool is upgrading or has failed: nothing is to be drained"),
+}
+"""Where nothing has failed, nobody has anything to complain about; these hold only there."""
+
+
+def wrongly_clear(diagnosis: Diagnosis, lost: Lost, *tables: Acquittals) -> dict[str, set[str]]:
+    """Diagnostics that are clear, and what they did not see."""
+    found = {}
+    for one in diagnosis.checks:
+        excused = frozenset[type[Evidence]]().union(*(table[one.id][0] for table in tables if one.id in table))
+        blind = {kind.__name__ for kind in lost - excused if one.id in touched({kind})}
+        if blind and one.outcome is Outcome.CLEAR:
+            found[one.id] = blind
+    return found

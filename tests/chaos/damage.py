@@ -1,0 +1,129 @@
+"""Everything that can happen to an answer, and every route of a check that it can happen to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from bot.clients import clients
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.reader import KubeReader
+from handlers.clients.recording import Recorder
+from handlers.engine.declare import Collector
+from handlers.engine.run import Engine
+from handlers.model import Diagnosis, Evidence, Target
+from sandbox.arm.faults import Fault
+from sandbox.arm.server import ArmServer
+from sandbox.kube import place
+from sandbox.scenario import Scenario
+from sandbox.world import World
+from tests.checking import GRAPH, LIBRARY, access, azure, check, cluster_id, collectors_that
+
+DEADLINE_S = 2.0
+AT_ONCE = 6
+CREDENTIAL = "listclusterusercredential"
+SAMPLE, OF = 1, 4
+"""`make test` walks every fourth case of the matrix, so that each route meets some damages; soak walks all."""
+
+DAMAGES: dict[str, dict[str, Any]] = {
+    "500": {"kind": "500"},
+    "429": {"kind": "429", "retry_after_s": 60},
+    "403": {"kind": "403"},
+    "timeout": {"kind": "timeout"},
+    "reset": {"kind": "reset"},
+    "empty": {"kind": "empty"},
+    "malformed": {"kind": "malformed"},
+    "half": {"kind": "half"},
+    "html": {"kind": "html"},
+    "an object": {"kind": "shape", "body": "{}"},
+    "a list": {"kind": "shape", "body": "[]"},
+    "a text": {"kind": "shape", "body": '"x"'},
+    "no list of values": {"kind": "shape", "body": '{"value": {}, "items": {}}'},
+}
+"""What can happen to an answer. The last four are JSON, and not what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One address of a check, as a template: Azure's, or the cluster's own; and which evidence comes from there."""
+
+    template: str
+    kinds: frozenset[type[Evidence]]
+    inside: bool = False
+
+    def strike(self, server: ArmServer, cluster: str, damage: str, **more: Any) -> None:
+        """Let it happen there from now on."""
+        key = cluster_id(server.world, cluster).key
+        faults = server.kube[key].faults if self.inside else server.faults
+        faults.append(Fault(**DAMAGES[damage], route=self.template, **more))
+
+
+@cache
+def world_of(scenario: str) -> World:
+    """Read only: all tests of a process share it."""
+    return Scenario.load(scenario).world
+
+
+async def routes_of(scenario: str, cluster: str) -> tuple[Route, ...]:
+    """Every route that an undamaged check asks."""
+    world = world_of(scenario)
+    collecting: dict[tuple[str, bool], set[str]] = {}
+    async with azure(world) as server, clients(access(server), KubeAccess()) as opened:
+        target = Target(cluster_id(world, cluster))
+        async with opened.for_target(target) as given:
+            undamaged = await Engine(GRAPH, LIBRARY.explains).diagnose(target, given)
+            for call in given[KubeReader].calls:
+                inside = place.parse(call.method, call.path, {}).route
+                collecting.setdefault((inside, True), set()).add(call.kind)
+        kind_by_request = {call.request_id: call.kind for call in opened.arm.calls}
+        for request in server.log:
+            if kind := kind_by_request.get(request.client_request_id or ""):
+                collecting.setdefault((request.route, False), set()).add(kind)
+    assert undamaged.unseen == ()
+    return tuple(
+        Route(template, frozenset(_evidence(template, names)), inside)
+        for (template, inside), names in sorted(collecting.items())
+    )
+
+
+def _evidence(template: str, names: set[str]) -> set[type[Evidence]]:
+    """Whoever asks the cluster first fetches the credential for all."""
+    if template.lower().endswith(CREDENTIAL):
+        return collectors_that(_asks_the_cluster)
+    return collectors_that(lambda collector: collector.name in names)
+
+
+def _asks_the_cluster(collector: Collector) -> bool:
+    return any(need.kind is KubeReader for need in collector.needs)
+
+
+def sampled(routes: Sequence[Route], damage: str, beside: int = 0) -> list[Route]:
+    """The routes that this damage strikes in a short walk. `beside`: another such walk, so that two meet more."""
+    shift = list(DAMAGES).index(damage) + SAMPLE + beside
+    return [route for number, route in enumerate(routes) if (number + shift) % OF == 0]
+
+
+async def struck(
+    scenario: str, cluster: str, route: Route, damage: str, recorder: Recorder | None = None, **more: Any
+) -> Diagnosis:
+    """One check while one route is damaged. It ends in its time limit."""
+    async with azure(world_of(scenario)) as server:
+        route.strike(server, cluster, damage, **more)
+        async with asyncio.timeout(DEADLINE_S + 3):
+            return await check(server, cluster, deadline_s=DEADLINE_S, recorder=recorder)
+
+
+async def side_by_side(routes: Sequence[Route], one: Callable[[Route], Awaitable[None]]) -> None:
+    """Much of a damaged check is waiting. All that is wrong is told at once."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def passing(route: Route) -> None:
+        async with gate:
+            await one(route)
+
+    ended = await asyncio.gather(*(passing(route) for route in routes), return_exceptions=True)
+    if wrong := [one for one in ended if isinstance(one, Exception)]:
+        raise AssertionError("\n".join(dict.fromkeys(str(one).split("\nassert")[0] or repr(one) for one in wrong)))

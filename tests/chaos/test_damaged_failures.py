@@ -1,0 +1,125 @@
+"""The same damages where something is wrong: what is unseen is said, in the ledger too, and no cause is invented."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
+from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
+from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
+from handlers.model import Diagnosis, Evidence, Finding, Outcome
+from tests.chaos.acquittals import CLEAR_WITHOUT, wrongly_clear
+from tests.chaos.damage import DAMAGES, Route, routes_of, sampled, side_by_side, struck, world_of
+from tests.chaos.test_damaged_answers import HEALTH, errors_in
+from tests.checking import GRAPH, azure, check
+
+SCENARIO, CLUSTER = "quota-blocks-upgrade", "prod-weu"
+Key = tuple[str, str]
+
+STEP_OF: dict[type[Evidence], int] = {
+    ScaleSets: 2,
+    Instances: 3,
+    ActivityLog: 4,
+    NodeActivityLog: 4,
+    ComputeUsages: 5,
+    VmSizes: 5,
+    Policies: 6,
+    PolicyStates: 6,
+    RoleAssignments: 6,
+    Locks: 7,
+}
+"""Where the ledger of a failed pool needs which evidence. Diagnostic settings are a remark of step 4 only."""
+
+
+@dataclass(frozen=True)
+class Undamaged:
+    """What is found where everything is seen."""
+
+    found: frozenset[str]
+    causes: dict[Key, frozenset[Key]]
+
+    @classmethod
+    def of(cls, diagnosis: Diagnosis) -> "Undamaged":
+        found = frozenset(one.id for one in diagnosis.checks if one.outcome is Outcome.FOUND)
+        return cls(found, causes_of(diagnosis))
+
+
+def causes_of(diagnosis: Diagnosis) -> dict[Key, frozenset[Key]]:
+    """What explains each finding, ids in one case: Azure spells the same id in several."""
+    return {
+        one.finding.key: frozenset((code, subject.lower()) for code, subject in one.explained_by)
+        for one in diagnosis.findings
+    }
+
+
+async def undamaged() -> Undamaged:
+    async with azure(world_of(SCENARIO)) as server:
+        return Undamaged.of(await check(server, CLUSTER))
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_what_is_unseen_is_said_and_no_cause_is_invented(damage: str, caplog: pytest.LogCaptureFixture) -> None:
+    await walk(sampled(await routes_of(SCENARIO, CLUSTER), damage, beside=2), damage)
+    assert errors_in(caplog) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_what_is_unseen_is_said_on_every_route(damage: str, caplog: pytest.LogCaptureFixture) -> None:
+    await walk(await routes_of(SCENARIO, CLUSTER), damage)
+    assert errors_in(caplog) == []
+
+
+async def walk(routes: list[Route] | tuple[Route, ...], damage: str) -> None:
+    whole = await undamaged()
+    assert {"quota-exceeded", "nodepool-failed", "cluster-failed"} <= whole.found
+
+    async def one(route: Route) -> None:
+        judge(await struck(SCENARIO, CLUSTER, route, damage), route, whole)
+
+    await side_by_side(routes, one)
+
+
+def judge(diagnosis: Diagnosis, route: Route, whole: Undamaged) -> None:
+    where = route.template
+    outcomes = {one.id: one.outcome for one in diagnosis.checks}
+    assert Outcome.CRASHED not in outcomes.values(), where
+    acquitted = wrongly_clear(diagnosis, route.kinds, CLEAR_WITHOUT)
+    assert not acquitted, f"{where}: clear, and not seen: {acquitted}"
+    for one in whole.found:
+        assert outcomes[one] in (Outcome.FOUND, Outcome.INCONCLUSIVE), f"{where}: {one} is {outcomes[one]}"
+    alarms = {"api-server-unavailable"} if where == HEALTH else set()
+    for key, causes in causes_of(diagnosis).items():
+        assert key in whole.causes or key[0] in alarms, f"{where}: invented {key}"
+        assert causes <= whole.causes.get(key, frozenset()), f"{where}: invented a cause of {key}"
+    if not alarms & {code for code, _ in causes_of(diagnosis)}:
+        is_said(diagnosis, route)
+    for ranked in diagnosis.findings:
+        if ranked.finding.code == "nodepool-failed":
+            is_in_the_ledger(ranked.finding, route)
+
+
+def is_said(diagnosis: Diagnosis, route: Route) -> None:
+    """By the fact's title, or by the part of it that is missing: the last words of the address."""
+    last = [part for part in route.template.split("/") if part != "{}"][-1]
+    for kind in route.kinds - lost_with_others(route):
+        title = GRAPH.collectors[kind].title
+        said = [one for one in diagnosis.unseen if title in one.wanted or last in one.wanted or last in one.detail]
+        assert said, f"{route.template}: {title} is not named in {[str(one) for one in diagnosis.unseen]}"
+
+
+def lost_with_others(route: Route) -> frozenset[type[Evidence]]:
+    """What needs something else that is lost is not asked for, and takes over its absence."""
+    return frozenset(
+        kind for kind in route.kinds if any(need.kind in route.kinds for need in GRAPH.collectors[kind].needs)
+    )
+
+
+def is_in_the_ledger(finding: Finding, route: Route) -> None:
+    ledger = {row["step"]: row for row in finding.facts["ledger"]}
+    for kind in route.kinds:
+        if kind in STEP_OF:
+            step = ledger[STEP_OF[kind]]
+            assert step["seen"] == "unseen", f"{route.template}: step {step}"
+        if kind is DiagnosticSettings:
+            assert "not seen" in ledger[4]["says"], ledger[4]

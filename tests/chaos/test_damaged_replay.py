@@ -1,0 +1,52 @@
+"""A check that could not see everything, recorded: offline it finds the same and misses the same."""
+
+from pathlib import Path
+
+import pytest
+
+from handlers.clients.recording import Recorder
+from handlers.evidence.governance import Policies
+from handlers.model import Diagnosis
+from tests.chaos.damage import DEADLINE_S, Route, routes_of, sampled, side_by_side, struck, world_of
+from tests.checking import cluster_id
+from tests.replaying import replayed, verdict
+
+FAILURES = ("timeout", "403", "500", "half")
+ASKED_IN_PARTS = {Policies}
+"""Who waits for several answers loses all if the time is up before they are in; the recording has those that came."""
+CASES = (("healthy-fleet", "prod-eus2"), ("quota-blocks-upgrade", "prod-weu"))
+
+
+@pytest.mark.parametrize("damage", FAILURES)
+@pytest.mark.parametrize(("scenario", "cluster"), CASES)
+async def test_what_went_wrong_goes_wrong_again(scenario: str, cluster: str, damage: str, tmp_path: Path) -> None:
+    await play(scenario, cluster, damage, sampled(await routes_of(scenario, cluster), damage), tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("damage", FAILURES)
+@pytest.mark.parametrize(("scenario", "cluster"), CASES)
+async def test_what_went_wrong_on_any_route_goes_wrong_again(
+    scenario: str, cluster: str, damage: str, tmp_path: Path
+) -> None:
+    await play(scenario, cluster, damage, await routes_of(scenario, cluster), tmp_path)
+
+
+async def play(scenario: str, cluster: str, damage: str, routes: list[Route] | tuple[Route, ...], folder: Path) -> None:
+    target = str(cluster_id(world_of(scenario), cluster))
+
+    async def one(route: Route) -> None:
+        case, recorder = folder / f"{routes.index(route)}.zip", Recorder(target)
+        first = await struck(scenario, cluster, route, damage, recorder)
+        recorder.save(case)
+        again = await replayed(case, DEADLINE_S)
+        if route.kinds & ASKED_IN_PARTS:
+            assert outcomes(again) == outcomes(first), route.template
+        else:
+            assert verdict(again) == verdict(first), route.template
+
+    await side_by_side(routes, one)
+
+
+def outcomes(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    return [(one.id, one.outcome) for one in diagnosis.checks]

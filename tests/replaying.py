@@ -1,0 +1,34 @@
+"""A recorded check, asked again offline, and what must be the same then."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from bot.clients import clients
+from bot.events import Report
+from bot.render.json_report import as_dict
+from handlers.clients.access import AzureAccess
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.recording import Recording
+from handlers.engine.run import CHECK_DEADLINE_S
+from handlers.model import Diagnosis, Target
+from handlers.resource_id import ResourceId
+from tests.checking import GRAPH, LIBRARY, diagnose
+
+
+async def replayed(case: Path, deadline_s: float = CHECK_DEADLINE_S) -> Diagnosis:
+    """The case, diagnosed from what was recorded alone."""
+    recording = Recording.load(case)
+    target = Target(ResourceId.parse(recording.target), recording.recorded_at)
+    async with clients(AzureAccess(), KubeAccess(), recording=recording) as opened:
+        return await diagnose(opened, target, GRAPH, deadline_s)
+
+
+def verdict(diagnosis: Diagnosis) -> bytes:
+    """Findings, how every check ended and why, and what could not be seen: byte for byte."""
+    whole = as_dict(Report(diagnosis, 0.0, 0), LIBRARY)
+    checks = [{key: one[key] for key in ("id", "outcome", "why")} for one in whole["checks"]]
+    unseen = [asdict(one) for one in diagnosis.unseen]
+    return json.dumps([whole["findings"], checks, whole["state"], unseen], sort_keys=True).encode()
