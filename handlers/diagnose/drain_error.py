@@ -11,7 +11,7 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes, Pod, Pods
 from handlers.evidence.complaints import Complaints
 from handlers.evidence.drains import named_nodes
-from handlers.model import Clear, Finding
+from handlers.model import Clear, Finding, Unavailable
 
 OVERDUE = timedelta(minutes=5)
 """A pod that is deleted goes within its grace period; five minutes more, and something holds it."""
@@ -20,7 +20,7 @@ OVERDUE = timedelta(minutes=5)
 @diagnostic(codes=("drain-error",), area="workloads")
 def drain_error(
     cluster: ManagedCluster, pools: AgentPools, nodes: Nodes, pods: Pods, complaints: Complaints
-) -> Iterator[Finding | Clear]:
+) -> Iterator[Finding | Clear | Unavailable]:
     """A node that must be drained keeps pods that do not go."""
     emptied = draining(pools, nodes, complaints)
     for one in emptied:
@@ -30,7 +30,9 @@ def drain_error(
             blamed = any(name in named_nodes(told.error) for told in one.told) and pods.on(name)
             if stuck or blamed:
                 yield _cannot_drain(cluster, one, name, node, stuck, pods)
-    if nodes.complete and pods.complete:
+    if pools.failed and complaints.gaps:  # whether that was a drain is told there
+        yield complaints.gaps[0]
+    elif nodes.complete and pods.complete:
         yield Clear(f"{sum(len(one.nodes) for one in emptied)} nodes to be drained, none stuck")
 
 

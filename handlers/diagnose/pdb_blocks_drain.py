@@ -11,13 +11,13 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Budget, Budgets, Nodes, Pod, Pods
 from handlers.evidence.complaints import Complaint, Complaints
 from handlers.evidence.drains import speaks_of_budgets
-from handlers.model import Clear, Finding
+from handlers.model import Clear, Finding, Unavailable
 
 
 @diagnostic(codes=("pdb-blocks-drain",), area="workloads")
 def pdb_blocks_drain(
     cluster: ManagedCluster, pools: AgentPools, nodes: Nodes, pods: Pods, budgets: Budgets, complaints: Complaints
-) -> Iterator[Finding | Clear]:
+) -> Iterator[Finding | Clear | Unavailable]:
     """A PodDisruptionBudget allows no disruption while a node must be drained."""
     emptied = draining(pools, nodes, complaints)
     refused = complaints.recent(speaks_of_budgets)
@@ -27,7 +27,9 @@ def pdb_blocks_drain(
         twice = [pod for _, pod in held if _first_of_several(budget, pod, budgets)]
         if (budget.allowed == 0 and budget.expected and (held or told)) or twice:
             yield _blocks(cluster, budget, budgets, held, told, twice)
-    if budgets.complete and pods.complete:
+    if pools.failed and complaints.gaps:  # whether that was a drain is told there
+        yield complaints.gaps[0]
+    elif budgets.complete and pods.complete:
         yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains")
 
 

@@ -16,7 +16,7 @@ from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.complaints import Complaints
 from handlers.evidence.drains import named_nodes, speaks_of_drain
 from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
-from handlers.model import Evidence, NotApplicable, Unavailable
+from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
 
 PROVIDER = "azure://"
 SYSTEM = "kube-system"
@@ -203,12 +203,24 @@ async def api_server(cluster: ManagedCluster, kube: KubeReader) -> ApiServer | N
         trouble = error.code or "network"
         return ApiServer(source=source, taken_at=cluster.taken_at, reached="", trouble=trouble, detail=error.detail)
     except ServerFault as error:
+        if not kube.reached:  # Azure failed on the way there; the cluster's own server said nothing
+            raise
         fault = str(error.status or "fault")
         return ApiServer(
             source=source, taken_at=cluster.taken_at, reached=kube.reached, trouble=fault, detail=error.detail
         )
-    failing = tuple(line[3:].partition(" failed")[0] for line in told.splitlines() if line.startswith("[-]"))
-    return ApiServer(source=source, taken_at=cluster.taken_at, reached=kube.reached or "directly", failing=failing)
+    return ApiServer(
+        source=source, taken_at=cluster.taken_at, reached=kube.reached or "directly", failing=_failing(told)
+    )
+
+
+def _failing(told: str) -> tuple[str, ...]:
+    """The checks that `/readyz` says failed. A text that says neither that nor that all passed is no answer."""
+    lines = told.strip().splitlines()
+    failing = tuple(line[3:].partition(" failed")[0] for line in lines if line.startswith("[-]"))
+    if not failing and (not lines or lines[-1] != "readyz check passed"):
+        raise CannotSee(Unavailable("/readyz", Why.FAILED, "the answer of /readyz could not be understood"))
+    return failing
 
 
 @collector(reads=(), sees=("list nodes",), deadline_s=15)

@@ -11,6 +11,7 @@ import orjson
 
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
+from sandbox.world import World
 
 CLUSTER = "dev-shared"
 PODS_EACH = 30
@@ -33,14 +34,20 @@ def large(nodes: int) -> str:
     )
 
 
-async def serve(nodes: int) -> None:
-    """The small fleet as Azure shows it, with the large cluster's inside; then wait to be ended."""
+def world_with(nodes: int) -> tuple[World, str]:
+    """The small fleet as Azure shows it, with the large cluster's inside."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "scenario.yaml").write_text(large(nodes))
         inside = Scenario.load(folder).world.kubes
     world = Scenario.load("healthy-fleet").world
     cluster = next(key for key in world.kubes if key.endswith(f"/{CLUSTER}"))
     world.kubes[cluster] = inside[cluster]
+    return world, cluster
+
+
+async def serve(nodes: int) -> None:
+    """Serve it, with its pages rendered, until the other end says so."""
+    world, cluster = world_with(nodes)
     async with ArmServer(world) as server:
         for plural in PAGED:
             server.kube[cluster].prerender(plural)

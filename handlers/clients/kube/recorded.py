@@ -63,6 +63,9 @@ class Kept:
         self._answered("GET", target, None, plain, redact_text(reply.content.decode("utf-8", errors="replace")))
 
     def failed(self, method: str, target: str, body: Any, error: ArmError) -> None:
+        """A fault on the way to the server (Azure gave no credential) must not look like an answer of the server."""
+        if isinstance(error, ServerFault) and error.unavailable.wanted != Asked.at(target).wanted:
+            error = ServerFault(error.unavailable.wanted, error.detail)
         self._recorder.failed(method, PREFIX + target, _packed(body), error)
 
     def cut_off(self, method: str, target: str, body: Any) -> None:
