@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.settings import Settings
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm import FRESH_FOR_S, ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.model import Target
@@ -59,13 +59,14 @@ async def clients(
     *,
     recorder: Recorder | None = None,
     recording: Recording | None = None,
+    fresh_for_s: float = FRESH_FOR_S,
 ) -> AsyncIterator[Clients]:
     """Open for as long as somebody asks."""
     from handlers.clients.kube.doors import KubeDoors
 
     transport = recording.transport() if recording else None
     async with (
-        ArmReader(azure, recorder=recorder, transport=transport) as arm,
+        ArmReader(azure, recorder=recorder, transport=transport, fresh_for_s=fresh_for_s) as arm,
         KubeDoors(arm, kube) as doors,
     ):
         yield Clients(arm, doors, recorder, recording)

@@ -6,15 +6,20 @@ from collections.abc import Iterator
 
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
-from handlers.evidence.cluster import ApiServer
-from handlers.model import Clear, Finding, Judgement, Unavailable, Why
+from handlers.evidence.cluster import ApiServer, Nodes
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
 
 @diagnostic(codes=("api-server-unavailable",), area="cluster")
-def api_server_unavailable(cluster: ManagedCluster, api: ApiServer) -> Iterator[Judgement]:
+def api_server_unavailable(
+    cluster: ManagedCluster, api: ApiServer, nodes: Nodes | Unavailable | NotApplicable
+) -> Iterator[Judgement]:
     """The API server does not answer, or says that it is not ready."""
     if api.ready:
         yield Clear(f"the API server is ready, reached {api.reached}")
+        return
+    if not api.reached and isinstance(nodes, Nodes):
+        yield Clear("the API server answers commands that Azure runs inside")
         return
     if not api.reached and cluster.private:
         yield Unavailable("the API server", Why.FAILED, f"{cluster.name} is private and out of reach: {api.detail}")

@@ -6,18 +6,23 @@ from collections.abc import Iterator
 
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
-from handlers.evidence.cluster import ApiServer
-from handlers.model import Clear, Finding, NotApplicable, Severity
+from handlers.evidence.cluster import ApiServer, Nodes
+from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
 
 
 @diagnostic(codes=("private-cluster-unreachable",), area="network")
-def private_cluster_unreachable(cluster: ManagedCluster, api: ApiServer) -> Iterator[Finding | Clear | NotApplicable]:
+def private_cluster_unreachable(
+    cluster: ManagedCluster, api: ApiServer, nodes: Nodes | Unavailable | NotApplicable
+) -> Iterator[Finding | Clear | NotApplicable]:
     """A private cluster is asked from outside of its network."""
     if not cluster.private:
         yield NotApplicable(f"{cluster.name} is not private")
         return
     if api.reached:
         yield Clear(f"the private API server was reached {api.reached}")
+        return
+    if isinstance(nodes, Nodes):
+        yield Clear(f"out of reach from here ({api.detail}); its inside was seen through run-command")
         return
     zone = cluster.private_zone or "system"
     yield Finding(

@@ -201,7 +201,8 @@ async def api_server(cluster: ManagedCluster, kube: KubeReader) -> ApiServer | N
         told = await kube.text("/readyz", {"verbose": "true"}, also=(500,))
     except Unreachable as error:
         trouble = error.code or "network"
-        return ApiServer(source=source, taken_at=cluster.taken_at, reached="", trouble=trouble, detail=error.detail)
+        detail = error.detail.partition(";")[0]  # behind it stands that run-command was not asked either
+        return ApiServer(source=source, taken_at=cluster.taken_at, reached="", trouble=trouble, detail=detail)
     except ServerFault as error:
         if not kube.reached:  # Azure failed on the way there; the cluster's own server said nothing
             raise

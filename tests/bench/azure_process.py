@@ -13,6 +13,7 @@ from pathlib import Path
 from handlers.clients.access import AzureAccess
 from sandbox.arm.request_log import LoggedRequest
 from sandbox.arm.server import ArmServer
+from sandbox.kube.request_log import LoggedRequest as KubeRequest
 from sandbox.scenario import Scenario
 
 
@@ -23,18 +24,18 @@ class AzureProcess:
     access: AzureAccess
     pipe: Connection
 
-    def log(self) -> list[LoggedRequest]:
-        """What was asked since the last call of this."""
+    def log(self) -> tuple[list[LoggedRequest], list[KubeRequest]]:
+        """What was asked since the last call of this: of Azure, and of the clusters."""
         self.pipe.send("log")
-        logged: list[LoggedRequest] = self.pipe.recv()
+        logged: tuple[list[LoggedRequest], list[KubeRequest]] = self.pipe.recv()
         return logged
 
 
 @contextmanager
-def azure_process(scenario: str, latency_s: float) -> Iterator[AzureProcess]:
+def azure_process(scenario: str, latency_s: float, kube_latency_s: float) -> Iterator[AzureProcess]:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(there, scenario, latency_s), daemon=True)
+    process = context.Process(target=_serve, args=(there, scenario, latency_s, kube_latency_s), daemon=True)
     process.start()
     environment = here.recv()
     access = AzureAccess(
@@ -50,15 +51,17 @@ def azure_process(scenario: str, latency_s: float) -> Iterator[AzureProcess]:
         process.join(10)
 
 
-def _serve(pipe: Connection, scenario: str, latency_s: float) -> None:
-    asyncio.run(_serving(pipe, Scenario.load(scenario), latency_s))
+def _serve(pipe: Connection, scenario: str, latency_s: float, kube_latency_s: float) -> None:
+    asyncio.run(_serving(pipe, Scenario.load(scenario), latency_s, kube_latency_s))
 
 
-async def _serving(pipe: Connection, scenario: Scenario, latency_s: float) -> None:
+async def _serving(pipe: Connection, scenario: Scenario, latency_s: float, kube_latency_s: float) -> None:
     async with ArmServer(scenario.world, latency_s=latency_s) as server:
+        for kube in server.kube.values():
+            kube.latency_s = kube_latency_s
         pipe.send(server.environment("reader"))
-        seen = 0
         while await asyncio.to_thread(pipe.recv) == "log":
-            log = server.log[seen:]
-            seen += len(log)
-            pipe.send(log)
+            pipe.send((server.log[:], [request for kube in server.kube.values() for request in kube.log]))
+            server.log.clear()
+            for kube in server.kube.values():
+                kube.log.clear()

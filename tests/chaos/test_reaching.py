@@ -1,0 +1,108 @@
+"""A private cluster, seen from outside: with run-command and without, allowed, forbidden, stuck and cut.
+
+Whatever happens inside, the Azure half of the check is whole, and the diagnosis says what was and was not seen.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.clients import clients
+from handlers.clients.kube.access import KubeAccess
+from handlers.model import Diagnosis, Outcome, Target
+from sandbox.arm.server import ArmServer
+from sandbox.kube.world import KubeWorld, RunCommands
+from sandbox.scenario import Scenario
+from sandbox.world import World
+from tests.checking import access, cluster_id, diagnose
+
+CLUSTER = "payments-prod"
+RUN = "Microsoft.ContainerService/managedClusters/runCommand/action"
+FROM_AZURE = {
+    "cluster-failed",
+    "node-vm-failed",
+    "nodepool-failed",
+    "provisioning-in-progress",
+    "quota-exceeded",
+    "resource-lock",
+    "subnet-full",
+}
+FROM_INSIDE = {
+    "drain-error",
+    "kube-system-not-running",
+    "node-not-ready",
+    "pdb-blocks-drain",
+    "upgrade-half-done",
+}
+
+
+async def checked(
+    commands: RunCommands | None = None, *, allowed: tuple[str, ...] = ("payments-*",), granted: bool = True
+) -> tuple[Diagnosis, int]:
+    """The diagnosis, and how many commands were run."""
+    world = Scenario.load("private-cluster-unreachable").world
+    inside(world).run_commands = commands or RunCommands()
+    if granted:
+        world.principals = [
+            replace(one, actions=(*one.actions, RUN)) if one.name == "reader" else one for one in world.principals
+        ]
+    async with ArmServer(world) as server:
+        async with clients(access(server), KubeAccess(run_command=allowed, connect_s=0.3)) as opened:
+            diagnosis = await diagnose(opened, Target(cluster_id(world, CLUSTER)))
+        written = [request for request in server.log if request.is_write and request.principal == "reader"]
+        assert {request.action for request in written} <= {RUN}
+    return diagnosis, len([request for request in written if request.status == 202])
+
+
+def inside(world: World) -> KubeWorld:
+    return world.kubes[str(cluster_id(world, CLUSTER)).lower()]
+
+
+def outcomes(diagnosis: Diagnosis) -> dict[str, Outcome]:
+    return {check.id: check.outcome for check in diagnosis.checks}
+
+
+def assert_only_azure_was_seen(diagnosis: Diagnosis, says: str) -> None:
+    found = outcomes(diagnosis)
+    assert {found[one] for one in FROM_AZURE} == {Outcome.CLEAR}
+    assert {found[one] for one in FROM_INSIDE} == {Outcome.INCONCLUSIVE}
+    assert found["private-cluster-unreachable"] is Outcome.FOUND
+    assert any(says in one.detail for one in diagnosis.unseen), diagnosis.unseen
+
+
+@pytest.mark.parametrize("allowed", [(), ("prod-*",)])
+async def test_where_it_is_not_allowed_no_command_is_run(allowed: tuple[str, ...]) -> None:
+    diagnosis, commands = await checked(allowed=allowed)
+    assert commands == 0
+    assert_only_azure_was_seen(diagnosis, "no connection within 0.3 s")
+
+
+async def test_where_it_is_allowed_the_inside_is_seen_with_at_most_five_commands() -> None:
+    diagnosis, commands = await checked()
+    found = outcomes(diagnosis)
+    assert 0 < commands <= 5
+    assert found["private-cluster-unreachable"] is Outcome.CLEAR
+    assert found["api-server-unavailable"] is Outcome.CLEAR
+    assert found["node-not-ready"] is Outcome.CLEAR
+    assert Outcome.FOUND not in found.values()
+
+
+async def test_where_it_is_forbidden_the_missing_action_is_named() -> None:
+    diagnosis, _ = await checked(granted=False)
+    assert_only_azure_was_seen(diagnosis, "run-command")
+    assert RUN in {one.grant for one in diagnosis.unseen}
+
+
+async def test_a_pod_that_never_starts_and_one_that_finds_no_room_are_told_apart_from_silence() -> None:
+    for commands in (RunCommands(never_starts=True), RunCommands(fails="0/7 nodes are available: 7 Insufficient cpu.")):
+        diagnosis, _ = await checked(commands)
+        assert_only_azure_was_seen(diagnosis, "run-command")
+
+
+async def test_output_that_is_cut_is_never_taken_for_the_whole() -> None:
+    diagnosis, commands = await checked(RunCommands(output_limit=900))
+    found = outcomes(diagnosis)
+    assert commands > 0
+    assert {found[one] for one in FROM_AZURE} == {Outcome.CLEAR}
+    assert Outcome.CLEAR not in {found[one] for one in FROM_INSIDE}
+    assert Outcome.CRASHED not in found.values()
