@@ -23,6 +23,10 @@ Acquittals = Mapping[str, tuple[Lost, str]]
 _LOGS: Lost = frozenset({ActivityLog, NodeActivityLog})
 
 CLEAR_WITHOUT: Acquittals = {
+    "api-server-unavailable": (
+        frozenset({Nodes}),
+        "`/readyz` itself says that it is ready; nodes only tell that commands ran inside where it is out of reach",
+    ),
     "cluster-failed": (_LOGS, "the cluster's own state says that it has not failed; logs only tell why it did"),
     "nodepool-failed": (
         _LOGS
