@@ -4,6 +4,7 @@ import json
 import logging
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,15 +37,42 @@ def planted(world: World) -> World:
     return world
 
 
+def planted_inside(world: World) -> World:
+    """The same in every annotation, label-free text and message of every cluster's objects."""
+    texts = " ; ".join(text for text, _ in AS_TEXT.values())
+    for kube in world.kubes.values():
+        for body in [*kube.every("pods"), *kube.every("nodes"), *kube.every("poddisruptionbudgets")]:
+            body["metadata"].setdefault("annotations", {})["planted"] = texts
+            status = body.get("status", {})
+            for one in [*status.get("conditions", []), *_waiting(status)]:
+                one["message"] = f"{one.get('message', '')} ; {texts}"
+            kube.put(body)
+    return world
+
+
+def _waiting(status: dict[str, Any]) -> list[dict[str, Any]]:
+    states = [one.get("state", {}) for one in status.get("containerStatuses", [])]
+    return [state["waiting"] for state in states if "waiting" in state]
+
+
 def _in_a_string(message: str, texts: str) -> str:
     return json.dumps({"error": {"code": "X", "message": texts, "details": [{"message": message, **AS_FIELD}]}})
 
 
-@pytest.mark.parametrize("scenario", ["quota-blocks-upgrade", "lock-blocks-delete"])
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "quota-blocks-upgrade",
+        "lock-blocks-delete",
+        "kube-system-not-running",
+        "node-not-ready",
+        "node-not-ready-network",
+    ],
+)
 async def test_no_secret_comes_out_anywhere(scenario: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     loaded = Scenario.load(scenario)
-    world = planted(loaded.world)
+    world = planted_inside(planted(loaded.world))
     cluster = next(name for name, findings in loaded.expect.items() if findings)
     case = tmp_path / "case.zip"
     async with azure(world) as server:
