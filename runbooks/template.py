@@ -217,6 +217,7 @@ def _environment(undefined: type[Undefined]) -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
         undefined=undefined, trim_blocks=True, lstrip_blocks=True, extensions=[_QuoteInShellBlocks]
     )
+    environment.globals.clear()  # a fact may be called `namespace`, as Jinja's own class is
     environment.filters |= {
         "sh": _sh,
         "sh_in_double_quotes": _sh_in_double_quotes,

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
-from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
+
+COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
 
 
 @diagnostic(codes=("api-server-unavailable",), area="cluster")
@@ -15,6 +17,9 @@ def api_server_unavailable(
     cluster: ManagedCluster, api: ApiServer, nodes: Nodes | Unavailable | NotApplicable
 ) -> Iterator[Judgement]:
     """The API server does not answer, or says that it is not ready."""
+    if cluster.state.lower() in COMING_OR_GOING:
+        yield NotApplicable(f"{cluster.name} is {cluster.state}: its API server comes or goes")
+        return
     if api.ready:
         yield Clear(f"the API server is ready, reached {api.reached}")
         return
@@ -31,6 +36,7 @@ def api_server_unavailable(
     yield Finding(
         code="api-server-unavailable",
         subject=cluster.id,
+        severity=Severity.ERROR if api.reached or api.trouble == "refused" else Severity.WARNING,
         because=(
             f"{cluster.fqdn or cluster.name}: {_said(api)}",
             f"Azure says that the cluster is {cluster.state} and {cluster.power or 'of unknown power state'}",
@@ -51,7 +57,7 @@ def api_server_unavailable(
 
 def _said(api: ApiServer) -> str:
     if not api.reached:
-        return f"no answer: {api.detail}"
+        return f"no answer from here: {api.detail}"
     if api.failing:
         return f"/readyz says that {', '.join(api.failing)} failed"
     return f"it answers with a fault: {api.detail}"

@@ -26,10 +26,11 @@ def drain_error(
     for one in emptied:
         by_name: dict[str, Node | None] = {node.name: node for node in one.nodes} | dict.fromkeys(one.gone)
         for name, node in by_name.items():
-            stuck = [pod for pod in pods.on(name) if _stuck(pod, pods)]
-            blamed = any(name in named_nodes(told.error) for told in one.told) and pods.on(name)
-            if stuck or blamed:
-                yield _cannot_drain(cluster, one, name, node, stuck, pods)
+            left = [pod for pod in pods.on(name) if pod.drained]
+            stuck = [pod for pod in left if _stuck(pod, pods)]
+            blamed = any(name in named_nodes(told.error) for told in one.told)
+            if stuck or (blamed and left):
+                yield _cannot_drain(cluster, one, name, node, stuck, len(left))
     if pools.failed and complaints.gaps:  # whether that was a drain is told there
         yield complaints.gaps[0]
     elif nodes.complete and pods.complete:
@@ -51,7 +52,7 @@ def _why(pod: Pod, node: Node | None) -> str:
 
 
 def _cannot_drain(
-    cluster: ManagedCluster, one: Draining, name: str, node: Node | None, stuck: list[Pod], pods: Pods
+    cluster: ManagedCluster, one: Draining, name: str, node: Node | None, stuck: list[Pod], left: int
 ) -> Finding:
     lines = [
         f"{pod.namespace}/{pod.name} is {'Terminating' if pod.deleting else pod.phase}"
@@ -59,7 +60,7 @@ def _cannot_drain(
         + f": {_why(pod, node)}"
         for pod in stuck
     ]
-    pool, left = one.pool, len(pods.on(name))
+    pool, machine = one.pool, node.machine if node else ""
     return Finding(
         code="drain-error",
         subject=f"Node/{name}",
@@ -77,6 +78,14 @@ def _cannot_drain(
             "stuck": [
                 {"namespace": pod.namespace, "pod": pod.name, "finalizers": list(pod.finalizers)} for pod in stuck
             ],
+            "pool_state": pool.state,
+            "upgrade_pending": pool.upgrading,
+            "target": cluster.current_version or cluster.version,
+            "machine_id": machine,
+            "scale_set": machine.split("/")[-3] if node and node.in_scale_set else "",
+            "instance_id": machine.split("/")[-1] if node and node.in_scale_set else "",
+            "node_group": cluster.node_group,
+            "subscription": cluster.subscription,
             "cluster": cluster.name,
             "group": cluster.group,
         },

@@ -26,10 +26,18 @@ def draining(pools: AgentPools, nodes: Nodes, complaints: Complaints) -> tuple[D
     known = {node.name for node in nodes.nodes}
     found = []
     for pool in pools.pools:
-        told = complaints.speaking_of(speaks_of_drain, pool.id)
-        if not (pool.state.lower().startswith("upgrading") or (pool.failed and told)):
+        told = _told(pool, nodes, complaints)
+        if not (pool.state.lower().startswith(("upgrading", "deleting")) or (pool.failed and told)):
             continue
         named = {name for one in told for name in named_nodes(one.error)}
         mine = tuple(n for n in nodes.of(pool.name) if n.cordoned or n.quarantined or n.name in named)
         found.append(Draining(pool, mine, tuple(sorted(named - known)), told))
     return tuple(found)
+
+
+def _told(pool: AgentPool, nodes: Nodes, complaints: Complaints) -> tuple[Complaint, ...]:
+    """What was said of the pool itself, and of the cluster (all pools at once) about one of its nodes."""
+    mine = {node.name for node in nodes.of(pool.name)}
+    of_pool = complaints.speaking_of(speaks_of_drain, pool.id)
+    of_cluster = complaints.speaking_of(speaks_of_drain, pool.id.rsplit("/agentPools/", 1)[0])
+    return of_pool or tuple(one for one in of_cluster if not (told := named_nodes(one.error)) or told & mine)

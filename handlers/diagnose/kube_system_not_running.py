@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
@@ -30,9 +30,14 @@ def kube_system_not_running(cluster: ManagedCluster, pods: Pods, nodes: Nodes) -
 
 
 def _broken(pod: Pod, pods: Pods) -> bool:
-    """Restarts alone are history; a pod that is new, leaving or finished is no trouble."""
-    young = pod.created is not None and pods.taken_at - pod.created < STARTING
-    return not (pod.ready or pod.done or young or pod.deleting)
+    """Restarts alone are history; a pod that is new, leaving, finished or unready for a moment is no trouble."""
+    if pod.ready or pod.done or pod.deleting or _within(STARTING, pod.created, pods):
+        return False
+    return bool(pod.trouble) or pod.phase != "Running" or not _within(STARTING, pod.ready_since, pods)
+
+
+def _within(span: timedelta, moment: datetime | None, pods: Pods) -> bool:
+    return moment is not None and pods.taken_at - moment < span
 
 
 def _not_running(cluster: ManagedCluster, owner: str, broken: list[Pod], total: int) -> Finding:
@@ -58,6 +63,7 @@ def _not_running(cluster: ManagedCluster, owner: str, broken: list[Pod], total: 
             "message": first.detail,
             "image": first.image,
             "restarts": first.restarts,
+            "owned": first.owner_kind != "Pod",
             "cluster": cluster.name,
             "group": cluster.group,
         },

@@ -14,6 +14,8 @@ from handlers.model import Clear, Finding, Judgement, Unavailable
 
 JOINING = timedelta(minutes=10)
 """A new node needs a few minutes for its network plugin and images before it is Ready."""
+REPLACING = timedelta(minutes=30)
+"""A node that is being replaced or taken away is gone by then; AKS waits so long for its pods."""
 SILENT = timedelta(seconds=40)
 """A kubelet renews its lease every 10 s; Kubernetes itself gives up on it after 40."""
 PRESSURES = {"MemoryPressure": "memory", "DiskPressure": "disk", "PIDPressure": "process ids"}
@@ -59,15 +61,18 @@ def _excuse(
     """Why a node that is not Ready is no problem; empty where it is one."""
     if node.created and cluster.taken_at - node.created < JOINING:
         return "has just been created"
-    if node.deleting or node.leaving:
-        return "is being taken away"
+    on_its_way = node.ready.since is None or cluster.taken_at - node.ready.since < REPLACING
     if machine and machine.state.lower() == "deleting":
-        return "is being deleted"
-    if pool and pool.busy and (node.cordoned or (machine and machine.busy)):
-        return f"is being replaced: pool {pool.name} is {pool.state}"
-    if node.spot and _gone_or_off(machine, seen):
+        return "is being deleted by Azure"
+    if on_its_way and (node.deleting or node.leaving):
+        return "is being taken away"
+    touched = node.cordoned or (machine is not None and machine.busy)
+    if on_its_way and pool and pool.busy and (touched or pool.state.lower() == "starting"):
+        return f"is on its way: pool {pool.name} is {pool.state}"
+    if node.spot and _gone_or_off(node, machine, seen):
         return "was a spot machine and has been evicted"
-    if pool and (pool.stopped or pool.parks_nodes) and _gone_or_off(machine, seen):
+    off = _gone_or_off(node, machine, seen)
+    if pool and ((pool.parks_nodes and off) or (pool.stopped and (off or (machine and not machine.power)))):
         return "has been switched off with its pool"
     return ""
 
@@ -75,11 +80,13 @@ def _excuse(
 def _reason(
     node: Node, machine: Instance | None, instances: Instances | Unavailable, leases: NodeLeases | Unavailable
 ) -> Reason:
+    if node.virtual:
+        return Reason("virtual-node", f"it is a virtual node, and says: {node.ready.message or node.ready.reason}")
     if machine and machine.power.lower() in OFF:
         return Reason("vm-stopped", f"its virtual machine is {machine.power}")
     if machine and machine.failed:
         return Reason("vm-failed", f"its virtual machine {machine.name} is Failed")
-    if machine is None and isinstance(instances, Instances) and instances.complete and node.machine:
+    if machine is None and isinstance(instances, Instances) and node.machine and instances.would_show(node.machine):
         return Reason("vm-gone", "its virtual machine does not exist any more")
     network = node.troubles.get("NetworkUnavailable")
     if network:
@@ -132,14 +139,12 @@ def _not_ready(cluster: ManagedCluster, node: Node, pool: AgentPool | None, reas
 
 
 def _machine(node: Node, instances: Instances | Unavailable) -> Instance | None:
-    if isinstance(instances, Unavailable):
-        return None
-    return next((one for one in instances.machines if one.id.lower() == node.machine.lower()), None)
+    return instances.by_id.get(node.machine.lower()) if isinstance(instances, Instances) else None
 
 
-def _gone_or_off(machine: Instance | None, seen: Instances | Unavailable) -> bool:
+def _gone_or_off(node: Node, machine: Instance | None, seen: Instances | Unavailable) -> bool:
     if machine is None:
-        return isinstance(seen, Instances) and seen.complete
+        return isinstance(seen, Instances) and seen.would_show(node.machine)
     return machine.power.lower() in OFF or machine.state.lower() == "deleting"
 
 

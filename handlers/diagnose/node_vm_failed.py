@@ -20,9 +20,11 @@ def node_vm_failed(
     nodes: Nodes | Unavailable | NotApplicable,
 ) -> Iterator[Finding | Clear]:
     """A virtual machine behind a node is Failed or unhealthy."""
+    known = {node.machine.lower(): node for node in nodes.nodes} if isinstance(nodes, Nodes) else {}
     for machine in instances.machines:
-        if machine.failed or machine.unhealthy:
-            node = nodes.on(machine.id) if isinstance(nodes, Nodes) else None
+        node = known.get(machine.id.lower())
+        serves_here = bool(machine.pool or machine.scale_set or node)  # others' machines may stand in the group
+        if serves_here and (machine.failed or machine.unhealthy):
             yield _failed(cluster, pools, machine, node)
     if instances.complete:
         yield Clear(f"{len(instances.machines)} virtual machines, none Failed")
@@ -37,7 +39,8 @@ def _failed(cluster: ManagedCluster, pools: AgentPools, machine: Instance, node:
         severity=Severity.WARNING if serves else Severity.ERROR,
         affects=(*([node.subject] if node else []), *([pool.id] if pool and pool.failed else [])),
         because=(
-            f"{machine.name} (pool {machine.pool or 'unknown'}) is {machine.state}, {machine.power or 'power unknown'}",
+            f"{machine.name} (pool {machine.pool or 'unknown'}) is {machine.state}, {machine.power or 'power unknown'}"
+            + (": its health probe fails" if machine.unhealthy else ""),
             *(f"{error.target or 'the machine'}: {error}" for error in machine.errors[:2]),
             *([f"node {node.name} is {'Ready' if serves else 'not Ready'}"] if node else []),
         ),
@@ -49,6 +52,8 @@ def _failed(cluster: ManagedCluster, pools: AgentPools, machine: Instance, node:
             "pool": machine.pool,
             "node": node.name if node else "",
             "latest_model": machine.latest_model,
+            "unhealthy": not machine.failed,
+            "computer": machine.computer or (node.name if node else ""),
             "code": machine.errors[0].code if machine.errors else "",
             "message": machine.errors[0].message if machine.errors else "",
             "cluster": cluster.name,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 from handlers.diagnose.draining import Draining, draining
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Budget, Budgets, Nodes, Pod, Pods
 from handlers.evidence.complaints import Complaint, Complaints
-from handlers.evidence.drains import speaks_of_budgets
+from handlers.evidence.drains import names_budget, speaks_of_budgets
 from handlers.model import Clear, Finding, Unavailable
+
+RECOVERING = timedelta(minutes=5)
+"""In a rollout that works, the pod that replaces an evicted one is ready within this; the budget allows 0 meanwhile."""
 
 
 @diagnostic(codes=("pdb-blocks-drain",), area="workloads")
@@ -20,44 +23,58 @@ def pdb_blocks_drain(
 ) -> Iterator[Finding | Clear | Unavailable]:
     """A PodDisruptionBudget allows no disruption while a node must be drained."""
     emptied = draining(pools, nodes, complaints)
+    leaving = [(one, pod) for one in emptied for node in one.nodes for pod in pods.on(node.name) if pod.budgeted]
+    by_name = sorted(budgets.budgets, key=lambda budget: budget.name)
+    covering = {pod.subject: [budget for budget in by_name if budget.covers(pod)] for _, pod in leaving}
     refused = complaints.recent(speaks_of_budgets)
     for budget in budgets.budgets:
-        held = [(one, pod) for one in emptied for node in one.nodes for pod in pods.on(node.name) if budget.covers(pod)]
-        told = [one for one in (*(told for drain in emptied for told in drain.told), *refused) if _names(one, budget)]
-        twice = [pod for _, pod in held if _first_of_several(budget, pod, budgets)]
-        if (budget.allowed == 0 and budget.expected and (held or told)) or twice:
-            yield _blocks(cluster, budget, budgets, held, told, twice)
-    if pools.failed and complaints.gaps:  # whether that was a drain is told there
-        yield complaints.gaps[0]
+        held = [(one, pod) for one, pod in leaving if budget.holds(pod) and _insists(budget, one, pods)]
+        twice = [
+            (one, pod) for one, pod in leaving if len(covering[pod.subject]) > 1 and covering[pod.subject][0] is budget
+        ]
+        told = [one for one in _told(emptied) if _names(one, budget)] if budget.expected and not budget.allowed else []
+        told += [one for one in refused if _names(one, budget) and not budget.allowed and one not in told]
+        if held or twice or told:
+            others = [one.name for _, pod in twice[:1] for one in covering[pod.subject] if one is not budget]
+            yield _blocks(cluster, budget, held or twice, told, others, refused=bool(refused) and not emptied)
+    blind = complaints.blind_spot()
+    if blind:  # a refusal before the upgrade began is told there, and nowhere else
+        yield blind
     elif budgets.complete and pods.complete:
         yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains")
 
 
-def _first_of_several(budget: Budget, pod: Pod, budgets: Budgets) -> bool:
-    """Whether a pod has more than one budget; the pair is told once, by the first of them."""
-    covering = sorted((one for one in budgets.budgets if one.covers(pod)), key=lambda one: one.name)
-    return len(covering) > 1 and covering[0] is budget
+def _insists(budget: Budget, drain: Draining, pods: Pods) -> bool:
+    """Whether it is more than the moment between an eviction and the new pod that an upgrade always has."""
+    if drain.told or drain.pool.failed or budget.never_allows:
+        return True
+    since = [pod.ready_since for pod in pods.pods if budget.covers(pod) and not pod.ready and not pod.deleting]
+    return any(one is not None and pods.taken_at - one > RECOVERING for one in since)
+
+
+def _told(emptied: tuple[Draining, ...]) -> list[Complaint]:
+    return [told for drain in emptied for told in drain.told]
 
 
 def _names(told: Complaint, budget: Budget) -> bool:
-    """Whether Azure named the budget."""
-    return re.search(rf"\b{re.escape(budget.namespace)}/{re.escape(budget.name)}\b", told.error.message) is not None
+    return names_budget(told.error, budget.namespace, budget.name)
 
 
 def _blocks(
     cluster: ManagedCluster,
     budget: Budget,
-    budgets: Budgets,
     held: list[tuple[Draining, Pod]],
     told: list[Complaint],
-    twice: list[Pod],
+    others: list[str],
+    *,
+    refused: bool,
 ) -> Finding:
     pools = {one.pool.id: one.pool.name for one, _ in held}
     pools |= {one.about: one.about.rsplit("/", 1)[-1] for one in told if one.about != cluster.id}
     told = told or [complaint for one, _ in held for complaint in one.told]
     pods = list(dict.fromkeys(pod.name for _, pod in held))
     nodes = sorted({pod.node for _, pod in held})
-    others = [one.name for one in budgets.budgets if one is not budget and any(one.covers(pod) for pod in twice)]
+    pool = held[0][0].pool if held else None
     return Finding(
         code="pdb-blocks-drain",
         subject=budget.subject,
@@ -66,11 +83,7 @@ def _blocks(
             f"budget {budget.namespace}/{budget.name} ({_rule(budget)}) allows {budget.allowed} disruptions",
             f"{budget.healthy} of its {budget.expected} pods are healthy, {budget.desired} must stay",
             *([f"it holds {', '.join(pods[:3])} on {', '.join(nodes[:3])}, which must be drained"] if pods else []),
-            *(
-                [f"{twice[0].name} is under {budget.name} and {', '.join(others)}: Kubernetes evicts no such pod"]
-                if twice
-                else []
-            ),
+            *([f"{pods[0]} is also under {', '.join(others)}: Kubernetes evicts no such pod"] if others else []),
             *(str(one) for one in told[:1]),
         ),
         facts={
@@ -85,6 +98,12 @@ def _blocks(
             "nodes": nodes,
             "others": others,
             "owner": budget.owner,
+            "unhealthy": max(0, budget.expected - budget.healthy),
+            "refused": refused,
+            "pool_state": pool.state if pool else "",
+            "upgrade_pending": pool is not None and pool.upgrading,
+            "target": cluster.current_version or cluster.version,
+            "subscription": cluster.subscription,
             "pool": next(iter(pools.values()), ""),
             "pool_id": next(iter(pools), cluster.id),
             "cluster": cluster.name,

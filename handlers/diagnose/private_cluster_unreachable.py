@@ -38,6 +38,12 @@ def private_cluster_unreachable(
             "private_fqdn": cluster.private_fqdn,
             "fqdn": cluster.fqdn,
             "zone": zone,
+            "zone_name": _zone_name(cluster, zone),
+            "zone_group": zone.split("/")[4]
+            if zone.startswith("/")
+            else cluster.node_group
+            if zone == "system"
+            else "",
             "resolves": api.trouble != "dns",
             "detail": api.detail,
             "cluster": cluster.name,
@@ -47,3 +53,10 @@ def private_cluster_unreachable(
             "cluster_id": cluster.id,
         },
     )
+
+
+def _zone_name(cluster: ManagedCluster, zone: str) -> str:
+    """The zone that holds the private name: Azure's own in the node group, or the one that was brought."""
+    if zone.startswith("/"):
+        return zone.rsplit("/", 1)[-1]
+    return cluster.private_fqdn.partition(".")[2] if zone == "system" else ""

@@ -17,8 +17,6 @@ from handlers.model import Clear, Finding, Judgement, Unavailable, Why
 REGIONAL, SPOT = "cores", "lowPriorityCores"
 _STATED_NEED = re.compile(r"(?:Additional Required:|requested quota|quota requested)\s*(?P<cores>\d+)", re.IGNORECASE)
 
-_CUT = Unavailable("refused requests", Why.FAILED, "the activity log was cut before it reached back a day")
-
 
 @dataclass(frozen=True, slots=True)
 class Demand:
@@ -53,10 +51,9 @@ def quota_exceeded(
 ) -> Iterator[Judgement]:
     """A core quota (family, regional or spot) has no room for the nodes that a pool wants."""
     wanting = [one for one in growth.pools if _wants_cores(cluster, one, complaints)]
-    if not wanting and growth.complete and complaints.complete and complaints.covers_recent():
-        yield Clear("no node pool lacks nodes, and none was refused cores in the last day")
-    elif not wanting:
-        yield (*growth.gaps, *complaints.gaps, _CUT)[0]
+    if not wanting:
+        blind = next(iter(growth.gaps), None) or complaints.blind_spot()
+        yield blind or Clear("no node pool lacks nodes, and none was refused cores in the last day")
     demands = []
     for wanted in wanting:
         size = sizes.of(wanted.pool.vm_size)

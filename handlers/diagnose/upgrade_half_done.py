@@ -8,19 +8,26 @@ from collections.abc import Iterator
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
+from handlers.evidence.complaints import Complaints
+from handlers.evidence.drains import speaks_of_upgrade
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
 
 
 @diagnostic(codes=("upgrade-half-done",), area="nodes")
 def upgrade_half_done(
-    cluster: ManagedCluster, pools: AgentPools, nodes: Nodes | Unavailable | NotApplicable
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    nodes: Nodes | Unavailable | NotApplicable,
+    complaints: Complaints,
 ) -> Iterator[Finding | Clear | Unavailable]:
     """An upgrade has ended and left nodes of two versions, surge nodes or cordons behind."""
     for pool in pools.pools:
         if pool.busy or pool.stopped:
             continue
         mine = nodes.of(pool.name) if isinstance(nodes, Nodes) else ()
-        signs = [*_versions(pool, mine), *_leftovers(pool, mine)]
+        # A pool that failed for another, known reason may have a cordoned node for a reason of its own.
+        failed = pool.failed and complaints.claimable(pool.id, speaks_of_upgrade)
+        signs = [*_versions(pool, mine, failed=failed), *_leftovers(pool, mine, failed=failed)]
         if signs:
             yield _half_done(cluster, pool, mine, signs)
     if isinstance(nodes, Unavailable):
@@ -29,29 +36,30 @@ def upgrade_half_done(
         yield Clear(f"{len(pools.pools)} node pools, none half upgraded")
 
 
-def _versions(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[str]:
+def _versions(pool: AgentPool, nodes: tuple[Node, ...], *, failed: bool) -> Iterator[str]:
     if pool.upgrading:
         yield f"pool {pool.name} is set to {pool.version} and runs {pool.current_version}"
     versions = Counter(node.version for node in nodes)
     if len(versions) > 1:
         yield "its nodes run " + ", ".join(f"{version} ({count})" for version, count in sorted(versions.items()))
     images = Counter(node.image for node in nodes if node.image)
-    if pool.failed and len(images) > 1 and len(versions) == 1:
+    if failed and len(images) > 1 and len(versions) == 1:
         yield "its nodes have " + ", ".join(f"{image} ({count})" for image, count in sorted(images.items()))
 
 
-def _leftovers(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[str]:
+def _leftovers(pool: AgentPool, nodes: tuple[Node, ...], *, failed: bool) -> Iterator[str]:
     """Signs that a person or an autoscaler could leave too count only beside a failed operation."""
     quarantined = [node.name for node in nodes if node.quarantined]
     if quarantined:
         yield f"quarantined by the upgrade: {', '.join(quarantined)}"
-    if not pool.failed:
+    if not failed:
         return
     cordoned = [node.name for node in nodes if node.cordoned and not node.quarantined]
     if cordoned:
         yield f"cordoned: {', '.join(cordoned)}"
-    if len(nodes) > pool.count > 0:
-        yield f"{len(nodes)} nodes for a pool of {pool.count}: {len(nodes) - pool.count} left over from the surge"
+    standing = [node for node in nodes if node.is_ready or not pool.parks_nodes]
+    if len(standing) > pool.count > 0:
+        yield f"{len(standing)} nodes for a pool of {pool.count}: {len(standing) - pool.count} left over from the surge"
 
 
 def _half_done(cluster: ManagedCluster, pool: AgentPool, nodes: tuple[Node, ...], signs: list[str]) -> Finding:
@@ -70,6 +78,8 @@ def _half_done(cluster: ManagedCluster, pool: AgentPool, nodes: tuple[Node, ...]
             "cordoned": [node.name for node in nodes if node.cordoned],
             "surplus": max(0, len(nodes) - pool.count),
             "failed": pool.failed,
+            "images_only": not pool.upgrading and len({node.version for node in nodes}) < 2,
+            "target": cluster.current_version or pool.version,
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,

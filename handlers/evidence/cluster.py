@@ -74,9 +74,15 @@ class Node:
     quarantined: bool
     deleting: bool
     spot: bool
+    virtual: bool
+    """Made by a virtual kubelet: no machine stands behind it."""
     version: str
     image: str
     created: datetime | None
+
+    @property
+    def in_scale_set(self) -> bool:
+        return "/virtualmachinescalesets/" in self.machine.lower()
 
     @property
     def subject(self) -> str:
@@ -96,9 +102,6 @@ class Nodes(Evidence):
     def of(self, pool: str) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.pool.lower() == pool.lower())
 
-    def on(self, machine: str) -> Node | None:
-        return next((node for node in self.nodes if node.machine.lower() == machine.lower()), None)
-
 
 @dataclass(frozen=True, kw_only=True)
 class NodeLeases(Evidence):
@@ -116,6 +119,8 @@ class Pod:
     node: str
     phase: str
     ready: bool
+    ready_since: datetime | None
+    """Since when it is Ready, or is not."""
     owner_kind: str
     owner: str
     created: datetime | None
@@ -140,7 +145,18 @@ class Pod:
 
     @property
     def done(self) -> bool:
-        return self.phase == "Succeeded" or (self.phase == "Failed" and self.owner_kind == "Job")
+        """It has ended for good: its owner, if it is still wanted, has made another."""
+        return self.phase == "Succeeded" or (self.phase == "Failed" and self.owner_kind != "Pod")
+
+    @property
+    def drained(self) -> bool:
+        """Whether a drain has to make it go: DaemonSets' and static pods stay, ended ones are gone already."""
+        return self.owner_kind not in ("DaemonSet", "Node") and self.phase not in ("Succeeded", "Failed")
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether its eviction asks the budgets: Kubernetes ignores them for pods that do not run or are leaving."""
+        return self.drained and self.phase == "Running" and self.deleting is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,21 +179,34 @@ class Budget:
 
     namespace: str
     name: str
-    selector: Mapping[str, Any]
+    selector: Mapping[str, Any] | None
+    """None selects nothing, an empty one everything."""
     min_available: str
     max_unavailable: str
     allowed: int
     healthy: int
     desired: int
     expected: int
+    lets_unhealthy_go: bool
     owner: str
 
     @property
     def subject(self) -> str:
         return f"{self.namespace}/PodDisruptionBudget/{self.name}"
 
+    @property
+    def never_allows(self) -> bool:
+        """Its rule leaves no room even when all of its pods are well."""
+        return self.desired >= self.expected
+
     def covers(self, pod: Pod) -> bool:
-        return pod.namespace == self.namespace and matches(self.selector, pod.labels)
+        return self.selector is not None and pod.namespace == self.namespace and matches(self.selector, pod.labels)
+
+    def holds(self, pod: Pod) -> bool:
+        """Whether it forbids that this pod is evicted now. An unhealthy pod may go while enough others are well."""
+        if self.allowed or not self.expected or not pod.budgeted or not self.covers(pod):
+            return False
+        return pod.ready or not (self.lets_unhealthy_go or self.healthy >= self.desired > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +285,8 @@ class _Sweep:
         self.total += 1
         node = intern(text(body, "spec", "nodeName"))
         self.by_node[node] = self.by_node.get(node, 0) + 1
-        if text(body, "metadata", "namespace") == SYSTEM:
+        ended = text(body, "status", "phase") in ("Succeeded", "Failed")
+        if text(body, "metadata", "namespace") == SYSTEM and not ended:
             owner = intern(workload(*_owner(body)))
             self.system[owner] = self.system.get(owner, 0) + 1
         if node in self.emptied or stands_out(body):
@@ -309,6 +339,7 @@ def read_node(body: Mapping[str, Any]) -> Node:
         quarantined=text(labels, UPGRADE_STATUS).lower() == "quarantined",
         deleting=bool(text(body, "metadata", "deletionTimestamp")),
         spot=text(labels, "kubernetes.azure.com/scalesetpriority").lower() == "spot",
+        virtual=text(labels, "type") == "virtual-kubelet",
         version=intern(text(body, "status", "nodeInfo", "kubeletVersion").removeprefix("v")),
         image=intern(text(labels, NODE_IMAGE)),
         created=moment(text(body, "metadata", "creationTimestamp")),
@@ -338,6 +369,7 @@ def read_pod(body: Mapping[str, Any]) -> Pod:
         node=text(body, "spec", "nodeName"),
         phase=text(status, "phase"),
         ready=_is_ready(status or {}),
+        ready_since=_ready_since(status),
         owner_kind=kind,
         owner=owner,
         created=moment(text(metadata, "creationTimestamp")),
@@ -370,13 +402,14 @@ def read_budget(body: Mapping[str, Any]) -> Budget:
     return Budget(
         namespace=need_text(body, "metadata", "namespace"),
         name=need_text(body, "metadata", "name"),
-        selector=dig(body, "spec", "selector") or {},
+        selector=dig(body, "spec", "selector"),
         min_available=_limit(body, "minAvailable"),
         max_unavailable=_limit(body, "maxUnavailable"),
         allowed=number(body, "status", "disruptionsAllowed"),
         healthy=number(body, "status", "currentHealthy"),
         desired=number(body, "status", "desiredHealthy"),
         expected=number(body, "status", "expectedPods"),
+        lets_unhealthy_go=text(body, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow",
         owner=f"{text(owner, 'kind')} {text(owner, 'name')}" if owner else tool,
     )
 
@@ -411,6 +444,11 @@ def _renewal(body: Mapping[str, Any]) -> tuple[str, datetime | None]:
 
 def _is_ready(status: Mapping[str, Any]) -> bool:
     return any(row.get("type") == "Ready" and row.get("status") == "True" for row in status.get("conditions") or ())
+
+
+def _ready_since(status: Any) -> datetime | None:
+    said = next((row for row in rows(status, "conditions") if text(row, "type") == "Ready"), None)
+    return moment(text(said, "lastTransitionTime"))
 
 
 def _trouble(status: Any, containers: list[Mapping[str, Any]]) -> tuple[str, str, str]:

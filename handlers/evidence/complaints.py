@@ -15,7 +15,7 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
-from handlers.model import Evidence, Unavailable
+from handlers.model import Evidence, Unavailable, Why
 
 RECENT = timedelta(hours=24)
 Topic = Callable[[ErrorDetail], bool]
@@ -61,8 +61,13 @@ class Complaints(Evidence):
         """Those of the last hours: a refused request leaves nothing failed behind, and a day later nobody waits."""
         return tuple(one for one in self.speaking_of(topic, subject) if one.at and self.taken_at - one.at < RECENT)
 
-    def covers_recent(self) -> bool:
-        return self.told_since is not None and self.taken_at - self.told_since >= RECENT
+    def blind_spot(self) -> Unavailable | None:
+        """What keeps us from saying that nothing was refused in the last day."""
+        if self.gaps:
+            return self.gaps[0]
+        reaches = self.told_since is not None and self.taken_at - self.told_since >= RECENT
+        cut = Unavailable("refused requests", Why.FAILED, "the activity log was cut before it reached back a day")
+        return None if reaches and not self.truncated else cut
 
     def claimable(self, subject: str, topic: Topic) -> bool:
         """Whether a cause may claim this failure: Azure named that cause for it, or named none at all."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from handlers.clients.answers import Listing
@@ -57,6 +58,8 @@ class Instance:
     instance_id: str
     scale_set: str
     pool: str
+    computer: str
+    """What Kubernetes and `delete-machines` call it."""
     state: str
     power: str
     latest_model: bool
@@ -77,6 +80,16 @@ class Instances(Evidence):
     """Every virtual machine behind the node pools."""
 
     machines: tuple[Instance, ...]
+    lone_listed: bool
+    """Whether machines outside of scale sets were looked for."""
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Instance]:
+        return {one.id.lower(): one for one in self.machines}
+
+    def would_show(self, machine: str) -> bool:
+        """Whether a machine of this id, if it existed, would be among them."""
+        return self.complete and ("/virtualmachinescalesets/" in machine.lower() or self.lone_listed)
 
     def of(self, pool: AgentPool) -> tuple[Instance, ...]:
         return tuple(one for one in self.machines if one.pool.lower() == pool.name.lower())
@@ -191,6 +204,7 @@ async def instances(cluster: ManagedCluster, pools: AgentPools, sets: ScaleSets,
         truncated=pools.truncated or any(listing.truncated for _, listing in found),
         gaps=gaps,
         machines=tuple(machine for machines, _ in found for machine in machines),
+        lone_listed=len(places) > len(sets.sets),
     )
 
 
@@ -204,6 +218,7 @@ def read_instance(body: Mapping[str, Any], scale_set: ScaleSet | None) -> Instan
         instance_id=need_text(body, "instanceId") if scale_set else "",
         scale_set=scale_set.id if scale_set else "",
         pool=scale_set.pool if scale_set else _pool_of(body),
+        computer=text(body, "properties", "osProfile", "computerName") or text(view, "computerName"),
         state=need_text(body, "properties", "provisioningState"),
         power=power[0].partition("/")[2] if power else "",
         latest_model=dig(body, "properties", "latestModelApplied") is not False,

@@ -6,14 +6,25 @@ import re
 
 from handlers.evidence.errors import ErrorDetail
 
-_NODE = re.compile(r"[Dd]rain(?:ing|ed)? (?:of )?node:? '?(?P<node>[a-z0-9][a-z0-9.-]*[a-z0-9])")
-_WORDS = ("poddrain", "drain node", "drain of", "draining node", "drain did not", "evict", "unsatisfiablepdb")
+_NODE = re.compile(
+    r"[Dd]rain(?:ing|ed)? (?:of )?(?:node:? )?'?(?P<aks>aks[a-z0-9.-]*[a-z0-9])"
+    r"|[Dd]rain(?:ing|ed)? (?:of )?node:? '?(?P<other>[a-z0-9][a-z0-9.-]*[a-z0-9])"
+)
+_WORDS = (
+    *("poddrain", "drain node", "drain of", "draining node", "drain did not", "evicting pod", "evict pod"),
+    *("blocked by pdb", "conflicting disruption budgets", "unsatisfiablepdb"),
+)
 
 
 def speaks_of_drain(error: ErrorDetail) -> bool:
     """PodDrainFailure, a refused eviction, or AKS's preflight about budgets."""
     words = f"{error.code} {error.message}".lower()
     return any(word in words for word in _WORDS)
+
+
+def speaks_of_upgrade(error: ErrorDetail) -> bool:
+    """UpgradeFailed and its kin, and whatever stops a drain."""
+    return speaks_of_drain(error) or "upgrade" in f"{error.code} {error.message}".lower()
 
 
 def speaks_of_budgets(error: ErrorDetail) -> bool:
@@ -23,4 +34,11 @@ def speaks_of_budgets(error: ErrorDetail) -> bool:
 
 def named_nodes(error: ErrorDetail) -> frozenset[str]:
     """The nodes that a text says could not be drained."""
-    return frozenset(found["node"] for found in _NODE.finditer(error.message))
+    return frozenset(found["aks"] or found["other"] for found in _NODE.finditer(error.message))
+
+
+def names_budget(error: ErrorDetail, namespace: str, name: str) -> bool:
+    """Whether a text names a budget: as `PDB ns/name`, or as what blocks a pod."""
+    ns, pdb = re.escape(namespace), re.escape(name)
+    forms = (rf"PDB:? {ns}/{pdb}(?![\w.-])", rf"\b{ns}/\S+ blocked by pdb {pdb}(?![\w.-])")
+    return any(re.search(form, error.message) for form in forms)

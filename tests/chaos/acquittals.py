@@ -52,13 +52,16 @@ CLEAR_WITHOUT: Acquittals = {
         _LOGS | {AgentPools, ScaleSets},
         "every pod of kube-system is read; pools and errors only tell which other pods are kept",
     ),
+    "upgrade-half-done": (
+        _LOGS | {ScaleSets},
+        "versions, cordons and surplus nodes are seen; errors only tell that a failed pool has another reason",
+    ),
     "subnet-full": (_LOGS, "the addresses are counted, and are enough; errors only tell whom a full subnet has hit"),
 }
 
 CLEAR_IN_HEALTH: Acquittals = {
     "resource-lock": (_LOGS | {ScaleSets}, "no lock holds anything of the cluster: no error can blame one"),
     "drain-error": (_LOGS | {ScaleSets}, "no pool is upgrading or has failed: nothing is to be drained"),
-    "pdb-blocks-drain": (_LOGS | {ScaleSets}, "no pool is upgrading or has failed: nothing is to be drained"),
 }
 """Where nothing has failed, nobody has anything to complain about; these hold only there."""
 

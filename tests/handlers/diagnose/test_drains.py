@@ -187,3 +187,96 @@ async def test_without_the_nodes_the_pools_own_versions_still_tell() -> None:
     whole = upgrade("Succeeded")
     whole.denied = {"/api/v1/nodes"}
     assert (await asked("upgrade-half-done", whole)).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("quiet", ["Succeeded", "Failed", "Pending", "daemon", "static", "leaving"])
+async def test_a_budget_is_not_asked_for_pods_that_kubernetes_lets_go_or_leaves(quiet: str) -> None:
+    azure = upgrade()
+    pod = azure.pods[0]
+    if quiet in ("daemon", "static"):
+        pod["metadata"]["ownerReferences"] = [{"kind": "DaemonSet" if quiet == "daemon" else "Node", "name": "x"}]
+    elif quiet == "leaving":
+        pod["metadata"]["deletionTimestamp"] = at(timedelta(minutes=40))
+    else:
+        pod["status"]["phase"] = quiet
+    assert (await asked("pdb-blocks-drain", azure)).outcome is Outcome.CLEAR
+
+
+def rollout(ready_ago: timedelta) -> Azure:
+    """A budget that lets one of three go; one is gone, and its successor is not ready yet."""
+    azure = upgrade()
+    azure.budgets[0]["status"] = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 3}
+    successor = azure.pod("web-new", "node-1", ready=False, labels={"app": "web"})
+    successor["status"]["conditions"][0]["lastTransitionTime"] = at(ready_ago)
+    return azure
+
+
+async def test_the_moment_between_an_eviction_and_the_new_pod_is_no_finding_and_a_pod_that_never_comes_is() -> None:
+    assert (await asked("pdb-blocks-drain", rollout(timedelta(seconds=30)))).outcome is Outcome.CLEAR
+    assert (await asked("pdb-blocks-drain", rollout(timedelta(minutes=20)))).outcome is Outcome.FOUND
+
+
+@pytest.mark.parametrize("policy", ["AlwaysAllow", "IfHealthyBudget"])
+async def test_an_unhealthy_pod_may_go_where_the_policy_or_the_others_let_it(policy: str) -> None:
+    azure = upgrade()
+    azure.pods[0]["status"]["conditions"][0]["status"] = "False"
+    azure.budgets[0]["spec"]["unhealthyPodEvictionPolicy"] = policy
+    if policy == "IfHealthyBudget":
+        azure.budgets[0]["status"] |= {"currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 3}
+    assert (await asked("pdb-blocks-drain", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_budget_without_a_selector_covers_nothing() -> None:
+    azure = upgrade()
+    azure.budgets = []
+    azure.budget("web", "web", allowed=1)
+    azure.budget("none", "x", allowed=1)["spec"]["selector"] = None
+    assert (await asked("pdb-blocks-drain", azure)).outcome is Outcome.CLEAR
+
+
+NOT_COMPLETE = (
+    "Drain of aks-apps-12345678-vmss00000y did not complete: Too many req pod web on node "
+    "aks-apps-12345678-vmss00000y: shop/web blocked by pdb guard with unready pods []"
+)
+
+
+async def test_the_other_text_that_aks_writes_about_a_drain_names_its_node_and_its_budget() -> None:
+    azure = failed(NOT_COMPLETE)
+    azure.nodes = {}
+    azure.node("aks-apps-12345678-vmss00000y")
+    azure.pods[0]["spec"]["nodeName"] = "aks-apps-12345678-vmss00000y"
+    azure.budgets = []
+    azure.budget("guard", "web")
+    azure.budget("web", "elsewhere")
+    assert (await found("pdb-blocks-drain", azure)).subject == "shop/PodDisruptionBudget/guard"
+    assert (await found("drain-error", azure)).subject == "Node/aks-apps-12345678-vmss00000y"
+
+
+async def test_a_drain_that_the_cluster_complains_of_is_its_pools() -> None:
+    azure = upgrade("Failed")
+    azure.cluster |= {"provisioningState": "Failed", "status": {"provisioningError": {"code": "X", "message": DRAIN}}}
+    assert (await found("pdb-blocks-drain", azure)).subject == "shop/PodDisruptionBudget/web"
+
+
+async def test_without_the_log_a_refusal_beforehand_cannot_be_ruled_out() -> None:
+    azure = upgrade("Succeeded")
+    azure.denied = {"/eventtypes/"}
+    assert (await asked("pdb-blocks-drain", azure)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_a_drain_that_only_daemonsets_are_left_of_is_done() -> None:
+    azure = failed()
+    azure.pods[0]["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "kube-proxy"}]
+    assert (await asked("drain-error", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_pool_that_failed_for_another_reason_is_not_half_upgraded_because_of_a_cordon() -> None:
+    azure = failed("exceeding approved Cores quota", "QuotaExceeded")
+    assert (await asked("upgrade-half-done", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_parked_node_is_no_leftover_of_a_surge() -> None:
+    azure = failed(scaleDownMode="Deallocate")
+    del azure.nodes["node-0"]["spec"]["unschedulable"]
+    azure.not_ready("node-2", machine=2)
+    assert (await asked("upgrade-half-done", azure)).outcome is Outcome.CLEAR

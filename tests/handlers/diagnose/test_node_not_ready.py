@@ -153,3 +153,36 @@ async def test_a_stopped_cluster_has_no_nodes_to_judge() -> None:
     azure = silent()
     azure.cluster["powerState"] = {"code": "Stopped"}
     assert (await asked("node-not-ready", azure)).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("excuse", ["upgrading", "deleting"])
+async def test_what_is_on_its_way_for_hours_is_not_on_its_way(excuse: str) -> None:
+    azure = silent()
+    node = azure.nodes["node-0"]
+    node["status"]["conditions"][0]["lastTransitionTime"] = at(timedelta(hours=9))
+    if excuse == "upgrading":
+        azure.pools["apps"]["provisioningState"], node["spec"]["unschedulable"] = "Upgrading", True
+    else:
+        node["metadata"]["deletionTimestamp"] = at(timedelta(hours=9))
+    assert (await asked("node-not-ready", azure)).outcome is Outcome.FOUND
+
+
+async def test_a_pool_that_is_starting_has_nodes_that_are_not_there_yet() -> None:
+    azure = silent()
+    azure.pools["apps"]["provisioningState"] = "Starting"
+    assert (await asked("node-not-ready", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_machine_that_was_not_looked_for_is_not_called_gone() -> None:
+    azure = silent()
+    vm = "/subscriptions/s/resourceGroups/mc/providers/Microsoft.Compute/virtualMachines/own-1"
+    azure.nodes["node-0"]["spec"]["providerID"] = f"azure://{vm}"
+    azure.nodes["node-0"]["metadata"]["labels"]["kubernetes.azure.com/scalesetpriority"] = "spot"
+    assert (await found("node-not-ready", azure)).facts["reason"] == "kubelet-silent"
+
+
+async def test_a_virtual_node_has_no_kubelet_to_restart() -> None:
+    azure = silent()
+    azure.nodes["node-0"]["metadata"]["labels"] = {"type": "virtual-kubelet"}
+    azure.nodes["node-0"]["spec"] = {}
+    assert (await found("node-not-ready", azure)).facts["reason"] == "virtual-node"
