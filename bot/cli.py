@@ -22,6 +22,12 @@ class Output(StrEnum):
     JSON = "json"
 
 
+class Role(StrEnum):
+    ALL = "all"
+    WEB = "web"
+    WORKER = "worker"
+
+
 app = typer.Typer(
     name="aksbot",
     help="Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do.",
@@ -94,6 +100,20 @@ def explain(
         from bot.commands.explain import explain_text
 
         return explain_text(" ".join(text) if text else None, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def serve(
+    role: Annotated[Role | None, typer.Option(help="One process does all, or several share the work.")] = None,
+) -> Act:
+    """Run the Slack bot, until Ctrl-C or SIGTERM."""
+
+    def act() -> int:
+        from bot.commands.serve import serve_slack
+
+        return serve_slack(role.value if role else None)
 
     return act
 

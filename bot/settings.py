@@ -5,9 +5,18 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import DirectoryPath, Field, FilePath, StringConstraints, ValidationError, field_validator
+from pydantic import (
+    DirectoryPath,
+    Field,
+    FilePath,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from handlers.problem import Exit, Problem
@@ -16,11 +25,20 @@ PREFIX = "AKSBOT_"
 FILE = "aksbot.toml"
 _PATHS = ("ca_bundle", "data_dir", "kubeconfig", "runbooks")
 
+_UNPREFIXED = ("redis_url", "slack_api_url", "slack_app_token", "slack_bot_token", "slack_signing_secret")
+"""What everybody else calls by these names, too."""
+
+_TOKENS = {"slack_bot_token": "xoxb-", "slack_app_token": "xapp-"}
+_SECRETS = ("redis_url", *_TOKENS, "slack_signing_secret")
+
 HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^/\s]+(/[^\s]*)?$")]
 
 
 class Settings(BaseSettings):
-    """Everything a person can set. Each field is `AKSBOT_<NAME>` in the environment, `<name>` in the file."""
+    """Everything a person can set. Each field is `AKSBOT_<NAME>` in the environment, `<name>` in the file.
+
+    Those of Slack and Redis are `<NAME>` in the environment.
+    """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
 
@@ -40,6 +58,40 @@ class Settings(BaseSettings):
         (), description="globs of cluster names where a command may be run inside (in the environment joined by ,)"
     )
     check_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds, more than 0 and at most 600")
+
+    role: Literal["all", "web", "worker"] = Field("all", description="one of all, web and worker")
+    http_port: int = Field(8080, ge=0, le=65535, description="a port, or 0 for a free one")
+    redis_url: SecretStr | None = Field(
+        None, validation_alias="redis_url", description="a URL that starts with redis://"
+    )
+    slack_api_url: str = Field(
+        "https://slack.com/api/",
+        validation_alias="slack_api_url",
+        pattern=r"^https?://[^/\s]+/\S*$",
+        description="a URL that ends with /api/",
+    )
+    slack_bot_token: SecretStr | None = Field(
+        None, validation_alias="slack_bot_token", description="the bot token of the Slack app (xoxb-…)"
+    )
+    slack_app_token: SecretStr | None = Field(
+        None, validation_alias="slack_app_token", description="the app-level token of the Slack app (xapp-…)"
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        None, validation_alias="slack_signing_secret", description="the signing secret of the Slack app"
+    )
+
+    @field_validator("slack_api_url")
+    @classmethod
+    def _with_slash(cls, url: str) -> str:
+        return url if url.endswith("/") else f"{url}/"
+
+    @field_validator("slack_bot_token", "slack_app_token", "slack_signing_secret")
+    @classmethod
+    def _looks_right(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        begins = _TOKENS.get(str(info.field_name), "")
+        if token and not token.get_secret_value().startswith(begins):
+            raise ValueError(f"begins with {begins}")
+        return token
 
     @field_validator("azure_resource_manager", "azure_authority")
     @classmethod
@@ -119,7 +171,7 @@ def _from(folder: Path, value: Any) -> Any:
 def _problem(invalid: ValidationError, file: Path | None) -> Problem:
     first = invalid.errors(include_url=False)[0]
     key = str(first["loc"][0])
-    variable = PREFIX + key.upper()
+    variable = key.upper() if key in _UNPREFIXED else PREFIX + key.upper()
     from_environment = bool(os.environ.get(variable))
     name, where = (variable, "the environment") if from_environment else (f"`{key}`", str(file))
     field = Settings.model_fields.get(key)
@@ -131,10 +183,10 @@ def _problem(invalid: ValidationError, file: Path | None) -> Problem:
             f"remove it; known are {known}",
             code=Exit.USAGE,
         )
-    given = repr(str(first["input"]))[:200]
+    given = f"its value is {str(first['input'])!r:.200}"
     return Problem(
         f"cannot use the setting {name} in {where}",
-        f"its value is {given}",
+        "its value (not shown) looks like something else" if key in _SECRETS else given,
         f"give it {field.description}",
         code=Exit.USAGE,
     )

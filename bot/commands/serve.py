@@ -1,0 +1,31 @@
+"""`aksbot serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+
+from bot import settings
+from bot.app import serve
+
+
+def serve_slack(role: str | None) -> int:
+    """Run the bot until it is told to stop."""
+    chosen = settings.load()
+    if role:
+        chosen = chosen.model_copy(update={"role": role})
+    _log()
+    asyncio.run(serve(chosen))
+    return 0
+
+
+def _log() -> None:
+    """A server says what it does; the clients' own chatter would hide it."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
+    )
+    for chatty in ("azure", "aiohttp", "slack_bolt", "slack_sdk", "streaq"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    # It calls a connection that we close a failure, with a traceback; what matters of it the queue says.
+    logging.getLogger("coredis").setLevel(logging.CRITICAL)

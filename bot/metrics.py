@@ -1,0 +1,38 @@
+"""What a process counts of itself, for /metrics."""
+
+from __future__ import annotations
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+
+
+class Metrics:
+    """Counters of one process; two in one test do not share them."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=self.registry)
+        self.slack_calls = Counter(
+            "aksbot_slack_calls", "Calls of Slack, by how they ended.", ["method", "outcome"], registry=self.registry
+        )
+        self.heard = Counter(
+            "aksbot_heard", "Commands, mentions and clicks that came in.", ["kind"], registry=self.registry
+        )
+        self.answers = Counter("aksbot_answers", "Answers that were given.", ["outcome"], registry=self.registry)
+        self.answered_after = Histogram(
+            "aksbot_answered_after_seconds",
+            "From the question to its answer.",
+            buckets=(0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120),
+            registry=self.registry,
+        )
+
+    def text(self) -> bytes:
+        return bytes(generate_latest(self.registry))

@@ -1,0 +1,56 @@
+"""What a worker is asked to do besides checks: clicks, lists, replies in threads. JSON on its way through the queue."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from bot.jobs.request import Place
+from bot.slack.speaker import Where
+
+KIND = "slack_ask"
+
+
+class What(StrEnum):
+    """The kinds of asks."""
+
+    CLUSTERS = "clusters"
+    PICKER = "picker"
+    REPLY = "reply"
+    SHOW_CHECKS = "show_checks"
+    FILL_STEPS = "fill_steps"
+    KEEP_CASE = "keep_case"
+    INVITE = "invite"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One of them. What is not needed is empty: the text of a reply, the area of a picker, the window to fill."""
+
+    id: str
+    what: What
+    place: Place
+    text: str = ""
+    pressed: str = ""
+    """What the button carried."""
+    number: int = 0
+    """Which of several buttons of one kind."""
+    view: str = ""
+    asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def where(self) -> Where:
+        return Where(self.id, self.place, self.asked_at)
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self) | {"asked_at": self.asked_at.isoformat()})
+
+    @classmethod
+    def from_json(cls, text: str) -> Ask:
+        values: dict[str, Any] = json.loads(text)
+        place, what = Place(**values.pop("place")), What(values.pop("what"))
+        asked_at = datetime.fromisoformat(values.pop("asked_at"))
+        return cls(**values, place=place, what=what, asked_at=asked_at)

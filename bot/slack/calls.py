@@ -1,0 +1,142 @@
+"""Calls of Slack. What is refused for being too many is tried again when Slack says; nothing else is sent twice.
+
+CallFailed
+├── Refused      Slack has said no: it certainly did not happen
+└── Uncertain    nobody has said whether it happened
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from bot.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+Ask = Callable[[float], Awaitable[Any]]
+"""Makes the call; is told for how long Slack has made it wait already."""
+
+MOST_TRIES = 5
+LONGEST_WAIT_S = 60
+TIMEOUT_S = 10
+_UNCERTAIN = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"})
+
+
+class CallFailed(Exception):
+    """A call of Slack that did not succeed."""
+
+
+class Refused(CallFailed):
+    """Slack's own word for why."""
+
+    def __init__(self, method: str, error: str, details: object = None) -> None:
+        super().__init__(f"{method}: {error}" + (f" ({details})" if details else ""))
+        self.error = error
+
+
+class Uncertain(CallFailed):
+    """The connection broke, or Slack was in trouble."""
+
+
+class Calls:
+    """One way to Slack for a process."""
+
+    def __init__(self, client: AsyncWebClient, session: aiohttp.ClientSession, metrics: Metrics) -> None:
+        self.client, self._session, self._metrics = client, session, metrics
+
+    async def do(self, method: str, ask: Ask) -> Body:
+        """The answer, or a CallFailed."""
+        waited_s = 0.0
+        for attempt in range(1, MOST_TRIES + 1):
+            wait_s = await self._try(method, ask, waited_s)
+            if not isinstance(wait_s, float):
+                return wait_s
+            if attempt < MOST_TRIES:
+                log.warning("Slack asks to wait %g s before %s", wait_s, method)
+                await asyncio.sleep(wait_s)
+                waited_s += wait_s
+        raise Refused(method, "ratelimited")
+
+    async def read(self, method: str, ask: Ask) -> Body:
+        """The same for what changes nothing and can be asked again."""
+        try:
+            return await self.do(method, ask)
+        except Uncertain:
+            return await self.do(method, ask)
+
+    async def respond(self, url: str, body: Callable[[float], Body]) -> None:
+        """Say something over a response URL."""
+        hook = AsyncWebhookClient(url, session=self._session, timeout=TIMEOUT_S, retry_handlers=[])
+
+        async def ask(waited_s: float) -> Body:
+            answer = await hook.send_dict(body(waited_s))
+            if answer.status_code == 429:
+                raise _Wait(_seconds(answer.headers))
+            if answer.status_code >= 500:
+                raise Uncertain(f"response_url: {answer.status_code}")
+            if answer.status_code != 200:
+                raise Refused("response_url", _word(answer.body))
+            return {}
+
+        await self.do("response_url", ask)
+
+    async def _try(self, method: str, ask: Ask, waited_s: float) -> Body | float:
+        """The answer, or how long to wait."""
+        outcome = "ok"
+        try:
+            answer = await ask(waited_s)
+            return answer if isinstance(answer, dict) else dict(answer.data)
+        except _Wait as wait:
+            outcome = "ratelimited"
+            return wait.seconds
+        except SlackApiError as error:
+            outcome = _error(error)
+            if error.response.status_code == 429 or outcome == "ratelimited":
+                return _seconds(error.response.headers)
+            if error.response.status_code >= 500 or outcome in _UNCERTAIN:
+                raise Uncertain(f"{method}: {outcome}") from error
+            raise Refused(method, outcome, _details(error)) from error
+        except Refused as refused:
+            outcome = refused.error
+            raise
+        except (aiohttp.ClientError, TimeoutError, SlackClientError, OSError) as lost:
+            outcome = "lost"
+            raise Uncertain(f"{method}: {lost or type(lost).__name__}") from lost
+        finally:
+            self._metrics.slack_calls.labels(method, outcome).inc()
+
+
+class _Wait(Exception):
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+def _seconds(headers: Mapping[str, Any]) -> float:
+    given = next((value for name, value in headers.items() if name.lower() == "retry-after"), 1)
+    value = given[0] if isinstance(given, list) else given
+    return float(min(int(value), LONGEST_WAIT_S)) if str(value).isdigit() else 1.0
+
+
+def _error(error: SlackApiError) -> str:
+    data = error.response.data
+    return str(data.get("error", "unknown")) if isinstance(data, dict) else "no_json"
+
+
+def _details(error: SlackApiError) -> object:
+    data = error.response.data
+    return (data.get("response_metadata") or {}).get("messages") if isinstance(data, dict) else None
+
+
+def _word(body: str) -> str:
+    """Response URLs answer with a bare word or an object, depending on who answers."""
+    return body.partition('"error":')[2].strip(' "{}').partition('"')[0] or body.strip()[:80] or "refused"

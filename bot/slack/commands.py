@@ -1,0 +1,63 @@
+"""What people type: `/aks …` and `@aksbot …`. Text in, what is asked for out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from difflib import get_close_matches
+from html import unescape
+
+from bot.events import Scope
+from bot.slack import words
+from handlers.problem import Exit, Problem
+
+CHECK, CLUSTERS, EXPLAIN, RUNBOOK, HELP = "check", "clusters", "explain", "runbook", "help"
+NOW = (CHECK, CLUSTERS, EXPLAIN, RUNBOOK, HELP)
+LATER = ("audit", "changes", "fixes", "history", "mute", "support", "watch")
+"""Words of the design whose work does not exist yet."""
+
+_LINK = re.compile(r"<(https?://[^|>]+)(?:\|[^>]*)?>")
+_MENTION = re.compile(r"^\s*<@[A-Z0-9]+(?:\|[^>]*)?>")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The first word and what follows it. Without any word, help is asked for."""
+
+    word: str
+    rest: str = ""
+
+    @property
+    def near(self) -> list[str]:
+        """What may have been meant by a word that is none."""
+        return get_close_matches(self.word, (*NOW, *LATER), n=3, cutoff=0.5)
+
+
+def read_command(text: str) -> Asked:
+    """What stands after `/aks`."""
+    word, _, rest = text.strip().partition(" ")
+    return Asked(word.lower() or HELP, rest.strip())
+
+
+def read_mention(text: str) -> Asked:
+    """What somebody says to the bot: Slack has made links of the addresses in it, and entities of some letters."""
+    return read_command(unescape(_LINK.sub(r"\1", _MENTION.sub("", text))))
+
+
+def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Scope]:
+    """`[cluster] [area]`: the cluster as it was given, or none, and what to ask about it."""
+    given = rest.replace("`", "").split()
+    if len(given) > 1 and given[1].lower() == "from":
+        raise Problem(words.CANNOT_READ_CHECK, words.FROM_COMES_LATER, words.CHECK_USAGE, code=Exit.USAGE)
+    if len(given) > 2:
+        raise Problem(words.CANNOT_READ_CHECK, words.too_many(len(given)), words.CHECK_USAGE, code=Exit.USAGE)
+    if not given:
+        return None, Scope()
+    if len(given) == 1:
+        return (None, Scope(given[0].lower())) if given[0].lower() in areas else (given[0], Scope())
+    area = given[1].lower()
+    if area not in areas:
+        known = get_close_matches(area, areas, n=3, cutoff=0.5) or sorted(areas)
+        raise Problem(words.CANNOT_READ_CHECK, words.no_area(given[1]), words.areas(known), code=Exit.USAGE)
+    return given[0], Scope(area)

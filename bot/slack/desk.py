@@ -1,0 +1,173 @@
+"""Does what is asked besides checks, in a worker, and answers where it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from bot.jobs import report_json
+from bot.jobs.queue import Kind
+from bot.jobs.request import CheckRequest
+from bot.jobs.teller import Answer, CannotTell
+from bot.slack import blocks, replies, words
+from bot.slack.asks import KIND, Ask, What
+from bot.slack.blocks import AnswerMessages
+from bot.slack.calls import CallFailed, Refused
+from bot.slack.cases import keep_case
+from bot.slack.commands import read_mention
+from bot.slack.message import Block, Message, Pressed, header, section
+from bot.slack.speaker import NO_PLACE, Speaker
+from bot.slack.steps import steps, view
+from bot.slack.voice import Voice
+from bot.store.running import RunningChecks
+from handlers.clients.arm import ArmReader
+from handlers.clients.errors import ArmError
+from handlers.clients.fleet import FleetMember, fleet
+from handlers.problem import Problem
+from runbooks.library import Library
+
+log = logging.getLogger(__name__)
+
+FLEET_TIMEOUT_S = 30.0
+
+
+class Desk:
+    """The work behind clicks, lists and replies."""
+
+    def __init__(
+        self, voice: Voice, speaker: Speaker, running: RunningChecks, library: Library, arm: ArmReader, data_dir: Path
+    ) -> None:
+        self._voice, self._speaker, self._running = voice, speaker, running
+        self._library, self._arm, self._data_dir = library, arm, data_dir
+        self._work: dict[What, Callable[[Ask], Awaitable[None]]] = {
+            What.CLUSTERS: self._clusters,
+            What.PICKER: self._picker,
+            What.REPLY: self._reply,
+            What.SHOW_CHECKS: self._show_checks,
+            What.FILL_STEPS: self._fill_steps,
+            What.KEEP_CASE: self._keep_case,
+            What.INVITE: self._invite,
+        }
+
+    @property
+    def kind(self) -> Kind:
+        """For the queue."""
+
+        async def run(text: str, interrupted: asyncio.Event) -> bool:
+            await self.perform(Ask.from_json(text))
+            return True
+
+        async def give_up(text: str, problem: Problem) -> None:
+            ask = Ask.from_json(text)
+            try:
+                await self._answer(ask, Message(words.problem(problem)), part="gave-up")
+            except CannotTell as mute:
+                log.error("could not tell that %s was given up: %s", ask.id, mute)  # noqa: TRY400
+
+        return Kind(KIND, run, give_up)
+
+    async def perform(self, ask: Ask) -> None:
+        """A Problem is an answer, too."""
+        try:
+            await self._work[ask.what](ask)
+        except Problem as problem:
+            await self._answer(ask, Message(words.problem(problem)))
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed
+
+    async def _clusters(self, ask: Ask) -> None:
+        await self._answer(ask, replies.clusters(await self._fleet()))
+
+    async def _picker(self, ask: Ask) -> None:
+        await self._answer(ask, replies.picker(await self._fleet(), ask.text or None))
+
+    async def _reply(self, ask: Ask) -> None:
+        said = replies.at_once(read_mention(ask.text), self._library)
+        await self._answer(ask, said or replies.only(words.HELP))
+
+    async def _show_checks(self, ask: Ask) -> None:
+        answer = await self._kept(ask)
+        if answer is None:
+            await self._answer(ask, replies.only(words.REPORT_GONE))
+            return
+        said = blocks.checks(answer, self._library)
+        await self._say(ask, said, "checks")
+
+    async def _fill_steps(self, ask: Ask) -> None:
+        pressed = Pressed.load(ask.pressed)
+        runbook = self._library.get(pressed.code or "")
+        if runbook is None:
+            await self._fill(ask, view([section(words.NO_RUNBOOK)]))
+            return
+        answer = await self._kept(ask)
+        roots = [one.finding for one in answer.report.diagnosis.findings if one.root] if answer else []
+        same = [one for one in roots[ask.number : ask.number + 1] if one.code == runbook.code]
+        if same:
+            shown = steps(runbook, same[0])
+        else:
+            shown = view([header(runbook.title), section(words.REPORT_GONE), *replies.outline(runbook)])
+        await self._fill(ask, shown)
+
+    async def _fill(self, ask: Ask, shown: Block) -> None:
+        try:
+            await self._voice.fill_view(ask.view, shown)
+        except Refused as refused:
+            if refused.error != "not_found":
+                raise
+            log.info("the window of %s was closed before it was filled", ask.id)
+
+    async def _keep_case(self, ask: Ask) -> None:
+        answer = await self._kept(ask)
+        if answer is None:
+            await self._answer(ask, replies.only(words.REPORT_GONE))
+            return
+        request = Pressed.load(ask.pressed).request
+        name = await asyncio.to_thread(keep_case, self._data_dir, request, answer.report, ask.place)
+        await self._answer(ask, replies.only(words.kept_case(name)))
+
+    async def _invite(self, ask: Ask) -> None:
+        try:
+            await self._voice.join(ask.place.channel)
+            said = words.INVITED
+        except Refused as refused:
+            log.info("cannot join %s: %s", ask.place.channel, refused)
+            said = words.NOT_INVITED
+        await self._answer(ask, replies.only(said))
+
+    async def _kept(self, ask: Ask) -> Answer | None:
+        """The report under whose answer the button stands; one that is being told now is the question's latest."""
+        pressed = Pressed.load(ask.pressed)
+        kept = await self._running.report(pressed.request)
+        if kept is None and not await self._running.are_answered([pressed.request]):
+            kept = await self._running.kept(CheckRequest("", pressed.cluster, ask.place, pressed.scope).question)
+        return Answer(report_json.load(kept.text)) if kept else None
+
+    async def _fleet(self) -> tuple[FleetMember, ...]:
+        try:
+            async with asyncio.timeout(FLEET_TIMEOUT_S):
+                return await fleet(self._arm)
+        except ArmError as error:
+            raise Problem(words.CANNOT_LIST, error.detail, words.TRY_AGAIN) from error
+        except TimeoutError as late:
+            raise Problem(words.CANNOT_LIST, words.no_answer_within(FLEET_TIMEOUT_S), words.TRY_AGAIN) from late
+
+    async def _answer(self, ask: Ask, said: Message, part: str = "reply") -> None:
+        await self._say(ask, AnswerMessages(said, ()), part)
+
+    async def _say(self, ask: Ask, said: AnswerMessages, part: str) -> None:
+        """In the thread where it was asked; to the one who asked, where there is no thread or no place for us."""
+        try:
+            if ask.place.thread_ts is None and ask.place.response_url:
+                await self._speaker.elsewhere(ask.where, said, "")
+                return
+            try:
+                head, _ = await self._speaker.once(ask.where, part, said.head)
+                await self._speaker.in_thread(ask.where, head, said, part)
+            except Refused as refused:
+                if refused.error not in NO_PLACE:
+                    raise
+                await self._speaker.elsewhere(ask.where, said, refused.error)
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed

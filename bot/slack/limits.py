@@ -1,0 +1,51 @@
+"""What Slack accepts, as it publishes it (docs.slack.dev: Block Kit reference, methods, rate limits). One place only.
+
+Where Slack publishes nothing (the size of rich text), ours is marked as such.
+"""
+
+from __future__ import annotations
+
+BLOCKS_IN_MESSAGE = 50
+BLOCKS_IN_VIEW = 100
+SECTION_TEXT = 3000
+SECTION_FIELDS = 10
+FIELD_TEXT = 2000
+HEADER_TEXT = 150
+CONTEXT_ELEMENTS = 10
+ACTIONS_ELEMENTS = 25
+BUTTON_TEXT = 75
+BUTTON_VALUE = 2000
+ACTION_ID = 255
+BLOCK_ID = 255
+URL = 3000
+OPTIONS = 100
+OPTION_TEXT = 75
+OPTION_VALUE = 150
+MARKDOWN_TEXT = 12_000
+"""Of all markdown blocks of a message together."""
+TASKS_IN_PLAN = 50
+
+VIEW_TITLE = 24
+VIEW_BUTTON = 24
+PRIVATE_METADATA = 3000
+CALLBACK_ID = 255
+
+MESSAGE_TEXT = 4000
+"""Slack cuts a message's text at 40,000 characters and asks to stay below this."""
+
+TRIGGER_LIVES_S = 3
+RESPONSE_URL_USES = 5
+RESPONSE_URL_LIVES_S = 30 * 60
+ACK_WITHIN_S = 3
+
+CALLS_PER_MINUTE = {1: 1, 2: 20, 3: 50, 4: 100}
+"""By tier, per method and workspace. `chat.update` is tier 3; `chat.postMessage` is one a second in each channel."""
+EDIT_EVERY_S = 3.0
+"""Ours: a progress message changes no more often, so that several checks fit into tier 3."""
+
+RICH_TEXT = 3000
+"""Ours: characters in one rich text block."""
+MESSAGE_CHARACTERS = 10_000
+"""Ours: characters in all blocks of a message. Slack has answered `msg_blocks_too_long` from about 13,000 on."""
+TASK_TITLE = 150
+"""Ours: what a task card shows on one line."""

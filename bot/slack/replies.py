@@ -1,0 +1,155 @@
+"""What is answered to a command at once, without a look at Azure: made of values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+from bot.explain import Explanation, explain
+from bot.render.clean import one_line
+from bot.slack import commands, limits, words
+from bot.slack.commands import Asked
+from bot.slack.message import PICK, Block, Message, context, header, pages, section
+from bot.slack.rich import Element, bullets, markdown, preformatted, text
+from bot.slack.rich import blocks as rich_blocks
+from bot.slack.rich import section as rich_section
+from handlers.clients.fleet import FleetMember
+from runbooks.library import FIX, MEANING, NOT_THIS, SECTIONS, Library, Runbook
+
+_LONGEST_QUOTE = 1000
+_MOST_OTHERS = 5
+_MOST_LISTED = 60
+_WELL = "Succeeded"
+
+
+def at_once(asked: Asked, library: Library) -> Message | None:
+    """The answer, or None where Azure has to be asked."""
+    if asked.word in (commands.CHECK, commands.CLUSTERS):
+        return None
+    if asked.word == commands.HELP:
+        return only(words.HELP)
+    if asked.word == commands.EXPLAIN:
+        return explained(asked.rest, library)
+    if asked.word == commands.RUNBOOK:
+        return runbook(asked.rest, library)
+    if asked.word in commands.LATER:
+        return only(words.later(asked.word))
+    return only(words.unknown(asked.word, asked.near))
+
+
+def only(said: str) -> Message:
+    """One sentence of ours."""
+    return Message(words.fits(said, limits.MESSAGE_TEXT), (section(said),))
+
+
+def explained(pasted: str, library: Library) -> Message:
+    """What a pasted error speaks of."""
+    if not pasted.strip():
+        return only(words.EXPLAIN_WHAT)
+    explanation = explain(pasted, library)
+    quote = _quote(explanation)
+    if not explanation.matches:
+        return _fitted([section(words.NOT_RECOGNISED), *quote], words.NOT_RECOGNISED)
+    best = explanation.matches[0].runbook
+    shown: list[Block] = [header(best.title), context(words.code(best.code), words.RECOGNISED), *quote]
+    for name in (MEANING, FIX, NOT_THIS):
+        shown += _outline(best, name)
+    shown.append(section(words.TO_PROVE_IT))
+    shown += _others(explanation)
+    return _fitted(shown, words.plain(f"{best.title}. {words.RECOGNISED}"))
+
+
+def runbook(name: str, library: Library) -> Message:
+    """One runbook, or the list of all."""
+    wanted = one_line(name).strip("` ").lower()
+    if not wanted:
+        listed = [[text(code, as_code=True), text(f" {one_line(one.title)}")] for code, one in library.items()]
+        return _fitted([header(words.RUNBOOKS), *rich_blocks([bullets(listed)])], words.RUNBOOKS)
+    found = library.get(wanted)
+    if found is None:
+        return only(words.no_runbook(wanted, get_close_matches(wanted, library, n=3, cutoff=0.4)))
+    shown: list[Block] = [header(found.title), context(words.code(found.code))]
+    return _fitted([*shown, *outline(found)], words.plain(found.title))
+
+
+def outline(found: Runbook) -> list[Block]:
+    """A runbook with `<name>` for every fact."""
+    return [block for name in SECTIONS for block in _outline(found, name)]
+
+
+def clusters(members: Sequence[FleetMember]) -> Message:
+    """The fleet; what is not well comes first."""
+    if not members:
+        return only(words.NO_FLEET)
+    ordered = sorted(members, key=lambda one: (one.provisioning_state == _WELL, one.name.lower()))
+    said = words.clusters(len(members), sum(one.provisioning_state != _WELL for one in members))
+    listed = [_member(one) for one in ordered[:_MOST_LISTED]]
+    if len(ordered) > _MOST_LISTED:
+        listed.append([text(words.more(len(ordered) - _MOST_LISTED), dim=True)])
+    return _fitted([section(said), *rich_blocks([bullets(listed)])], said)
+
+
+def picker(members: Sequence[FleetMember], area: str | None) -> Message:
+    """A menu of the fleet. The area waits in the block's id until somebody has chosen."""
+    if not members:
+        return only(words.NO_FLEET)
+    names = [one.name.lower() for one in members]
+    options = [
+        _option(one, value)
+        for one in members
+        if len(value := one.name if names.count(one.name.lower()) == 1 else one.id) <= limits.OPTION_VALUE
+    ][: limits.OPTIONS]
+    menu = {
+        "type": "static_select",
+        "action_id": PICK,
+        "placeholder": {"type": "plain_text", "text": words.PICK_PLACEHOLDER, "emoji": False},
+        "options": options,
+    }
+    shown: list[Block] = [section(words.PICK)]
+    if options:
+        shown.append({"type": "actions", "block_id": f"{PICK}:{area or ''}", "elements": [menu]})
+    if len(options) < len(members):
+        shown.append(context(words.too_many_to_pick(len(members) - len(options))))
+    return Message(words.PICK, tuple(shown))
+
+
+def picked_area(block_id: str) -> str | None:
+    """What waited in the block's id."""
+    return block_id.partition(":")[2] or None
+
+
+def _option(one: FleetMember, value: str) -> Block:
+    label = words.cut(one_line(f"{one.name} · {one.group}"), limits.OPTION_TEXT)
+    return {"text": {"type": "plain_text", "text": label, "emoji": False}, "value": value}
+
+
+def _member(one: FleetMember) -> list[Element]:
+    state = one.provisioning_state or "state unknown"
+    place = one_line(f" · {state} · {one.location} · {one.group}")
+    return [text(one_line(one.name), bold=state != _WELL), text(words.cut(place, 300))]
+
+
+def _quote(explanation: Explanation) -> list[Block]:
+    if not explanation.error:
+        return []
+    quote = words.cut(one_line(str(explanation.error)), _LONGEST_QUOTE)
+    return rich_blocks([rich_section(text(words.ERROR_INSIDE, bold=True), text("\n")), preformatted(quote)])
+
+
+def _others(explanation: Explanation) -> list[Block]:
+    others = explanation.matches[1 : 1 + _MOST_OTHERS]
+    if not others:
+        return []
+    listed = [[text(one.runbook.code, as_code=True), text(f" {one_line(one.runbook.title)}")] for one in others]
+    return rich_blocks([rich_section(text(words.ALSO_SPOKEN_OF, bold=True), text("\n")), bullets(listed)])
+
+
+def _outline(found: Runbook, name: str) -> list[Block]:
+    title = rich_section(text(name, bold=True), text("\n"))
+    return rich_blocks([title, *markdown(found.outline(name), found.sections[name])])
+
+
+def _fitted(blocks: Collection[Block], said: str) -> Message:
+    """One message; what finds no room is said to be cut."""
+    (message, *_), fitted = pages(blocks, said, most=1)
+    return message if fitted else Message(message.text, (*message.blocks, context(words.CUT.strip())))

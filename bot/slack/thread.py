@@ -1,0 +1,185 @@
+"""The thread under an answer: each cause with its proof and what to do, what follows from it, what stayed dark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+from bot.events import Report
+from bot.render.clean import one_line
+from bot.render.proof import own_proof
+from bot.render.subject import short
+from bot.slack import limits, words
+from bot.slack.message import STEPS, Block, Pressed, actions, button, divider, section
+from bot.slack.rich import Element, bullets, markdown, size, text
+from bot.slack.rich import blocks as rich_blocks
+from bot.slack.rich import section as rich_section
+from handlers.model import Check, Finding, Outcome, Ranked, Severity, State, Unavailable
+from runbooks.head import BadRunbook
+from runbooks.library import FIX, Library, Runbook
+
+MOST_CAUSES = 6
+"""In full; more than that at once is nobody's to read at night. The rest is named."""
+MOST_NAMED = 20
+MOST_PROOF_LINES = 12
+LONGEST_LINE = 400
+LONGEST_FIX = 3500
+
+_STEP = re.compile(r"[•✓✗?–] (?=\d)")
+_MARKS = {Severity.ERROR: ":x:", Severity.WARNING: ":warning:", Severity.INFO: ":information_source:"}
+
+
+class Thread:
+    """The blocks of one report's thread. `cut` says afterwards whether anything was left out."""
+
+    def __init__(self, report: Report, library: Library, pressed: Pressed) -> None:
+        self._diagnosis, self._library, self._pressed = report.diagnosis, library, pressed
+        self.cut = False
+
+    def blocks(self) -> Iterator[Block]:
+        roots = [ranked.finding for ranked in self._diagnosis.findings if ranked.root]
+        effects = [one for one in self._diagnosis.findings if not one.root]
+        parts = [
+            *(self._cause(finding, number) for number, finding in enumerate(roots[:MOST_CAUSES])),
+            self._list(words.OTHER_CAUSES, [self._named(one) for one in roots[MOST_CAUSES:]]),
+            self._list(words.CONSEQUENCES, [self._effect(one) for one in effects]),
+            self._dark(),
+            self._ruled_out(),
+        ]
+        begun = False
+        for part in parts:
+            shown = list(part)
+            if begun and shown:
+                yield divider()
+            yield from shown
+            begun = begun or bool(shown)
+
+    def _cause(self, finding: Finding, number: int) -> Iterator[Block]:
+        runbook = self._library.get(finding.code)
+        title = words.plain(runbook.title if runbook else finding.code, 300)
+        about = words.subject(finding.code, short(finding.subject))
+        yield section(f"{_MARKS[finding.severity]} *{title}*\n{about}")
+        yield from rich_blocks([self._title(words.PROOF), *self._proof(finding)])
+        yield from rich_blocks([self._title(words.WHAT_TO_DO), *self._fix(finding, runbook)])
+        if runbook:
+            pressed = Pressed(self._pressed.request, self._pressed.cluster, self._pressed.scope, finding.code)
+            yield actions(button(words.STEPS, f"{STEPS}_{number}", pressed))
+
+    def _proof(self, finding: Finding) -> Iterator[Element]:
+        """Lines as bullets; the steps of a ledger bring their own marks, a bullet before them would hide that."""
+        shown = [self._line(one) for one in finding.because[:MOST_PROOF_LINES]]
+        for is_step, lines in groupby(shown, key=lambda line: bool(_STEP.match(line))):
+            if is_step:
+                yield rich_section(*(text(f"{line}\n") for line in lines))
+            else:
+                yield bullets([[text(line)] for line in lines])
+        rest = self._rest(len(finding.because) - MOST_PROOF_LINES)
+        if rest:
+            yield bullets(rest)
+
+    def _fix(self, finding: Finding, runbook: Runbook | None) -> list[Element]:
+        if runbook is None:
+            return [rich_section(text(words.NO_RUNBOOK))]
+        elements = runbook_section(runbook, FIX, finding)
+        room = LONGEST_FIX
+        kept: list[Element] = []
+        for element in elements:
+            if size(element) > min(room, limits.RICH_TEXT):
+                self.cut = True
+                kept.append(rich_section(text(words.CUT.strip(), dim=True)))
+                break
+            kept.append(element)
+            room -= size(element)
+        return kept
+
+    def _named(self, finding: Finding) -> list[Element]:
+        return [text(self._line(short(finding.subject))), text(" · "), text(finding.code, as_code=True)]
+
+    def _effect(self, ranked: Ranked) -> list[Element]:
+        finding = ranked.finding
+        causes = ", ".join(dict.fromkeys(code for code, _ in ranked.explained_by))
+        proof = self._line(own_proof(finding))
+        return [*self._named(finding), text(self._line(f" ← {causes}")), text(f"\n{proof}")]
+
+    def _unseen(self) -> Iterator[list[Element]]:
+        """One reason often hides several things: it is told once."""
+        groups: dict[tuple[str, str, str | None], list[Unavailable]] = {}
+        for one in self._diagnosis.unseen:
+            groups.setdefault((one.why, one.detail, one.grant), []).append(one)
+        for (why, detail, permission), hidden in groups.items():
+            names = self._line(", ".join(one.wanted for one in hidden))
+            yield [
+                text(names, bold=True),
+                text(self._line(f": {why}, {detail}")),
+                *([text(self._line(f" → {words.grant(permission)}"))] if permission else []),
+            ]
+
+    def _crashed(self) -> Iterator[list[Element]]:
+        for check in self._diagnosis.checks:
+            if check.outcome is Outcome.CRASHED:
+                yield [text(self._line(_name(check)), bold=True), text(self._line(f": {check.why} ({words.CRASHED})"))]
+
+    def _in_part(self) -> Iterator[list[Element]]:
+        for check in self._diagnosis.checks:
+            if check.outcome is Outcome.INCONCLUSIVE and not check.unseen:
+                yield [text(self._line(_name(check)), bold=True), text(self._line(f": {check.why}"))]
+
+    def _open(self) -> Iterator[Block]:
+        unsure = (Outcome.INCONCLUSIVE, Outcome.CRASHED)
+        names = [_name(check) for check in self._diagnosis.checks if check.outcome in unsure]
+        if names:
+            yield from rich_blocks([rich_section(text(self._line(words.stayed_open(names), limits.RICH_TEXT // 2)))])
+
+    def _dark(self) -> Iterator[Block]:
+        yield from self._list(words.UNSEEN, [*self._unseen(), *self._crashed(), *self._in_part()])
+        yield from self._open()
+
+    def _ruled_out(self) -> list[Block]:
+        if self._diagnosis.state is not State.CLEAR:
+            return []
+        names = [_name(check) for check in self._diagnosis.checks if check.outcome is Outcome.CLEAR]
+        said = self._line(words.NOTHING_FOUND + ", ".join(names), limits.RICH_TEXT // 2)
+        return rich_blocks([rich_section(text(said))])
+
+    def _list(self, title: str, items: list[list[Element]]) -> list[Block]:
+        if not items:
+            return []
+        shown = items[:MOST_NAMED] + self._rest(len(items) - MOST_NAMED)
+        return rich_blocks([self._title(title), bullets(shown)])
+
+    def _rest(self, number: int) -> list[list[Element]]:
+        if number <= 0:
+            return []
+        self.cut = True
+        return [[text(words.more(number), dim=True)]]
+
+    def _title(self, title: str) -> Element:
+        return rich_section(text(title, bold=True), text("\n"))
+
+    def _line(self, said: str, longest: int = LONGEST_LINE) -> str:
+        whole = _spaced(said)
+        self.cut = self.cut or len(whole) > longest
+        return words.cut(whole, longest)
+
+
+def runbook_section(runbook: Runbook, name: str, finding: Finding) -> list[Element]:
+    """A section of the runbook with this finding's facts."""
+    source = runbook.sections[name]
+    try:
+        return markdown(runbook.render(name, finding.facts), source)
+    except BadRunbook as bad:
+        # A finding is worth showing whatever is wrong with its runbook.
+        note = rich_section(text(words.runbook_unfilled(f"{bad.file.name}, line {bad.line}"), dim=True))
+        return [*markdown(runbook.outline(name), source), note]
+
+
+def _spaced(said: str) -> str:
+    """On one line; a space at an end holds two pieces apart."""
+    line = one_line(said)
+    before = " " if said[:1] == " " else ""
+    return f"{before}{line}{' ' if said[-1:] == ' ' and line else ''}"
+
+
+def _name(check: Check) -> str:
+    return check.codes[0] if len(check.codes) == 1 else check.id

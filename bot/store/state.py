@@ -1,0 +1,132 @@
+"""What the processes of one bot remember together: seen events, posted messages, reports, settings of channels.
+
+Whatever two processes could decide at the same time is decided by the server in one step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from uuid import uuid4
+
+from redis.asyncio import Redis
+
+from bot.store import keys
+from bot.store.away import StoreAway, reachable
+
+_INTENT, _CLUSTER = ":meant", "cluster"
+
+_EPOCH = """
+local t = redis.call('TIME')
+redis.call('SETNX', KEYS[1], string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000)) .. ' ' .. ARGV[1])
+local epoch = redis.call('GET', KEYS[1])
+"""
+
+_POSTING = f"""
+{_EPOCH}
+local stands = redis.call('HGET', KEYS[2], ARGV[2])
+local first = redis.call('HSETNX', KEYS[2], ARGV[3], '1')
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+return {{stands or '', first, epoch}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message that stands in a channel."""
+
+    channel: str
+    ts: str
+
+
+class Posting(Enum):
+    """What is known of a message that is about to be posted."""
+
+    NEW = "nobody has tried to post it"
+    UNSURE = "somebody meant to and did not say that it worked: look for it before posting"
+
+
+class State:
+    """All of it but the checks that run (see `bot.store.running`). Every call may raise StoreAway."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._epoch = redis.register_script(f"{_EPOCH}\nreturn epoch")
+        self._posting = redis.register_script(_POSTING)
+
+    async def is_reachable(self) -> bool:
+        """Whether the server answers: for readiness, and for those who have to say what will not work."""
+        try:
+            with reachable():
+                return bool(await self._redis.ping())
+        except StoreAway:
+            return False
+
+    async def epoch(self) -> str:
+        """The life of the data: another value than before means that the server has lost them."""
+        with reachable():
+            return str(await self._epoch(keys=[keys.EPOCH], args=[uuid4().hex]))
+
+    async def first_time(self, event: str) -> bool:
+        """Whether this event is seen for the first time in a day. Of several who ask at once, one is told so."""
+        with reachable():
+            return bool(await self._redis.set(keys.event(event), "1", nx=True, ex=keys.EVENT_TTL))
+
+    async def forget_event(self, event: str) -> None:
+        """For an event that could not be handled after all, so that its repetition is."""
+        with reachable():
+            await self._redis.delete(keys.event(event))
+
+    async def posting(self, job: str, part: str, asked_at: datetime) -> Posted | Posting:
+        """Say that a part of a job's answer is about to be posted, and learn whether it stands already.
+
+        A server that has lost its data since the question cannot know that nobody has posted it.
+        """
+        values: list[str | int] = [uuid4().hex, part, part + _INTENT, int(keys.POSTED_TTL.total_seconds())]
+        with reachable():
+            stands, first, epoch = await self._posting(keys=[keys.EPOCH, keys.posted(job)], args=values)
+        if stands:
+            return _posted(str(stands))
+        began_ms = int(str(epoch).partition(" ")[0])
+        return Posting.NEW if first and began_ms <= asked_at.timestamp() * 1000 else Posting.UNSURE
+
+    async def record_posted(self, job: str, part: str, message: Posted) -> Posted:
+        """Where a part stands. Who comes second is told what the first one said."""
+        key = keys.posted(job)
+        with reachable():
+            async with self._redis.pipeline(transaction=True) as together:
+                together.hsetnx(key, part, f"{message.channel} {message.ts}")
+                together.expire(key, keys.POSTED_TTL)
+                together.hget(key, part)
+                *_, stands = await together.execute()
+        return _posted(str(stands))
+
+    async def posted(self, job: str, part: str) -> Posted | None:
+        """Where a part of a job's answer stands, if it does."""
+        with reachable():
+            stands = await self._redis.hget(keys.posted(job), part)
+        return _posted(str(stands)) if stands else None
+
+    async def not_posted(self, job: str, part: str) -> None:
+        """Slack has refused the message: it certainly does not stand."""
+        with reachable():
+            await self._redis.hdel(keys.posted(job), part + _INTENT)
+
+    async def default_cluster(self, team: str, channel: str) -> str | None:
+        """The cluster that a channel means when it names none."""
+        with reachable():
+            cluster = await self._redis.hget(keys.channel(team, channel), _CLUSTER)
+        return str(cluster) if cluster else None
+
+    async def set_default_cluster(self, team: str, channel: str, cluster: str | None) -> None:
+        with reachable():
+            if cluster:
+                await self._redis.hset(keys.channel(team, channel), _CLUSTER, cluster)
+            else:
+                await self._redis.hdel(keys.channel(team, channel), _CLUSTER)
+
+
+def _posted(text: str) -> Posted:
+    channel, _, ts = text.partition(" ")
+    return Posted(channel, ts)

@@ -1,0 +1,1 @@
+"""The methods of the Web API that a bot calls."""

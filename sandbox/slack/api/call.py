@@ -1,0 +1,114 @@
+"""One call of a method: its arguments, who calls, and the table of all methods."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sandbox.slack.errors import Refused, invalid
+from sandbox.slack.site import Site
+from sandbox.slack.workspace import Channel, Workspace
+
+Body = dict[str, Any]
+Method = Callable[["Call"], Body]
+
+
+@dataclass
+class Call:
+    """A call with a token that is good."""
+
+    site: Site
+    team: Workspace
+    args: Body
+    used: set[str] = field(default_factory=set)
+    """The scopes that the call made use of."""
+
+    def need(self, *any_of: str) -> None:
+        """Refuse the call if the app has none of these scopes."""
+        self.site.need_scope(*any_of)
+        self.used |= set(any_of) & set(self.site.manifest.scopes)
+
+    def text(self, name: str) -> str:
+        """An argument that must be there."""
+        value = self.args.get(name)
+        if value is None or value == "":
+            raise invalid("invalid_arguments", [f"missing required field: {name} [json-pointer:/{name}]"])
+        return str(value)
+
+    def flag(self, name: str) -> bool:
+        return self.args.get(name) in (True, 1, "true", "True", "1")
+
+    def number(self, name: str, default: int, most: int) -> int:
+        value = self.args.get(name)
+        if value in (None, ""):
+            return default
+        try:
+            number = int(str(value))
+        except ValueError:
+            raise invalid("invalid_arguments", [f"must be a valid integer [json-pointer:/{name}]"]) from None
+        if not 1 <= number <= most:
+            raise Refused("invalid_limit")
+        return number
+
+    def structure(self, name: str) -> Any:
+        """An argument that is JSON; forms carry it as text."""
+        value = self.args.get(name)
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise Refused(_BAD_JSON.get(name, "invalid_arguments")) from None
+
+    def channel(self, name: str = "channel") -> Channel:
+        """A channel that the app can know of, by id or by name."""
+        where = self.args.get(name)
+        if not where:
+            raise Refused("channel_not_found")
+        found = self.team.find_channel(str(where)) or self.team.find_channel(str(where).lstrip("#"), by_name=True)
+        if found is None or (found.kind != "public" and not self.team.has_bot(found)):
+            raise Refused("channel_not_found")
+        return found
+
+
+_BAD_JSON = {
+    "blocks": "invalid_blocks_format",
+    "attachments": "invalid_attachments",
+    "metadata": "invalid_metadata_format",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method and what it needs."""
+
+    run: Method
+    scopes: tuple[str, ...]
+    caller: Literal["bot", "app"]
+
+
+METHODS: dict[str, Entry] = {}
+
+
+def method(name: str, *scopes: str, caller: Literal["bot", "app"] = "bot") -> Callable[[Method], Method]:
+    """Register a method; the app needs one of the scopes."""
+
+    def register(run: Method) -> Method:
+        METHODS[name] = Entry(run, scopes, caller)
+        return run
+
+    return register
+
+
+def page(rows: list[Any], call: Call, *, default: int = 100, most: int = 1000) -> tuple[list[Any], Body]:
+    """A page of a list, and where the next one begins."""
+    cursor = str(call.args.get("cursor") or "")
+    start = 0
+    if cursor:
+        if not cursor.startswith("at:") or not cursor[3:].isdigit():
+            raise Refused("invalid_cursor")
+        start = int(cursor[3:])
+    end = start + call.number("limit", default, most)
+    return rows[start:end], {"next_cursor": f"at:{end}" if end < len(rows) else ""}

@@ -1,0 +1,87 @@
+"""files.*: the three steps of an upload."""
+
+from __future__ import annotations
+
+import secrets
+
+from sandbox.slack import posting
+from sandbox.slack.api.call import Body, Call, method
+from sandbox.slack.errors import Refused, invalid
+from sandbox.slack.message import StoredFile
+from sandbox.slack.posting import Draft
+from sandbox.slack.site import Site
+
+LARGEST = 1_073_741_824
+
+
+@method("files.getUploadURLExternal", "files:write")
+def upload_url(call: Call) -> Body:
+    name = call.text("filename")
+    length = call.text("length")
+    if not length.isdigit() or int(length) < 1:
+        raise invalid("invalid_arguments", ["must be greater than 0 [json-pointer:/length]"])
+    if int(length) > LARGEST:
+        raise Refused("file_upload_size_restricted")
+    stored = StoredFile(call.site.new_id("F"), name, int(length))
+    call.site.files[stored.id] = stored
+    call.site.uploads[secret := secrets.token_urlsafe(24)] = stored
+    return {"upload_url": f"{call.site.base}/upload/v1/{secret}", "file_id": stored.id}
+
+
+def receive(site: Site, secret: str, content: bytes) -> str:
+    """What was sent to an upload URL, which takes exactly what was announced, once."""
+    stored = site.uploads.get(secret)
+    if stored is None or stored.content is not None:
+        raise Refused("upload_url_not_found", status=404)
+    if len(content) != stored.length:
+        raise Refused("wrong_length", status=400)
+    stored.content = content
+    return f"OK - {len(content)}"
+
+
+@method("files.completeUploadExternal", "files:write")
+def complete(call: Call) -> Body:
+    asked = call.structure("files")
+    if not isinstance(asked, list) or not asked:
+        raise invalid("invalid_arguments", ["missing required field: files [json-pointer:/files]"])
+    files = [_uploaded(call, one) for one in asked]
+    channels = [one for one in str(call.args.get("channels") or "").split(",") if one]
+    if call.args.get("channel_id"):
+        channels.append(str(call.args["channel_id"]))
+    for where in channels:
+        _share(call, where, files)
+    return {"files": [{"id": one.id, "title": one.title or one.name} for one in files]}
+
+
+def _uploaded(call: Call, asked: Body) -> StoredFile:
+    stored = call.site.files.get(str(asked.get("id")))
+    if stored is None:
+        raise Refused("file_not_found")
+    if stored.content is None:
+        raise Refused("file_not_uploaded")
+    stored.title = str(asked.get("title") or stored.name)
+    return stored
+
+
+def _share(call: Call, where: str, files: list[StoredFile]) -> None:
+    channel = call.team.find_channel(where)
+    if channel is None or (channel.kind != "public" and not call.team.has_bot(channel)):
+        raise Refused("channel_not_found")
+    if channel.archived:
+        raise Refused("is_archived")
+    if not call.team.has_bot(channel):
+        raise Refused("not_in_channel")
+    ts = call.args.get("thread_ts")
+    if ts and channel.find(str(ts)) is None:
+        raise Refused("thread_not_found")
+    posting.post(
+        call.site,
+        call.team,
+        channel,
+        Draft(str(call.args.get("initial_comment") or ""), call.structure("blocks")),
+        thread_ts=str(ts) if ts else None,
+        files=files,
+        subtype="file_share",
+    )
+    for one in files:
+        one.shared = True

@@ -1,0 +1,35 @@
+"""The workspace of the demo and of most tests: who is in it, and which channels there are."""
+
+from __future__ import annotations
+
+from sandbox.slack.workspace import Channel, Group, Person, Workspace
+
+
+def on_call_workspace(name: str = "Contoso Platform") -> Workspace:
+    """People of different rights, and channels of every kind. The bot is in some of them."""
+    staff = ["requester", "approver", "visitor"]
+    return Workspace(
+        name=name,
+        people=[
+            Person("requester", title="On call"),
+            Person("approver", title="Platform lead"),
+            Person("visitor", title="Not on call"),
+            Person("guest", title="Contractor", guest="single-channel"),
+            Person("partner", title="Northwind", home_team="T0NORTHWIND"),
+            Person("former", deleted=True),
+        ],
+        channels=[
+            Channel("general", [*staff], topic="What concerns everybody"),
+            Channel("incidents", [*staff, "guest", "aksbot"], topic="What is broken right now"),
+            Channel("platform-on-call", [*staff, "aksbot"], topic="Clusters and who looks after them"),
+            Channel("random", [*staff]),
+            Channel("payments-private", ["requester", "approver", "aksbot"], kind="private"),
+            Channel("leads-private", ["approver"], kind="private"),
+            Channel("partner-support", ["requester", "partner", "aksbot"], shared_with="T0NORTHWIND"),
+            Channel("old-incidents", ["requester", "aksbot"], archived=True),
+        ],
+        groups=[
+            Group("aks-oncall", ["requester", "approver"], name="On call for AKS"),
+            Group("aks-approvers", ["approver"], name="May approve fixes"),
+        ],
+    )

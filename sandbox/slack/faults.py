@@ -1,0 +1,43 @@
+"""Faults that a test asks for: what goes wrong, on which calls, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["429", "500", "503", "timeout", "reset", "error"]
+
+
+@dataclass
+class Fault:
+    """One thing that goes wrong. Without `method` and `team` it hits every call.
+
+    Methods are those of the Web API, and `response_url` and `upload`. `times` is how often (forever without), `skip`
+    how many matching calls pass first. `executed` lets the call happen although its answer is lost or an error.
+    An `error` answers 200 with `error` as Slack's word, and `messages` as its details.
+    """
+
+    kind: Kind
+    method: str | None = None
+    team: str | None = None
+    times: int | None = None
+    skip: int = 0
+    retry_after_s: int = 1
+    executed: bool = False
+    error: str = "internal_error"
+    messages: tuple[str, ...] = ()
+
+    def takes(self, method: str, team: str) -> bool:
+        """Whether this call is hit; counts it."""
+        if self.method not in (None, method) or self.team not in (None, team) or self.times == 0:
+            return False
+        if self.skip:
+            self.skip -= 1
+            return False
+        if self.times is not None:
+            self.times -= 1
+        return True
+
+
+def first(faults: list[Fault], method: str, team: str) -> Fault | None:
+    return next((fault for fault in faults if fault.takes(method, team)), None)

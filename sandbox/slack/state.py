@@ -1,0 +1,103 @@
+"""What people have chosen and written in elements, in the shape that the app gets it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.slack.blocks.ids import elements_of
+from sandbox.slack.errors import NotInSlack
+
+Body = dict[str, Any]
+
+_ONE_OPTION = {"static_select", "external_select", "radio_buttons", "overflow"}
+_MANY_OPTIONS = {"multi_static_select", "multi_external_select", "checkboxes"}
+_ONE_ID = {
+    "users_select": ("selected_user", "initial_user"),
+    "conversations_select": ("selected_conversation", "initial_conversation"),
+    "channels_select": ("selected_channel", "initial_channel"),
+    "datepicker": ("selected_date", "initial_date"),
+    "timepicker": ("selected_time", "initial_time"),
+    "datetimepicker": ("selected_date_time", "initial_date_time"),
+}
+_MANY_IDS = {
+    "multi_users_select": ("selected_users", "initial_users"),
+    "multi_conversations_select": ("selected_conversations", "initial_conversations"),
+    "multi_channels_select": ("selected_channels", "initial_channels"),
+}
+_WRITTEN = {"plain_text_input", "email_text_input", "url_text_input", "number_input"}
+
+
+def initial(element: Body) -> Body | None:
+    """What an element holds before anybody touched it; None for those that hold nothing."""
+    kind = element["type"]
+    if kind in _WRITTEN:
+        return {"type": kind, "value": element.get("initial_value")}
+    if kind in _ONE_OPTION - {"overflow"}:
+        return {"type": kind, "selected_option": element.get("initial_option")}
+    if kind in _MANY_OPTIONS:
+        return {"type": kind, "selected_options": element.get("initial_options") or []}
+    if kind in _ONE_ID:
+        field, first = _ONE_ID[kind]
+        return {"type": kind, field: element.get(first)}
+    if kind in _MANY_IDS:
+        field, first = _MANY_IDS[kind]
+        return {"type": kind, field: element.get(first) or []}
+    return None
+
+
+def chosen(element: Body, value: Any, offered: list[Body] | None = None) -> Body:
+    """What an element holds once somebody chose or wrote this. Options are named by their value."""
+    kind = element["type"]
+    if kind in _WRITTEN:
+        return {"type": kind, "value": value or None}
+    options = offered if offered is not None else options_of(element)
+    if kind in _ONE_OPTION:
+        return {"type": kind, "selected_option": None if value is None else _option(options, value)}
+    if kind in _MANY_OPTIONS:
+        return {"type": kind, "selected_options": [_option(options, one) for one in value or []]}
+    if kind in _ONE_ID:
+        return {"type": kind, _ONE_ID[kind][0]: value}
+    if kind in _MANY_IDS:
+        return {"type": kind, _MANY_IDS[kind][0]: list(value or [])}
+    raise NotInSlack(f"nobody can choose anything in a {kind}")
+
+
+def options_of(element: Body) -> list[Body]:
+    groups = element.get("option_groups") or []
+    return [*(element.get("options") or []), *(one for group in groups for one in group["options"])]
+
+
+def _option(options: list[Body], value: Any) -> Body:
+    for one in options:
+        if one.get("value") == value:
+            return one
+    raise NotInSlack(f"the menu does not offer {value!r}; it offers {[one.get('value') for one in options]}")
+
+
+def is_empty(held: Body | None) -> bool:
+    return not held or not any(value for name, value in held.items() if name != "type")
+
+
+def values_of(blocks: list[Body], before: Body | None = None) -> Body:
+    """The state of all elements; what was held before in a place that still is there is kept."""
+    values: Body = {}
+    for block in blocks:
+        for element in elements_of(block):
+            first = initial(element)
+            if first is None:
+                continue
+            held = ((before or {}).get(block["block_id"]) or {}).get(element["action_id"])
+            keep = held is not None and held["type"] == element["type"]
+            values.setdefault(block["block_id"], {})[element["action_id"]] = held if keep else first
+    return values
+
+
+def find(blocks: list[Body], action_id: str, block_id: str | None = None) -> tuple[Body, Body]:
+    """The block and the element with this action id."""
+    seen = []
+    for block in blocks:
+        for element in elements_of(block):
+            seen.append(element["action_id"])
+            if element["action_id"] == action_id and block_id in (None, block["block_id"]):
+                return block, element
+    raise NotInSlack(f"there is no {action_id!r} here; there are {seen}")

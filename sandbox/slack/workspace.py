@@ -1,0 +1,144 @@
+"""A workspace: its people, groups and channels, and what was said in them."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b32encode
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sandbox.slack.blocks.layout import PLAN_BLOCKS
+from sandbox.slack.message import Message
+
+Guest = Literal["", "multi-channel", "single-channel"]
+ChannelKind = Literal["public", "private", "im"]
+
+
+def make_id(prefix: str, *parts: str) -> str:
+    """An id that looks like Slack's and is the same in every run."""
+    digest = hashlib.sha256("/".join(parts).encode()).digest()
+    return prefix + b32encode(digest).decode()[: 11 - len(prefix)]
+
+
+@dataclass
+class Person:
+    """Somebody with an account: a member, a guest, or somebody of another company in a shared channel."""
+
+    name: str
+    id: str = ""
+    title: str = ""
+    """What stands beside the name."""
+    email: str = ""
+    guest: Guest = ""
+    home_team: str = ""
+    """The workspace of somebody who comes through a shared channel; empty for this workspace's own people."""
+    deleted: bool = False
+    is_bot: bool = False
+
+
+@dataclass
+class Group:
+    """A user group that can be mentioned."""
+
+    handle: str
+    members: list[str]
+    id: str = ""
+    name: str = ""
+
+
+@dataclass
+class Channel:
+    """A channel, or a direct conversation. Members are ids; names become ids when the workspace is built."""
+
+    name: str
+    members: list[str] = field(default_factory=list)
+    kind: ChannelKind = "public"
+    id: str = ""
+    topic: str = ""
+    archived: bool = False
+    shared_with: str = ""
+    """The other workspace of a Slack Connect channel."""
+    messages: list[Message] = field(default_factory=list)
+
+    def find(self, ts: str) -> Message | None:
+        return next((one for one in self.messages if one.ts == ts and one.only_for is None), None)
+
+    def thread(self, ts: str) -> list[Message]:
+        """The message and its replies, oldest first."""
+        return [one for one in self.messages if one.only_for is None and ts in (one.ts, one.thread_ts)]
+
+    def top(self) -> list[Message]:
+        """What stands in the channel itself."""
+        return [one for one in self.messages if one.only_for is None and (not one.is_reply or one.broadcast)]
+
+
+@dataclass
+class Workspace:
+    """One team, in which the app is installed."""
+
+    name: str
+    people: list[Person]
+    channels: list[Channel]
+    groups: list[Group] = field(default_factory=list)
+    id: str = ""
+    domain: str = ""
+    features: frozenset[str] = frozenset({PLAN_BLOCKS})
+    """What this workspace has and others may not."""
+    bot: Person = field(default_factory=lambda: Person("aksbot", is_bot=True))
+
+    def __post_init__(self) -> None:
+        self.domain = self.domain or self.name.lower().replace(" ", "-")
+        self.id = self.id or make_id("T", self.domain)
+        for person in (*self.people, self.bot):
+            person.id = person.id or make_id("U", self.domain, person.name)
+            person.email = person.email or ("" if person.is_bot else f"{person.name}@{self.domain}.example")
+        for group in self.groups:
+            group.id = group.id or make_id("S", self.domain, group.handle)
+            group.members = self._ids(group.members)
+        for channel in self.channels:
+            channel.id = channel.id or make_id("C", self.domain, channel.name)
+            channel.members = self._ids(channel.members)
+
+    def _ids(self, names: Iterable[str]) -> list[str]:
+        return [self.person(name).id for name in names]
+
+    # -- who and where ----------------------------------------------------------------------------------------
+
+    def everybody(self) -> Iterator[Person]:
+        yield from self.people
+        yield self.bot
+
+    def person(self, who: str) -> Person:
+        """By id or by name."""
+        for one in self.everybody():
+            if who in (one.id, one.name):
+                return one
+        known = ", ".join(one.name for one in self.everybody())
+        raise LookupError(f"nobody called {who!r} in {self.name}; there are {known}")
+
+    def find_person(self, user_id: str) -> Person | None:
+        return next((one for one in self.everybody() if one.id == user_id), None)
+
+    def channel(self, where: str) -> Channel:
+        """By id, or by name with or without its #."""
+        found = self.find_channel(where) or self.find_channel(where.lstrip("#"), by_name=True)
+        if found is None:
+            known = ", ".join(one.name for one in self.channels)
+            raise LookupError(f"no channel {where!r} in {self.name}; there are {known}")
+        return found
+
+    def find_channel(self, channel_id: str, *, by_name: bool = False) -> Channel | None:
+        return next((one for one in self.channels if channel_id == (one.name if by_name else one.id)), None)
+
+    def direct(self, user_id: str) -> Channel:
+        """The conversation between the app and a person; it comes to be when it is first needed."""
+        identity = make_id("D", self.domain, user_id)
+        found = self.find_channel(identity)
+        if found is None:
+            found = Channel(name="", kind="im", id=identity, members=[user_id, self.bot.id])
+            self.channels.append(found)
+        return found
+
+    def has_bot(self, channel: Channel) -> bool:
+        return self.bot.id in channel.members

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bot.jobs.request import Priority
+from bot.jobs.service import Role, Taken
+from bot.jobs.teller import Answer
+from bot.store.connect import Connection
+from bot.store.running import RunningChecks
+from handlers.problem import Problem
+from tests.bot.diagnoses import found
+from tests.jobs.people import CLUSTER, Listener, SlowCheck, request, working
+from tests.store.servers import until
+
+
+async def test_a_check_is_started_shown_and_answered(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener()
+    async with working(connection, check, listener) as jobs:
+        assert await jobs.check(request("ada")) is Taken.QUEUED
+        await listener.until(
+            lambda: any(one.how == "progress" and one.what.questions == (6, 6) for one in listener.said)
+        )
+        check.go.set()
+        (told,) = await listener.answered("ada")
+    assert isinstance(told.what, Answer)
+    assert told.what.report.diagnosis == found()
+    assert (told.what.age, told.what.durable) == (timedelta(), True)
+    assert listener.said[0].how == "started"
+
+
+async def test_one_check_answers_all_who_ask_while_it_runs_each_in_their_own_place(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener()
+    names = [f"person-{n}" for n in range(20)]
+    async with working(connection, check, listener) as jobs:
+        for name in names:
+            await jobs.check(request(name))
+        for name in names:
+            await listener.heard("started", name)
+        check.go.set()
+        await listener.answered(*names)
+    assert len(check.began) == 1
+    assert sorted(one.to for one in listener.answers()) == sorted(names)
+
+
+async def test_all_who_wait_see_the_progress(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener()
+    async with working(connection, check, listener) as jobs:
+        await jobs.check(request("ada"))
+        await listener.heard("progress", "ada")
+        check.go.set()
+        await listener.answered("ada")
+
+
+async def test_other_clusters_and_other_questions_are_checked_for_themselves(connection: Connection) -> None:
+    check, listener = SlowCheck(waits=False), Listener()
+    async with working(connection, check, listener) as jobs:
+        await jobs.check(request("ada"))
+        await jobs.check(request("bob", "staging-neu"))
+        await jobs.check(request("eve", area="network"))
+        await listener.answered("ada", "bob", "eve")
+    assert sorted(check.began) == ["ada", "bob", "eve"]
+
+
+@pytest.mark.parametrize("spelling", ["PROD-WEU", "  prod-weu "])
+async def test_spellings_of_one_name_are_one_question(spelling: str) -> None:
+    assert request("ada", spelling).question == request("bob", CLUSTER).question
+
+
+async def test_who_asks_soon_after_gets_the_same_report_with_its_age(connection: Connection) -> None:
+    check, listener = SlowCheck(waits=False), Listener()
+    async with working(connection, check, listener) as jobs:
+        await jobs.check(request("ada"))
+        await listener.answered("ada")
+        await jobs.check(request("bob"))
+        (told,) = await listener.answered("bob")
+    assert check.began == ["ada"]
+    assert told.what.age > timedelta()
+    assert told.what.report.diagnosis == found()
+
+
+async def test_check_again_makes_a_new_one(connection: Connection) -> None:
+    check, listener = SlowCheck(waits=False), Listener()
+    async with working(connection, check, listener) as jobs:
+        await jobs.check(request("ada"))
+        await listener.answered("ada")
+        await jobs.check(request("bob", fresh=True))
+        (told,) = await listener.answered("bob")
+    assert check.began == ["ada", "bob"]
+    assert told.what.age == timedelta()
+
+
+async def test_a_request_that_comes_twice_is_answered_once(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener()
+    async with working(connection, check, listener) as jobs:
+        await asyncio.gather(*(jobs.check(request("ada")) for _ in range(5)))
+        await listener.heard("started", "ada")
+        await jobs.check(request("ada"))
+        check.go.set()
+        await listener.answered("ada")
+        await jobs.check(request("ada"))
+        await jobs.check(request("bob"))
+        await listener.answered("bob")
+    assert len(listener.answers("ada")) == 1
+
+
+async def test_a_cluster_that_does_not_exist_is_told_with_what_to_do(connection: Connection) -> None:
+    check, listener = SlowCheck(waits=False), Listener()
+    check.problem = Problem("cannot find prod-weu", "no cluster has that name", "check the name")
+    async with working(connection, check, listener) as jobs:
+        await jobs.check(request("ada"))
+        (told,) = await listener.answered("ada")
+    assert (told.how, told.what) == ("failed", check.problem)
+
+
+async def test_a_job_that_fails_each_time_gives_up_and_says_so(connection: Connection) -> None:
+    check, listener = SlowCheck(waits=False), Listener()
+    check.problem = KeyError("limit")
+    async with working(connection, check, listener, most_tries=2) as jobs:
+        await jobs.check(request("ada"))
+        (told,) = await listener.answered("ada")
+    assert told.how == "gave up"
+    assert "KeyError" in told.what.why
+    assert len(check.began) == 2
+
+
+async def test_who_joined_a_job_that_gives_up_is_told_too(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener()
+    check.problem = KeyError("limit")
+    async with working(connection, check, listener, most_tries=1) as jobs:
+        await jobs.check(request("ada"))
+        await listener.heard("started", "ada")
+        await jobs.check(request("bob"))
+        await listener.heard("started", "bob")
+        check.go.set()
+        await listener.answered("ada", "bob")
+    assert [one.how for one in listener.answers()] == ["gave up", "gave up"]
+
+
+async def test_one_who_cannot_be_told_does_not_keep_the_others_waiting(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener(mute={"ada"})
+    async with working(connection, check, listener) as jobs:
+        await jobs.check(request("ada"))
+        await listener.heard("started", "ada")
+        await jobs.check(request("bob"))
+        await listener.heard("started", "bob")
+        check.go.set()
+        await listener.answered("bob")
+        listener.mute.clear()
+        await listener.answered("ada")
+    assert len(check.began) == 1  # the second try tells what the first one found
+    assert [one.how for one in listener.answers()] == ["done", "done"]
+
+
+async def test_the_report_of_an_answer_is_kept_for_its_buttons(connection: Connection) -> None:
+    check, listener = SlowCheck(waits=False), Listener()
+    async with working(connection, check, listener) as jobs:
+        await jobs.check(request("ada"))
+        await listener.answered("ada")
+        running = RunningChecks(connection.redis)
+
+        async def kept() -> bool:
+            return bool(await jobs.checks.report("ada"))
+
+        await until(kept)
+        answer = await jobs.checks.report("ada")
+        assert await running.report("bob") is None
+    assert answer
+    assert answer.report.diagnosis == found()
+
+
+async def test_a_click_overtakes_checks_and_a_check_overtakes_triage(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener()
+    async with working(connection, check, listener, role=Role.WEB) as web:
+        for name, priority in (("late", Priority.TRIAGE), ("soon", Priority.CHECK), ("now", Priority.CLICK)):
+            await web.check(request(name, f"cluster-{name}"), priority)
+        check.go.set()
+        async with working(connection, check, listener, role=Role.WORKER, concurrency=1):
+            await listener.answered("late", "soon", "now")
+    assert check.began == ["now", "soon", "late"]
+
+
+async def test_a_web_process_only_takes_in(connection: Connection) -> None:
+    check, listener = SlowCheck(waits=False), Listener()
+    async with working(connection, check, listener, role=Role.WEB) as web:
+        assert await web.check(request("ada")) is Taken.QUEUED
+        assert check.began == []
+        async with working(connection, check, listener, role=Role.WORKER):
+            await listener.answered("ada")
+
+
+async def test_draining_lets_a_running_check_end(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener()
+    async with working(connection, check, listener, drain_s=20) as jobs:
+        await jobs.check(request("ada"))
+        await listener.heard("started", "ada")
+        asyncio.get_running_loop().call_soon(check.go.set)
+    assert [one.how for one in listener.answers("ada")] == ["done"]
+
+
+async def test_what_does_not_end_in_time_is_done_by_another_worker(connection: Connection) -> None:
+    check, listener, other = SlowCheck(), Listener(), Listener()
+    async with working(connection, check, listener, drain_s=0.05) as jobs:
+        await jobs.check(request("ada"))
+        await listener.heard("started", "ada")
+    assert listener.answers() == []
+    async with working(connection, SlowCheck(waits=False), other):
+        await other.answered("ada")
+    assert len(other.answers("ada")) == 1
+
+
+async def test_nothing_is_left_behind(connection: Connection) -> None:
+    check, listener = SlowCheck(), Listener()
+    before = asyncio.all_tasks()
+    async with working(connection, check, listener) as jobs:
+        await jobs.check(request("ada"))
+        await listener.heard("started", "ada")
+    assert {task for task in asyncio.all_tasks() if not task.done()} <= before

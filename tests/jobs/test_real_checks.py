@@ -1,0 +1,55 @@
+"""The job with real checks: against Azure as the sandbox serves it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.check import check, engine_for
+from bot.clients import clients
+from bot.events import Report, Scope
+from bot.jobs.report_json import dump, load
+from bot.jobs.watch import azure_runner
+from bot.render.report import report_lines
+from bot.slack import blocks
+from bot.slack.message import Pressed
+from bot.store.connect import Connection
+from handlers.clients.kube.access import KubeAccess
+from handlers.problem import Problem
+from sandbox.scenario import Scenario
+from tests.checking import LIBRARY, access, azure
+from tests.jobs.people import Listener, request, working
+from tests.slack.limits_held import assert_accepted
+
+
+async def test_a_request_is_answered_with_the_cause(connection: Connection) -> None:
+    scenario = Scenario.load("quota-blocks-upgrade")
+    listener = Listener()
+    async with (
+        azure(scenario.world) as server,
+        clients(access(server), KubeAccess()) as opened,
+        working(connection, azure_runner(opened, LIBRARY, 30.0), listener) as jobs,
+    ):
+        await asyncio.gather(jobs.check(request("ada")), jobs.check(request("bob")))
+        ada, bob = await listener.answered("ada", "bob")
+        await jobs.check(request("eve", "prod-wue"))
+        (eve,) = await listener.answered("eve")
+    codes = [one.finding.code for one in ada.what.report.diagnosis.findings if one.root]
+    assert codes == ["quota-exceeded"]
+    assert bob.what.report == ada.what.report
+    assert eve.how == "failed"
+    assert isinstance(eve.what, Problem)
+    assert_accepted(blocks.answer(ada.what, Pressed("ada", "prod-weu"), LIBRARY))
+
+
+@pytest.mark.parametrize("name", ["quota-blocks-upgrade", "subnet-full", "healthy-fleet"])
+async def test_what_a_real_check_reports_comes_back_from_the_cache_unchanged(name: str) -> None:
+    scenario = Scenario.load(name)
+    engine = engine_for(LIBRARY, Scope(), 30.0)
+    async with azure(scenario.world) as server, clients(access(server), KubeAccess()) as opened:
+        events = [event async for event in check("prod-weu", opened, engine, timeout_s=30.0)]
+    report = events[-1]
+    assert isinstance(report, Report)
+    again = load(dump(report))
+    assert report_lines(again, LIBRARY, 100) == report_lines(report, LIBRARY, 100)

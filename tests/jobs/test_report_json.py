@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from bot.events import Report
+from bot.jobs.report_json import dump, load
+from bot.jobs.request import CheckRequest
+from bot.render.report import report_lines
+from handlers.model import Diagnosis, Finding, Ranked
+from tests.bot import diagnoses
+from tests.bot.diagnoses import POOL, library
+from tests.jobs.people import request
+
+
+@pytest.mark.parametrize(
+    "make", [diagnoses.found, diagnoses.clear, diagnoses.blind, diagnoses.walked, diagnoses.beside]
+)
+def test_a_report_comes_back_as_it_was_and_reads_the_same(make: Callable[[], Diagnosis]) -> None:
+    report = Report(make(), 812.0, 12, 3, datetime(2026, 11, 18, 2, 30, tzinfo=UTC))
+    again = load(dump(report))
+    assert again == report
+    assert report_lines(again, library(), 80) == report_lines(report, library(), 80)
+
+
+def test_facts_keep_their_kinds() -> None:
+    facts = {
+        "at": datetime(2026, 11, 18, 2, 30, tzinfo=UTC),
+        "day": date(2026, 11, 18),
+        "took": timedelta(minutes=3),
+        "pools": ("apps", {"nodes": 4}),
+        "names": frozenset({"a", "b"}),
+        "$is": "no tag of ours",
+        "nested": {"$is": "tuple", "of": [1], "and": "more"},
+        "plain": [1, 2.5, None, True, "text"],
+    }
+    diagnosis = diagnoses.clear()
+    finding = Finding("nodepool-failed", POOL, ("it is Failed",), facts=facts)
+    report = Report(replace(diagnosis, findings=(Ranked(finding),)), 1.0, 1)
+    assert load(dump(report)).diagnosis.findings[0].finding.facts == facts
+
+
+def test_a_request_comes_back_as_it_was() -> None:
+    asked = request("ada", fresh=True, area="network")
+    assert CheckRequest.from_json(asked.as_json()) == asked
+    assert json.loads(asked.as_json())["cluster"] == "prod-weu"
+
+
+def test_an_id_and_a_portal_link_to_it_are_one_question() -> None:
+    link = f"https://portal.azure.com/#@contoso.com/resource{diagnoses.CLUSTER}/overview"
+    assert request("ada", link).question == request("bob", diagnoses.CLUSTER.upper()).question

@@ -1,0 +1,89 @@
+"""A message as a person reads it in Slack, in letters: for golden files."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Any
+
+from bot.slack.blocks import AnswerMessages
+from bot.slack.message import Message
+
+RULE = "─" * 60
+
+
+def read(said: AnswerMessages | Message) -> str:
+    if isinstance(said, Message):
+        return "\n".join(_block(block) for block in said.blocks) + "\n"
+    parts = [f"HEAD   (notification: {html.unescape(said.head.text)})", read(said.head)]
+    for number, message in enumerate(said.thread, 1):
+        parts += [RULE, f"THREAD {number}", read(message)]
+    if said.file:
+        parts += [RULE, f"FILE   {said.file.name}", said.file.text]
+    return "\n".join(parts)
+
+
+def _block(block: dict[str, Any]) -> str:
+    return _READ[block["type"]](block)
+
+
+def _section(block: dict[str, Any]) -> str:
+    return html.unescape(str(block["text"]["text"]))
+
+
+def _context(block: dict[str, Any]) -> str:
+    return "  ".join(f"({html.unescape(one['text'])})" for one in block["elements"])
+
+
+def _actions(block: dict[str, Any]) -> str:
+    return "  ".join(f"[ {one['text']['text']} ]" for one in block["elements"])
+
+
+def _rich(block: dict[str, Any]) -> str:
+    return "\n".join(_rich_element(one).rstrip("\n") for one in block["elements"])
+
+
+def _rich_element(element: dict[str, Any]) -> str:
+    kind = element["type"]
+    if kind == "rich_text_list":
+        first = element.get("offset", 0) + 1
+        marks = [f"{first + n}." if element["style"] == "ordered" else "•" for n in range(len(element["elements"]))]
+        indent = "  " * element["indent"]
+        items = [_rich_element(one) for one in element["elements"]]
+        return "\n".join(f"  {indent}{mark} {item}" for mark, item in zip(marks, items, strict=True))
+    if kind == "rich_text_preformatted":
+        return "\n".join(f"  │ {line}" for line in _runs(element).split("\n"))
+    return _runs(element)
+
+
+def _runs(element: dict[str, Any]) -> str:
+    return "".join(_run(one) for one in element["elements"])
+
+
+def _run(run: dict[str, Any]) -> str:
+    style, text = run.get("style", {}), run["text"]
+    if run["type"] == "link":
+        return f"[{text}]({run['url']})"
+    if style.get("code"):
+        return f"`{text}`"
+    return f"*{text}*" if style.get("bold") else str(text)
+
+
+def _plan(block: dict[str, Any]) -> str:
+    marks = {"pending": "○", "in_progress": "◐", "complete": "●", "error": "✗"}
+    lines = [f"PLAN {block['title']}"]
+    for task in block["tasks"]:
+        said = task.get("output") or task.get("details")
+        lines.append(f"  {marks[task['status']]} {task['title']}{f': {_rich(said)}' if said else ''}")
+    return "\n".join(lines)
+
+
+_READ: dict[str, Callable[[dict[str, Any]], str]] = {
+    "section": _section,
+    "context": _context,
+    "actions": _actions,
+    "rich_text": _rich,
+    "plan": _plan,
+    "divider": lambda _: RULE[:20],
+    "header": lambda block: f"# {block['text']['text']}",
+}

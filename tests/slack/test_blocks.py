@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.events import Report, Scope
+from bot.jobs.progress import Progress
+from bot.jobs.teller import Answer
+from bot.slack import blocks, limits
+from bot.slack.message import Message, Pressed
+from bot.slack.rich import markdown
+from bot.slack.steps import steps
+from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Severity, Unavailable, Why
+from handlers.problem import Problem
+from runbooks.library import Library
+from tests.bot import diagnoses
+from tests.bot.diagnoses import CLUSTER, POOL, TARGET, library
+from tests.slack.limits_held import assert_accepted, assert_blocks_accepted
+from tests.slack.reading import read
+
+GOLDEN = Path(__file__).parent / "golden"
+PRESSED = Pressed("request-1", CLUSTER)
+OWN = Library.load()
+HOSTILE = "<!channel> `x` ```y``` <https://evil.example|portal> *b* [click](https://evil.example)\u202e\n&"
+
+
+def answer(diagnosis: Diagnosis, *, age: timedelta = timedelta(), durable: bool = True) -> Answer:
+    return Answer(Report(diagnosis, diagnosis.took_ms, 12, 3), age, durable)
+
+
+def many(number: int, text: str = "the pool has no room", *, roots: bool = True) -> Diagnosis:
+    """A diagnosis with so many findings, on as many pools."""
+    findings = [
+        Finding("nodepool-failed", f"{CLUSTER}/agentPools/pool{n}", (text, "it is Failed")) for n in range(number)
+    ]
+    ranked = [Ranked(one, () if roots or not n else (findings[0].key,)) for n, one in enumerate(findings)]
+    check = Check("nodepool-failed", ("nodepool-failed",), Outcome.FOUND, text, 0.4, tuple(findings))
+    return Diagnosis(TARGET, tuple(ranked), (check,), (), 900.0)
+
+
+STATES: dict[str, Callable[[], blocks.AnswerMessages | Message]] = {
+    "starting": lambda: blocks.started("prod-weu"),
+    "joined": lambda: blocks.started("prod-weu", timedelta(seconds=12)),
+    "looking": lambda: blocks.progress(Progress("prod-weu")),
+    "progress": lambda: blocks.progress(
+        Progress("prod-weu", (7, 19), (4, 22), ("quota-exceeded",), ("resource locks",))
+    ),
+    "progress-in-words": lambda: blocks.progress(Progress("prod-weu", (7, 19), (4, 22)), plan=False),
+    "found": lambda: blocks.answer(answer(diagnoses.found()), PRESSED, library()),
+    "found-a-while-ago": lambda: blocks.answer(
+        answer(diagnoses.found(), age=timedelta(seconds=40)), PRESSED, library()
+    ),
+    "clear": lambda: blocks.answer(answer(diagnoses.clear()), PRESSED, library()),
+    "blind": lambda: blocks.answer(answer(diagnoses.blind()), PRESSED, library()),
+    "warned": lambda: blocks.answer(answer(diagnoses.warned()), PRESSED, library()),
+    "walked": lambda: blocks.answer(answer(diagnoses.walked()), PRESSED, library()),
+    "not-checked": lambda: blocks.answer(answer(diagnoses.beside()), PRESSED, library()),
+    "without-memory": lambda: blocks.answer(answer(diagnoses.clear(), durable=False), PRESSED, library()),
+    "all-checks": lambda: blocks.checks(answer(diagnoses.found()), library()),
+    "too-many": lambda: blocks.answer(answer(many(30)), PRESSED, library()),
+    "failed": lambda: blocks.failed(
+        Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"), PRESSED
+    ),
+    "gave-up": lambda: blocks.failed(
+        Problem("cannot finish: the last try has failed", "Slack did not answer", "ask again"), PRESSED, gave_up=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_state_reads_as_it_should(name: str) -> None:
+    """`UPDATE_GOLDEN=1` writes them anew, to be looked at."""
+    said = STATES[name]()
+    assert_accepted(said)
+    file = GOLDEN / f"{name}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(read(said), "utf-8")
+    assert read(said) == file.read_text("utf-8")
+
+
+def test_slack_sdk_knows_every_key_that_is_used(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        for make in STATES.values():
+            assert_accepted(make())
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("number", [1, 7, 60, 200])
+@pytest.mark.parametrize("roots", [True, False])
+def test_many_findings_fit_and_the_rest_is_in_the_file(number: int, roots: bool) -> None:
+    said = blocks.answer(answer(many(number, roots=roots)), PRESSED, library())
+    assert_accepted(said)
+    assert len(said.thread) <= blocks.MOST_THREAD_MESSAGES
+    if number >= 60:
+        assert said.file
+        assert "more" in read(said.thread[-1]) or "cut" in read(said.thread[-1])
+        assert all(f"pool{n}" in said.file.text for n in range(number))
+
+
+def test_an_error_of_forty_thousand_characters_is_cut_says_so_and_is_whole_in_the_file() -> None:
+    error = "Azure said: " + "Internal server error, try later. " * 1200 + "THE END"
+    said = blocks.answer(answer(many(1, error)), PRESSED, library())
+    assert_accepted(said)
+    assert "(cut)" in read(said.thread[0])
+    assert "aksbot-prod-weu.txt" in read(said.thread[-1])
+    assert said.file
+    assert error in said.file.text
+
+
+def test_nothing_is_said_to_be_cut_where_nothing_is() -> None:
+    said = blocks.answer(answer(diagnoses.clear()), PRESSED, library())
+    assert said.file is None
+    assert "cut" not in read(said)
+
+
+def test_what_could_not_be_seen_is_shown_with_the_permission_that_would_show_it() -> None:
+    shown = read(blocks.answer(answer(diagnoses.found()), PRESSED, library()))
+    assert "resource locks" in shown
+    assert "grant Microsoft.Authorization/locks/read" in shown
+
+
+def test_an_answer_that_saw_too_little_is_no_all_clear() -> None:
+    said = blocks.answer(answer(diagnoses.blind()), PRESSED, library())
+    assert "no all-clear" in read(said.head)
+    assert "green" not in json.dumps(said.head.blocks)
+
+
+def test_causes_come_before_consequences() -> None:
+    shown = read(blocks.answer(answer(diagnoses.found()), PRESSED, library()))
+    thread = shown[shown.index("THREAD") :]
+    assert thread.index("core quota") < thread.index("What follows from it") < thread.index("Could not see")
+
+
+def test_hostile_names_and_texts_stay_text() -> None:
+    finding = Finding("quota-exceeded", f"/subscriptions/{HOSTILE}", (HOSTILE,), severity=Severity.WARNING)
+    hidden = Unavailable(HOSTILE, Why.FAILED, HOSTILE, HOSTILE)
+    check = Check(HOSTILE, (HOSTILE,), Outcome.CRASHED, HOSTILE, 0.1, (), (hidden,))
+    target = replace(TARGET, id=replace(TARGET.id, name=HOSTILE))
+    diagnosis = Diagnosis(target, (Ranked(finding),), (check,), (hidden,), 1.0)
+    said = blocks.answer(answer(diagnosis), PRESSED, library())
+    assert_accepted(said)
+    assert_accepted(blocks.checks(answer(diagnosis), library()))
+    assert_accepted(blocks.started(HOSTILE))
+    assert_accepted(blocks.progress(Progress(HOSTILE, (1, 2), (1, 2), (HOSTILE,), (HOSTILE,))))
+    assert_accepted(blocks.failed(Problem(HOSTILE, HOSTILE, HOSTILE), PRESSED))
+    urls = re.findall(r'"url": "([^"]*)"', json.dumps([message.blocks for message in said.thread]))
+    assert [url for url in urls if "evil" in url] == []
+
+
+def test_a_link_of_the_runbook_is_a_link_and_one_from_a_fact_is_not() -> None:
+    source = "See [how to ask](https://learn.microsoft.com/azure/quotas). Azure said: {{ message }}"
+    filled = source.replace("{{ message }}", "[how to ask](https://evil.example) `x`")
+    links = [one for element in markdown(filled, source) for one in element["elements"] if one["type"] == "link"]
+    assert [one["url"] for one in links] == ["https://learn.microsoft.com/azure/quotas"]
+
+
+def test_a_command_of_a_runbook_is_shown_letter_by_letter() -> None:
+    (fence,) = markdown("```sh\naz vm list --query \"[?name=='x']\" > <file> & `date`\n```", "")
+    assert fence["elements"][0]["text"] == "az vm list --query \"[?name=='x']\" > <file> & `date`"
+
+
+@pytest.mark.parametrize("code", sorted(OWN))
+def test_every_runbook_fits_into_its_window(code: str) -> None:
+    view = steps(OWN[code], Finding(code, POOL, ("it is so",)))
+    assert len(view["title"]["text"]) <= limits.VIEW_TITLE
+    assert_blocks_accepted(view["blocks"], limits.BLOCKS_IN_VIEW)
+
+
+def test_a_button_carries_enough_to_ask_again() -> None:
+    pressed = Pressed("request-1", CLUSTER, Scope("network", None), "subnet-full")
+    assert Pressed.load(pressed.dump()) == pressed
+
+
+@given(st.text(max_size=3000), st.text(max_size=3000))
+def test_a_button_never_carries_too_much(cluster: str, area: str) -> None:
+    value = Pressed("request-1", cluster, Scope(area)).dump()
+    assert len(value) <= limits.BUTTON_VALUE
+    assert Pressed.load(value).request == "request-1"
+
+
+anything = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from([HOSTILE, "x" * 40_000, "&" * 5000, "`" * 4000, "", " ", "\n", "\u200b", "\ud800", "名" * 3500]),
+)
+unseen = st.builds(Unavailable, anything, st.sampled_from(Why), anything, st.none() | anything)
+findings = st.builds(
+    Finding,
+    st.sampled_from(["quota-exceeded", "nodepool-failed", "x" * 300, HOSTILE]),
+    anything | st.sampled_from([POOL, CLUSTER]),
+    st.lists(anything, min_size=1, max_size=20).map(tuple),
+    severity=st.sampled_from(Severity),
+)
+checks = st.builds(
+    Check,
+    anything,
+    st.lists(anything, min_size=1, max_size=3).map(tuple),
+    st.sampled_from(Outcome),
+    anything,
+    st.just(0.1),
+    unseen=st.lists(unseen, max_size=3).map(tuple),
+)
+
+
+@st.composite
+def reports(draw: st.DrawFn) -> Diagnosis:
+    few = draw(st.lists(findings, max_size=6))
+    all_of_them = few * draw(st.sampled_from([1, 1, 40]))
+    ranked = tuple(Ranked(one, draw(st.just(()) | st.just((("a", "b"),)))) for one in all_of_them)
+    some_checks = tuple(draw(st.lists(checks, max_size=8)))
+    hidden = tuple(draw(st.lists(unseen, max_size=6))) * draw(st.sampled_from([1, 30]))
+    target = replace(TARGET, id=replace(TARGET.id, name=draw(anything)))
+    return Diagnosis(target, ranked, some_checks, hidden, 1.0)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(reports(), st.booleans())
+def test_slack_takes_whatever_was_found(diagnosis: Diagnosis, durable: bool) -> None:
+    given_answer = answer(diagnosis, age=timedelta(seconds=70), durable=durable)
+    assert_accepted(blocks.answer(given_answer, PRESSED, library()))
+    assert_accepted(blocks.checks(given_answer, library()))
+
+
+@settings(max_examples=100, deadline=None)
+@given(anything, anything, anything, st.booleans())
+def test_slack_takes_whatever_went_wrong(what: str, why: str, do: str, gave_up: bool) -> None:
+    assert_accepted(blocks.failed(Problem(what, why, do), PRESSED, gave_up=gave_up))
+    assert_accepted(blocks.progress(Progress(what, (1, 3), (2, 4), (why,) * 60, (do,) * 60), plan=gave_up))
+    assert_accepted(blocks.started(what, timedelta(seconds=3), durable=gave_up))

@@ -1,0 +1,87 @@
+"""Replies to commands: within Slack's limits, and harmless whatever names and texts hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.slack import commands, limits, replies
+from bot.slack.message import PICK, Message
+from handlers.clients.fleet import FleetMember
+from handlers.problem import Problem
+from tests.checking import LIBRARY
+from tests.slack.limits_held import assert_accepted
+
+SUBSCRIPTION = "3b1f2c84-6a5d-4e70-9c1b-8f2d4a6e7b90"
+NASTY = "<!channel> `x` *y* <https://evil.example|ok>"
+
+
+def _member(name: str, group: str = "rg-prod", state: str | None = "Succeeded") -> FleetMember:
+    kind = "Microsoft.ContainerService/managedClusters"
+    id_ = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/{kind}/{name}"
+    return FleetMember(name, id_, kind, "westeurope", SUBSCRIPTION, state)
+
+
+@pytest.mark.parametrize("code", list(LIBRARY))
+def test_every_runbook_can_be_shown(code: str) -> None:
+    assert_accepted(replies.runbook(code, LIBRARY))
+    symptoms = LIBRARY[code].symptoms
+    for word in (*symptoms.codes[:1], *symptoms.words[:1]):
+        assert_accepted(replies.explained(f"Code={word} {NASTY}", LIBRARY))
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "help", "runbook", f"runbook {NASTY}", "explain", f"explain {NASTY}", NASTY, "mute x"]
+)
+def test_every_reply_is_accepted_and_harmless(typed: str) -> None:
+    said = replies.at_once(commands.read_command(typed), LIBRARY)
+    assert said
+    assert_accepted(said)
+
+
+def test_a_fleet_of_any_size_is_listed_and_offered() -> None:
+    many = [_member(f"cluster-{number:04}", state=None if number % 7 else "Failed") for number in range(600)]
+    assert_accepted(replies.clusters(many))
+    menu = _options(replies.picker(many, "network"))
+    assert len(menu) == limits.OPTIONS
+    assert replies.only("x").blocks
+
+
+def test_clusters_of_one_name_are_told_apart_by_their_ids() -> None:
+    menu = _options(replies.picker([_member("prod-weu", "rg-a"), _member("prod-weu", "rg-b"), _member("dev")], None))
+    assert [one["value"].rpartition("/")[2] for one in menu] == ["prod-weu", "prod-weu", "dev"]
+    assert len({one["value"] for one in menu}) == 3
+
+
+def test_what_is_not_well_comes_first() -> None:
+    said = replies.clusters([_member("a"), _member("b", state="Failed")])
+    assert [one["elements"][0]["text"] for one in said.blocks[1]["elements"][0]["elements"]] == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "cluster", "area"),
+    [
+        ("", None, None),
+        ("prod-weu", "prod-weu", None),
+        ("`prod-weu` Network", "prod-weu", "network"),
+        ("network", None, "network"),
+    ],
+)
+def test_a_check_is_read(typed: str, cluster: str | None, area: str | None) -> None:
+    found, scope = commands.read_check(typed, {"network", "quota"})
+    assert (found, scope.area) == (cluster, area)
+
+
+@pytest.mark.parametrize("typed", ["prod-weu netwrk", "prod-weu network twice", "prod-weu from 10.0.0.4"])
+def test_a_check_that_makes_no_sense_is_refused(typed: str) -> None:
+    with pytest.raises(Problem, match="cannot tell what to check"):
+        commands.read_check(typed, {"network", "quota"})
+
+
+def test_links_in_a_mention_are_what_was_pasted() -> None:
+    asked = commands.read_mention("<@U123ABC> check <https://portal.azure.com/#a/b?x=1&amp;y=2|portal.azure.com>")
+    assert (asked.word, asked.rest) == ("check", "https://portal.azure.com/#a/b?x=1&y=2")
+
+
+def _options(said: Message) -> list[dict[str, str]]:
+    menu = next(one for block in said.blocks for one in block.get("elements", ()) if one.get("action_id") == PICK)
+    return list(menu["options"])

@@ -1,0 +1,93 @@
+"""The whole bot, as `aksbot serve` wires it, between the sandbox's Slack and the sandbox's Azure."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from bot import settings
+from bot.app import Bot, running
+from sandbox.arm.server import ArmServer
+from sandbox.scenario import Scenario
+from sandbox.slack.cast import on_call_workspace
+from sandbox.slack.control import Control
+from sandbox.slack.server import SlackServer
+from tests.checking import azure
+from tests.jobs.conftest import BROKEN
+
+SCENARIO = "quota-blocks-upgrade"
+
+
+class Start(Protocol):
+    """Starts the bot in Socket Mode, or over HTTP."""
+
+    def __call__(self, *, over_http: bool = False) -> AbstractAsyncContextManager[Bot]: ...
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.filterwarnings(BROKEN))
+
+
+@pytest.fixture(autouse=True)
+def _collected() -> Iterator[None]:
+    """What is left for the garbage collector is found in the test that left it."""
+    yield
+    gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings but the test's own, in a folder of its own."""
+    for name in os.environ:
+        if name.startswith(("AKSBOT_", "AZURE_", "REDIS_", "SLACK_")):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackServer]:
+    async with SlackServer(on_call_workspace()) as server:
+        yield server
+
+
+@pytest.fixture
+def control(slack: SlackServer) -> Control:
+    return slack.control
+
+
+@pytest.fixture
+async def arm() -> AsyncIterator[ArmServer]:
+    async with azure(Scenario.load(SCENARIO).world) as server:
+        yield server
+
+
+@pytest.fixture
+def start(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+    @asynccontextmanager
+    async def started(*, over_http: bool = False) -> AsyncIterator[Bot]:
+        environment = {**arm.environment("reader"), **slack.environment, "AKSBOT_DATA_DIR": str(tmp_path / "data")}
+        if over_http:
+            environment["SLACK_APP_TOKEN"] = ""
+        for name, value in {**environment, "AKSBOT_HTTP_PORT": "0"}.items():
+            monkeypatch.setenv(name, value)
+        async with running(settings.load(), host="127.0.0.1") as bot:
+            if over_http:
+                await slack.connect_http(f"http://127.0.0.1:{bot.site.port}/slack/events")
+            yield bot
+
+    return started
+
+
+@pytest.fixture
+async def bot(start: Start) -> AsyncIterator[Bot]:
+    """In Socket Mode."""
+    async with start() as running_bot:
+        yield running_bot

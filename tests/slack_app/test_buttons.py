@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from bot.app import Bot
+from sandbox.slack.control import Control
+from sandbox.slack.message import Message
+from sandbox.slack.server import Fault, SlackServer
+from sandbox.slack.views import View
+from tests.slack_app.reading import answered, buttons, is_answer, seen
+
+
+async def _checked(control: Control) -> tuple[Message, Message]:
+    """A head, and the first message of its thread."""
+    await control.slash("requester", "incidents", "/aks", "check prod-weu")
+    (head,) = await answered(control)
+    return head, control.thread("incidents", head.ts)[1]
+
+
+async def _filled(control: Control) -> View:
+    """The requester's window, once a worker has filled it."""
+
+    def filled() -> bool:
+        view = control.modal("requester")
+        return view is not None and len(view.blocks) > 1
+
+    await control.until(filled)
+    view = control.modal("requester")
+    assert view
+    return view
+
+
+async def test_check_again_answers_in_the_same_thread(bot: Bot, control: Control) -> None:
+    head, _ = await _checked(control)
+    await control.press("approver", head, "check_again")
+    await control.until(lambda: sum(map(is_answer, control.thread("incidents", head.ts))) == 2, 30)
+
+
+async def test_all_checks_are_shown_in_the_thread(bot: Bot, control: Control) -> None:
+    head, _ = await _checked(control)
+    await control.press("visitor", head, "show_all_checks")
+    await control.until(lambda: any("All checks" in seen(one) for one in control.thread("incidents", head.ts)))
+
+
+async def test_the_steps_open_in_a_window(bot: Bot, control: Control) -> None:
+    _, cause = await _checked(control)
+    await control.press("requester", cause, "show_steps_0")
+    shown = await _filled(control)
+    assert "What it means" in str(shown.blocks)
+    assert control.modal("approver") is None
+
+
+async def test_steps_of_an_answer_that_is_forgotten_are_shown_without_its_facts(bot: Bot, control: Control) -> None:
+    _, cause = await _checked(control)
+    for block in cause.blocks:
+        for one in block.get("elements", []):
+            if one.get("action_id") == "show_steps_0":
+                value = json.loads(one["value"])
+                one["value"] = json.dumps(["forgotten", "another", *value[2:]])
+    await control.press("requester", cause, "show_steps_0")
+    shown = await _filled(control)
+    assert "not kept any more" in str(shown.blocks)
+
+
+async def test_a_wrong_answer_is_kept_for_whoever_looks_into_it(bot: Bot, control: Control, tmp_path: Path) -> None:
+    head, _ = await _checked(control)
+    await control.press("requester", head, "wrong_answer")
+    await control.until(lambda: any("The case is kept" in seen(one) for one in control.thread("incidents", head.ts)))
+    (file,) = (tmp_path / "data" / "wrong-answers").iterdir()
+    case = json.loads(file.read_text())
+    assert case["cluster"].endswith("/prod-weu")
+    assert case["report"]["findings"]
+    assert file.stat().st_mode & 0o077 == 0
+
+
+async def test_people_of_another_company_are_refused(bot: Bot, control: Control) -> None:
+    await control.slash("requester", "partner-support", "/aks", "check prod-weu")
+    (head,) = await answered(control, "partner-support")
+    await control.press("partner", head, "check_again")
+    await control.until(lambda: len(control.ephemerals("partner")) == 1)
+    assert "of this workspace only" in control.ephemerals("partner")[0].text
+    control.mention("partner", "partner-support", "check prod-weu")
+    await control.until(lambda: any("of this workspace" in one.text for one in control.messages("partner-support")))
+
+
+async def test_without_a_name_there_is_a_menu_of_the_fleet(bot: Bot, control: Control) -> None:
+    await control.slash("requester", "incidents", "/aks", "check")
+    await control.until(lambda: any("pick_cluster" in buttons(one) for one in control.ephemerals("requester")))
+    menu = control.ephemerals("requester")[-1]
+    await control.select("requester", menu, "pick_cluster", "prod-weu")
+    (head,) = await answered(control)
+    assert "prod-weu" in head.text
+
+
+async def test_a_window_that_cannot_be_opened_is_told(bot: Bot, control: Control, slack: SlackServer) -> None:
+    _, cause = await _checked(control)
+    slack.faults.append(Fault("error", "views.open", error="expired_trigger_id"))
+    await control.press("visitor", cause, "show_steps_0")
+    await control.until(lambda: len(control.ephemerals("visitor")) == 1)
+    assert "Please try again" in control.ephemerals("visitor")[0].text
