@@ -20,7 +20,7 @@ def test_every_make_target_exists(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", sorted(set(re.findall(r"aksbot (check|replay|explain|runbooks|sandbox|demo)\b", TEXT)))
+    "command", sorted(set(re.findall(r"aksbot (check|replay|explain|runbooks|sandbox|serve|demo)\b", TEXT)))
 )
 def test_every_command_explains_itself(command: str) -> None:
     done = subprocess.run([AKSBOT, command, "--help"], capture_output=True, text=True)
