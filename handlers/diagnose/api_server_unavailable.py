@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
+from handlers.evidence.monitor import ResourceHealth
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
@@ -14,7 +15,10 @@ COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
 
 @diagnostic(codes=("api-server-unavailable",), area="cluster")
 def api_server_unavailable(
-    cluster: ManagedCluster, api: ApiServer, nodes: Nodes | Unavailable | NotApplicable
+    cluster: ManagedCluster,
+    api: ApiServer,
+    nodes: Nodes | Unavailable | NotApplicable,
+    health: ResourceHealth | Unavailable,
 ) -> Iterator[Judgement]:
     """The API server does not answer, or says that it is not ready."""
     if cluster.state.lower() in COMING_OR_GOING:
@@ -33,13 +37,17 @@ def api_server_unavailable(
         detail = f"only {', '.join(cluster.authorized_ranges)} may reach it, and the bot may not be among them"
         yield Unavailable("the API server", Why.FAILED, f"{api.detail}; {detail}")
         return
+    # A name that does not resolve and a connection that hangs may be our own network's fault.
+    confirmed = isinstance(health, ResourceHealth) and health.suffers
+    sure = bool(api.reached) or api.trouble == "refused" or confirmed
     yield Finding(
         code="api-server-unavailable",
         subject=cluster.id,
-        severity=Severity.ERROR if api.reached or api.trouble == "refused" else Severity.WARNING,
+        severity=Severity.ERROR if sure else Severity.WARNING,
         because=(
             f"{cluster.fqdn or cluster.name}: {_said(api)}",
             f"Azure says that the cluster is {cluster.state} and {cluster.power or 'of unknown power state'}",
+            _health(health),
         ),
         facts={
             "detail": api.detail,
@@ -53,6 +61,12 @@ def api_server_unavailable(
             "cluster_id": cluster.id,
         },
     )
+
+
+def _health(health: ResourceHealth | Unavailable) -> str:
+    if isinstance(health, Unavailable):
+        return f"Azure Resource Health could not be seen: {health.detail}"
+    return f"Azure Resource Health: {health.state}{f', {health.summary}' if health.summary else ''}"
 
 
 def _said(api: ApiServer) -> str:

@@ -17,6 +17,7 @@ from handlers.model import CannotSee, Evidence, Target, Unavailable, Why
 from handlers.resource_id import same, within
 
 DIAGNOSTIC_SETTINGS_API = "2021-05-01-preview"
+RESOURCE_HEALTH_API = "2020-05-01"
 CLUSTER_WINDOW = timedelta(days=14)
 """The cluster's own group is quiet: two weeks are a page or two, and a cluster may have failed long before."""
 NODE_WINDOW = timedelta(days=3)
@@ -139,6 +140,18 @@ class DiagnosticSettings(Evidence):
     settings: tuple[DiagnosticSetting, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ResourceHealth(Evidence):
+    """What Azure itself says about the health of the cluster's control plane."""
+
+    state: str
+    summary: str
+
+    @property
+    def suffers(self) -> bool:
+        return self.state.lower() in ("unavailable", "degraded")
+
+
 @collector(reads=("Microsoft.Insights/eventtypes/values/read",), deadline_s=12)
 async def activity_log(target: Target, cluster: ManagedCluster, arm: ArmReader) -> ActivityLog:
     """the activity log of the cluster's group"""
@@ -177,6 +190,19 @@ async def diagnostic_settings(cluster: ManagedCluster, arm: ArmReader) -> Diagno
     settings = tuple(_setting(item) for item in whole(listing.items))
     return DiagnosticSettings(
         source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, settings=settings
+    )
+
+
+@collector(reads=("Microsoft.ResourceHealth/availabilityStatuses/read",))
+async def resource_health(cluster: ManagedCluster, arm: ArmReader) -> ResourceHealth:
+    """the resource health"""
+    path = f"{cluster.id}/providers/Microsoft.ResourceHealth/availabilityStatuses/current"
+    answer = await arm.get(path, RESOURCE_HEALTH_API)
+    return ResourceHealth(
+        source=answer.source,
+        taken_at=answer.taken_at,
+        state=need_text(answer.body, "properties", "availabilityState"),
+        summary=text(answer.body, "properties", "summary"),
     )
 
 

@@ -15,6 +15,7 @@ from sandbox.blueprint.governance import (
     diagnostic_setting,
     lock_body,
     policy_bodies,
+    resource_health,
     workspace_body,
 )
 from sandbox.blueprint.history import history
@@ -127,6 +128,7 @@ class Builder:
             workspace = f"{places.group}/providers/Microsoft.OperationalInsights/workspaces/{spec.logs_to}"
             put(workspace_body(places, workspace, created))
             put(diagnostic_setting(places, workspace))
+        put(resource_health(places))
         api_server = kube_world(places, self.clock, machines, self.world.principals)
         self.world.kubes[places.id.lower()] = api_server
         self.world.events.extend(history(places, Scribe(self.fleet, self.clock, self.mint)))

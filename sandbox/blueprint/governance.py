@@ -144,6 +144,23 @@ def workspace_body(places: Places, workspace: str, created: datetime) -> Body:
     }
 
 
+def resource_health(places: Places) -> Body:
+    """What Azure says about the control plane's health; it is read, and listed nowhere."""
+    return {
+        "id": f"{places.id}/providers/Microsoft.ResourceHealth/availabilityStatuses/current",
+        "type": "Microsoft.ResourceHealth/AvailabilityStatuses",
+        "name": "current",
+        "location": places.spec.location,
+        "properties": {
+            "availabilityState": "Available",
+            "title": "Available",
+            "summary": "There aren't any known Azure platform problems affecting this Kubernetes service.",
+            "reasonType": "",
+            "reasonChronicity": "Persistent",
+        },
+    }
+
+
 def diagnostic_setting(places: Places, workspace: str) -> Body:
     """The setting that sends the cluster's control-plane logs; Insights writes the ids before it in lower case."""
     off = {"enabled": False, "days": 0}

@@ -12,7 +12,7 @@ from handlers.evidence.azure import AgentPools
 from handlers.evidence.cluster import NodeLeases, Nodes
 from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
-from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
+from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog, ResourceHealth
 from handlers.model import Diagnosis, Evidence, Outcome
 from tests.checking import touched
 
@@ -24,8 +24,8 @@ _LOGS: Lost = frozenset({ActivityLog, NodeActivityLog})
 
 CLEAR_WITHOUT: Acquittals = {
     "api-server-unavailable": (
-        frozenset({Nodes}),
-        "`/readyz` itself says that it is ready; nodes only tell that commands ran inside where it is out of reach",
+        frozenset({Nodes, ResourceHealth}),
+        "`/readyz` itself says that it is ready; nodes and Azure's own word only count where it is out of reach",
     ),
     "cluster-failed": (_LOGS, "the cluster's own state says that it has not failed; logs only tell why it did"),
     "nodepool-failed": (

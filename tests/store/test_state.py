@@ -13,7 +13,7 @@ from bot.store.connect import Connection
 from bot.store.state import Posted, Posting, State
 from tests.store.servers import ROOT
 
-ASKED = datetime.now(UTC) + timedelta(minutes=1)
+ASKED = datetime.now(UTC) + timedelta(days=1)  # after the server began, however long the tests before took
 
 
 @pytest.fixture

@@ -129,3 +129,43 @@ async def test_what_is_denied_is_inconclusive_and_named(denied: str) -> None:
     azure = cluster()
     azure.denied = {denied}
     assert (await asked("kube-system-not-running", azure)).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("state", ["Creating", "Starting", "Deleting"])
+async def test_an_api_server_that_comes_or_goes_is_not_asked(state: str) -> None:
+    azure = cluster(provisioningState=state)
+    azure.kube_trouble = "no such host: one"
+    assert (await asked("api-server-unavailable", azure)).outcome is Outcome.NOT_APPLICABLE
+
+
+async def test_a_name_that_does_not_resolve_may_be_our_own_fault_and_a_refusal_is_not() -> None:
+    azure = cluster()
+    for trouble, severity in (("connection refused: one:443", Severity.ERROR), ("no such host: one", Severity.WARNING)):
+        azure.kube_trouble = trouble
+        assert (await found("api-server-unavailable", azure)).severity is severity
+
+
+@pytest.mark.parametrize(("health", "severity"), [("Unavailable", Severity.ERROR), ("Available", Severity.WARNING)])
+async def test_azures_own_word_makes_it_sure(health: str, severity: Severity) -> None:
+    azure = cluster()
+    azure.kube_trouble = "no connection within 3 s: one"
+    azure.health = health
+    finding = await found("api-server-unavailable", azure)
+    assert finding.severity is severity
+    assert f"Azure Resource Health: {health}, as seen by Azure" in finding.because
+
+
+async def test_azures_word_alone_is_no_finding_while_the_server_says_that_it_is_ready() -> None:
+    azure = cluster()
+    azure.health = "Degraded"
+    assert (await asked("api-server-unavailable", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_corpse_beside_a_healthy_pod_and_a_blip_are_no_finding() -> None:
+    azure = cluster()
+    system_pod(azure)
+    system_pod(azure, "coredns-5fc4f744d8-dead1", phase="Failed", reason="Evicted")
+    blip = system_pod(azure, "coredns-5fc4f744d8-blip1")
+    since = at(timedelta(seconds=5))
+    blip["status"]["conditions"] = [{"type": "Ready", "status": "False", "lastTransitionTime": since}]
+    assert (await asked("kube-system-not-running", azure)).outcome is Outcome.CLEAR

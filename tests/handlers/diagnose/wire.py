@@ -69,6 +69,7 @@ class Azure:
         self.closed: list[Body] = []
         """Where Standard_D4s_v5 may not be used."""
         self.events: dict[str, list[Body]] = {GROUP: [], NODE_GROUP: []}
+        self.health = "Available"
         self.tag = "aks-managed-poolName"
         self.virtual_machines: list[Body] = []
         """Those of the node resource group that belong to no scale set."""
@@ -222,6 +223,9 @@ class Azure:
             f"{NODE_GROUP_ID}{hub}/policyExemptions": rows([]),
             f"{NODE_GROUP_ID}/providers/Microsoft.PolicyInsights/policyStates/latest/queryResults": rows([]),
             f"{CLUSTER}/providers/Microsoft.Insights/diagnosticSettings": rows([]),
+            f"{CLUSTER}/providers/Microsoft.ResourceHealth/availabilityStatuses/current": {
+                "properties": {"availabilityState": self.health, "summary": "as seen by Azure"}
+            },
         }
         found[f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines"] = rows(self.virtual_machines)
         found |= {f"{scale_set_id(name)}/virtualMachines": rows(self.machines[name]) for name in self.pools}
