@@ -51,6 +51,7 @@ def questions(world: World) -> list[Asked]:
         ("GET", f"{cluster}/agentPools", AKS, {}),
         ("POST", f"{cluster}/listClusterUserCredential", AKS, {}),
         ("GET", f"{cluster}/providers/Microsoft.Insights/diagnosticSettings", SETTINGS, {}),
+        ("GET", f"{cluster}/providers/Microsoft.ResourceHealth/availabilityStatuses/current", "2020-05-01", {}),
         ("GET", f"{subscription}/providers/Microsoft.ContainerService/managedClusters", AKS, {}),
         ("GET", f"{subscription}/providers/Microsoft.Kubernetes/connectedClusters", "2024-01-01", {}),
         ("GET", f"{subscription}/providers/Microsoft.ResourceConnector/appliances", "2022-10-27", {}),
