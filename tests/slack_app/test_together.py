@@ -14,6 +14,9 @@ from sandbox.slack.server import SlackServer
 from tests.slack_app.conftest import Start
 from tests.slack_app.reading import answered, heads, is_answer, seen
 
+pytestmark = pytest.mark.soak
+"""Several processes and Slack's own waits of whole seconds: too slow and too sensitive to load for every run."""
+
 
 @pytest.fixture
 async def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Connection]:
