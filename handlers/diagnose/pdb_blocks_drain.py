@@ -8,7 +8,8 @@ from datetime import timedelta
 from handlers.diagnose.draining import Draining, draining
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.cluster import Budget, Budgets, Nodes, Pod, Pods
+from handlers.evidence.budgets import Budget, Budgets
+from handlers.evidence.cluster import Nodes, Pod, Pods
 from handlers.evidence.complaints import Complaint, Complaints
 from handlers.evidence.drains import names_budget, speaks_of_budgets
 from handlers.model import Clear, Finding, Unavailable

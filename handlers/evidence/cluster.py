@@ -173,49 +173,6 @@ class Pods(Evidence):
         return tuple(pod for pod in self.pods if pod.node == node)
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """One PodDisruptionBudget."""
-
-    namespace: str
-    name: str
-    selector: Mapping[str, Any] | None
-    """None selects nothing, an empty one everything."""
-    min_available: str
-    max_unavailable: str
-    allowed: int
-    healthy: int
-    desired: int
-    expected: int
-    lets_unhealthy_go: bool
-    owner: str
-
-    @property
-    def subject(self) -> str:
-        return f"{self.namespace}/PodDisruptionBudget/{self.name}"
-
-    @property
-    def never_allows(self) -> bool:
-        """Its rule leaves no room even when all of its pods are well."""
-        return self.desired >= self.expected
-
-    def covers(self, pod: Pod) -> bool:
-        return self.selector is not None and pod.namespace == self.namespace and matches(self.selector, pod.labels)
-
-    def holds(self, pod: Pod) -> bool:
-        """Whether it forbids that this pod is evicted now. An unhealthy pod may go while enough others are well."""
-        if self.allowed or not self.expected or not pod.budgeted or not self.covers(pod):
-            return False
-        return pod.ready or not (self.lets_unhealthy_go or self.healthy >= self.desired > 0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Budgets(Evidence):
-    """The cluster's PodDisruptionBudgets."""
-
-    budgets: tuple[Budget, ...]
-
-
 @collector(
     reads=("Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",),
     sees=("get /readyz",),
@@ -312,15 +269,6 @@ async def pods(nodes: Nodes, complaints: Complaints | Unavailable, kube: KubeRea
     )
 
 
-@collector(reads=(), sees=("list poddisruptionbudgets.policy",))
-async def budgets(cluster: ManagedCluster, kube: KubeReader) -> Budgets | NotApplicable:
-    """the disruption budgets"""
-    if cluster.power.lower() == "stopped":
-        return NotApplicable(f"{cluster.name} is stopped: nothing is drained")
-    listing = await kube.list("/apis/policy/v1/poddisruptionbudgets", read_budget)
-    return Budgets(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, budgets=listing.items)
-
-
 def read_node(body: Mapping[str, Any]) -> Node:
     """A node from its wire body."""
     labels = dig(body, "metadata", "labels") or {}
@@ -394,45 +342,6 @@ def _owner(body: Mapping[str, Any]) -> tuple[str, str]:
     return text(owner, "kind") or "Pod", text(owner, "name") or text(body, "metadata", "name")
 
 
-def read_budget(body: Mapping[str, Any]) -> Budget:
-    """A disruption budget from its wire body."""
-    owner = next(iter(rows(body, "metadata", "ownerReferences")), {})
-    managed = text(body, "metadata", "labels", "app.kubernetes.io/managed-by")
-    tool = "Argo CD" if text(body, "metadata", "annotations", "argocd.argoproj.io/tracking-id") else managed
-    return Budget(
-        namespace=need_text(body, "metadata", "namespace"),
-        name=need_text(body, "metadata", "name"),
-        selector=dig(body, "spec", "selector"),
-        min_available=_limit(body, "minAvailable"),
-        max_unavailable=_limit(body, "maxUnavailable"),
-        allowed=number(body, "status", "disruptionsAllowed"),
-        healthy=number(body, "status", "currentHealthy"),
-        desired=number(body, "status", "desiredHealthy"),
-        expected=number(body, "status", "expectedPods"),
-        lets_unhealthy_go=text(body, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow",
-        owner=f"{text(owner, 'kind')} {text(owner, 'name')}" if owner else tool,
-    )
-
-
-def matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether a label selector (both forms of it) takes these labels. An empty one takes everything."""
-    wanted = selector.get("matchLabels") or {}
-    if any(labels.get(key) != value for key, value in wanted.items()):
-        return False
-    return all(_agrees(rule, labels) for rule in selector.get("matchExpressions") or [])
-
-
-def _agrees(rule: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    key, values = text(rule, "key"), texts(rule, "values")
-    present = {
-        "In": labels.get(key) in values,
-        "NotIn": labels.get(key) not in values,
-        "Exists": key in labels,
-        "DoesNotExist": key not in labels,
-    }
-    return present.get(text(rule, "operator"), False)
-
-
 def _condition(row: Mapping[str, Any]) -> Condition:
     status, reason, message = (intern(text(row, key)) for key in ("status", "reason", "message"))
     return Condition(status, reason, message, moment(text(row, "lastTransitionTime")))
@@ -465,8 +374,3 @@ def _trouble(status: Any, containers: list[Mapping[str, Any]]) -> tuple[str, str
         if text(row, "type") == "PodScheduled" and text(row, "status") == "False":
             return text(row, "reason"), text(row, "message"), ""
     return text(status, "reason"), text(status, "message"), ""
-
-
-def _limit(body: Mapping[str, Any], name: str) -> str:
-    value = dig(body, "spec", name)
-    return "" if value is None else str(value)
