@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKERS ?= 2
 
-.PHONY: install demo test check bench soak fmt lock clean
+.PHONY: install demo test check bench soak fmt roles lock clean
 install: $(READY)
 
 # pip reads the lock only (exact versions, hashes); the project itself is then installed without looking anything up.
@@ -27,6 +27,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/aksbot runbooks lint
+	$(BIN)/python -m deploy.manifests
 
 bench: $(READY)
 	$(BIN)/python -m tests.bench
@@ -38,11 +39,18 @@ fmt: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# What the bot may look at, from what its collectors declare.
+roles: $(READY)
+	$(BIN)/python -m deploy.roles
+
 # uv resolves once for every supported Python; the result names versions and hashes, never a host.
+# The image needs less: what aksbot runs with, and what makes its wheel, in the same versions.
+RESOLVE := build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 lock:
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
-	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-	  --all-extras --output-file requirements.lock pyproject.toml $(if $(UPGRADE),--upgrade,)
+	$(RESOLVE) --all-extras --output-file requirements.lock pyproject.toml $(if $(UPGRADE),--upgrade,)
+	$(RESOLVE) --constraints requirements.lock --output-file deploy/run.lock pyproject.toml
+	echo hatchling | $(RESOLVE) --constraints requirements.lock --output-file deploy/build.lock -
 
 clean:
 	rm -rf .venv build

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers.diagnose
@@ -23,16 +24,30 @@ from bot.jobs.stopping import told_to_stop
 from bot.jobs.watch import azure_runner
 from bot.library import load as load_library
 from bot.metrics import Metrics
+from bot.policy.file import load as load_policy
 from bot.settings import Settings
 from bot.slack.calls import TIMEOUT_S, Calls
 from bot.slack.desk import Desk
+from bot.slack.fleet_desk import FleetDesk
+from bot.slack.gate import Gate
+from bot.slack.home import NoApprovals
+from bot.slack.home_listeners import HomeListeners
+from bot.slack.intake import Intake
 from bot.slack.listeners import Listeners
+from bot.slack.people import People
+from bot.slack.remembering import Remembering
+from bot.slack.replays import Replays
+from bot.slack.replier import Replier
+from bot.slack.sign_in import SignIn
 from bot.slack.speaker import Speaker
 from bot.slack.teller import SlackTeller
+from bot.slack.triage_listeners import TriageListeners
 from bot.slack.voice import Voice
 from bot.store.connect import connected
+from bot.store.recent import RecentChecks
 from bot.store.running import RunningChecks
 from bot.store.state import State
+from handlers.clients.access import AzureAccess
 from handlers.engine.graph import Graph
 from handlers.problem import Exit, Problem
 
@@ -53,6 +68,7 @@ class Readiness:
     """Whether this process can do its part."""
 
     state: State
+    calls: Calls
     sockets: list[AsyncSocketModeHandler] = field(default_factory=list)
 
     async def why_not(self) -> str | None:
@@ -60,6 +76,8 @@ class Readiness:
             return "the state (REDIS_URL) cannot be reached"
         if any([not await one.client.is_connected() for one in self.sockets]):
             return "the connection to Slack (Socket Mode) is down"
+        if refused := await self.calls.why_locked_out():
+            return f"Slack refuses the bot's token ({refused}): install the app again and set SLACK_BOT_TOKEN"
         return None
 
 
@@ -68,6 +86,9 @@ async def serve(settings: Settings, *, host: str | None = None) -> None:
     stop = asyncio.create_task(told_to_stop(), name="told to stop")
     try:
         async with running(settings, host=host):
+            # What is there by now stays. Looking through it again and again would hold up answers for 0.1 s each time.
+            gc.collect()
+            gc.freeze()
             await stop
             log.info("told to stop: running checks may end, nothing new is taken in")
     finally:
@@ -78,32 +99,48 @@ async def serve(settings: Settings, *, host: str | None = None) -> None:
 
 
 @asynccontextmanager
-async def running(settings: Settings, *, host: str | None = None) -> AsyncIterator[Bot]:
-    """Everything, from the state up to the door, open while the context is."""
+async def running(
+    settings: Settings, *, host: str | None = None, azure: AzureAccess | None = None
+) -> AsyncIterator[Bot]:
+    """Everything, from the state up to the door, open while the context is. `azure` overrides the settings."""
     role = Role(settings.role)
     _must_be_complete(settings, role)
-    library, metrics = load_library(settings), Metrics()
+    library, metrics, look = load_library(settings), Metrics(), load_policy(settings.policy).look
     redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None
     async with (
         connected(redis_url, settings.data_dir) as connection,
-        aiohttp.ClientSession() as session,
-        clients(azure_access(settings), kube_access(settings)) as opened,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session,
+        clients(azure or azure_access(settings), kube_access(settings)) as opened,
     ):
         client = _slack_client(settings, session)
-        await _must_be_let_in(client)
-        voice, state = Voice(Calls(client, session, metrics)), State(connection.redis)
-        speaker = Speaker(voice, state)
-        desk = Desk(voice, speaker, RunningChecks(connection.redis), library, opened.arm, settings.data_dir)
+        sign_in = SignIn(client)
+        await sign_in.at_the_start()
+        calls, state, recent = Calls(client, session, metrics), State(connection.redis), RecentChecks(connection.redis)
+        voice, people = Voice(calls), People(calls)
+        speaker, gate = Speaker(voice, state), Gate(look, people)
+        replier = Replier(voice, speaker)
+        about_fleet = FleetDesk(
+            voice, replier, gate, people, state, recent, NoApprovals(), library=library, arm=opened.arm
+        )
+        desk = Desk(voice, replier, RunningChecks(connection.redis), library, about_fleet, settings.data_dir)
         run = azure_runner(opened, library, settings.check_timeout_s)
         async with (
             SlackTeller(voice, speaker, library, metrics) as teller,
-            jobs(connection, run, teller, role=role, other_kinds=(desk.kind,)) as taken,
+            jobs(
+                connection, run, Remembering(teller, speaker, recent, library), role=role, other_kinds=(desk.kind,)
+            ) as taken,
         ):
-            ready = Readiness(state)
-            bolt = _bolt(settings, client, Listeners(taken, voice, library, _areas(), metrics))
+            ready = Readiness(state, calls)
+            replays = Replays(state)
+            bolt = _bolt(settings, client, sign_in, replays)
+            intake = Intake(taken, gate, state)
+            listeners = Listeners(intake, voice, library, _areas(), metrics)
+            for one in (listeners, HomeListeners(intake, voice, metrics), TriageListeners(intake, metrics)):
+                one.listen(bolt)
+            listeners.listen_to_the_rest(bolt)
             over_http = bolt if role.listens and not settings.slack_app_token else None
             async with (
-                serving(host, settings.http_port, ready.why_not, metrics, over_http) as site,
+                serving(host, settings.http_port, ready.why_not, metrics, over_http, replays) as site,
                 _socket(settings, bolt, ready) if role.listens else nullcontext(),
             ):
                 log.info("aksbot serves as %s on port %d", role.value, site.port)
@@ -129,27 +166,11 @@ def _slack_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWe
     return AsyncWebClient(token=token, base_url=url, session=session, timeout=TIMEOUT_S, retry_handlers=[])
 
 
-async def _must_be_let_in(client: AsyncWebClient) -> None:
-    """Better known at the start than with the first command. A Slack that is away may come back."""
-    try:
-        answer = await client.auth_test()
-    except SlackApiError as refused:
-        if refused.response.status_code >= 429:
-            return
-        error = refused.response.get("error", "refused")
-        do = "correct SLACK_BOT_TOKEN: install the app again and copy its bot token"
-        raise Problem("cannot sign in to Slack", f"it answers {error}", do) from refused
-    except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as lost:
-        do = "check the network and SLACK_API_URL, then start again"
-        raise Problem("cannot reach Slack", str(lost) or type(lost).__name__, do) from lost
-    log.info("signed in to the workspace %s as %s", answer["team"], answer["user"])
-
-
-def _bolt(settings: Settings, client: AsyncWebClient, listeners: Listeners) -> AsyncApp:
+def _bolt(settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: Replays) -> AsyncApp:
     secret = settings.slack_signing_secret.get_secret_value() if settings.slack_signing_secret else ""
     # Slack hears that it has arrived once it is in the queue, not before.
-    app = AsyncApp(client=client, signing_secret=secret, process_before_response=True)
-    listeners.listen(app)
+    app = AsyncApp(client=client, authorize=sign_in, signing_secret=secret, process_before_response=True)
+    app.middleware(replays.refuse)
     return app
 
 

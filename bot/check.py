@@ -12,9 +12,12 @@ import handlers.diagnose
 import handlers.evidence
 from bot.clients import Clients
 from bot.events import Event, Report, Scope, Started
+from bot.offering import every_question, offers_for
 from handlers.clients.arm import ArmReader
+from handlers.clients.call_log import Tally
 from handlers.clients.cluster_text import read_cluster
 from handlers.clients.errors import NotFound
+from handlers.clients.freshness import only_answers_from_now_on
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.names import resolve
 from handlers.engine.declare import Diagnostic
@@ -39,19 +42,26 @@ FIND_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """When a check began, and how much had been asked before it: one reader serves many checks."""
+    """When a check began, and what it asks of Azure: one reader serves many checks."""
 
     at: float
-    calls: int
+    calls: Tally
 
     @classmethod
     def now(cls, arm: ArmReader) -> _Start:
-        return cls(asyncio.get_running_loop().time(), len(arm.calls))
+        return cls(asyncio.get_running_loop().time(), arm.calls.tally())
 
 
-async def check(cluster: str, clients: Clients, engine: Engine, *, timeout_s: float) -> AsyncGenerator[Event, None]:
-    """Find the cluster, check it, and say what happens on the way. Close the iterator to cancel it."""
+async def check(
+    cluster: str, clients: Clients, engine: Engine, *, timeout_s: float, fresh: bool = False
+) -> AsyncGenerator[Event, None]:
+    """Find the cluster, check it, and say what happens on the way. Close the iterator to cancel it.
+
+    With `fresh` no answer of Azure from before this moment is used.
+    """
     start = _Start.now(clients.arm)
+    if fresh:
+        only_answers_from_now_on(clients.arm.clock)
     target = await find(cluster, clients.arm, timeout_s=timeout_s)
     async with aclosing(check_target(target, clients, engine, start=start)) as events:
         async for event in events:
@@ -71,9 +81,12 @@ async def check_target(
             if not isinstance(event, Finished):
                 yield event
                 continue
+            # A cause is a root only among all questions; and nobody fixes what was recorded.
+            asks_all = not clients.recording and len(questions) == len(every_question())
+            offers = await offers_for(event, target, given) if asks_all else ()
             took_ms = (asyncio.get_running_loop().time() - start.at) * 1000
-            arm_calls, kube_calls = len(clients.arm.calls) - start.calls, len(given[KubeReader].calls)
-            yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at)
+            arm_calls, kube_calls = start.calls.count, len(given[KubeReader].calls)
+            yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers)
 
 
 async def find(cluster: str, arm: ArmReader, *, timeout_s: float = FIND_TIMEOUT_S) -> Target:

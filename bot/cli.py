@@ -28,6 +28,11 @@ class Role(StrEnum):
     WORKER = "worker"
 
 
+class Over(StrEnum):
+    SOCKET = "socket"
+    HTTP = "http"
+
+
 app = typer.Typer(
     name="aksbot",
     help="Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do.",
@@ -38,6 +43,8 @@ app = typer.Typer(
 )
 runbooks_app = typer.Typer(help="The runbooks: one page per problem the bot knows.", no_args_is_help=False)
 app.add_typer(runbooks_app, name="runbooks")
+policy_app = typer.Typer(help="The policy file: who may look at which cluster.", no_args_is_help=False)
+app.add_typer(policy_app, name="policy")
 
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For a person, or for a program.")]
 Code = Annotated[str, typer.Argument(help="A finding code, such as subnet-full.", show_default=False)]
@@ -90,6 +97,22 @@ def replay(
 
 
 @app.command()
+def plan(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    remedy: Annotated[str, typer.Argument(help="A remedy, such as reconcile-pool.", show_default=False)],
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Show what a fix would do, or why there is none. It changes nothing."""
+
+    def act() -> int:
+        from bot.commands.plan import plan_fix
+
+        return plan_fix(cluster, remedy, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
 def explain(
     text: Annotated[list[str] | None, typer.Argument(help="The error; without it, standard input is read.")] = None,
     output: OutputOption = Output.TEXT,
@@ -124,24 +147,47 @@ def sandbox(
     env_file: Annotated[Path | None, typer.Option(help="Write the environment here, once it serves.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
 ) -> Act:
-    """Serve an Azure of its own on this machine, until Ctrl-C."""
+    """Serve an Azure and a Slack of its own on this machine, until Ctrl-C."""
 
     def act() -> int:
-        from bot.playground import serve
+        from bot.commands.sandbox import serve_scenario
 
-        return serve(scenario, env_file=env_file, port=port)
+        return serve_scenario(scenario, env_file=env_file, port=port)
 
     return act
 
 
 @app.command()
-def demo() -> Act:
-    """See it work: a fleet on this machine, checked. Needs no Azure."""
+def demo(
+    once: Annotated[bool, typer.Option("--once", help="Check the fleet in the terminal instead, and end.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes a free one.")] = 0,
+    stay: Annotated[bool, typer.Option("--stay", help="Until Ctrl-C, also where no terminal is.")] = False,
+) -> Act:
+    """See it work: a fleet, a Slack and the bot on this machine. Needs no Azure."""
 
     def act() -> int:
-        from bot.playground import demonstrate
+        from bot.commands.demo import demonstrate
 
-        return demonstrate()
+        return demonstrate(once=once, port=port, stay=stay)
+
+    return act
+
+
+@app.command()
+def drill(
+    scenario: Annotated[str | None, typer.Argument(help="A scenario's name or folder.", show_default=False)] = None,
+    all_of_them: Annotated[bool, typer.Option("--all", help="Every scenario that comes with aksbot.")] = False,
+    twins: Annotated[bool, typer.Option("--twins", help="Their twins too, in which one fact differs.")] = False,
+    over: Annotated[Over, typer.Option(help="How Slack reaches the bot.")] = Over.SOCKET,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Play scenarios through a Slack on this machine, and judge what the bot answers."""
+
+    def act() -> int:
+        from bot.commands.drill import run_drill
+
+        as_json, over_http = output is Output.JSON, over is Over.HTTP
+        return run_drill(scenario, all_of_them=all_of_them, twins=twins, over_http=over_http, as_json=as_json)
 
     return act
 
@@ -170,6 +216,22 @@ def show_runbook(code: Code) -> Act:
     return act
 
 
+@runbooks_app.command("catalogue")
+def write_catalogue(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where; without it, docs/catalogue.md.", show_default=False)
+    ] = None,
+) -> Act:
+    """Write the table of every problem the bot knows."""
+
+    def act() -> int:
+        from bot.commands.runbooks import write_catalogue
+
+        return write_catalogue(file)
+
+    return act
+
+
 @runbooks_app.command("lint")
 def lint_runbooks(
     folder: Annotated[
@@ -182,6 +244,50 @@ def lint_runbooks(
         from bot.commands.runbooks import lint_folder
 
         return lint_folder(folder)
+
+    return act
+
+
+@policy_app.command("lint")
+def lint_policy(
+    file: Annotated[
+        Path | None, typer.Argument(help="A policy; without it, the one in AKSBOT_POLICY.", show_default=False)
+    ] = None,
+) -> Act:
+    """Refuse a policy that cannot be understood, by line."""
+
+    def act() -> int:
+        from bot.commands.policy import lint
+
+        return lint(file)
+
+    return act
+
+
+@policy_app.command("explain")
+def explain_policy(
+    cluster: Annotated[str, typer.Argument(help="A cluster's name.", show_default=False)],
+    user: Annotated[str | None, typer.Option(metavar="TEAM:USER", help="Who; without it, somebody unnamed.")] = None,
+    channel: Annotated[str, typer.Option(metavar="ID", help="Where; `direct` is App Home and messages.")] = "direct",
+    group: Annotated[list[str] | None, typer.Option(metavar="ID", help="A user group they are in.")] = None,
+    guest: Annotated[bool, typer.Option("--guest", help="They are a guest.")] = False,
+    stranger: Annotated[bool, typer.Option("--stranger", help="They are of another company.")] = False,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Say whether somebody may look at a cluster, and why. Exit 0 is yes, 1 is no."""
+
+    def act() -> int:
+        from bot.commands.policy import explain
+
+        return explain(
+            cluster,
+            user=user,
+            channel=channel,
+            groups=group or [],
+            guest=guest,
+            stranger=stranger,
+            as_json=output is Output.JSON,
+        )
 
     return act
 

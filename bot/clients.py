@@ -12,6 +12,7 @@ from handlers.clients.access import AzureAccess
 from handlers.clients.arm import FRESH_FOR_S, ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
+from handlers.clients.writer_eyes import WriterEyes
 from handlers.model import Target
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Clients:
     doors: KubeDoors
     recorder: Recorder | None = None
     recording: Recording | None = None
+    eyes: WriterEyes | None = None
+    """What the writer may do is read as the writer; in a replay nobody is asked."""
 
     @asynccontextmanager
     async def for_target(self, target: Target) -> AsyncIterator[Mapping[type, Any]]:
@@ -35,7 +38,7 @@ class Clients:
         async with KubeReader(
             target, self.arm, self.doors.access, recorder=self.recorder, transport=transport, doors=self.doors
         ) as kube:
-            yield {ArmReader: self.arm, KubeReader: kube}
+            yield {ArmReader: self.arm, KubeReader: kube, **({WriterEyes: self.eyes} if self.eyes else {})}
 
 
 def azure_access(settings: Settings) -> AzureAccess:
@@ -68,5 +71,7 @@ async def clients(
     async with (
         ArmReader(azure, recorder=recorder, transport=transport, fresh_for_s=fresh_for_s) as arm,
         KubeDoors(arm, kube) as doors,
+        WriterEyes(azure.as_writer(), fresh_for_s=fresh_for_s) as eyes,
     ):
-        yield Clients(arm, doors, recorder, recording)
+        eyes.calls = arm.calls  # a check counts what it asks of Azure, whoever asks
+        yield Clients(arm, doors, recorder, recording, None if recording else eyes)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from handlers.engine.run import Collected, Judged
 from handlers.model import Diagnosis, Target
+from handlers.remedy.plan import Offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Report:
     kube_calls: int = 0
     recorded_at: datetime | None = None
     """When the answers were recorded, where this is a replay."""
+    offers: tuple[Offer, ...] = ()
+    """What may be done about the root causes: a plan, or the reasons against one."""
 
 
 Event = Started | Collected | Judged | Report

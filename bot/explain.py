@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 
 from handlers.evidence.errors import ErrorDetail, innermost, layers
 from runbooks.library import Library, Runbook
+from runbooks.values import Facts, extract
 
 LONGEST = 200_000
 """Characters that are read: a long log is cut, so that no pattern runs for minutes."""
@@ -26,10 +28,12 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The error at the bottom of the text, and the runbooks that know it, best first."""
+    """The error at the bottom of the text, the runbooks that know it, best first, and what it gives for the first."""
 
     error: ErrorDetail | None
     matches: tuple[Match, ...]
+    facts: Facts = field(default_factory=dict)
+    """Read from the text, for the best match's page: `runbook.outline(section, facts)`."""
 
 
 def explain(text: str, library: Library) -> Explanation:
@@ -38,7 +42,8 @@ def explain(text: str, library: Library) -> Explanation:
     error = innermost(text)
     codes = {layer.code.lower() for layer in layers(text) if layer.code}
     found = [match for runbook in library.values() if (match := _match(runbook, text, error, codes))]
-    return Explanation(error, tuple(sorted(found, key=lambda match: _order(match, found))))
+    matches = tuple(sorted(found, key=lambda match: _order(match, found)))
+    return Explanation(error, matches, extract(matches[0].runbook, text) if matches else {})
 
 
 def _order(match: Match, found: list[Match]) -> tuple[bool, int, str]:
@@ -53,7 +58,7 @@ def _match(runbook: Runbook, text: str, error: ErrorDetail | None, codes: set[st
         if error and code.lower() == error.code.lower():
             return Match(runbook, code, _INNERMOST_CODE)
     for one in symptoms.patterns:
-        hit = re.search(one.pattern, text)
+        hit = _compiled(one.pattern).search(text)
         if hit:
             return Match(runbook, hit[0], _PATTERN)
     for code in symptoms.codes:
@@ -64,5 +69,18 @@ def _match(runbook: Runbook, text: str, error: ErrorDetail | None, codes: set[st
 
 
 def _mentions(text: str, words: str) -> bool:
-    spaced = r"\s+".join(map(re.escape, words.split()))
-    return re.search(rf"(?<!\w){spaced}(?!\w)", text, re.IGNORECASE) is not None
+    return _spoken(words).search(text) is not None
+
+
+# The catalogue has more patterns than `re` remembers by itself.
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _spoken(words: str) -> re.Pattern[str]:
+    spaced = r"\s{1,20}".join(map(re.escape, words.split()))
+    return re.compile(rf"(?<!\w){spaced}(?!\w)", re.IGNORECASE)

@@ -11,6 +11,7 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 
 from bot.metrics import Metrics
+from bot.slack.replays import Replays
 from handlers.problem import Exit, Problem
 
 log = logging.getLogger(__name__)
@@ -25,10 +26,15 @@ Ready = Callable[[], Awaitable[str | None]]
 
 @asynccontextmanager
 async def serving(
-    host: str | None, port: int, ready: Ready, metrics: Metrics, bolt: AsyncApp | None = None
+    host: str | None,
+    port: int,
+    ready: Ready,
+    metrics: Metrics,
+    bolt: AsyncApp | None = None,
+    replays: Replays | None = None,
 ) -> AsyncIterator[Site]:
     """Listens while the context is open. With `bolt` it takes Slack's requests too."""
-    site = Site(ready, metrics, bolt)
+    site = Site(ready, metrics, bolt, replays)
     web_app = web.Application(client_max_size=LARGEST)
     web_app.router.add_get("/healthz", site.health)
     web_app.router.add_get("/readyz", site.readiness)
@@ -55,8 +61,8 @@ async def _listen(tcp: web.TCPSite, port: int) -> None:
 class Site:
     """What answers there."""
 
-    def __init__(self, ready: Ready, metrics: Metrics, bolt: AsyncApp | None) -> None:
-        self._ready, self._metrics, self._bolt = ready, metrics, bolt
+    def __init__(self, ready: Ready, metrics: Metrics, bolt: AsyncApp | None, replays: Replays | None) -> None:
+        self._ready, self._metrics, self._bolt, self._replays = ready, metrics, bolt, replays
         self.port = 0
 
     async def health(self, request: web.Request) -> web.Response:
@@ -74,4 +80,8 @@ class Site:
     async def slack(self, request: web.Request) -> web.StreamResponse:
         if self._bolt is None:
             return web.Response(status=404)
-        return await to_aiohttp_response(await self._bolt.async_dispatch(await to_bolt_request(request)))
+        asked = await to_bolt_request(request)
+        answer = await self._bolt.async_dispatch(asked)
+        if self._replays and answer.status >= 500:
+            await self._replays.forget(asked.headers)
+        return await to_aiohttp_response(answer)

@@ -23,7 +23,7 @@ from handlers.problem import Exit, Problem
 
 PREFIX = "AKSBOT_"
 FILE = "aksbot.toml"
-_PATHS = ("ca_bundle", "data_dir", "kubeconfig", "runbooks")
+_PATHS = ("ca_bundle", "data_dir", "kubeconfig", "policy", "runbooks")
 
 _UNPREFIXED = ("redis_url", "slack_api_url", "slack_app_token", "slack_bot_token", "slack_signing_secret")
 """What everybody else calls by these names, too."""
@@ -58,6 +58,8 @@ class Settings(BaseSettings):
         (), description="globs of cluster names where a command may be run inside (in the environment joined by ,)"
     )
     check_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds, more than 0 and at most 600")
+
+    policy: FilePath | None = Field(None, description="a policy file (YAML) that exists: who may look at which cluster")
 
     role: Literal["all", "web", "worker"] = Field("all", description="one of all, web and worker")
     http_port: int = Field(8080, ge=0, le=65535, description="a port, or 0 for a free one")

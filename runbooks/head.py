@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 SEVERITIES = ("error", "warning", "info")
 CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 FENCE = "---"
 
 
@@ -45,6 +46,17 @@ class Symptoms:
 
 
 @dataclass(frozen=True, slots=True)
+class Value:
+    """How a pasted text gives one of the facts that the page uses; see `runbooks/values.py`."""
+
+    pattern: str
+    example: str
+    placeholder: str = ""
+    many: bool = False
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
     """What a runbook says about itself. `lines` is where each key stands in the file."""
 
@@ -57,6 +69,7 @@ class Head:
     sources: tuple[str, ...]
     reviewed: date
     lines: Mapping[str, int]
+    values: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -138,6 +151,26 @@ class _Reader:
         read = {"codes": texts, "patterns": self.several(self.pattern), "words": texts}
         return Symptoms(**self.keys(node, key, read, *read)[0])
 
+    def yes(self, node: yaml.Node, key: str) -> bool:
+        if not isinstance(node, yaml.ScalarNode) or node.tag != "tag:yaml.org,2002:bool":
+            raise self.refuse(node, f"`{key}` must be yes or no")
+        return node.value.lower() in ("yes", "true", "on")
+
+    def values(self, node: yaml.Node, key: str) -> dict[str, Value]:
+        if not isinstance(node, yaml.MappingNode):
+            raise self.refuse(node, f"`{key}` must be a mapping")
+        read = {"pattern": self.text, "example": self.text, "placeholder": self.text, "many": self.yes}
+        found: dict[str, Value] = {}
+        for name_node, value_node in node.value:
+            name = str(name_node.value)
+            if not NAME.fullmatch(name):
+                raise self.refuse(name_node, f"a value's name is lower-case words joined by `_`, not {name!r}")
+            if name in found:
+                raise self.refuse(name_node, f"`{name}` stands twice")
+            fields, lines = self.keys(value_node, name, read, "placeholder", "many")
+            found[name] = Value(**fields, line=lines["pattern"])
+        return found
+
 
 def read_head(text: str, file: Path, *, first_line: int) -> Head:
     """The head, given the YAML between the fences and the line on which it starts."""
@@ -163,6 +196,8 @@ def read_head(text: str, file: Path, *, first_line: int) -> Head:
             "remedies": reader.several(reader.code),
             "sources": reader.several(reader.text),
             "reviewed": reader.day,
+            "values": reader.values,
         },
+        "values",
     )
     return Head(**values, lines=lines)

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from runbooks.head import FENCE, BadRunbook, Head, Symptoms, read_head
+from runbooks.head import FENCE, BadRunbook, Head, Symptoms, Value, read_head
 
 MEANING, CHECK, FIX, NOT_THIS = "What it means", "Check it yourself", "Fix", "Not this, if"
 SECTIONS = (MEANING, CHECK, FIX, NOT_THIS)
@@ -39,6 +39,8 @@ class Runbook:
     path: Path
     lines: Mapping[str, int] = field(repr=False)
     """The line of each key of the head, and of the first line of each section."""
+    values: Mapping[str, Value] = field(default_factory=dict)
+    """How a pasted text gives what the sections need."""
 
     @classmethod
     def read(cls, path: Path) -> Runbook:
@@ -62,6 +64,7 @@ class Runbook:
             sections,
             path,
             {**head.lines, **lines},
+            head.values,
         )
 
     def render(self, section: str, facts: Mapping[str, Any]) -> str:
@@ -70,11 +73,12 @@ class Runbook:
 
         return self._filled(section, lambda source: template.render(source, facts))
 
-    def outline(self, section: str) -> str:
-        """A section with `<name>` for every fact: for reading, without a cluster."""
+    def outline(self, section: str, facts: Mapping[str, Any] | None = None) -> str:
+        """A section for reading, without a finding: `<name>` for every fact that is not known."""
         from runbooks import template
 
-        return self._filled(section, template.outline)
+        labels = {name: one.placeholder for name, one in self.values.items() if one.placeholder}
+        return self._filled(section, lambda source: template.outline(source, facts or {}, labels))
 
     def _filled(self, section: str, fill: Callable[[str], str]) -> str:
         from runbooks.template import CannotRender

@@ -10,8 +10,10 @@ from pathlib import Path
 from runbooks.commands import complaint_about
 from runbooks.head import BadRunbook
 from runbooks.library import FIX, OWN, SECTIONS, Library, Runbook, runbook_files
+from runbooks.patterns import danger
 from runbooks.template import CannotRender
 from runbooks.template import check as check_template
+from runbooks.values import found_in
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*(\w*)")
 _URL = re.compile(r"https?://")
@@ -61,6 +63,7 @@ def _complaints(runbook: Runbook, known: Mapping[str, Runbook]) -> Iterator[Comp
     for line, what in (
         *_explains(runbook, Library(known.values())),
         *_patterns(runbook),
+        *_values(runbook),
         *_templates(runbook),
         *_commands(runbook),
         *_links(runbook),
@@ -100,6 +103,24 @@ def _patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
         else:
             if matches_nothing:
                 yield one.line, f"pattern {one.pattern!r} matches any text"
+            elif what := danger(one.pattern):
+                yield one.line, f"pattern {one.pattern!r}: {what}"
+
+
+def _values(runbook: Runbook) -> Iterator[tuple[int, str]]:
+    """A value's pattern is right if it finds something in its own example."""
+    for name, one in runbook.values.items():
+        try:
+            groups = re.compile(one.pattern).groups
+        except re.error as bad:
+            yield one.line, f"value `{name}`: {one.pattern!r} is not a regular expression: {bad}"
+            continue
+        if what := danger(one.pattern):
+            yield one.line, f"value `{name}`: {what}"
+        elif not groups:
+            yield one.line, f"value `{name}`: {one.pattern!r} has no group; what it finds stands in one"
+        elif not found_in(one.pattern, one.example):
+            yield one.line, f"value `{name}`: {one.pattern!r} finds nothing in its example {one.example!r}"
 
 
 def _templates(runbook: Runbook) -> Iterator[tuple[int, str]]:

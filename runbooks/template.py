@@ -38,10 +38,15 @@ def render(source: str, facts: Mapping[str, Any]) -> str:
     return _fill(_environment(StrictUndefined), source, facts)
 
 
-def outline(source: str) -> str:
-    """The text with a placeholder such as `<cluster>` for every fact; the template itself where that fails."""
+def outline(source: str, facts: Mapping[str, Any] | None = None, labels: Mapping[str, str] | None = None) -> str:
+    """The text with a placeholder such as `<cluster>` for every fact that is not given.
+
+    `is defined` tells a fact from a placeholder. `labels` names placeholders otherwise than their facts are named.
+    Where the template fails, the template itself is shown.
+    """
+    known = {name: Placeholder(name=label) for name, label in (labels or {}).items()} | dict(facts or {})
     try:
-        return _fill(_environment(Placeholder), source, {})
+        return _fill(_environment(Placeholder, quotes=bool(facts)), source, known)
     except CannotRender:
         return source
 
@@ -212,7 +217,7 @@ class _QuoteInShellBlocks(Extension):
 
 
 @cache
-def _environment(undefined: type[Undefined]) -> ImmutableSandboxedEnvironment:
+def _environment(undefined: type[Undefined], *, quotes: bool = True) -> ImmutableSandboxedEnvironment:
     # Nothing is escaped for HTML: the text is Markdown, and what shows it cleans it for its own medium.
     environment = ImmutableSandboxedEnvironment(
         undefined=undefined, trim_blocks=True, lstrip_blocks=True, extensions=[_QuoteInShellBlocks]
@@ -224,5 +229,7 @@ def _environment(undefined: type[Undefined]) -> ImmutableSandboxedEnvironment:
         "sh_in_single_quotes": _sh_in_single_quotes,
     }
     if undefined is Placeholder:
-        environment.filters |= {"sh": _sh_outline, "format": _outline_format}
+        environment.filters["format"] = _outline_format
+    if not quotes:
+        environment.filters["sh"] = _sh_outline
     return environment

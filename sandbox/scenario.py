@@ -86,6 +86,12 @@ class Scenario:
             now=moment,
         )
 
+    @property
+    def speaks_of(self) -> tuple[str, ...]:
+        """The clusters of which it, or a story in it, says something itself; the others are as they were."""
+        own = [layer.spec for layer in self.lineage.layers if layer.is_story or layer.spec is self.lineage.own]
+        return tuple(dict.fromkeys(cluster for spec in own for cluster in spec.expect))
+
     def twin_world(self) -> World:
         """A new World of the twin."""
         if self.twin is None:

@@ -20,7 +20,7 @@ def test_every_make_target_exists(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", sorted(set(re.findall(r"aksbot (check|replay|explain|runbooks|sandbox|serve|demo)\b", TEXT)))
+    "command", sorted(set(re.findall(r"aksbot (check|replay|explain|runbooks|sandbox|serve|demo|drill)\b", TEXT)))
 )
 def test_every_command_explains_itself(command: str) -> None:
     done = subprocess.run([AKSBOT, command, "--help"], capture_output=True, text=True)
@@ -36,7 +36,7 @@ def test_every_file_that_is_named_exists(path: str) -> None:
 
 
 def test_the_demo_says_what_the_readme_shows() -> None:
-    done = subprocess.run([AKSBOT, "demo"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([AKSBOT, "demo", "--once"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     shown = re.search(r"^```\n(prod-weu: FOUND.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
     assert shown

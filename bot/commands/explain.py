@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot import settings
-from bot.explain import Explanation, Match, explain
+from bot.checked import checked_codes
+from bot.explain import Explanation, explain
 from bot.library import load
 from bot.render.clean import width, wrapped
 from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.terminal import show_lines
 from handlers.problem import Exit, Problem
-from runbooks.library import FIX, MEANING, NOT_THIS
+from runbooks.library import CHECK, FIX, MEANING, NOT_THIS
 
 _LONGEST_QUOTE = 500
+_TO_PROVE_IT = "To prove it and have <…> filled in: aksbot check <cluster>"
+_NO_CHECK = "No check looks for this yet: the text is all there is to go by. The commands above prove it."
 
 
 def explain_text(text: str | None, *, as_json: bool) -> int:
@@ -60,21 +63,26 @@ def _lines(explanation: Explanation, columns: int) -> Iterator[Line]:
         for text in wrapped(cut, indent="  ", columns=columns):
             yield Line.of((text, ""))
     if explanation.matches:
-        yield from _runbook(explanation.matches, columns)
+        yield from _runbook(explanation, columns)
     else:
         yield Line()
         text = "`aksbot check <cluster>` looks at the cluster itself; `aksbot runbooks list` shows what is known."
         yield from (Line.of((line, "")) for line in wrapped(text, columns=columns))
 
 
-def _runbook(matches: tuple[Match, ...], columns: int) -> Iterator[Line]:
-    best, others = matches[0], matches[1:]
-    for title, section in (("What it means", MEANING), ("What to do", FIX), ("Not this, if", NOT_THIS)):
+def _runbook(explanation: Explanation, columns: int) -> Iterator[Line]:
+    best, others = explanation.matches[0], explanation.matches[1:]
+    for title, section in (
+        ("What it means", MEANING),
+        ("Check it yourself", CHECK),
+        ("What to do", FIX),
+        ("Not this, if", NOT_THIS),
+    ):
         yield Line()
         yield Line.of((title, "heading"))
-        yield from paragraphs(best.runbook.outline(section), columns, indent="  ")
+        yield from paragraphs(best.runbook.outline(section, explanation.facts), columns, indent="  ")
     yield Line()
-    text = "To prove it and have <…> filled in: aksbot check <cluster>"
+    text = _TO_PROVE_IT if best.runbook.code in checked_codes() else _NO_CHECK
     yield from (Line.of((line, "")) for line in wrapped(text, columns=columns))
     if others:
         yield Line()
@@ -91,6 +99,13 @@ def _as_dict(explanation: Explanation) -> dict[str, Any]:
         "verified": False,
         "error": {"code": error.code, "message": error.message} if error else None,
         "matches": [
-            {"code": match.runbook.code, "title": match.runbook.title, "by": match.by} for match in explanation.matches
+            {
+                "code": match.runbook.code,
+                "title": match.runbook.title,
+                "by": match.by,
+                "check": match.runbook.code in checked_codes(),
+            }
+            for match in explanation.matches
         ],
+        "facts": explanation.facts,
     }

@@ -1,4 +1,4 @@
-"""`aksbot runbooks list | show | lint`."""
+"""`aksbot runbooks list | show | catalogue | lint`."""
 
 from __future__ import annotations
 
@@ -48,6 +48,20 @@ def page(runbook: Runbook, columns: int) -> list[Line]:
     lines += [Line(), Line.of((f"reviewed {runbook.reviewed.isoformat()}", "dim"))]
     sources = wrapped("from " + "; ".join(runbook.sources), hang="  ", columns=columns)
     return lines + [Line.of((text, "dim")) for text in sources]
+
+
+def write_catalogue(file: Path | None) -> int:
+    """Of the package's own runbooks: a team's folder is not part of the repository."""
+    from bot.catalogue import FILE, catalogue
+
+    to = file or FILE
+    try:
+        to.write_text(catalogue(Library.load()), encoding="utf-8")
+    except OSError as cannot:
+        do = "run it in the checkout, or name another file"
+        raise Problem(f"cannot write {to}", str(cannot), do, code=Exit.USAGE) from cannot
+    show_lines([Line.of(("written: ", ""), (str(to), "dim"))])
+    return Exit.CLEAR
 
 
 def lint_folder(folder: Path | None) -> int:

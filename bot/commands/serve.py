@@ -25,6 +25,11 @@ def _log() -> None:
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
     )
+    quiet_clients()
+
+
+def quiet_clients() -> None:
+    """What they tell of themselves is for their makers."""
     for chatty in ("azure", "aiohttp", "slack_bolt", "slack_sdk", "streaq"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # It calls a connection that we close a failure, with a traceback; what matters of it the queue says.

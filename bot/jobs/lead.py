@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.jobs import report_json
+from bot.jobs.ending import end
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell
 from bot.jobs.watch import Outcome, watched
@@ -85,7 +86,7 @@ class Lead:
                     self._request, self._checks.run, self._teller, lambda: tuple(self._waiting.values())
                 )
             finally:
-                life.cancel()
+                await end(life)
         return await self._keep(outcome)
 
     async def _keep(self, outcome: Outcome) -> _Ended:

@@ -49,6 +49,8 @@ class Kind:
     name: str
     run: Callable[[str, asyncio.Event], Awaitable[bool]]
     give_up: Callable[[str, Problem], Awaitable[None]]
+    can_be_done_here: Callable[[str], bool] = lambda text: False
+    """Whether the process that takes it in can do it by itself while the bot's memory is away."""
 
 
 class JobWorker(Worker[None]):

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.events import Report
 from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Severity, Target, Unavailable, Why
+from handlers.remedy.plan import Offer
 from handlers.resource_id import ResourceId
 
 _TAG = "$is"
@@ -30,6 +31,7 @@ def dump(report: Report) -> str:
             "took_ms": report.took_ms,
             "calls": [report.arm_calls, report.kube_calls],
             "recorded_at": report.recorded_at.isoformat() if report.recorded_at else None,
+            "offers": [one.as_dict() for one in report.offers],
         },
         separators=(",", ":"),
     )
@@ -47,7 +49,9 @@ def load(text: str) -> Report:
     recorded_at = datetime.fromisoformat(data["recorded_at"]) if data["recorded_at"] else None
     diagnosis = Diagnosis(target, findings, checks, unseen, data["diagnosis_ms"])
     arm_calls, kube_calls = data["calls"]
-    return Report(diagnosis, data["took_ms"], arm_calls, kube_calls, recorded_at)
+    # A report that an older process left behind has none.
+    offers = tuple(Offer.from_dict(one) for one in data.get("offers", ()))
+    return Report(diagnosis, data["took_ms"], arm_calls, kube_calls, recorded_at, offers)
 
 
 def _finding(one: Finding) -> dict[str, Any]:

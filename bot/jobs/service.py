@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from enum import Enum, StrEnum
+from typing import Any
 
 from bot.jobs.checks import Checks
+from bot.jobs.ending import end
 from bot.jobs.outstanding import Outstanding
 from bot.jobs.queue import CONCURRENCY, IDLE_TIMEOUT_S, MOST_TRIES, Kind, Queue
 from bot.jobs.request import CheckRequest, Priority
@@ -54,10 +56,18 @@ class Taken(Enum):
 class Jobs:
     """Takes requests in. Made by `jobs`."""
 
-    def __init__(self, queue: Queue, checks: Checks, outstanding: Outstanding, group: asyncio.TaskGroup) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        checks: Checks,
+        outstanding: Outstanding,
+        group: asyncio.TaskGroup,
+        other_kinds: tuple[Kind, ...] = (),
+    ) -> None:
         self.checks, self.outstanding = checks, outstanding
         self._queue, self._group = queue, group
-        self._here_tasks: set[asyncio.Task[None]] = set()
+        self._other_kinds = {kind.name: kind for kind in other_kinds}
+        self._here_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def check(
         self, request: CheckRequest, priority: Priority = Priority.CHECK, *, patience_s: float = 2.0
@@ -66,26 +76,49 @@ class Jobs:
         try:
             await self._queue.submit(CHECK, request.id, request.as_json(), priority, patience_s=patience_s)
         except StoreAway as away:
-            log.warning("request %s is worked on without the queue: %s", request.id, away)
-            task = self._group.create_task(self._here(request), name=f"the check of request {request.id}")
-            self._here_tasks.add(task)
-            task.add_done_callback(self._here_tasks.discard)
+            if not self.checks.was_told(request):
+                self._do_here(request.id, lambda: self._here(request), away)
             return Taken.HERE
         self.outstanding.add(request, priority)
         return Taken.QUEUED
 
-    async def submit(self, kind: str, job_id: str, text: str, priority: Priority, *, patience_s: float = 2.0) -> None:
-        """Put a job of another kind into the queue, or raise StoreAway."""
-        await self._queue.submit(kind, job_id, text, priority, patience_s=patience_s)
+    async def submit(self, kind: str, job_id: str, text: str, priority: Priority, *, patience_s: float = 2.0) -> Taken:
+        """See that a job of another kind is done; raise StoreAway where it cannot be done without the memory."""
+        try:
+            await self._queue.submit(kind, job_id, text, priority, patience_s=patience_s)
+        except StoreAway as away:
+            job = self._other_kinds[kind]
+            if not job.can_be_done_here(text):
+                raise
+            self._do_here(job_id, lambda: self._try_here(job, job_id, text), away)
+            return Taken.HERE
+        return Taken.QUEUED
 
     async def drain(self, grace_s: float) -> None:
         """Let checks that only this process knows of end; nobody else will take them up."""
         if not self._here_tasks:
             return
-        _, late = await asyncio.wait(self._here_tasks, timeout=grace_s)
+        _, late = await asyncio.wait(self._here_tasks.values(), timeout=grace_s)
         for task in late:
             log.error("%s did not end before the process; its question stays unanswered", task.get_name())
             task.cancel()
+
+    def _do_here(self, job_id: str, work: Callable[[], Coroutine[Any, Any, None]], away: StoreAway) -> None:
+        """Asked for again while it is worked on, it is the same work."""
+        if job_id in self._here_tasks:
+            return
+        log.warning("request %s is worked on without the queue: %s", job_id, away)
+        task = self._here_tasks[job_id] = self._group.create_task(work(), name=f"the work on request {job_id}")
+        task.add_done_callback(lambda ended: self._here_tasks.pop(job_id, None))
+
+    async def _try_here(self, kind: Kind, job_id: str, text: str) -> None:
+        try:
+            await kind.run(text, asyncio.Event())
+        except Exception as error:
+            # Nobody tries this again: it is the edge of a process that is on its own.
+            log.exception("request %s failed", job_id)
+            problem = Problem("cannot finish this", f"aksbot failed: {error}"[:300], "try again")
+            await kind.give_up(text, problem)
 
     async def _here(self, request: CheckRequest) -> None:
         try:
@@ -125,7 +158,7 @@ async def jobs(
         )
         outstanding = Outstanding(State(connection.redis), checks)
         async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as own:
-            taken = Jobs(queue, checks, outstanding, own)
+            taken = Jobs(queue, checks, outstanding, own, other_kinds)
             sending = group.create_task(queue.keep_sending(), name="queue sender")
             watching = group.create_task(outstanding.watch(taken.check), name="outstanding requests")
             working = group.create_task(queue.keep_working(), name="queue worker") if role.works else None
@@ -135,9 +168,9 @@ async def jobs(
                 await asyncio.gather(queue.drain(drain_s), taken.drain(drain_s))
                 if working:
                     await asyncio.wait([working], timeout=_WORKER_ENDS_WITHIN_S)
-                for task in (sending, watching, working):
-                    if task:
-                        task.cancel()
+                if working:
+                    working.cancel()
+                await end(sending, watching)
 
 
 def _check_kind(checks: Checks) -> Kind:

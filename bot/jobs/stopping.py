@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Coroutine
+from typing import Any
 
 
 async def told_to_stop() -> None:
@@ -17,3 +19,17 @@ async def told_to_stop() -> None:
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
+
+
+async def unless_stopped(work: Coroutine[Any, Any, None]) -> None:
+    """Do it, or leave it where it is when told to stop; it closes what it has opened either way."""
+    doing = asyncio.create_task(work, name="work until told to stop")
+    stop = asyncio.create_task(told_to_stop(), name="told to stop")
+    try:
+        await asyncio.wait((doing, stop), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stop.cancel()
+        doing.cancel()
+        await asyncio.wait((doing, stop))
+    if not doing.cancelled():
+        doing.result()

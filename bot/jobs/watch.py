@@ -9,6 +9,7 @@ from contextlib import aclosing, suppress
 from bot.check import check, engine_for
 from bot.clients import Clients
 from bot.events import Event, Report
+from bot.jobs.ending import end
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import CannotTell, Teller
@@ -32,7 +33,8 @@ def azure_runner(clients: Clients, library: Library, timeout_s: float) -> Runner
     async def run(request: CheckRequest) -> AsyncGenerator[Event, None]:
         if request.scope not in engines:
             engines[request.scope] = engine_for(library, request.scope, timeout_s)
-        asked = check(request.cluster, clients, engines[request.scope], timeout_s=timeout_s)
+        engine = engines[request.scope]
+        asked = check(request.cluster, clients, engine, timeout_s=timeout_s, fresh=request.fresh)
         async with aclosing(asked) as events:
             async for event in events:
                 yield event
@@ -61,7 +63,7 @@ class _Watch:
             try:
                 return await self._followed()
             finally:
-                speaker.cancel()
+                await end(speaker)
 
     async def _followed(self) -> Outcome:
         try:

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.events import Report
 from handlers.model import Check, Ranked, Unavailable
+from handlers.remedy.plan import Offer
 from runbooks.library import Library
 
 
@@ -24,7 +25,7 @@ def as_dict(report: Report, library: Library) -> dict[str, Any]:
         "cluster": diagnosis.target.name,
         "id": str(diagnosis.target.id),
         "state": diagnosis.state.value,
-        "findings": [_finding(ranked, library) for ranked in diagnosis.findings],
+        "findings": [_finding(ranked, library, report.offers) for ranked in diagnosis.findings],
         "unseen": [_unseen(one) for one in diagnosis.unseen],
         "checks": [_check(one) for one in sorted(diagnosis.checks, key=lambda check: check.id)],
         "took_ms": round(report.took_ms, 1),
@@ -33,7 +34,7 @@ def as_dict(report: Report, library: Library) -> dict[str, Any]:
     }
 
 
-def _finding(ranked: Ranked, library: Library) -> dict[str, Any]:
+def _finding(ranked: Ranked, library: Library, offers: tuple[Offer, ...]) -> dict[str, Any]:
     finding = ranked.finding
     runbook = library.get(finding.code)
     return {
@@ -47,6 +48,18 @@ def _finding(ranked: Ranked, library: Library) -> dict[str, Any]:
         "affects": list(finding.affects),
         "facts": plain(finding.facts),
         "remedies": list(runbook.remedies) if runbook else [],
+        "fixes": [_fix(one) for one in offers if (one.code, one.subject) == (finding.code, finding.subject)],
+    }
+
+
+def _fix(offer: Offer) -> dict[str, Any]:
+    plan = offer.plan
+    return {
+        "remedy": offer.remedy,
+        "title": plan.title if plan else None,
+        "risk": plan.risk.value if plan else None,
+        "forbidden": [{"because": one.because, "do": one.do} for one in offer.forbidden],
+        "commands": [step.command for step in plan.steps] if plan else [],
     }
 
 

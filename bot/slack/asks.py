@@ -24,6 +24,13 @@ class What(StrEnum):
     FILL_STEPS = "fill_steps"
     KEEP_CASE = "keep_case"
     INVITE = "invite"
+    HOME = "home"
+    TRIAGE = "triage"
+    DEFAULT = "default"
+
+
+ALONE = frozenset({What.CLUSTERS, What.PICKER, What.REPLY, What.FILL_STEPS, What.INVITE})
+"""What a process can do without the bot's memory: it reads, and answers in place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.jobs.progress import Progress
 from bot.jobs.teller import Answer
 from bot.render.clean import one_line
+from bot.render.subject import short
 from bot.render.verdict import label, not_checked, summary
 from bot.slack import limits, words
 from bot.slack.message import (
@@ -25,12 +28,13 @@ from bot.slack.message import (
     pages,
     section,
 )
+from bot.slack.quoting import brief
+from bot.slack.rich import Element, bullets, lines, text
 from bot.slack.rich import blocks as rich_blocks
-from bot.slack.rich import bullets, lines, text
 from bot.slack.rich import section as rich_section
 from bot.slack.thread import Thread
-from bot.slack.whole import all_checks, whole
-from handlers.model import Diagnosis, State
+from bot.slack.whole import whole
+from handlers.model import Check, Diagnosis, Finding, Outcome, Severity, State
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -40,7 +44,17 @@ _LIGHTS = {
     State.CLEAR: ":large_green_circle:",
     State.INCONCLUSIVE: ":large_yellow_circle:",
 }
-_MOST_ROOTS_IN_HEAD = 5
+_FOUND = {
+    Severity.ERROR: ":red_circle:",
+    Severity.WARNING: ":large_orange_circle:",
+    Severity.INFO: ":large_blue_circle:",
+}
+"""The worst that was found comes first."""
+_ENDS = (Outcome.FOUND, Outcome.CRASHED, Outcome.INCONCLUSIVE, Outcome.CLEAR, Outcome.NOT_APPLICABLE)
+_LONGEST_WHY = 600
+_MOST_CAUSES_IN_HEAD = 5
+_MOST_SUBJECTS = 5
+_MOST_UNSEEN_IN_HEAD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +98,26 @@ def answer(given: Answer, pressed: Pressed, library: Library) -> AnswerMessages:
 
 def checks(given: Answer, library: Library) -> AnswerMessages:
     """*Show all checks*: how each ended, and why."""
-    said = all_checks(given.report)
-    title = header(words.ALL_CHECKS)
-    listed = rich_blocks([bullets(lines(said, 300))]) if said else []
-    messages, fitted = pages([title, *listed], words.ALL_CHECKS, most=2)
-    fitted = fitted and all(len(one_line(line)) <= 300 for line in said)
+    checks = given.report.diagnosis.checks
+    about = context(words.code(given.report.diagnosis.target.name))
+    listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
+    messages, fitted = pages([header(words.ALL_CHECKS), about, *listed], words.ALL_CHECKS, most=2)
+    fitted = fitted and all(len(one_line(one.why)) <= _LONGEST_WHY for one in checks)
     file = None if fitted else whole(given.report, library)
     if file:
         messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, context(words.whole_in_file(file.name))))
     return AnswerMessages(messages[0], tuple(messages[1:]), file)
+
+
+def _ended(checks: Sequence[Check], outcome: Outcome) -> list[Element]:
+    """The checks that ended so."""
+    those = sorted((one for one in checks if one.outcome is outcome), key=lambda one: one.id)
+    if not those:
+        return []
+    title = rich_section(text(f"{words.ENDED[outcome.value]} ({len(those)})", bold=True), text("\n"))
+    why = lines([one.why for one in those], _LONGEST_WHY)
+    named = [[text(one_line(check.id), as_code=True), text(" "), *said] for check, said in zip(those, why, strict=True)]
+    return [title, bullets(named)]
 
 
 def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Message:
@@ -101,7 +126,7 @@ def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Mess
     longest = limits.RICH_TEXT // 4
     body = rich_blocks(
         [
-            rich_section(text(words.cut(one_line(problem.what), longest), bold=True), text("\n")),
+            rich_section(text(words.cut(words.sentence(problem.what), longest), bold=True), text("\n")),
             rich_section(
                 text(f"{words.WHY}: ", bold=True), text(words.cut(one_line(problem.why), longest)), text("\n")
             ),
@@ -116,10 +141,13 @@ def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Mess
 def _head(given: Answer, pressed: Pressed, library: Library) -> Message:
     diagnosis = given.report.diagnosis
     said = _verdict(diagnosis)
-    light = ":white_circle:" if not_checked(diagnosis) else _LIGHTS[diagnosis.state]
-    shown: list[Block] = [section(f"{light} {said}"), *_roots(diagnosis, library)]
+    roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
+    shown: list[Block] = [section(f"{_light(diagnosis)} {said}"), *_causes(roots, diagnosis.target.name, library)]
     if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
         shown.append(section(words.NOT_PROVEN))
+    if diagnosis.unseen:
+        unseen = dict.fromkeys(one.wanted for one in diagnosis.unseen)
+        shown.append(context(words.unseen_so_far(tuple(unseen)[:_MOST_UNSEEN_IN_HEAD])))
     report = given.report
     notes = [words.cost(report.took_ms, report.arm_calls, report.kube_calls)]
     if given.age:
@@ -134,23 +162,45 @@ def _head(given: Answer, pressed: Pressed, library: Library) -> Message:
             button(words.WRONG, WRONG, pressed),
         )
     )
-    return Message(words.fits(said, limits.MESSAGE_TEXT), tuple(shown))
+    titles = list(dict.fromkeys(_title(one.code, library) for one in roots))
+    return Message(words.fits(words.headline(said, titles[:_MOST_CAUSES_IN_HEAD]), limits.MESSAGE_TEXT), tuple(shown))
 
 
-def _roots(diagnosis: Diagnosis, library: Library) -> list[Block]:
-    roots = [ranked.finding.code for ranked in diagnosis.findings if ranked.root]
-    codes = list(dict.fromkeys(roots))
-    if not codes:
-        return []
-    titles = []
-    for code in codes[:_MOST_ROOTS_IN_HEAD]:
-        runbook = library.get(code)
-        title = words.cut(one_line(runbook.title if runbook else code), 300)
-        number = roots.count(code)
-        titles.append([text(f"{title} × {number}" if number > 1 else title)])
-    if len(codes) > _MOST_ROOTS_IN_HEAD:
-        titles.append([text(words.more(len(codes) - _MOST_ROOTS_IN_HEAD), dim=True)])
-    return rich_blocks([bullets(titles)])
+def _light(diagnosis: Diagnosis) -> str:
+    if not_checked(diagnosis):
+        return ":white_circle:"
+    if diagnosis.state is not State.FOUND:
+        return _LIGHTS[diagnosis.state]
+    roots = {ranked.finding.severity for ranked in diagnosis.findings if ranked.root}
+    return next((light for severity, light in _FOUND.items() if severity in roots), _LIGHTS[State.FOUND])
+
+
+def _causes(roots: list[Finding], cluster: str, library: Library) -> list[Block]:
+    """Each cause with the one line that says most; of several of a kind, what they are about."""
+    by_code: dict[str, list[Finding]] = {}
+    for one in roots:
+        by_code.setdefault(one.code, []).append(one)
+    items = [
+        _cause(_title(code, library), those, cluster) for code, those in list(by_code.items())[:_MOST_CAUSES_IN_HEAD]
+    ]
+    if len(by_code) > _MOST_CAUSES_IN_HEAD:
+        items.append([text(words.more(len(by_code) - _MOST_CAUSES_IN_HEAD), dim=True)])
+    return rich_blocks([bullets(items)]) if items else []
+
+
+def _cause(title: str, those: list[Finding], cluster: str) -> list[Element]:
+    if len(those) == 1:
+        said, name = brief(one_line(those[0].because[0])), short(those[0].subject)
+        known = re.split("[ /]", name)[-1] in f"{cluster} {said}"
+        return [text(title, bold=True), text(f"\n{said}" if known else f" · {words.cut(name, 150)}\n{said}")]
+    names = [short(one.subject) for one in those[:_MOST_SUBJECTS]]
+    rest = [words.more(len(those) - _MOST_SUBJECTS)] if len(those) > _MOST_SUBJECTS else []
+    return [text(f"{title} × {len(those)}", bold=True), text("\n" + words.cut(", ".join([*names, *rest]), 300))]
+
+
+def _title(code: str, library: Library) -> str:
+    runbook = library.get(code)
+    return words.cut(one_line(runbook.title if runbook else code), 300)
 
 
 def _verdict(diagnosis: Diagnosis) -> str:

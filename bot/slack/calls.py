@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -28,7 +29,12 @@ Ask = Callable[[float], Awaitable[Any]]
 MOST_TRIES = 5
 LONGEST_WAIT_S = 60
 TIMEOUT_S = 10
-_UNCERTAIN = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"})
+_NO_ANSWER = "no_json"
+_UNCERTAIN = frozenset(
+    {_NO_ANSWER, "fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
+)
+_LOCKED_OUT = frozenset({"account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"})
+"""Nothing will work any more before somebody gives us another token."""
 
 
 class CallFailed(Exception):
@@ -52,14 +58,24 @@ class Calls:
 
     def __init__(self, client: AsyncWebClient, session: aiohttp.ClientSession, metrics: Metrics) -> None:
         self.client, self._session, self._metrics = client, session, metrics
+        self._locked_out = ""
 
-    async def do(self, method: str, ask: Ask) -> Body:
-        """The answer, or a CallFailed."""
+    async def why_locked_out(self) -> str:
+        """Slack's word for why it takes no call of ours any more; it is asked again, since nobody else may."""
+        if self._locked_out:
+            with suppress(CallFailed):
+                await self.do("auth.test", lambda waited_s: self.client.auth_test())
+        return self._locked_out
+
+    async def do(self, method: str, ask: Ask, *, longest_wait_s: float = LONGEST_WAIT_S) -> Body:
+        """The answer, or a CallFailed; refused at once where Slack asks for a longer wait."""
         waited_s = 0.0
         for attempt in range(1, MOST_TRIES + 1):
             wait_s = await self._try(method, ask, waited_s)
             if not isinstance(wait_s, float):
                 return wait_s
+            if wait_s > longest_wait_s:
+                break
             if attempt < MOST_TRIES:
                 log.warning("Slack asks to wait %g s before %s", wait_s, method)
                 await asyncio.sleep(wait_s)
@@ -94,16 +110,18 @@ class Calls:
         outcome = "ok"
         try:
             answer = await ask(waited_s)
+            self._locked_out = "" if method != "response_url" else self._locked_out
             return answer if isinstance(answer, dict) else dict(answer.data)
         except _Wait as wait:
             outcome = "ratelimited"
             return wait.seconds
         except SlackApiError as error:
-            outcome = _error(error)
-            if error.response.status_code == 429 or outcome == "ratelimited":
+            outcome, status = _error(error), getattr(error.response, "status_code", 0)
+            if status == 429 or outcome == "ratelimited":
                 return _seconds(error.response.headers)
-            if error.response.status_code >= 500 or outcome in _UNCERTAIN:
+            if status >= 500 or outcome in _UNCERTAIN:
                 raise Uncertain(f"{method}: {outcome}") from error
+            self._note(outcome)
             raise Refused(method, outcome, _details(error)) from error
         except Refused as refused:
             outcome = refused.error
@@ -113,6 +131,11 @@ class Calls:
             raise Uncertain(f"{method}: {lost or type(lost).__name__}") from lost
         finally:
             self._metrics.slack_calls.labels(method, outcome).inc()
+
+    def _note(self, outcome: str) -> None:
+        if outcome in _LOCKED_OUT and outcome != self._locked_out:
+            log.error("Slack takes no call any more: %s. Install the app again and set SLACK_BOT_TOKEN", outcome)
+            self._locked_out = outcome
 
 
 class _Wait(Exception):
@@ -128,8 +151,9 @@ def _seconds(headers: Mapping[str, Any]) -> float:
 
 
 def _error(error: SlackApiError) -> str:
-    data = error.response.data
-    return str(data.get("error", "unknown")) if isinstance(data, dict) else "no_json"
+    """Slack's word; what is not its JSON comes from something on the way, and says nothing about what happened."""
+    data = getattr(error.response, "data", None)
+    return str(data["error"]) if isinstance(data, dict) and data.get("error") else _NO_ANSWER
 
 
 def _details(error: SlackApiError) -> object:

@@ -12,8 +12,11 @@ from bot.events import Scope
 from bot.slack import words
 from handlers.problem import Exit, Problem
 
-CHECK, CLUSTERS, EXPLAIN, RUNBOOK, HELP = "check", "clusters", "explain", "runbook", "help"
-NOW = (CHECK, CLUSTERS, EXPLAIN, RUNBOOK, HELP)
+CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
+EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
+NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, RUNBOOK, HELP)
+NO_CLUSTER = "none"
+"""After `default`: take it away."""
 LATER = ("audit", "changes", "fixes", "history", "mute", "support", "watch")
 """Words of the design whose work does not exist yet."""
 

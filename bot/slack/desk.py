@@ -11,39 +11,40 @@ from bot.jobs import report_json
 from bot.jobs.queue import Kind
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell
-from bot.slack import blocks, replies, words
-from bot.slack.asks import KIND, Ask, What
-from bot.slack.blocks import AnswerMessages
+from bot.slack import blocks, home, replies, words
+from bot.slack.asks import ALONE, KIND, Ask, What
 from bot.slack.calls import CallFailed, Refused
 from bot.slack.cases import keep_case
 from bot.slack.commands import read_mention
+from bot.slack.fleet_desk import FleetDesk
 from bot.slack.message import Block, Message, Pressed, header, section
-from bot.slack.speaker import NO_PLACE, Speaker
+from bot.slack.replier import Replier
 from bot.slack.steps import steps, view
 from bot.slack.voice import Voice
+from bot.store.away import StoreAway
 from bot.store.running import RunningChecks
-from handlers.clients.arm import ArmReader
-from handlers.clients.errors import ArmError
-from handlers.clients.fleet import FleetMember, fleet
 from handlers.problem import Problem
 from runbooks.library import Library
 
 log = logging.getLogger(__name__)
-
-FLEET_TIMEOUT_S = 30.0
 
 
 class Desk:
     """The work behind clicks, lists and replies."""
 
     def __init__(
-        self, voice: Voice, speaker: Speaker, running: RunningChecks, library: Library, arm: ArmReader, data_dir: Path
+        self,
+        voice: Voice,
+        replier: Replier,
+        running: RunningChecks,
+        library: Library,
+        about_fleet: FleetDesk,
+        data_dir: Path,
     ) -> None:
-        self._voice, self._speaker, self._running = voice, speaker, running
-        self._library, self._arm, self._data_dir = library, arm, data_dir
+        self._voice, self._replier, self._running = voice, replier, running
+        self._library, self._data_dir = library, data_dir
         self._work: dict[What, Callable[[Ask], Awaitable[None]]] = {
-            What.CLUSTERS: self._clusters,
-            What.PICKER: self._picker,
+            **about_fleet.work,
             What.REPLY: self._reply,
             What.SHOW_CHECKS: self._show_checks,
             What.FILL_STEPS: self._fill_steps,
@@ -62,11 +63,11 @@ class Desk:
         async def give_up(text: str, problem: Problem) -> None:
             ask = Ask.from_json(text)
             try:
-                await self._answer(ask, Message(words.problem(problem)), part="gave-up")
-            except CannotTell as mute:
+                await self._tell_that_we_gave_up(ask, problem)
+            except (CannotTell, CallFailed) as mute:
                 log.error("could not tell that %s was given up: %s", ask.id, mute)  # noqa: TRY400
 
-        return Kind(KIND, run, give_up)
+        return Kind(KIND, run, give_up, lambda text: Ask.from_json(text).what in ALONE)
 
     async def perform(self, ask: Ask) -> None:
         """A Problem is an answer, too."""
@@ -76,12 +77,6 @@ class Desk:
             await self._answer(ask, Message(words.problem(problem)))
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
-
-    async def _clusters(self, ask: Ask) -> None:
-        await self._answer(ask, replies.clusters(await self._fleet()))
-
-    async def _picker(self, ask: Ask) -> None:
-        await self._answer(ask, replies.picker(await self._fleet(), ask.text or None))
 
     async def _reply(self, ask: Ask) -> None:
         said = replies.at_once(read_mention(ask.text), self._library)
@@ -93,7 +88,7 @@ class Desk:
             await self._answer(ask, replies.only(words.REPORT_GONE))
             return
         said = blocks.checks(answer, self._library)
-        await self._say(ask, said, "checks")
+        await self._replier.say(ask, said, "checks")
 
     async def _fill_steps(self, ask: Ask) -> None:
         pressed = Pressed.load(ask.pressed)
@@ -101,13 +96,16 @@ class Desk:
         if runbook is None:
             await self._fill(ask, view([section(words.NO_RUNBOOK)]))
             return
-        answer = await self._kept(ask)
+        try:
+            answer, gone = await self._kept(ask), words.REPORT_GONE
+        except StoreAway:
+            answer, gone = None, words.REPORT_AWAY
         roots = [one.finding for one in answer.report.diagnosis.findings if one.root] if answer else []
         same = [one for one in roots[ask.number : ask.number + 1] if one.code == runbook.code]
         if same:
             shown = steps(runbook, same[0])
         else:
-            shown = view([header(runbook.title), section(words.REPORT_GONE), *replies.outline(runbook)])
+            shown = view([header(runbook.title), section(gone), *replies.outline(runbook)])
         await self._fill(ask, shown)
 
     async def _fill(self, ask: Ask, shown: Block) -> None:
@@ -139,35 +137,16 @@ class Desk:
     async def _kept(self, ask: Ask) -> Answer | None:
         """The report under whose answer the button stands; one that is being told now is the question's latest."""
         pressed = Pressed.load(ask.pressed)
-        kept = await self._running.report(pressed.request)
-        if kept is None and not await self._running.are_answered([pressed.request]):
-            kept = await self._running.kept(CheckRequest("", pressed.cluster, ask.place, pressed.scope).question)
+        question = CheckRequest("", pressed.cluster, ask.place, pressed.scope).question
+        kept = await self._running.shown(pressed.request, question)
         return Answer(report_json.load(kept.text)) if kept else None
 
-    async def _fleet(self) -> tuple[FleetMember, ...]:
-        try:
-            async with asyncio.timeout(FLEET_TIMEOUT_S):
-                return await fleet(self._arm)
-        except ArmError as error:
-            raise Problem(words.CANNOT_LIST, error.detail, words.TRY_AGAIN) from error
-        except TimeoutError as late:
-            raise Problem(words.CANNOT_LIST, words.no_answer_within(FLEET_TIMEOUT_S), words.TRY_AGAIN) from late
+    async def _tell_that_we_gave_up(self, ask: Ask, problem: Problem) -> None:
+        said = Message(words.problem(problem))
+        if ask.what is What.HOME:
+            await self._voice.show_home(ask.place.user, home.refused(said, ask.place.channel))
+        else:
+            await self._answer(ask, said, part="gave-up")
 
     async def _answer(self, ask: Ask, said: Message, part: str = "reply") -> None:
-        await self._say(ask, AnswerMessages(said, ()), part)
-
-    async def _say(self, ask: Ask, said: AnswerMessages, part: str) -> None:
-        """In the thread where it was asked; to the one who asked, where there is no thread or no place for us."""
-        try:
-            if ask.place.thread_ts is None and ask.place.response_url:
-                await self._speaker.elsewhere(ask.where, said, "")
-                return
-            try:
-                head, _ = await self._speaker.once(ask.where, part, said.head)
-                await self._speaker.in_thread(ask.where, head, said, part)
-            except Refused as refused:
-                if refused.error not in NO_PLACE:
-                    raise
-                await self._speaker.elsewhere(ask.where, said, refused.error)
-        except CallFailed as failed:
-            raise CannotTell(str(failed)) from failed
+        await self._replier.reply(ask, said, part)

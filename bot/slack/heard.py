@@ -31,6 +31,29 @@ def click_place(body: Body) -> Place:
     )
 
 
+def direct_place(body: Body) -> Place:
+    """In a conversation with the bot the answer is the next message; in a thread of it, it stays there."""
+    event = body["event"]
+    return Place(body["team_id"], event["channel"], event["user"], thread_ts=event.get("thread_ts"))
+
+
+def home_place(body: Body) -> Place:
+    """App Home has no channel: what is said to somebody there goes into their conversation with the bot."""
+    event = body["event"]
+    return Place(body["team_id"], event.get("channel") or event["user"], event["user"])
+
+
+def home_click_place(body: Body) -> Place:
+    """The page remembers which conversation that is."""
+    user = body["user"]["id"]
+    return Place(body["team"]["id"], (body.get("view") or {}).get("private_metadata") or user, user)
+
+
+def shortcut_place(body: Body) -> Place:
+    """Only the one who pointed at the message is answered."""
+    return Place(body["team"]["id"], body["channel"]["id"], body["user"]["id"], response_url=body["response_url"])
+
+
 def command_id(body: Body) -> str:
     return _id("command", body["team_id"], body["trigger_id"])
 
@@ -40,9 +63,25 @@ def mention_id(body: Body) -> str:
 
 
 def click_id(body: Body) -> str:
-    action = body["actions"][0]
-    message = str((body.get("container") or {}).get("message_ts", ""))
-    return _id("click", body["team"]["id"], body["user"]["id"], message, action["action_id"], action["action_ts"])
+    action, container = body["actions"][0], body.get("container") or {}
+    place = str(container.get("message_ts") or container.get("view_id") or "")
+    return _id("click", body["team"]["id"], body["user"]["id"], place, action["action_id"], action["action_ts"])
+
+
+def home_id(body: Body) -> str:
+    event = body["event"]
+    return _id("home", body["team_id"], event["user"], str(event.get("event_ts") or body.get("event_id")))
+
+
+def shortcut_id(body: Body) -> str:
+    return _id("shortcut", body["team"]["id"], body["user"]["id"], body["message"]["ts"], body["action_ts"])
+
+
+def is_said_to_us(body: Body) -> bool:
+    """Whether a message event is somebody's own words in a conversation with the bot: no edit, no bot, no join."""
+    event = body["event"]
+    spoken = event.get("subtype") in (None, "file_share", "thread_broadcast")
+    return event.get("channel_type") == "im" and spoken and bool(event.get("user")) and not event.get("bot_id")
 
 
 def is_stranger(body: Body) -> bool:

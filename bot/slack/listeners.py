@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from slack_bolt import BoltResponse
@@ -12,14 +14,15 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncResp
 
 from bot.events import Scope
 from bot.jobs.request import CheckRequest, Place, Priority
-from bot.jobs.service import Jobs
 from bot.metrics import Metrics
-from bot.slack import commands, heard, replies, words
-from bot.slack.asks import KIND, Ask, What
+from bot.slack import commands, heard, home, replies, words, words_channel
+from bot.slack.asks import Ask, What
+from bot.slack.calls import CallFailed
+from bot.slack.gate import name_of
+from bot.slack.intake import Intake, private
 from bot.slack.message import CHECK_AGAIN, INVITE, PICK, SHOW_ALL, STEPS, WRONG, Message, Pressed, section
 from bot.slack.steps import view
 from bot.slack.voice import Voice
-from bot.store.away import StoreAway
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -31,82 +34,92 @@ COMMAND = "/aks"
 
 
 class Listeners:
-    """All of them."""
+    """Commands, mentions, direct messages, and the buttons under answers. `more` listens to the rest."""
 
-    def __init__(self, jobs: Jobs, voice: Voice, library: Library, areas: Collection[str], metrics: Metrics) -> None:
-        self._jobs, self._voice, self._library = jobs, voice, library
+    def __init__(
+        self, intake: Intake, voice: Voice, library: Library, areas: Collection[str], metrics: Metrics
+    ) -> None:
+        self._intake, self._voice, self._library = intake, voice, library
         self._areas, self._metrics = areas, metrics
 
     def listen(self, app: AsyncApp) -> None:
         app.command(COMMAND)(self.command)
         app.event("app_mention")(self.mention)
+        app.event("message", matchers=[_is_said_to_us])(self.direct)
         app.action(CHECK_AGAIN)(self.check_again)
         app.action(PICK)(self.picked)
         app.action(re.compile(rf"^{STEPS}_\d+$"))(self.show_steps)
         for action, what in ((SHOW_ALL, What.SHOW_CHECKS), (WRONG, What.KEEP_CASE), (INVITE, What.INVITE)):
             app.action(action)(self._clicked(what))
-        app.event(re.compile(".*"))(self.unheard)
         app.error(self.failed)
+
+    def listen_to_the_rest(self, app: AsyncApp) -> None:
+        """After all others: the first one that fits hears an event."""
+        app.event(re.compile(".*"))(self.unheard)
 
     async def command(self, ack: AsyncAck, body: Body) -> None:
         self._metrics.heard.labels("command").inc()
-        asked, place, name = (
-            commands.read_command(body.get("text", "")),
-            heard.command_place(body),
-            heard.command_id(body),
-        )
+        asked = commands.read_command(body.get("text", ""))
         said = replies.at_once(asked, self._library)
         if said is None:
-            said = await self._hand_over(asked, place, name)
-        await ack(**_private(said))
+            said = await self._hand_over(asked, heard.command_place(body), heard.command_id(body), body)
+        await ack(**private(said))
 
     async def mention(self, body: Body, say: AsyncSay) -> None:
         self._metrics.heard.labels("mention").inc()
-        text, place, name = body["event"].get("text", ""), heard.mention_place(body), heard.mention_id(body)
-        if heard.is_stranger(body):
-            await say(text=words.NOT_FOR_STRANGERS, thread_ts=place.thread_ts)
+        await self._answer(body, heard.mention_place(body), say)
+
+    async def direct(self, body: Body, say: AsyncSay) -> None:
+        """What somebody writes to the bot alone needs no mention."""
+        self._metrics.heard.labels("direct").inc()
+        await self._answer(body, heard.direct_place(body), say)
+
+    async def _answer(self, body: Body, place: Place, say: AsyncSay) -> None:
+        text, name = body["event"].get("text", ""), heard.mention_id(body)
+        refused = self._intake.stranger_refusal(place, body)
+        if refused:
+            await self._whisper(place, refused, say)
             return
         asked = commands.read_mention(text)
         if replies.at_once(asked, self._library) is not None:
-            said = await self._ask(Ask(name, What.REPLY, place, text=text))
+            said = await self._intake.ask(Ask(name, What.REPLY, place, text=text))
         else:
-            said = await self._hand_over(asked, place, name, quiet=True)
+            said = await self._hand_over(asked, place, name, body, say=say)
         if said:
             await say(text=said.text, blocks=list(said.blocks), thread_ts=place.thread_ts)
 
     async def check_again(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(CHECK_AGAIN).inc()
         await ack()
-        if await self._refused(body, respond):
+        pressed, place = Pressed.load(body["actions"][0]["value"]), heard.click_place(body)
+        if await self._refused(body, respond, pressed.cluster):
             return
-        pressed = Pressed.load(body["actions"][0]["value"])
-        request = CheckRequest(
-            heard.click_id(body), pressed.cluster, heard.click_place(body), pressed.scope, fresh=True
-        )
-        await self._jobs.check(request, Priority.CLICK)
+        request = CheckRequest(heard.click_id(body), pressed.cluster, place, pressed.scope, fresh=True)
+        await self._intake.check(request, Priority.CLICK)
 
     async def picked(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(PICK).inc()
         await ack()
-        if await self._refused(body, respond):
-            return
         action, place = body["actions"][0], heard.click_place(body)
-        cluster, scope = action["selected_option"]["value"], Scope(replies.picked_area(action["block_id"]))
-        await self._jobs.check(CheckRequest(heard.click_id(body), cluster, place, scope))
+        cluster, (area, thread_ts) = action["selected_option"]["value"], replies.picked(action["block_id"])
+        if await self._refused(body, respond, cluster):
+            return
+        there = replace(place, thread_ts=thread_ts or place.thread_ts)
+        await self._intake.check(CheckRequest(heard.click_id(body), cluster, there, Scope(area)))
         if place.thread_ts is None:
-            await respond(**_private(replies.only(words.looking_at(cluster))), replace_original=True)
+            await respond(**private(replies.only(words.looking_at(name_of(cluster)))), replace_original=True)
 
     async def show_steps(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         """A trigger lives 3 s: the window opens now, and a worker fills it."""
         self._metrics.heard.labels(STEPS).inc()
         await ack()
-        if await self._refused(body, respond):
-            return
         action, name = body["actions"][0], heard.click_id(body)
+        if await self._refused(body, respond, Pressed.load(action["value"]).cluster):
+            return
         window = await self._voice.open_view(body["trigger_id"], view([section(words.ONE_MOMENT)]))
         number = int(action["action_id"].rpartition("_")[2])
         what, place = What.FILL_STEPS, heard.click_place(body)
-        said = await self._ask(Ask(name, what, place, pressed=action["value"], number=number, view=window))
+        said = await self._intake.ask(Ask(name, what, place, pressed=action["value"], number=number, view=window))
         if said:
             await self._voice.fill_view(window, view(list(said.blocks)))
 
@@ -114,12 +127,13 @@ class Listeners:
         async def clicked(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
             self._metrics.heard.labels(what.value).inc()
             await ack()
-            if await self._refused(body, respond):
-                return
             pressed, place = body["actions"][0]["value"], heard.click_place(body)
-            said = await self._ask(Ask(heard.click_id(body), what, place, pressed=pressed))
+            about = None if what is What.INVITE else Pressed.load(pressed).cluster
+            if await self._refused(body, respond, about):
+                return
+            said = await self._intake.ask(Ask(heard.click_id(body), what, place, pressed=pressed))
             if said:
-                await respond(**_private(said), replace_original=False)
+                await respond(**private(said), replace_original=False)
 
         return clicked
 
@@ -129,49 +143,74 @@ class Listeners:
     async def failed(self, error: Exception, body: Body, context: AsyncBoltContext) -> BoltResponse:
         """The edge: whatever it was, whoever asked is told."""
         log.error("a listener failed", exc_info=error)
-        if context.respond and body.get("response_url"):
+        page = body.get("view") or {}
+        if page.get("type") == "home":
+            said = home.refused(replies.only(words.LISTENER_FAILED), page.get("private_metadata", ""))
+            with suppress(CallFailed):
+                await self._voice.show_home(body["user"]["id"], said)
+        elif context.respond and body.get("response_url"):
             await context.respond(text=words.LISTENER_FAILED, response_type="ephemeral", replace_original=False)
         elif context.channel_id and context.say:
             event = body.get("event") or {}
             await context.say(text=words.LISTENER_FAILED, thread_ts=event.get("thread_ts") or event.get("ts"))
         return BoltResponse(status=200)  # else Slack adds words of its own, which help nobody
 
-    async def _refused(self, body: Body, respond: AsyncRespond) -> bool:
-        if not heard.is_stranger(body):
+    async def _refused(self, body: Body, respond: AsyncRespond, cluster: str | None) -> bool:
+        """Whether somebody was told that they may not. An answer that stands in a channel can be read by all there."""
+        place = heard.click_place(body)
+        refused = self._intake.stranger_refusal(place, body)
+        if refused is None and cluster is not None:
+            refused = await self._intake.refusal(place, cluster, body)
+        if refused is None:
             return False
-        await respond(text=words.NOT_FOR_STRANGERS, response_type="ephemeral", replace_original=False)
+        await respond(**private(refused), replace_original=False)
         return True
 
     async def _hand_over(
-        self, asked: commands.Asked, place: Place, name: str, *, quiet: bool = False
+        self, asked: commands.Asked, place: Place, name: str, body: Body, *, say: AsyncSay | None = None
     ) -> Message | None:
-        """Put it into the queue; the first words, unless a message of the work itself comes at once."""
+        """Put it into the queue; the first words, unless (with `say`) a message of the work itself comes at once."""
+        quiet = say is not None
         if asked.word == commands.CLUSTERS:
-            return await self._ask(Ask(name, What.CLUSTERS, place)) or _first(words.LOOKING_FOR_CLUSTERS, quiet)
+            return await self._intake.ask(Ask(name, What.CLUSTERS, place)) or _first(words.LOOKING_FOR_CLUSTERS, quiet)
+        if asked.word == commands.DEFAULT:
+            ask = Ask(name, What.DEFAULT, place, text=asked.rest)
+            return await self._intake.ask(ask) or _first(words.ONE_MOMENT, quiet)
         try:
             cluster, scope = commands.read_check(asked.rest, self._areas)
         except Problem as misuse:
             return replies.only(words.misuse(misuse))
+        first = words.looking_at
         if cluster is None:
-            ask = Ask(name, What.PICKER, place, text=scope.area or "")
-            return await self._ask(ask) or _first(words.LOOKING_FOR_CLUSTERS, quiet)
-        await self._jobs.check(CheckRequest(name, cluster, place, scope))
-        return _first(words.looking_at(cluster), quiet)
+            cluster, first = await self._intake.default_cluster(place), words_channel.looking_at_default
+            picker = Ask(f"{name}-menu", What.PICKER, place, text=scope.area or "", pressed=cluster or "")
+            said = await self._intake.ask(picker)
+            if cluster is None:
+                return said or _first(words.LOOKING_FOR_CLUSTERS, quiet)
+        refused = await self._intake.refusal(place, cluster, body)
+        if refused and say:
+            await self._whisper(place, refused, say)
+            return None
+        if refused:
+            return refused
+        await self._intake.check(CheckRequest(name, cluster, place, scope))
+        return _first(first(name_of(cluster)), quiet)
 
-    async def _ask(self, ask: Ask) -> Message | None:
-        """None when it is in the queue; else why not."""
-        try:
-            await self._jobs.submit(KIND, ask.id, ask.as_json(), Priority.CLICK)
-        except StoreAway as away:
-            return replies.only(words.away(away))
-        return None
+    async def _whisper(self, place: Place, said: Message, say: AsyncSay) -> None:
+        """To one person, in a channel; what cannot be said so is said in the thread."""
+        if not place.channel.startswith("D"):
+            try:
+                await self._voice.whisper(place.channel, place.user, said, place.thread_ts)
+            except CallFailed as failed:
+                log.warning("a refusal could not be said to one person alone: %s", failed)
+            else:
+                return
+        await say(text=said.text, blocks=list(said.blocks), thread_ts=place.thread_ts)
+
+
+async def _is_said_to_us(body: Body) -> bool:
+    return heard.is_said_to_us(body)
 
 
 def _first(said: str, quiet: bool) -> Message | None:
     return None if quiet else replies.only(said)
-
-
-def _private(message: Message | None) -> Body:
-    if message is None:
-        return {}
-    return {"text": message.text, "blocks": list(message.blocks), "response_type": "ephemeral"}

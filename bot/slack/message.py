@@ -10,7 +10,6 @@ from typing import Any
 from bot.events import Scope
 from bot.render.clean import one_line
 from bot.slack import limits, words
-from bot.slack.rich import size
 
 Block = dict[str, Any]
 
@@ -98,7 +97,7 @@ def pages(blocks: Iterable[Block], text: str, *, most: int) -> tuple[list[Messag
     made: list[list[Block]] = []
     room = 0
     for block in blocks:
-        length = size(block)
+        length = len(json.dumps(block, ensure_ascii=False, separators=(",", ":")))
         if not made or len(made[-1]) == limits.BLOCKS_IN_MESSAGE - 2 or length > room:
             if len(made) == most:
                 return [_page(one, text) for one in made], False

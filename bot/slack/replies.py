@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
+from itertools import islice
 
 from bot.explain import Explanation, explain
 from bot.render.clean import one_line
 from bot.slack import commands, limits, words
 from bot.slack.commands import Asked
+from bot.slack.fleet_rows import option, state_of
 from bot.slack.message import PICK, Block, Message, context, header, pages, section
 from bot.slack.rich import Element, bullets, markdown, preformatted, text
 from bot.slack.rich import blocks as rich_blocks
@@ -19,12 +21,11 @@ from runbooks.library import FIX, MEANING, NOT_THIS, SECTIONS, Library, Runbook
 _LONGEST_QUOTE = 1000
 _MOST_OTHERS = 5
 _MOST_LISTED = 60
-_WELL = "Succeeded"
 
 
 def at_once(asked: Asked, library: Library) -> Message | None:
     """The answer, or None where Azure has to be asked."""
-    if asked.word in (commands.CHECK, commands.CLUSTERS):
+    if asked.word in (commands.CHECK, commands.CLUSTERS, commands.DEFAULT):
         return None
     if asked.word == commands.HELP:
         return only(words.HELP)
@@ -63,13 +64,24 @@ def runbook(name: str, library: Library) -> Message:
     """One runbook, or the list of all."""
     wanted = one_line(name).strip("` ").lower()
     if not wanted:
-        listed = [[text(code, as_code=True), text(f" {one_line(one.title)}")] for code, one in library.items()]
-        return _fitted([header(words.RUNBOOKS), *rich_blocks([bullets(listed)])], words.RUNBOOKS)
+        return _fitted([header(words.RUNBOOKS), *_catalogue(library)], words.RUNBOOKS)
     found = library.get(wanted)
     if found is None:
         return only(words.no_runbook(wanted, get_close_matches(wanted, library, n=3, cutoff=0.4)))
     shown: list[Block] = [header(found.title), context(words.code(found.code))]
     return _fitted([*shown, *outline(found)], words.plain(found.title))
+
+
+def _catalogue(library: Library) -> list[Block]:
+    """Plain lines: as rich text, this many would weigh three times as much and be cut."""
+    sections: list[str] = []
+    for name, one in library.items():
+        line = f"{words.code(name)} {words.plain(one.title, 150)}"
+        if sections and len(sections[-1]) + len(line) < limits.SECTION_TEXT:
+            sections[-1] += f"\n{line}"
+        else:
+            sections.append(line)
+    return [section(one) for one in sections]
 
 
 def outline(found: Runbook) -> list[Block]:
@@ -81,52 +93,43 @@ def clusters(members: Sequence[FleetMember]) -> Message:
     """The fleet; what is not well comes first."""
     if not members:
         return only(words.NO_FLEET)
-    ordered = sorted(members, key=lambda one: (one.provisioning_state == _WELL, one.name.lower()))
-    said = words.clusters(len(members), sum(one.provisioning_state != _WELL for one in members))
+    ordered = sorted(members, key=lambda one: (state_of(one).rank, one.name.lower()))
+    said = words.clusters(len(members), sum(not state_of(one).well for one in members))
     listed = [_member(one) for one in ordered[:_MOST_LISTED]]
     if len(ordered) > _MOST_LISTED:
         listed.append([text(words.more(len(ordered) - _MOST_LISTED), dim=True)])
     return _fitted([section(said), *rich_blocks([bullets(listed)])], said)
 
 
-def picker(members: Sequence[FleetMember], area: str | None) -> Message:
-    """A menu of the fleet. The area waits in the block's id until somebody has chosen."""
+def picker(members: Sequence[FleetMember], area: str | None, *, said: str = words.PICK, thread_ts: str = "") -> Message:
+    """A menu of the fleet. The area and the thread of the answer wait in the block's id until somebody has chosen."""
     if not members:
         return only(words.NO_FLEET)
-    names = [one.name.lower() for one in members]
-    options = [
-        _option(one, value)
-        for one in members
-        if len(value := one.name if names.count(one.name.lower()) == 1 else one.id) <= limits.OPTION_VALUE
-    ][: limits.OPTIONS]
+    options = list(islice(filter(None, (option(one, members) for one in members)), limits.OPTIONS))
     menu = {
         "type": "static_select",
         "action_id": PICK,
         "placeholder": {"type": "plain_text", "text": words.PICK_PLACEHOLDER, "emoji": False},
         "options": options,
     }
-    shown: list[Block] = [section(words.PICK)]
+    shown: list[Block] = [section(said)]
     if options:
-        shown.append({"type": "actions", "block_id": f"{PICK}:{area or ''}", "elements": [menu]})
+        shown.append({"type": "actions", "block_id": f"{PICK}:{area or ''}:{thread_ts}", "elements": [menu]})
     if len(options) < len(members):
         shown.append(context(words.too_many_to_pick(len(members) - len(options))))
-    return Message(words.PICK, tuple(shown))
+    return Message(said, tuple(shown))
 
 
-def picked_area(block_id: str) -> str | None:
-    """What waited in the block's id."""
-    return block_id.partition(":")[2] or None
-
-
-def _option(one: FleetMember, value: str) -> Block:
-    label = words.cut(one_line(f"{one.name} · {one.group}"), limits.OPTION_TEXT)
-    return {"text": {"type": "plain_text", "text": label, "emoji": False}, "value": value}
+def picked(block_id: str) -> tuple[str | None, str | None]:
+    """What waited in the block's id: the area, and the thread in which to answer."""
+    _, area, thread_ts = [*block_id.split(":"), "", ""][:3]
+    return area or None, thread_ts or None
 
 
 def _member(one: FleetMember) -> list[Element]:
-    state = one.provisioning_state or "state unknown"
-    place = one_line(f" · {state} · {one.location} · {one.group}")
-    return [text(one_line(one.name), bold=state != _WELL), text(words.cut(place, 300))]
+    state = state_of(one)
+    place = one_line(f"{state.text} · {one.location} · {one.group}")
+    return [text(one_line(one.name), bold=not state.well), text(f" · {words.cut(place, 300)}")]
 
 
 def _quote(explanation: Explanation) -> list[Block]:

@@ -47,6 +47,10 @@ def preformatted(words: str) -> Element:
     return {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": words or " "}]}
 
 
+def quote(words: str) -> Element:
+    return {"type": "rich_text_quote", "elements": [text(words)]}
+
+
 def blocks(elements: list[Element]) -> list[Element]:
     """As many rich text blocks as it takes; none is too large."""
     made: list[list[Element]] = []

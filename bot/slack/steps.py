@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.render.subject import short
 from bot.slack import limits, words
 from bot.slack.message import Block, context, header
 from bot.slack.rich import blocks as rich_blocks
@@ -19,7 +20,8 @@ CLOSE = "Close"
 
 def steps(runbook: Runbook, finding: Finding) -> dict[str, Any]:
     """A view of the runbook with this finding's facts."""
-    blocks: list[Block] = [header(runbook.title)]
+    about = words.subject(finding.code, short(finding.subject))
+    blocks: list[Block] = [header(runbook.title), context(about)]
     for name in SECTIONS:
         blocks.append(header(name))
         blocks += rich_blocks(runbook_section(runbook, name, finding))

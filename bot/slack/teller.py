@@ -58,6 +58,8 @@ class SlackTeller:
         self._edits: set[asyncio.Task[None]] = set()
         self._budget = Pace(_EDITS_AT_ONCE, EDITS_PER_MINUTE)
         self._without_plans: set[str] = set()
+        self._no_place: dict[str, str] = {}
+        """Requests whose place was refused at the start, and why: the answer need not try it again."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -76,6 +78,9 @@ class SlackTeller:
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise CannotTell(str(refused)) from refused
+            self._no_place[request.id] = refused.error
+            if len(self._no_place) > _REMEMBERED:
+                del self._no_place[next(iter(self._no_place))]
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
 
@@ -142,8 +147,11 @@ class SlackTeller:
         self._count(request, "gave_up")
 
     async def _answer(self, request: CheckRequest, said: AnswerMessages) -> None:
-        where = Where.of(request)
+        where, why = Where.of(request), self._no_place.pop(request.id, None)
         try:
+            if why:
+                await self._speaker.elsewhere(where, said, why)
+                return
             try:
                 head = await self._stand(request, said.head, final=True)
                 await self._speaker.in_thread(where, head, said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from bot.events import Report
@@ -12,7 +12,8 @@ from bot.render.proof import own_proof
 from bot.render.subject import short
 from bot.slack import limits, words
 from bot.slack.message import STEPS, Block, Pressed, actions, button, divider, section
-from bot.slack.rich import Element, bullets, markdown, size, text
+from bot.slack.quoting import Told, brief
+from bot.slack.rich import Element, bullets, markdown, quote, size, text
 from bot.slack.rich import blocks as rich_blocks
 from bot.slack.rich import section as rich_section
 from handlers.model import Check, Finding, Outcome, Ranked, Severity, State, Unavailable
@@ -24,6 +25,7 @@ MOST_CAUSES = 6
 MOST_NAMED = 20
 MOST_PROOF_LINES = 12
 LONGEST_LINE = 400
+LONGEST_QUOTE = 1500
 LONGEST_FIX = 3500
 
 _STEP = re.compile(r"[•✓✗?–] (?=\d)")
@@ -36,39 +38,45 @@ class Thread:
     def __init__(self, report: Report, library: Library, pressed: Pressed) -> None:
         self._diagnosis, self._library, self._pressed = report.diagnosis, library, pressed
         self.cut = False
+        self._told = Told()
+        self._roots = [ranked.finding for ranked in self._diagnosis.findings if ranked.root]
 
     def blocks(self) -> Iterator[Block]:
-        roots = [ranked.finding for ranked in self._diagnosis.findings if ranked.root]
-        effects = [one for one in self._diagnosis.findings if not one.root]
-        parts = [
-            *(self._cause(finding, number) for number, finding in enumerate(roots[:MOST_CAUSES])),
-            self._list(words.OTHER_CAUSES, [self._named(one) for one in roots[MOST_CAUSES:]]),
-            self._list(words.CONSEQUENCES, [self._effect(one) for one in effects]),
-            self._dark(),
-            self._ruled_out(),
-        ]
         begun = False
-        for part in parts:
+        for part in self._parts():
             shown = list(part)
             if begun and shown:
                 yield divider()
             yield from shown
             begun = begun or bool(shown)
 
+    def _parts(self) -> Iterator[Iterable[Block]]:
+        """In the order in which they are read: what was told above is not told again."""
+        effects = [one for one in self._diagnosis.findings if not one.root]
+        for number, finding in enumerate(self._roots[:MOST_CAUSES]):
+            yield self._cause(finding, number)
+        yield self._list(words.OTHER_CAUSES, [self._named(one) for one in self._roots[MOST_CAUSES:]])
+        yield self._list(words.CONSEQUENCES, [self._effect(one) for one in effects])
+        yield self._dark()
+        yield self._ruled_out()
+
     def _cause(self, finding: Finding, number: int) -> Iterator[Block]:
         runbook = self._library.get(finding.code)
-        title = words.plain(runbook.title if runbook else finding.code, 300)
         about = words.subject(finding.code, short(finding.subject))
-        yield section(f"{_MARKS[finding.severity]} *{title}*\n{about}")
+        yield section(f"{_MARKS[finding.severity]} *{words.plain(self._named_title(finding), 300)}*\n{about}")
         yield from rich_blocks([self._title(words.PROOF), *self._proof(finding)])
         yield from rich_blocks([self._title(words.WHAT_TO_DO), *self._fix(finding, runbook)])
         if runbook:
             pressed = Pressed(self._pressed.request, self._pressed.cluster, self._pressed.scope, finding.code)
             yield actions(button(words.STEPS, f"{STEPS}_{number}", pressed))
+        yield from self._in_full(finding)
 
     def _proof(self, finding: Finding) -> Iterator[Element]:
         """Lines as bullets; the steps of a ledger bring their own marks, a bullet before them would hide that."""
-        shown = [self._line(one) for one in finding.because[:MOST_PROOF_LINES]]
+        proof = [_spaced(one) for one in finding.because[:MOST_PROOF_LINES]]
+        for line in proof:
+            self._told.note(line)
+        shown = [brief(line) for line in proof]
         for is_step, lines in groupby(shown, key=lambda line: bool(_STEP.match(line))):
             if is_step:
                 yield rich_section(*(text(f"{line}\n") for line in lines))
@@ -77,6 +85,13 @@ class Thread:
         rest = self._rest(len(finding.because) - MOST_PROOF_LINES)
         if rest:
             yield bullets(rest)
+
+    def _in_full(self, finding: Finding) -> Iterator[Block]:
+        """What the proof told in part. It comes after what to do: nobody has to scroll past it to get there."""
+        whole = (_spaced(one) for one in finding.because[:MOST_PROOF_LINES])
+        long = [self._line(line, LONGEST_QUOTE) for line in whole if brief(line) != line]
+        if long:
+            yield from rich_blocks([self._title(words.IN_FULL), *map(quote, long)])
 
     def _fix(self, finding: Finding, runbook: Runbook | None) -> list[Element]:
         if runbook is None:
@@ -94,13 +109,36 @@ class Thread:
         return kept
 
     def _named(self, finding: Finding) -> list[Element]:
-        return [text(self._line(short(finding.subject))), text(" · "), text(finding.code, as_code=True)]
+        return [
+            text(self._line(f"{short(finding.subject)}:"), bold=True),
+            text(self._line(f" {self._named_title(finding)} ")),
+            text(finding.code, as_code=True),
+        ]
+
+    def _named_title(self, finding: Finding) -> str:
+        runbook = self._library.get(finding.code)
+        return runbook.title if runbook else finding.code
 
     def _effect(self, ranked: Ranked) -> list[Element]:
-        finding = ranked.finding
-        causes = ", ".join(dict.fromkeys(code for code, _ in ranked.explained_by))
-        proof = self._line(own_proof(finding))
-        return [*self._named(finding), text(self._line(f" ← {causes}")), text(f"\n{proof}")]
+        return [*self._named(ranked.finding), *self._because_of(ranked), text(f"\n{self._own_words(ranked.finding)}")]
+
+    def _because_of(self, ranked: Ranked) -> list[Element]:
+        """Where there is one cause, everything comes from it."""
+        if len(self._roots) == 1:
+            return []
+        named = dict.fromkeys(code for code, _ in ranked.explained_by)
+        roots = [code for code in named if code in {one.code for one in self._roots}]
+        causes = ((text(" "), text(self._line(code), as_code=True)) for code in roots or named)
+        return [text(f" {words.BECAUSE_OF}"), *(element for pair in causes for element in pair)]
+
+    def _own_words(self, finding: Finding) -> str:
+        """What it says for itself; an error that stands above is named, not repeated."""
+        proof = _spaced(own_proof(finding))
+        if self._told.knows(proof):
+            return words.SAME_ERROR
+        self._told.note(proof)
+        self.cut = self.cut or brief(proof) != proof
+        return brief(proof)
 
     def _unseen(self) -> Iterator[list[Element]]:
         """One reason often hides several things: it is told once."""
@@ -112,7 +150,7 @@ class Thread:
             yield [
                 text(names, bold=True),
                 text(self._line(f": {why}, {detail}")),
-                *([text(self._line(f" → {words.grant(permission)}"))] if permission else []),
+                *([text(f" → {words.GRANT} "), text(self._line(permission), as_code=True)] if permission else []),
             ]
 
     def _crashed(self) -> Iterator[list[Element]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.slack import limits, words
 from bot.slack.calls import Body, Calls, Refused
-from bot.slack.message import Attachment, Message, context
+from bot.slack.message import Attachment, Message, context, section
 from bot.slack.pace import Pace
 from bot.store.state import Posted
 
@@ -123,13 +123,40 @@ class Voice:
         async def ask(waited_s: float) -> Any:
             return await self._client.views_open(trigger_id=trigger_id, view=view)
 
-        return str((await self._calls.do("views.open", ask))["view"]["id"])
+        answer = await self._calls.do("views.open", ask, longest_wait_s=limits.TRIGGER_LIVES_S / 3)
+        return str(answer["view"]["id"])
 
     async def fill_view(self, view_id: str, view: Body) -> None:
-        async def ask(waited_s: float) -> Any:
-            return await self._client.views_update(view_id=view_id, view=view)
+        """Put this into a window; as text, where its blocks are refused."""
 
-        await self._calls.read("views.update", ask)
+        def ask(shown: Body) -> Any:
+            return lambda waited_s: self._client.views_update(view_id=view_id, view=shown)
+
+        try:
+            await self._calls.read("views.update", ask(view))
+        except Refused as refused:
+            if refused.error not in BLOCKS_REFUSED | {"invalid_arguments"}:
+                raise
+            log.warning("blocks were refused and go out as text: %s", refused)
+            said = section(as_text(Message("", tuple(view["blocks"]))).text)
+            await self._calls.read("views.update", ask({**view, "blocks": [said]}))
+
+    async def show_home(self, user: str, view: Body) -> None:
+        """Put it into this person's App Home."""
+
+        async def ask(waited_s: float) -> Any:
+            return await self._client.views_publish(user_id=user, view=view)
+
+        await self._calls.read("views.publish", ask)
+
+    async def whisper(self, channel: str, user: str, message: Message, thread_ts: str | None = None) -> None:
+        """Say something in a channel that only one person there sees."""
+
+        async def ask(waited_s: float, said: Message) -> Any:
+            where: Body = {"channel": channel, "user": user, "thread_ts": thread_ts}
+            return await self._client.chat_postEphemeral(**where, **_content(_with_delay(said, waited_s)))
+
+        await self._said("chat.postEphemeral", ask, message)
 
     async def join(self, channel: str) -> None:
         async def ask(waited_s: float) -> Any:

@@ -54,6 +54,12 @@ def fits(text: str, longest: int) -> str:
     return short + ("`" if short.count("`") % 2 else "") + CUT
 
 
+def sentence(text: str) -> str:
+    """On one line, and beginning as a sentence does."""
+    said = one_line(text)
+    return said[:1].upper() + said[1:]
+
+
 def span(time: timedelta) -> str:
     """`40 s`, `3 min`, `2 h`."""
     seconds = max(int(time.total_seconds()), 0)
@@ -99,10 +105,21 @@ def of(done: tuple[int, int]) -> str:
 
 WHAT_TO_DO = "What to do"
 PROOF = "What proves it"
+IN_FULL = "In full"
+BECAUSE_OF = "because of"
+SAME_ERROR = "with the same error as above"
 CONSEQUENCES = "What follows from it"
 UNSEEN = "Could not see"
+GRANT = "grant"
 OTHER_CAUSES = "More causes"
 ALL_CHECKS = "All checks"
+ENDED = {
+    "found": "Found",
+    "inconclusive": "No answer",
+    "crashed": "Broken",
+    "clear": "Clear",
+    "not-applicable": "Does not apply here",
+}
 NO_RUNBOOK = "There is no runbook for this here."
 NOTHING_FOUND = "Nothing wrong was found. Ruled out: "
 NOT_PROVEN = "This is no all-clear: something could not be seen."
@@ -116,6 +133,11 @@ def verdict(cluster: str, label: str, summary: str) -> str:
 
 def subject(code_name: str, subject_name: str) -> str:
     return f"{plain(subject_name, 300)} · {code(code_name)}"
+
+
+def headline(verdict_said: str, causes: list[str]) -> str:
+    """For a lock screen: what it is, with its causes."""
+    return " · ".join([verdict_said, *(plain(one, 150) for one in causes)])
 
 
 def age(time: timedelta) -> str:
@@ -143,11 +165,7 @@ def whole_in_file(name: str) -> str:
 
 
 def stayed_open(names: list[str]) -> str:
-    return "So these stayed open: " + ", ".join(names)
-
-
-def grant(permission: str) -> str:
-    return f"grant {permission}"
+    return "Without that these checks have no answer: " + ", ".join(names)
 
 
 def runbook_unfilled(where: str) -> str:
@@ -180,7 +198,6 @@ def away(one: Problem) -> str:
 CANNOT_READ_CHECK = "cannot tell what to check"
 CHECK_USAGE = "say `check <cluster> [area]`, with a name, a resource id or a portal link; without one I offer a list"
 FROM_COMES_LATER = "checking from an address (from <ip>) does not exist yet"
-NOT_FOR_STRANGERS = "I answer people of this workspace only. Ask somebody of the team that runs these clusters."
 LISTENER_FAILED = "Something in me failed, and this was not done. Please try again; the log of aksbot says more."
 LOOKING_FOR_CLUSTERS = "Looking for your clusters …"
 ONE_MOMENT = "One moment …"
@@ -201,16 +218,25 @@ INVITED = "I am in this channel now: ask again, and everybody here sees the answ
 NOT_INVITED = "I cannot come in by myself. Type `/invite @aksbot` in this channel."
 NOT_A_MEMBER = "I am not in this channel, so only you see this answer, and there is no thread."
 REPORT_GONE = f"That answer is not kept any more (I keep them for some minutes). *{CHECK_AGAIN}* makes a new one."
+STATE_UNKNOWN = "state unknown"
+REPORT_AWAY = (
+    "The bot's memory (Redis) is away, and the values of that answer with it: `&lt;…&gt;` stands for what to fill in."
+)
 NO_FLEET = "I see no cluster. Either there is none, or my identity may not see it."
 
 HELP = (
     "*What I can do*\n"
     "`/aks check [cluster | id | portal link] [area]` finds out what is wrong with a cluster, and why\n"
-    "`/aks clusters` lists the clusters that I see\n"
+    "`/aks clusters` lists the clusters that you may look at\n"
+    "`/aks default [cluster | none]` shows or sets the cluster that this channel means when it names none\n"
     "`/aks explain &lt;text&gt;` recognises a pasted error\n"
     "`/aks runbook &lt;code&gt;` shows what I know about a problem\n"
     "`/aks help` shows this\n"
-    "In threads, where Slack has no commands: `@aksbot check &lt;cluster&gt;`, and so on. I only read."
+    "In threads, where Slack has no commands: `@aksbot check &lt;cluster&gt;`, and so on; in a direct message to me "
+    "without the `@aksbot`.\n"
+    "*Triage this*, in the menu of any message, recognises what it speaks of.\n"
+    "*Home*, behind my name, shows the fleet.\n"
+    "I only read."
 )
 
 
@@ -232,7 +258,7 @@ def areas(known: list[str]) -> str:
 
 def misuse(one: Problem) -> str:
     """A command that makes no sense. What to do holds our own code spans."""
-    return f"I {plain(one.what)}: {plain(one.why)}. {escape(one.do)}"
+    return f"I {plain(one.what)}: {plain(one.why)}. {escape(sentence(one.do))}"
 
 
 def later(word: str) -> str:

@@ -169,6 +169,17 @@ class RunningChecks:
             text = await self._redis.get(keys.report(request_id))
         return _kept(str(text)) if text else None
 
+    async def shown(self, request_id: str, question: str) -> Kept | None:
+        """The report that stands under a request; while its answer is being told, the question's latest.
+
+        Looked up in one step: an answer is recorded at any moment, and between two looks it would be in neither.
+        """
+        names = [keys.report(request_id), keys.done(request_id), keys.result(question)]
+        with reachable():
+            report, done, latest = await self._redis.mget(names)
+        text = report or (None if done else latest)
+        return _kept(str(text)) if text else None
+
 
 def _waiter(text: str) -> Waiter:
     at, _, request = text.partition(" ")

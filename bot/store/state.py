@@ -78,6 +78,16 @@ class State:
         with reachable():
             await self._redis.delete(keys.event(event))
 
+    async def first_use(self, signature: str) -> bool:
+        """Whether a signed request comes for the first time."""
+        with reachable():
+            return bool(await self._redis.set(keys.signature(signature), "1", nx=True, ex=keys.SIGNATURE_TTL))
+
+    async def forget_use(self, signature: str) -> None:
+        """For a request that could not be taken after all."""
+        with reachable():
+            await self._redis.delete(keys.signature(signature))
+
     async def posting(self, job: str, part: str, asked_at: datetime) -> Posted | Posting:
         """Say that a part of a job's answer is about to be posted, and learn whether it stands already.
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 WELL_KNOWN_AUTHORITIES = frozenset(
     {"login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn", "login.windows.net"}
 )
+
+WRITER = "AKSBOT_WRITER_"
+_PROOFS = ("AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE", "AZURE_USERNAME", "AZURE_PASSWORD")
+"""What proves that one is the reader proves nothing of the writer. A federated token file serves both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,18 @@ class AzureAccess:
     ca_bundle: Path | None = None
     tenant: str | None = None
     identity: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
+
+    def as_writer(self) -> AzureAccess:
+        """The same Azure, as whoever carries out fixes: `AKSBOT_WRITER_X` for `AZURE_X`. Not set: as the same."""
+        own = {
+            f"AZURE_{name.removeprefix(WRITER)}": value
+            for name, value in self.environment.items()
+            if name.startswith(WRITER) and value
+        }
+        if not own:
+            return self
+        others = {name: value for name, value in self.environment.items() if not name.startswith(_PROOFS)}
+        return replace(self, identity=others | own)
 
     @property
     def endpoint(self) -> str:

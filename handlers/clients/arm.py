@@ -56,7 +56,7 @@ class ArmReader:
         self._transport = transport
         self.credential = credential
         self._fresh_for_s = fresh_for_s
-        self._clock = clock or LoopClock()
+        self.clock = clock or LoopClock()
 
     async def __aenter__(self) -> ArmReader:
         return self
@@ -109,7 +109,7 @@ class ArmReader:
         if self._transport is not None:
             raise ServerFault("the cluster's user credential", "a recording holds no credentials")
         url = self._address(f"{cluster}/listClusterUserCredential", CREDENTIAL_API, None)
-        pipe = confidential(self._pipe, self.access, self.calls, self._clock)
+        pipe = confidential(self._pipe, self.access, self.calls, self.clock)
         return (await pipe.send(HttpRequest("POST", url))).json()
 
     def tokens(self, scope: str) -> Tokens:
@@ -178,7 +178,7 @@ class ArmReader:
         return reading(
             self.access,
             self.calls,
-            self._clock,
+            self.clock,
             fresh_for_s=self._fresh_for_s,
             recorder=self._recorder,
             given=self.credential,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from handlers.clients.seen import SeenResponse
 
 REQUEST_ID = "x-ms-client-request-id"
+CORRELATION_ID = "x-ms-correlation-request-id"
 MARK = "[redacted:"
 INTERVAL_S = 10.0
 """AKS never says how long to wait between two polls; its operations take minutes."""
@@ -71,14 +72,20 @@ class ArmWriter:
             raise Garbled(wanted_at(url), "200, but the answer is empty", status=200)
         return body
 
-    async def put(self, path: str, api_version: str, body: Any, *, if_match: str | None = None) -> Operation:
-        return await self._write("PUT", path, api_version, body, if_match)
+    async def put(
+        self, path: str, api_version: str, body: Any, *, if_match: str | None = None, request_id: str = ""
+    ) -> Operation:
+        return await self._write("PUT", path, api_version, body, if_match, request_id)
 
-    async def patch(self, path: str, api_version: str, body: Any, *, if_match: str | None = None) -> Operation:
-        return await self._write("PATCH", path, api_version, body, if_match)
+    async def patch(
+        self, path: str, api_version: str, body: Any, *, if_match: str | None = None, request_id: str = ""
+    ) -> Operation:
+        return await self._write("PATCH", path, api_version, body, if_match, request_id)
 
-    async def post(self, path: str, api_version: str, body: Any = None, *, if_match: str | None = None) -> Operation:
-        return await self._write("POST", path, api_version, body, if_match)
+    async def post(
+        self, path: str, api_version: str, body: Any = None, *, if_match: str | None = None, request_id: str = ""
+    ) -> Operation:
+        return await self._write("POST", path, api_version, body, if_match, request_id)
 
     async def delete(self, path: str, api_version: str, *, if_match: str | None = None) -> Operation:
         return await self._write("DELETE", path, api_version, None, if_match)
@@ -91,8 +98,11 @@ class ArmWriter:
         """One look at an operation, at exactly this URL."""
         return await self._send("GET", follow(self.access.endpoint, url))
 
-    async def _write(self, method: str, path: str, api_version: str, body: Any, if_match: str | None) -> Operation:
-        url, request_id = self._address(path, api_version), str(uuid.uuid4())
+    async def _write(
+        self, method: str, path: str, api_version: str, body: Any, if_match: str | None, given: str = ""
+    ) -> Operation:
+        """`given`: the request id that the caller has written down before, so that Azure can be asked about it."""
+        url, request_id = self._address(path, api_version), given or str(uuid.uuid4())
         headers = {REQUEST_ID: request_id, **({"If-Match": if_match} if if_match else {})}
         try:
             seen = await self._send(method, url, body, headers)
@@ -101,7 +111,8 @@ class ArmWriter:
                 raise
             wanted, detail = wanted_at(url), lost.detail
             raise WriteFateUnknown(wanted, detail, request_id=request_id, status=lost.status) from lost
-        return Operation(self, begun(url, seen.status_code, seen.headers, seen.json(), request_id))
+        progress = begun(url, seen.status_code, seen.headers, seen.json(), request_id)
+        return Operation(self, progress, seen.status_code, seen.headers.get(CORRELATION_ID, ""))
 
     def _address(self, path: str, api_version: str) -> str:
         return address(self.access.endpoint, path, api_version)
@@ -125,11 +136,16 @@ class ArmWriter:
 
 
 class Operation:
-    """What a write started. `progress` is the last thing that is known."""
+    """What a write started. `progress` is the last thing that is known.
 
-    def __init__(self, writer: ArmWriter, progress: Progress) -> None:
+    `status` and `correlation_id` are of the answer to the write itself; one that was taken up again has none.
+    """
+
+    def __init__(self, writer: ArmWriter, progress: Progress, status: int = 0, correlation_id: str = "") -> None:
         self._writer = writer
         self.progress = progress
+        self.status = status
+        self.correlation_id = correlation_id
 
     @property
     def ended(self) -> bool:

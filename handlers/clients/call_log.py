@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 REMEMBERED = 10_000
@@ -32,6 +33,15 @@ class CallLog:
     def add(self, call: Call) -> None:
         self._calls.append(call)
         self._count += 1
+        tally = _tally.get()
+        if tally is not None and tally.log is self:
+            tally.count += 1
+
+    def tally(self) -> Tally:
+        """Counts from now on what is called on behalf of this task and of those that it starts."""
+        begun = Tally(self)
+        _tally.set(begun)
+        return begun
 
     def __len__(self) -> int:
         return self._count
@@ -42,3 +52,14 @@ class CallLog:
     @property
     def count(self) -> int:
         return self._count
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many calls one piece of work has made over a log that it shares with others."""
+
+    log: CallLog
+    count: int = 0
+
+
+_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)

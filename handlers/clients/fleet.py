@@ -39,6 +39,8 @@ class FleetMember:
     location: str
     subscription: str
     provisioning_state: str | None = None
+    power_state: str | None = None
+    """Running or Stopped; only managed clusters have one."""
 
     @property
     def group(self) -> str:
@@ -73,7 +75,8 @@ async def ask_graph(
     named = f" | where name =~ '{name}'" if name else ""
     body: dict[str, Any] = {
         "query": f"Resources | where type in~ ({types}){named} | project id, name, type, location, "
-        "subscriptionId, provisioningState = properties.provisioningState | order by name asc",
+        "subscriptionId, provisioningState = properties.provisioningState, "
+        "powerState = properties.powerState.code | order by name asc",
     }
     if subscriptions is not None:
         body["subscriptions"] = list(subscriptions)
@@ -155,11 +158,17 @@ def _member(row: dict[str, Any]) -> FleetMember | None:
     except BadResourceId:
         return None
     proper = next((one for one in CLUSTER_TYPES if id_.is_a(one)), id_.type)
-    properties = row.get("properties")
-    state = row.get("provisioningState") or (
-        properties.get("provisioningState") if isinstance(properties, dict) else ""
-    )
-    told = str(state) if state else None
+    given = row.get("properties")
+    properties = given if isinstance(given, dict) else {}
+    power = properties.get("powerState")
+    state = row.get("provisioningState") or properties.get("provisioningState")
+    switched = row.get("powerState") or (power.get("code") if isinstance(power, dict) else None)
     return FleetMember(
-        str(row.get("name") or id_.name), str(id_), proper, str(row.get("location") or ""), id_.subscription, told
+        str(row.get("name") or id_.name),
+        str(id_),
+        proper,
+        str(row.get("location") or ""),
+        id_.subscription,
+        str(state) if state else None,
+        str(switched) if switched else None,
     )

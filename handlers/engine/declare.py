@@ -83,7 +83,7 @@ def collector(
         made = [kind for kind in _members(_hints(fetch).get("return")) if kind is not NotApplicable]
         if len(made) != 1 or not _is_evidence(made[0]):
             raise BadDeclaration(f"{where} must return one Evidence class (or that | NotApplicable)")
-        return Collector(made[0], fetch, _needs(fetch), reads, sees, deadline_s, _asks(fetch).rstrip("."))
+        return Collector(made[0], fetch, needs_of(fetch), reads, sees, deadline_s, _asks(fetch).rstrip("."))
 
     return declare
 
@@ -97,7 +97,7 @@ def diagnostic(*, codes: tuple[str, ...], area: str) -> Callable[[Callable[..., 
             raise BadDeclaration(f"{where} names no finding code")
         if inspect.iscoroutinefunction(judge) or not inspect.isgeneratorfunction(judge):
             raise BadDeclaration(f"{where} must be a plain generator function: it yields what it finds")
-        needs = _needs(judge)
+        needs = needs_of(judge)
         if not any(_is_evidence(need.kind) for need in needs):
             raise BadDeclaration(f"{where} needs no evidence at all")
         return Diagnostic(judge.__name__.replace("_", "-"), codes, judge, needs, _asks(judge), area)
@@ -105,7 +105,8 @@ def diagnostic(*, codes: tuple[str, ...], area: str) -> Callable[[Callable[..., 
     return declare
 
 
-def _needs(function: Callable[..., Any]) -> tuple[Need, ...]:
+def needs_of(function: Callable[..., Any]) -> tuple[Need, ...]:
+    """What a function's annotations ask for."""
     hints = _hints(function)
     return tuple(_need(function, name, hints.get(name)) for name in inspect.signature(function).parameters)
 

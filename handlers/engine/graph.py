@@ -22,6 +22,8 @@ class Graph:
 
     collectors: dict[type[Evidence], Collector]
     diagnostics: tuple[Diagnostic, ...]
+    also: tuple[Need, ...] = ()
+    """Wanted for its own sake, by nobody's question."""
 
     @classmethod
     def of(cls, collectors: Iterable[Collector], diagnostics: Iterable[Diagnostic]) -> Graph:
@@ -41,11 +43,18 @@ class Graph:
     @classmethod
     def discover(cls, evidence: ModuleType, diagnose: ModuleType) -> Graph:
         """Read two packages. A module that cannot be imported is an error, never skipped."""
-        return cls.of(_declared(evidence, Collector), _declared(diagnose, Diagnostic))
+        return cls.of(declared(evidence, Collector), declared(diagnose, Diagnostic))
 
     def only(self, diagnostics: Iterable[Diagnostic]) -> Graph:
         """The same graph for fewer questions."""
         return Graph(self.collectors, tuple(diagnostics))
+
+    def facts(self, needs: Iterable[Need]) -> Graph:
+        """The same graph for these facts alone, and no question."""
+        wanted = tuple(need for need in needs if issubclass(need.kind, Evidence))
+        for need in wanted:
+            self._follow("a remedy", (need,), ())
+        return Graph(self.collectors, (), wanted)
 
     @cached_property
     def wanted(self) -> tuple[Collector, ...]:
@@ -53,6 +62,7 @@ class Graph:
         order: dict[type[Evidence], Collector] = {}
         for diagnostic in self.diagnostics:
             self._order(diagnostic.needs, order)
+        self._order(self.also, order)
         return tuple(order.values())
 
     def _order(self, needs: tuple[Need, ...], order: dict[type[Evidence], Collector]) -> None:
@@ -75,7 +85,8 @@ class Graph:
             self._follow(need.kind.__name__, self.collectors[need.kind].needs, (*path, need.kind))
 
 
-def _declared(package: ModuleType, kind: type[T]) -> list[T]:
+def declared(package: ModuleType, kind: type[T]) -> list[T]:
+    """Everything of a kind that a package's modules hold."""
     found: dict[int, T] = {}
     for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         module = importlib.import_module(info.name)

@@ -10,7 +10,8 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from handlers.engine.current import collecting, deadline
@@ -57,9 +58,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Everything has ended; causes are ranked."""
+    """Everything has ended; causes are ranked. The facts are what it was judged from."""
 
     diagnosis: Diagnosis
+    facts: Mapping[type, Fact] = field(default_factory=dict)
 
 
 Event = Collected | Judged | Finished
@@ -98,35 +100,55 @@ class Engine:
                 return event.diagnosis
         raise AssertionError("a check that ends has a diagnosis")
 
+    async def gather(
+        self, target: Target, clients: Mapping[type, Any], known: Mapping[type, Fact] | None = None
+    ) -> Mapping[type, Fact]:
+        """The facts alone. What is known already is not asked for again."""
+        run = _Run(self._graph, self._explains, self._deadline_s, target, clients, known or {})
+        await run.all()
+        while (event := run.events.get_nowait()) is not None:
+            if isinstance(event, Finished):
+                return event.facts
+        raise AssertionError("a run that ends has its facts")
+
 
 class _Run:
     """One check of one target."""
 
     def __init__(
-        self, graph: Graph, explains: Explains, deadline_s: float, target: Target, clients: Mapping[type, Any]
+        self,
+        graph: Graph,
+        explains: Explains,
+        deadline_s: float,
+        target: Target,
+        clients: Mapping[type, Any],
+        known: Mapping[type, Fact] = MappingProxyType({}),
     ) -> None:
         loop = asyncio.get_running_loop()
         self.events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._graph = graph
         self._explains = explains
         self._target = target
-        self._given: dict[type, Any] = {Target: target, **clients}
+        self._given: dict[type, Any] = {Target: target, **clients, **known}
+        self._known = known
+        self._missing = [collector for collector in graph.wanted if collector.makes not in known]
         self._clock = loop.time
         self._began = loop.time()
         self._ends = self._began + deadline_s
         self._facts: dict[type, asyncio.Future[Fact]] = {
-            collector.makes: loop.create_future() for collector in graph.wanted
+            collector.makes: loop.create_future() for collector in self._missing
         }
         self._checks: dict[str, Check] = {}
 
     async def all(self) -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                for collector in self._graph.wanted:
+                for collector in self._missing:
                     group.create_task(self._collect(collector), name=collector.name)
                 for diagnostic in self._graph.diagnostics:
                     group.create_task(self._judge(diagnostic), name=diagnostic.id)
-            self.events.put_nowait(Finished(self._diagnosis()))
+            facts = {kind: fact.result() for kind, fact in self._facts.items()}
+            self.events.put_nowait(Finished(self._diagnosis(), {**self._known, **facts}))
         finally:
             self.events.put_nowait(None)
 

@@ -9,6 +9,7 @@ from typing import Any
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.namespaces import namespaces_of
 from handlers.evidence.wire import dig, need_number, need_text, number, text, texts, whole
 from handlers.model import Evidence, NotApplicable, Target
 
@@ -50,6 +51,11 @@ class ManagedCluster(Evidence):
     authorized_ranges: tuple[str, ...] = ()
     makes_own_nodes: bool = False
     """Node auto-provisioning: nodes whose machines belong to no pool."""
+    etag: str = ""
+    own_identities: tuple[str, ...] = ()
+    """The user-assigned identities that it is told to use, by id."""
+    namespaces: tuple[tuple[str, str], ...] = ()
+    """The resource providers that it needs, each with the feature that needs it."""
 
     @property
     def subscription(self) -> str:
@@ -119,6 +125,8 @@ class AgentPool:
     parks_nodes: bool
     """Scaling down switches its machines off instead of deleting them."""
     error: ErrorDetail | None
+    etag: str = ""
+    node_image: str = ""
 
     @property
     def failed(self) -> bool:
@@ -183,6 +191,9 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         private_zone=text(properties, "apiServerAccessProfile", "privateDNSZone"),
         authorized_ranges=texts(properties, "apiServerAccessProfile", "authorizedIPRanges"),
         makes_own_nodes=text(properties, "nodeProvisioningProfile", "mode").lower() == "auto",
+        etag=_etag(body),
+        own_identities=tuple(dig(body, "identity", "userAssignedIdentities") or ()),
+        namespaces=namespaces_of(properties),
     )
 
 
@@ -239,7 +250,15 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         most_nodes=number(properties, "maxCount"),
         parks_nodes=text(properties, "scaleDownMode").lower() == "deallocate",
         error=innermost(dig(properties, "status", "provisioningError")),
+        etag=_etag(body),
+        node_image=text(properties, "nodeImageVersion"),
     )
+
+
+def _etag(body: Any) -> str:
+    """AKS spells it both ways, and keeps a pool's among its properties."""
+    places = ((body, "eTag"), (body, "etag"), (dig(body, "properties"), "eTag"), (dig(body, "properties"), "etag"))
+    return next((found for where, name in places if (found := text(where, name))), "")
 
 
 def _count(properties: Any) -> int:

@@ -44,6 +44,11 @@ def record(site: Site, call: Call, status: str, *, code: int | None = None, erro
         "eventName": _localized("BeginRequest" if begin else "EndRequest"),
         "category": _localized("Administrative"),
         "eventTimestamp": stamp(now),
+        "httpRequest": {
+            "clientRequestId": call.headers.get("x-ms-client-request-id", call.request_id),
+            "clientIpAddress": "127.0.0.1",
+            "method": call.method,
+        },
         "id": f"{place.path}/events/{event_id}/ticks/{int(now.timestamp() * 10_000_000) + 621_355_968_000_000_000}",
         "level": "Error" if status == "Failed" else "Informational",
         "resourceGroupName": place.group or "",

@@ -106,9 +106,22 @@ class ArmServer:
         raise LookupError(f"no principal {name!r} in this world; there is {known}")
 
     def environment(self, name: str) -> dict[str, str]:
-        """The environment in which aksbot and azure-identity sign in here as this principal."""
+        """The environment in which aksbot and azure-identity sign in here as this principal.
+
+        Where the world has a `writer`, aksbot's fixes are carried out as that one, and whoever reads only reads.
+        """
         principal = self.principal(name)
+        writers = [one for one in self.world.principals if one.name == "writer" and name == "reader"]
+        own = {
+            variable: value
+            for one in writers
+            for variable, value in (
+                ("AKSBOT_WRITER_CLIENT_ID", one.client_id),
+                ("AKSBOT_WRITER_CLIENT_SECRET", one.secret),
+            )
+        }
         return {
+            **own,
             "AKSBOT_AZURE_RESOURCE_MANAGER": self.url,
             "AKSBOT_AZURE_AUTHORITY": self.url,
             "AKSBOT_CA_BUNDLE": str(self.ca_file),

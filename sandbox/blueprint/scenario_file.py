@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -119,12 +121,20 @@ class TwinSpec(Strict):
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
 
 
+class StorySpec(Strict):
+    """A scenario that happens in this fleet too; `names` are what its cluster and its pools are called here."""
+
+    scenario: str
+    names: dict[str, str] = Field(default_factory=dict)
+
+
 class ScenarioSpec(Strict):
-    """The whole file. `fleet` is a merge patch to the description of the fleet below it."""
+    """The whole file. `fleet` is a merge patch to the description of the fleet below it, and of its stories."""
 
     title: str
     story: str
     based_on: str | None = None
+    stories: list[StorySpec] = Field(default_factory=list)
     fleet: Json = Field(default_factory=dict)
     changes: list[ChangeSpec] = Field(default_factory=list)
     usages: dict[str, UsageSpec] = Field(default_factory=dict)
@@ -145,6 +155,8 @@ class Layer:
     file: Path
     raw: Json
     spec: ScenarioSpec
+    is_story: bool = False
+    """One of several that happen in one fleet: what it expects comes on top of the others'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +185,41 @@ def read_lineage(folder: Path, library: Path) -> Lineage:
         spec = parse(ScenarioSpec, raw, file)
         if any(layer.file == file for layer in layers):
             raise BadScenario(file, "based_on", "is based on itself")
-        layers.insert(0, Layer(file, raw, spec))
+        layers[:0] = [*_stories(file, spec, library), Layer(file, raw, spec)]
         if spec.based_on is None:
             return Lineage(tuple(layers), folder / "fleet.yaml", read_yaml(folder / "fleet.yaml"))
         below = library / spec.based_on
         if not (below / "scenario.yaml").is_file():
             raise BadScenario(file, "based_on", f"there is no scenario {spec.based_on!r}")
         folder = below
+
+
+def _stories(file: Path, spec: ScenarioSpec, library: Path) -> Iterator[Layer]:
+    """The scenarios that happen together in this one."""
+    for number, story in enumerate(spec.stories):
+        told = library / story.scenario / "scenario.yaml"
+        if not told.is_file():
+            raise BadScenario(file, f"stories[{number}]", f"there is no scenario {story.scenario!r}")
+        raw = renamed(read_yaml(told), story.names)
+        told_spec = parse(ScenarioSpec, raw, told)
+        if told_spec.based_on != spec.based_on or told_spec.stories:
+            what = f"{story.scenario!r} is not based on {spec.based_on!r} alone, as this is"
+            raise BadScenario(file, f"stories[{number}]", what)
+        yield Layer(told, raw, told_spec, is_story=True)
+
+
+def renamed(data: Any, names: Mapping[str, str]) -> Any:
+    """The same with other names, wherever one stands as a word: in keys, in variables and in what Azure says."""
+    if not names:
+        return data
+    # Not in `apps/v1`, nor in `vnet-prod-weu`: these are other things' names.
+    word = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, names))})(?![\w/-])")
+
+    def of(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {of(key): of(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [of(one) for one in value]
+        return word.sub(lambda found: names[found[1]], value) if isinstance(value, str) else value
+
+    return of(data)

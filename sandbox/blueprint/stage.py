@@ -70,8 +70,9 @@ def _fleet(lineage: Lineage, clock: Clock, mint: Mint) -> Fleet:
     raw = lineage.fleet
     fleet = _described(raw, lineage.fleet_file, (), clock, mint)
     for layer in lineage.layers:
-        if layer.spec.fleet:
-            raw = merged(raw, layer.spec.fleet)
+        raw = merged(raw, layer.spec.fleet)
+        # A story may speak of a pool that its cluster here does not have; whoever tells it says what becomes of that.
+        if not layer.is_story and (layer.spec.fleet or layer.spec.stories):
             fleet = _described(raw, layer.file, ("fleet",), clock, mint)
     return fleet
 
@@ -170,7 +171,8 @@ class _Stagehand:
         for cluster, findings in expect.items():
             if cluster not in self.staged.expect:
                 raise BadScenario(self._file, f"{key}.{cluster}", "is nothing that this fleet has")
-            self.staged.expect[cluster] = findings
+            others = self.staged.expect[cluster] if self.layer.is_story else []
+            self.staged.expect[cluster] = [*others, *findings]
 
     def _events(self, label: str, event: Any) -> Iterable[Body]:
         spec = parse(EventSpec, event, self._file, under=("events", label))

@@ -1,6 +1,8 @@
-"""The workspace of the demo and of most tests: who is in it, and which channels there are."""
+"""The workspaces of the demo, of drills and of most tests: who is in them, and which channels there are."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from sandbox.slack.workspace import Channel, Group, Person, Workspace
 
@@ -32,4 +34,15 @@ def on_call_workspace(name: str = "Contoso Platform") -> Workspace:
             Group("aks-oncall", ["requester", "approver"], name="On call for AKS"),
             Group("aks-approvers", ["approver"], name="May approve fixes"),
         ],
+    )
+
+
+def drill_workspace(clusters: Iterable[str]) -> Workspace:
+    """Somebody who asks and somebody who approves, and for each cluster a channel with the bot in it."""
+    people = ["requester", "approver"]
+    return Workspace(
+        name="Contoso Drill",
+        people=[Person(name) for name in people],
+        channels=[Channel(name, [*people, "aksbot"]) for name in clusters],
+        groups=[Group("aks-oncall", ["requester", "approver"]), Group("aks-approvers", ["approver"])],
     )

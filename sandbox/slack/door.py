@@ -20,6 +20,7 @@ Body = dict[str, Any]
 Answer = tuple[int, Body, dict[str, str]]
 
 _SECRET = {"token", "app_token"}
+_PAGE = "<html><head><title>503 Service Temporarily Unavailable</title></head><body>nginx</body></html>"
 
 
 class Door:
@@ -123,6 +124,8 @@ class Door:
             if request.transport is not None:
                 request.transport.abort()
             return web.Response(status=500)
+        if fault.kind == "html":
+            return web.Response(status=503, text=_PAGE, content_type="text/html")
         return self._send(logged, _faulty(fault), entry)
 
     def _send(self, logged: LoggedCall, answer: Answer, entry: Entry | None = None) -> web.Response:

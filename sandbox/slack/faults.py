@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["429", "500", "503", "timeout", "reset", "error"]
+Kind = Literal["429", "500", "503", "html", "timeout", "reset", "error"]
 
 
 @dataclass
@@ -14,7 +14,8 @@ class Fault:
 
     Methods are those of the Web API, and `response_url` and `upload`. `times` is how often (forever without), `skip`
     how many matching calls pass first. `executed` lets the call happen although its answer is lost or an error.
-    An `error` answers 200 with `error` as Slack's word, and `messages` as its details.
+    `html` is the page of something on the way. An `error` answers 200 with `error` as Slack's word, and `messages` as
+    its details.
     """
 
     kind: Kind

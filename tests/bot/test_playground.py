@@ -1,24 +1,30 @@
-"""`aksbot sandbox` and `aksbot demo`, as a person starts them."""
+"""`aksbot sandbox` and `aksbot demo --once`, as a person starts them."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import stat
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from sandbox.scenario import Scenario
 from tests.bot.conftest import PROGRAM, Started, clean_environment
 
+PATIENCE_S = 60
 
-async def test_the_demo_checks_the_whole_fleet_and_shows_what_was_found(started: Started) -> None:
-    ran = await started("demo")
+
+async def test_the_demo_once_checks_the_whole_fleet_and_shows_what_was_found(started: Started) -> None:
+    ran = await started("demo", "--once")
     assert ran.code == 0, ran.err
     assert ran.err == ""
     table = ran.out.split("─")[0]
-    for cluster in Scenario.load("healthy-fleet").expect:
+    for cluster in Scenario.load("demo-fleet").expect:
         assert cluster in table
     assert "prod-weu: FOUND" in ran.out
     last = table.strip().splitlines()[-1]
@@ -27,32 +33,73 @@ async def test_the_demo_checks_the_whole_fleet_and_shows_what_was_found(started:
     assert "aksbot sandbox" in ran.out
 
 
-async def test_the_sandbox_serves_until_it_is_told_to_stop(started: Started, tmp_path: Path) -> None:
+@asynccontextmanager
+async def process(*words: str, folder: Path, environment: Mapping[str, str] = {}) -> AsyncIterator[Process]:
+    """A command that serves. Told to stop at the end, it stops well."""
     one = await asyncio.create_subprocess_exec(
         *PROGRAM,
-        "sandbox",
-        "quota-blocks-upgrade",
-        "--env-file",
-        "azure.env",
-        cwd=tmp_path,
-        env=clean_environment(),
+        *words,
+        cwd=folder,
+        env=clean_environment() | dict(environment),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    assert one.stdout is not None
-    async with asyncio.timeout(30):
-        told = (await one.stdout.readuntil(b"az login")).decode()
-    file = tmp_path / "azure.env"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    environment = dict(line.split("=", 1) for line in file.read_text().splitlines())
-    for key, value in environment.items():
-        assert f"export {key}={value}" in told
-    ran = await started("check", "prod-weu", environment=environment)
-    assert ran.code == 1, ran.err
-    one.send_signal(signal.SIGTERM)
-    _, err = await one.communicate()
-    assert (one.returncode, err) == (0, b"")
+    try:
+        yield one
+        one.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(PATIENCE_S):
+            await one.communicate()
+        assert one.returncode == 0
+    finally:
+        if one.returncode is None:
+            one.kill()
+            await one.communicate()
+
+
+@asynccontextmanager
+async def served(folder: Path) -> AsyncIterator[tuple[str, dict[str, str]]]:
+    """A sandbox: what it said, and the environment that it wrote."""
+    file = folder / "azure.env"
+    async with process("sandbox", "quota-blocks-upgrade", "--env-file", str(file), folder=folder) as one:
+        assert one.stdout is not None
+        async with asyncio.timeout(PATIENCE_S):
+            told = (await one.stdout.readuntil(b"az login")).decode()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        yield told, dict(line.split("=", 1) for line in file.read_text().splitlines())
     assert not file.exists()
+
+
+async def test_the_sandbox_serves_until_it_is_told_to_stop(started: Started, tmp_path: Path) -> None:
+    async with served(tmp_path) as (told, environment):
+        for key, value in environment.items():
+            assert f"export {key}={value}" in told
+        ran = await started("check", "prod-weu", environment=environment)
+    assert ran.code == 1, ran.err
+    assert not Path(environment["AKSBOT_DATA_DIR"]).parent.exists()
+
+
+async def test_a_bot_that_is_started_by_hand_meets_the_slack_of_the_sandbox(tmp_path: Path) -> None:
+    async with served(tmp_path) as (told, environment):
+        page = environment["SLACK_API_URL"].removesuffix("api/")
+        assert f"Slack is on {page}" in told
+        environment["AKSBOT_HTTP_PORT"] = "0"
+        async with (
+            process("serve", folder=tmp_path, environment=environment) as bot,
+            aiohttp.ClientSession() as browser,
+            asyncio.timeout(PATIENCE_S),
+        ):
+            assert bot.stderr is not None
+            await bot.stderr.readuntil(b"aksbot serves as all")
+            async with browser.get(page) as front:
+                me, _, channel = str(front.url).partition("/c/")
+            asked = {"do": "send", "text": "/aks check prod-weu", "channel": channel}
+            async with browser.get(f"{me}/changes") as changes:
+                async with browser.post(f"{me}/do", json=asked, headers={"Origin": page.rstrip("/")}) as done:
+                    assert (await done.json())["ok"]
+                async for _ in changes.content:
+                    async with browser.get(f"{me}/parts", params={"channel": channel}) as parts:
+                        if "prod-weu" in (text := await parts.text()) and "FOUND" in text:
+                            break
 
 
 @pytest.mark.parametrize(

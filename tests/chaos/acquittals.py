@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handlers.evidence.azure import AgentPools
-from handlers.evidence.cluster import NodeLeases, Nodes
+from handlers.evidence.budgets import Budgets
+from handlers.evidence.cluster import NodeLeases, Nodes, Pods
 from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog, ResourceHealth
+from handlers.evidence.network import PoolSubnets
+from handlers.evidence.providers import ProviderRegistrations
 from handlers.model import Diagnosis, Evidence, Outcome
 from tests.checking import touched
 
@@ -28,6 +31,12 @@ CLEAR_WITHOUT: Acquittals = {
         "`/readyz` itself says that it is ready; nodes and Azure's own word only count where it is out of reach",
     ),
     "cluster-failed": (_LOGS, "the cluster's own state says that it has not failed; logs only tell why it did"),
+    "cluster-failed-infra": (
+        _LOGS
+        | {ScaleSets, Instances, ComputeUsages, VmSizes, PoolSubnets, Locks, ProviderRegistrations}
+        | {Nodes, Pods, Budgets},
+        "the cluster's own state says that it has not failed; the rest only tells whether something else is the cause",
+    ),
     "nodepool-failed": (
         _LOGS
         | {
@@ -55,6 +64,10 @@ CLEAR_WITHOUT: Acquittals = {
     "upgrade-half-done": (
         _LOGS | {ScaleSets},
         "versions, cordons and surplus nodes are seen; errors only tell that a failed pool has another reason",
+    ),
+    "subscription-not-registered": (
+        _LOGS | {ScaleSets},
+        "every provider's own state says that it is registered; errors only tell whom a missing one has hit",
     ),
     "subnet-full": (_LOGS, "the addresses are counted, and are enough; errors only tell whom a full subnet has hit"),
 }

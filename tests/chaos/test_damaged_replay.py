@@ -8,13 +8,14 @@ from handlers.clients.recording import Recorder
 from handlers.evidence.compute import Instances
 from handlers.evidence.governance import Locks, Policies, RoleAssignments
 from handlers.evidence.network import PoolSubnets
+from handlers.evidence.providers import ProviderRegistrations
 from handlers.model import Diagnosis
 from tests.chaos.damage import DEADLINE_S, Route, routes_of, sampled, side_by_side, struck, world_of
 from tests.checking import cluster_id
 from tests.replaying import replayed, verdict
 
 FAILURES = ("timeout", "403", "500", "half")
-ASKED_IN_PARTS = {Policies, RoleAssignments, Locks, Instances, PoolSubnets}
+ASKED_IN_PARTS = {Policies, RoleAssignments, Locks, Instances, PoolSubnets, ProviderRegistrations}
 """Who waits for several answers loses all if the time is up before they are in; the recording has those that came."""
 CASES = (("healthy-fleet", "prod-eus2"), ("quota-blocks-upgrade", "prod-weu"))
 

@@ -11,6 +11,7 @@ from aiohttp import web
 from handlers.clients.access import AzureAccess
 from handlers.clients.arm import ArmReader
 from handlers.clients.errors import CredentialRefused, Denied, ServerFault, Throttled
+from handlers.clients.freshness import only_answers_from_now_on
 from handlers.engine.current import deadline
 from tests.clients.azure import (
     LocalAzure,
@@ -110,6 +111,31 @@ async def test_without_a_cache_every_read_is_fresh(
     azure.reply(GROUP, says({"n": 1}), says({"n": 2}))
     async with ArmReader(access, credential=credential, fresh_for_s=0) as arm:
         assert [(await arm.get(GROUP, VERSION)).body["n"] for _ in range(2)] == [1, 2]
+
+
+async def test_whoever_wants_the_present_does_not_get_the_past_and_shares_with_their_like(
+    azure: LocalAzure, arm: ArmReader
+) -> None:
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def late(request: web.Request) -> web.StreamResponse:
+        asked.set()
+        return await waits_for(gate, says({"n": 2}))(request)
+
+    azure.reply(GROUP, says({"n": 1}), late, says({"n": 3}))
+
+    async def anew() -> int:
+        only_answers_from_now_on(arm.clock)
+        return int((await arm.get(GROUP, VERSION)).body["n"])
+
+    assert (await arm.get(GROUP, VERSION)).body["n"] == 1
+    slow = asyncio.create_task(anew())
+    await asked.wait()
+    assert await asyncio.create_task(anew()) == 3
+    assert (await arm.get(GROUP, VERSION)).body["n"] == 3
+    gate.set()
+    assert await slow == 2
+    assert (await arm.get(GROUP, VERSION)).body["n"] == 3
 
 
 async def test_a_failure_is_not_kept(azure: LocalAzure, arm: ArmReader) -> None:

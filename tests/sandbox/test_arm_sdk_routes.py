@@ -26,6 +26,8 @@ CLUSTER = "prod-eus2"
 AKS, COMPUTE, NETWORK, LOCKS = "2026-08-01", "2024-11-01", "2024-05-01", "2016-09-01"
 ASSIGNED, EXEMPTED, STATES, ROLES = "2022-06-01", "2022-07-01-preview", "2019-10-01", "2022-04-01"
 LOGS, SETTINGS, SKUS = "2015-04-01", "2021-05-01-preview", "2021-07-01"
+PROVIDERS = "2021-04-01"
+NEEDED = ("ContainerService", "Compute", "Network", "Storage", "ManagedIdentity")
 GRAPH = "/providers/Microsoft.ResourceGraph/resources"
 
 Asked = tuple[str, str, str, dict[str, str]]
@@ -69,6 +71,7 @@ def questions(world: World) -> list[Asked]:
         ("GET", f"{nodes}/providers/Microsoft.Authorization/policyAssignments", ASSIGNED, {}),
         ("GET", f"{nodes}/providers/Microsoft.Authorization/policyExemptions", EXEMPTED, {}),
         ("POST", f"{nodes}/providers/Microsoft.PolicyInsights/policyStates/latest/queryResults", STATES, {}),
+        *(("GET", f"{subscription}/providers/Microsoft.{name}", PROVIDERS, {}) for name in NEEDED),
         ("GET", "/subscriptions", "2022-12-01", {}),
         ("POST", GRAPH, "2022-10-01", {}),
     ]

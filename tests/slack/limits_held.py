@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +26,8 @@ def assert_accepted(said: Message | AnswerMessages) -> None:
     assert 0 < len(said.text) <= limits.MESSAGE_TEXT
     assert _OURS.fullmatch(said.text), "nothing may become a mention or a link in a notification"
     assert_blocks_accepted(list(said.blocks), limits.BLOCKS_IN_MESSAGE)
-    assert sum(size(block) for block in said.blocks) <= limits.MESSAGE_CHARACTERS + 500
+    as_sent = json.dumps(list(said.blocks), ensure_ascii=False, separators=(",", ":"))
+    assert len(as_sent) <= limits.MESSAGE_CHARACTERS + 1000
 
 
 def assert_blocks_accepted(blocks: list[dict[str, Any]], most: int) -> None:
@@ -43,7 +45,7 @@ def assert_blocks_accepted(blocks: list[dict[str, Any]], most: int) -> None:
 def _assert_element(element: dict[str, Any]) -> None:
     kind, text = element.get("type"), element.get("text")
     if isinstance(text, dict):
-        assert 0 < len(text["text"]) <= _TEXTS[str(kind)]
+        assert 0 < len(text["text"]) <= _TEXTS.get(str(kind), limits.OPTION_TEXT)
     elif isinstance(text, str):
         assert text, "Slack refuses an empty text"
         assert len(text) <= limits.SECTION_TEXT
@@ -58,6 +60,10 @@ def _assert_element(element: dict[str, Any]) -> None:
     if kind == "button":
         assert len(element["value"]) <= limits.BUTTON_VALUE
         assert len(element["action_id"]) <= limits.ACTION_ID
+    if kind is None and "value" in element:
+        assert len(element["value"]) <= limits.OPTION_VALUE
+    if kind == "static_select":
+        assert 0 < len(element["options"]) <= limits.OPTIONS
     if kind == "link":
         assert len(element["url"]) <= limits.URL
     if kind in ("rich_text", "rich_text_section", "rich_text_list", "rich_text_preformatted"):

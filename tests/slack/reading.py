@@ -9,18 +9,34 @@ from typing import Any
 from bot.slack.blocks import AnswerMessages
 from bot.slack.message import Message
 
+MOST_OPTIONS = 10
+MOST_LINES = 40
+LONGEST_LINE = 300
 RULE = "─" * 60
 
 
-def read(said: AnswerMessages | Message) -> str:
+def read(said: AnswerMessages | Message | dict[str, Any]) -> str:
+    if isinstance(said, dict):
+        return _view(said)
     if isinstance(said, Message):
         return "\n".join(_block(block) for block in said.blocks) + "\n"
     parts = [f"HEAD   (notification: {html.unescape(said.head.text)})", read(said.head)]
     for number, message in enumerate(said.thread, 1):
         parts += [RULE, f"THREAD {number}", read(message)]
     if said.file:
-        parts += [RULE, f"FILE   {said.file.name}", said.file.text]
+        lines = said.file.text.splitlines()
+        rest = [f"({len(lines) - MOST_LINES} more lines)"] if len(lines) > MOST_LINES else []
+        parts += [RULE, f"FILE   {said.file.name}", *(line[:LONGEST_LINE] for line in lines[:MOST_LINES]), *rest, ""]
     return "\n".join(parts)
+
+
+def _view(view: dict[str, Any]) -> str:
+    title = view["title"]["text"] if "title" in view else "Home"
+    body = "\n".join(_block(block) for block in view["blocks"])
+    closing = [f"[ {view[key]['text']} ]" for key in ("close", "submit") if key in view]
+    return "\n".join(
+        [f"┌ {title}", *(f"│ {line}".rstrip() for line in body.split("\n")), f"└ {'  '.join(closing)}", ""]
+    )
 
 
 def _block(block: dict[str, Any]) -> str:
@@ -28,7 +44,9 @@ def _block(block: dict[str, Any]) -> str:
 
 
 def _section(block: dict[str, Any]) -> str:
-    return html.unescape(str(block["text"]["text"]))
+    said = [block["text"], *block.get("fields", ())] if "text" in block else block["fields"]
+    beside = f"   {_element(block['accessory'])}" if "accessory" in block else ""
+    return "\n".join(html.unescape(str(one["text"])) for one in said) + beside
 
 
 def _context(block: dict[str, Any]) -> str:
@@ -36,7 +54,20 @@ def _context(block: dict[str, Any]) -> str:
 
 
 def _actions(block: dict[str, Any]) -> str:
-    return "  ".join(f"[ {one['text']['text']} ]" for one in block["elements"])
+    return "  ".join(_element(one) for one in block["elements"])
+
+
+def _element(element: dict[str, Any]) -> str:
+    if element["type"] == "button":
+        return f"[ {element['text']['text']} ]"
+    options = [one["text"]["text"] for one in element.get("options", ())]
+    shown = options if len(options) <= MOST_OPTIONS else [*options[:MOST_OPTIONS], f"({len(options)} in all)"]
+    return "\n".join([f"[ {element['placeholder']['text']} ▾ ]", *(f"    {one}" for one in shown)])
+
+
+def _input(block: dict[str, Any]) -> str:
+    hint = f" ({block['hint']['text']})" if "hint" in block else ""
+    return f"{block['label']['text']}{hint}\n  [ {block['element']['type']} ]"
 
 
 def _rich(block: dict[str, Any]) -> str:
@@ -49,10 +80,12 @@ def _rich_element(element: dict[str, Any]) -> str:
         first = element.get("offset", 0) + 1
         marks = [f"{first + n}." if element["style"] == "ordered" else "•" for n in range(len(element["elements"]))]
         indent = "  " * element["indent"]
-        items = [_rich_element(one) for one in element["elements"]]
+        items = [_rich_element(one).replace("\n", f"\n    {indent}") for one in element["elements"]]
         return "\n".join(f"  {indent}{mark} {item}" for mark, item in zip(marks, items, strict=True))
     if kind == "rich_text_preformatted":
         return "\n".join(f"  │ {line}" for line in _runs(element).split("\n"))
+    if kind == "rich_text_quote":
+        return "\n".join(f"  ▌ {line}" for line in _runs(element).split("\n"))
     return _runs(element)
 
 
@@ -61,6 +94,9 @@ def _runs(element: dict[str, Any]) -> str:
 
 
 def _run(run: dict[str, Any]) -> str:
+    named = {"user": "@{user_id}", "channel": "#{channel_id}", "date": "{fallback}"}
+    if run["type"] in named:
+        return named[run["type"]].format(**run)
     style, text = run.get("style", {}), run["text"]
     if run["type"] == "link":
         return f"[{text}]({run['url']})"
@@ -84,6 +120,7 @@ _READ: dict[str, Callable[[dict[str, Any]], str]] = {
     "actions": _actions,
     "rich_text": _rich,
     "plan": _plan,
+    "input": _input,
     "divider": lambda _: RULE[:20],
     "header": lambda block: f"# {block['text']['text']}",
 }

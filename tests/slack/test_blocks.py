@@ -1,23 +1,18 @@
 from __future__ import annotations
 
 import json
-import logging
-import os
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.events import Report, Scope
+from bot.events import Scope
 from bot.jobs.progress import Progress
-from bot.jobs.teller import Answer
 from bot.slack import blocks, limits
-from bot.slack.message import Message, Pressed
+from bot.slack.message import Pressed
 from bot.slack.rich import markdown
 from bot.slack.steps import steps
 from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Severity, Unavailable, Why
@@ -27,73 +22,10 @@ from tests.bot import diagnoses
 from tests.bot.diagnoses import CLUSTER, POOL, TARGET, library
 from tests.slack.limits_held import assert_accepted, assert_blocks_accepted
 from tests.slack.reading import read
+from tests.slack.surfaces import PRESSED, answer, many
 
-GOLDEN = Path(__file__).parent / "golden"
-PRESSED = Pressed("request-1", CLUSTER)
 OWN = Library.load()
 HOSTILE = "<!channel> `x` ```y``` <https://evil.example|portal> *b* [click](https://evil.example)\u202e\n&"
-
-
-def answer(diagnosis: Diagnosis, *, age: timedelta = timedelta(), durable: bool = True) -> Answer:
-    return Answer(Report(diagnosis, diagnosis.took_ms, 12, 3), age, durable)
-
-
-def many(number: int, text: str = "the pool has no room", *, roots: bool = True) -> Diagnosis:
-    """A diagnosis with so many findings, on as many pools."""
-    findings = [
-        Finding("nodepool-failed", f"{CLUSTER}/agentPools/pool{n}", (text, "it is Failed")) for n in range(number)
-    ]
-    ranked = [Ranked(one, () if roots or not n else (findings[0].key,)) for n, one in enumerate(findings)]
-    check = Check("nodepool-failed", ("nodepool-failed",), Outcome.FOUND, text, 0.4, tuple(findings))
-    return Diagnosis(TARGET, tuple(ranked), (check,), (), 900.0)
-
-
-STATES: dict[str, Callable[[], blocks.AnswerMessages | Message]] = {
-    "starting": lambda: blocks.started("prod-weu"),
-    "joined": lambda: blocks.started("prod-weu", timedelta(seconds=12)),
-    "looking": lambda: blocks.progress(Progress("prod-weu")),
-    "progress": lambda: blocks.progress(
-        Progress("prod-weu", (7, 19), (4, 22), ("quota-exceeded",), ("resource locks",))
-    ),
-    "progress-in-words": lambda: blocks.progress(Progress("prod-weu", (7, 19), (4, 22)), plan=False),
-    "found": lambda: blocks.answer(answer(diagnoses.found()), PRESSED, library()),
-    "found-a-while-ago": lambda: blocks.answer(
-        answer(diagnoses.found(), age=timedelta(seconds=40)), PRESSED, library()
-    ),
-    "clear": lambda: blocks.answer(answer(diagnoses.clear()), PRESSED, library()),
-    "blind": lambda: blocks.answer(answer(diagnoses.blind()), PRESSED, library()),
-    "warned": lambda: blocks.answer(answer(diagnoses.warned()), PRESSED, library()),
-    "walked": lambda: blocks.answer(answer(diagnoses.walked()), PRESSED, library()),
-    "not-checked": lambda: blocks.answer(answer(diagnoses.beside()), PRESSED, library()),
-    "without-memory": lambda: blocks.answer(answer(diagnoses.clear(), durable=False), PRESSED, library()),
-    "all-checks": lambda: blocks.checks(answer(diagnoses.found()), library()),
-    "too-many": lambda: blocks.answer(answer(many(30)), PRESSED, library()),
-    "failed": lambda: blocks.failed(
-        Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"), PRESSED
-    ),
-    "gave-up": lambda: blocks.failed(
-        Problem("cannot finish: the last try has failed", "Slack did not answer", "ask again"), PRESSED, gave_up=True
-    ),
-}
-
-
-@pytest.mark.parametrize("name", STATES)
-def test_every_state_reads_as_it_should(name: str) -> None:
-    """`UPDATE_GOLDEN=1` writes them anew, to be looked at."""
-    said = STATES[name]()
-    assert_accepted(said)
-    file = GOLDEN / f"{name}.txt"
-    if os.environ.get("UPDATE_GOLDEN"):
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(read(said), "utf-8")
-    assert read(said) == file.read_text("utf-8")
-
-
-def test_slack_sdk_knows_every_key_that_is_used(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        for make in STATES.values():
-            assert_accepted(make())
-    assert caplog.text == ""
 
 
 @pytest.mark.parametrize("number", [1, 7, 60, 200])
@@ -127,7 +59,7 @@ def test_nothing_is_said_to_be_cut_where_nothing_is() -> None:
 def test_what_could_not_be_seen_is_shown_with_the_permission_that_would_show_it() -> None:
     shown = read(blocks.answer(answer(diagnoses.found()), PRESSED, library()))
     assert "resource locks" in shown
-    assert "grant Microsoft.Authorization/locks/read" in shown
+    assert "grant `Microsoft.Authorization/locks/read`" in shown
 
 
 def test_an_answer_that_saw_too_little_is_no_all_clear() -> None:

@@ -19,9 +19,11 @@ from sandbox.slack.cast import on_call_workspace
 from sandbox.slack.control import Control
 from sandbox.slack.server import SlackServer
 from tests.checking import azure
+from tests.deploy.slack_manifests import shipped
 from tests.jobs.conftest import BROKEN
 
 SCENARIO = "quota-blocks-upgrade"
+SHIPPED = shipped()
 
 
 class Start(Protocol):
@@ -54,7 +56,8 @@ def _nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackServer]:
-    async with SlackServer(on_call_workspace()) as server:
+    """With the rights that the shipped manifest asks for: what it forgets is refused here."""
+    async with SlackServer(on_call_workspace(), manifest=SHIPPED) as server:
         yield server
 
 

@@ -10,7 +10,12 @@ from sandbox.slack.message import Message
 
 def seen(message: Message) -> str:
     """All text that a reader sees of a message."""
-    return _text(message.blocks) or message.text
+    return text_of(message.blocks) or message.text
+
+
+def text_of(blocks: list[dict[str, Any]]) -> str:
+    """All text that a reader sees of blocks."""
+    return _text(blocks)
 
 
 def buttons(message: Message) -> list[str]:
@@ -34,7 +39,7 @@ async def answered(control: Control, channel: str = "incidents", number: int = 1
         done = [one for one in heads(control, channel) if is_answer(one)]
         return len(done) >= number and all(len(control.thread(channel, one.ts)) > 1 for one in done)
 
-    await control.until(all_there, 30)
+    await control.until(all_there, 60)
     return heads(control, channel)
 
 

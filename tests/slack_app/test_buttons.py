@@ -8,7 +8,7 @@ from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from sandbox.slack.server import Fault, SlackServer
 from sandbox.slack.views import View
-from tests.slack_app.reading import answered, buttons, is_answer, seen
+from tests.slack_app.reading import answered, buttons, heads, is_answer, seen
 
 
 async def _checked(control: Control) -> tuple[Message, Message]:
@@ -81,7 +81,9 @@ async def test_people_of_another_company_are_refused(bot: Bot, control: Control)
     await control.until(lambda: len(control.ephemerals("partner")) == 1)
     assert "of this workspace only" in control.ephemerals("partner")[0].text
     control.mention("partner", "partner-support", "check prod-weu")
-    await control.until(lambda: any("of this workspace" in one.text for one in control.messages("partner-support")))
+    await control.until(lambda: len(control.ephemerals("partner")) == 2)
+    assert "of this workspace only" in control.ephemerals("partner")[1].text
+    assert len(heads(control, "partner-support")) == 1
 
 
 async def test_without_a_name_there_is_a_menu_of_the_fleet(bot: Bot, control: Control) -> None:

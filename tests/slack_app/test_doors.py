@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from pathlib import Path
-from urllib.parse import urlencode
 
 import aiohttp
 import pytest
@@ -22,35 +20,6 @@ from tests.store.servers import python
 
 SERVE = ("-c", "from bot.cli import main; main()", "serve")
 FORM = "application/x-www-form-urlencoded"
-
-
-@pytest.mark.parametrize(("secret", "age_s"), [("of somebody else", 0), (None, 600)], ids=["forged", "old"])
-async def test_a_signature_that_is_not_good_is_refused(
-    start: Start, slack: SlackServer, control: Control, secret: str | None, age_s: int
-) -> None:
-    place = {"team_id": control.team.id, "channel_id": control.team.channel("incidents").id, "user_id": "U1"}
-    body = urlencode({**place, "command": "/aks", "text": "check prod-weu", "trigger_id": "1.2"}).encode()
-    headers = signed_headers(secret or slack.signing_secret, body, content_type=FORM, at=time.time() - age_s)
-    async with start(over_http=True) as bot, aiohttp.ClientSession() as session:
-        url = f"http://127.0.0.1:{bot.site.port}/slack/events"
-        async with session.post(url, data=body, headers=headers) as answer:
-            assert answer.status == 401
-        async with session.post(url, data=body, headers={"Content-Type": FORM}) as answer:
-            assert answer.status == 401
-    assert heads(control) == []
-
-
-async def test_a_replayed_request_is_answered_once(start: Start, slack: SlackServer, control: Control) -> None:
-    place = {"team_id": control.team.id, "channel_id": control.team.channel("incidents").id, "user_id": "U1"}
-    body = urlencode({**place, "command": "/aks", "text": "check prod-weu", "trigger_id": "1.2"}).encode()
-    headers = signed_headers(slack.signing_secret, body, content_type=FORM)
-    async with start(over_http=True) as bot, aiohttp.ClientSession() as session:
-        for number in (1, 2):
-            async with session.post(f"http://127.0.0.1:{bot.site.port}/slack/events", data=body, headers=headers) as it:
-                assert it.status == 200
-            assert len(await answered(control)) == 1, number
-        await control.slash("requester", "incidents", "/aks", "check prod-weu")
-        assert len(await answered(control, number=2)) == 2
 
 
 async def test_in_socket_mode_nothing_is_taken_over_http(bot: Bot, slack: SlackServer) -> None:

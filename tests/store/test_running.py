@@ -88,3 +88,15 @@ async def test_the_report_of_an_answer_is_found_by_its_request(running: RunningC
     await running.answered(QUESTION, "r1", Kept(123, "a report"))
     assert await running.report("r1") == Kept(123, "a report")
     assert await running.report("r2") is None
+
+
+async def test_a_report_is_shown_at_any_moment_while_its_answer_is_recorded(running: RunningChecks) -> None:
+    for number in range(50):
+        name = f"ada-{number}"
+        await running.join(name, name, "{}", "token")
+        kept = await running.keep(name, "the report")
+        looks = [running.shown(name, name) for _ in range(4)]
+        recorded, *shown = await asyncio.gather(running.answered(name, name, kept), *looks)
+        assert recorded is None
+        assert shown == [kept] * 4
+    assert await running.shown("never asked", "never asked") is None

@@ -22,6 +22,7 @@ from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.kubeconfig import ENTRA_SCOPE, BadKubeconfig, Entrance
 from handlers.clients.kube.paths import Asked
 from handlers.clients.kube.reply import Reply
+from handlers.clients.kube.sent_once import refuse_second
 from handlers.clients.kube.unreachable import CAUGHT, READ_S, SERVER, as_error
 from handlers.clients.kube.ways_in import way_in
 from handlers.model import Target
@@ -48,11 +49,13 @@ class Door:
         self._client = _client(entrance)
         self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_s, sock_read=READ_S)
 
-    async def send(self, method: str, target: str, body: Mapping[str, Any] | None) -> tuple[Reply, str]:
-        """The answer, and the token that it was asked with."""
+    async def send(
+        self, method: str, target: str, body: Mapping[str, Any] | None, also: Mapping[str, str] | None = None
+    ) -> tuple[Reply, str]:
+        """The answer, and the token that it was asked with. `also`: more headers."""
         wanted = Asked.at(target).wanted
         token = await self.tokens.current(wanted) if self.tokens else self.entrance.token
-        headers = {"Accept": "application/json, */*", "User-Agent": "aksbot"}
+        headers = {"Accept": "application/json, */*", "User-Agent": "aksbot", **(also or {})}
         if token:
             headers["Authorization"] = f"Bearer {token}"
         url = URL(self.entrance.server + target, encoded=True)
@@ -162,7 +165,7 @@ def _client(entrance: Entrance) -> Any:
         tls_server_name=entrance.server_name,
         proxy=entrance.proxy,
         connection_pool_maxsize=CONNECTIONS,
-        client_session_kwargs={"cookie_jar": aiohttp.DummyCookieJar()},
+        client_session_kwargs={"cookie_jar": aiohttp.DummyCookieJar(), "middlewares": (refuse_second,)},
     )
     # AKS's own authorities lack the key identifiers that Python 3.13 began to insist on.
     settings.disable_strict_ssl_verification = True

@@ -12,6 +12,7 @@ from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.clock import Clock, give_up_at
 from handlers.clients.errors import Throttled, TimedOut
+from handlers.clients.freshness import oldest_wanted
 
 Response = PipelineResponse[HttpRequest, AsyncHttpResponse]
 
@@ -30,12 +31,14 @@ class _Flight:
 
     task: asyncio.Task[Response]
     until: float
+    asked_at: float
     waiting: int = 0
 
 
 @dataclass
 class _Kept:
     answer: Response
+    asked_at: float
     until: float
 
 
@@ -47,14 +50,17 @@ class _Shelf:
 
     def find(self, key: str, now: float) -> Response | None:
         found = self.kept.get(key)
-        return found.answer if found and found.until > now else None
+        return found.answer if found and found.until > now and found.asked_at >= oldest_wanted() else None
 
-    def keep(self, key: str, answer: Response, now: float, fresh_for_s: float) -> None:
+    def keep(self, key: str, answer: Response, asked_at: float, now: float, fresh_for_s: float) -> None:
+        newer = self.kept.get(key)
+        if newer and newer.asked_at > asked_at:
+            return
         if len(self.kept) >= MANY:
             self.kept = {one: kept for one, kept in self.kept.items() if kept.until > now}
         while len(self.kept) >= MANY:
             self.kept.pop(next(iter(self.kept)))
-        self.kept[key] = _Kept(answer, now + fresh_for_s)
+        self.kept[key] = _Kept(answer, asked_at, now + fresh_for_s)
 
 
 class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
@@ -81,6 +87,9 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         if kept is not None:
             return kept
         flight = self._flights.get(key)
+        if flight and flight.asked_at < oldest_wanted():
+            self._ending.add(flight.task)  # its own people still wait for it
+            flight = None
         mine = flight is None
         flight = flight or self._take_off(key, request)
         try:
@@ -98,8 +107,8 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
 
     def _take_off(self, key: str, request: PipelineRequest[HttpRequest]) -> _Flight:
         task = asyncio.ensure_future(self.next.send(request))
-        flight = self._flights[key] = _Flight(task, give_up_at(self._clock))
-        task.add_done_callback(lambda done: self._land(key, done))
+        flight = self._flights[key] = _Flight(task, give_up_at(self._clock), self._clock.now())
+        task.add_done_callback(lambda done: self._land(key, flight))
         return flight
 
     async def _wait(self, key: str, flight: _Flight) -> Response:
@@ -109,17 +118,21 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         finally:
             flight.waiting -= 1
             if not flight.waiting and not flight.task.done():
-                self._flights.pop(key, None)
+                self._forget(key, flight)
                 self._ending.add(flight.task)
                 flight.task.cancel()
 
-    def _land(self, key: str, task: asyncio.Task[Response]) -> None:
+    def _land(self, key: str, flight: _Flight) -> None:
+        task = flight.task
         self._ending.discard(task)
-        flight = self._flights.get(key)
-        if flight and flight.task is task:
-            del self._flights[key]
+        self._forget(key, flight)
         if not task.cancelled() and task.exception() is None and self._fresh_for_s > 0:
-            self._shelf.keep(key, task.result(), self._clock.now(), self._fresh_for_s)
+            self._shelf.keep(key, task.result(), flight.asked_at, self._clock.now(), self._fresh_for_s)
+
+    def _forget(self, key: str, flight: _Flight) -> None:
+        """A newer one may have taken its place."""
+        if self._flights.get(key) is flight:
+            del self._flights[key]
 
 
 def _key(request: HttpRequest) -> str:

@@ -26,9 +26,10 @@ class Call:
     """The scopes that the call made use of."""
 
     def need(self, *any_of: str) -> None:
-        """Refuse the call if the app has none of these scopes."""
+        """Refuse the call if the app has none of these scopes. Which of several it used, the method itself says."""
         self.site.need_scope(*any_of)
-        self.used |= set(any_of) & set(self.site.manifest.scopes)
+        if len(any_of) == 1:
+            self.used.add(*any_of)
 
     def text(self, name: str) -> str:
         """An argument that must be there."""

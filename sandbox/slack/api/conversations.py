@@ -110,6 +110,7 @@ def open_direct(call: Call) -> Body:
     person = call.team.find_person(users[0])
     if person is None or person.deleted:
         raise Refused("user_not_found" if person is None else "user_disabled")
+    call.need("im:write")
     return {"no_op": False, "already_open": False, "channel": {"id": call.team.direct(person.id).id}}
 
 

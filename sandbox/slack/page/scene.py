@@ -25,7 +25,7 @@ class Line:
     day: str = ""
     """The day, where a new one begins."""
     follows: bool = False
-    """Whether the author stands above already."""
+    """Whether the author stands above already; the first reply of a thread has its own face."""
     replies: int = 0
     last_reply: str = ""
     repliers: list[Face] = field(default_factory=list)
@@ -139,7 +139,7 @@ class Scene:
             today = day(message.ts, now)
             if counting and (before is None or day(before.ts, now) != today):
                 line.day = today
-            elif before is not None and _together(before, message):
+            elif before is not None and before.ts != message.thread_ts and _together(before, message):
                 line.follows = lines[-1].face == line.face
             if counting:
                 self._count(line)

@@ -32,6 +32,17 @@ CLUSTER = f"/subscriptions/{SUB}/resourcegroups/{GROUP}/providers/Microsoft.Cont
 VNET = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/vnet"
 SUBNET = f"{VNET}/subnets/nodes"
 LOCATION = f"/subscriptions/{SUB}/providers/Microsoft.Compute/locations/westeurope"
+PROVIDERS = (
+    "Microsoft.ContainerService",
+    "Microsoft.Compute",
+    "Microsoft.Network",
+    "Microsoft.Storage",
+    "Microsoft.ManagedIdentity",
+    "Microsoft.OperationalInsights",
+    "Microsoft.OperationsManagement",
+    "Microsoft.Insights",
+    "Microsoft.KeyVault",
+)
 GRAPH = Graph.discover(handlers.evidence, handlers.diagnose)
 
 
@@ -80,6 +91,11 @@ class Azure:
         self.readyz: tuple[int, str] = (200, "[+]ping ok\n[+]etcd ok\nreadyz check passed")
         self.kube_trouble = ""
         """Why the API server is out of reach, as the client words it."""
+        self.registered: dict[str, str] = {}
+        """The registration of resource providers that are not Registered, by namespace."""
+        self.denials: list[Body] = []
+        """Deny assignments of the node resource group."""
+        self.writer_may: Body = {"actions": ["*"], "notActions": []}
         self.denied: set[str] = set()
         """Parts of paths that are answered with 403."""
 
@@ -96,6 +112,7 @@ class Azure:
             "mode": "User",
             "osType": "Linux",
             "upgradeSettings": {"maxSurge": "1"},
+            "eTag": f"tag-of-{name}",
             **properties,
         }
         self.machines[name] = [machine(name, number) for number in range(count if machines is None else machines)]
@@ -204,7 +221,7 @@ class Azure:
         hub = "/providers/Microsoft.Authorization"
         insights = f"/subscriptions/{SUB}/providers/Microsoft.Insights/eventtypes/management/values"
         found: dict[str, Any] = {
-            CLUSTER: resource(CLUSTER, self.cluster, location="westeurope", identity=self.identity),
+            CLUSTER: resource(CLUSTER, self.cluster, location="westeurope", identity=self.identity, eTag="tag-of-one"),
             f"{CLUSTER}/agentPools": rows(resource(pool_id(name), body) for name, body in self.pools.items()),
             f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachineScaleSets": rows(
                 self._scale_set(name) for name, body in self.pools.items() if body["type"] == "VirtualMachineScaleSets"
@@ -226,6 +243,17 @@ class Azure:
             f"{CLUSTER}/providers/Microsoft.ResourceHealth/availabilityStatuses/current": {
                 "properties": {"availabilityState": self.health, "summary": "as seen by Azure"}
             },
+        }
+        namespaces = dict.fromkeys(PROVIDERS, "Registered") | self.registered
+        above = f"/subscriptions/{SUB}"
+        found |= {
+            f"{above}/providers/{one}": {"namespace": one, "registrationState": state}
+            for one, state in namespaces.items()
+        }
+        found[f"{NODE_GROUP_ID}{hub}/denyAssignments"] = rows(self.denials)
+        found |= {
+            f"{place}{hub}/permissions": rows([self.writer_may])
+            for place in (above, CLUSTER, NODE_GROUP_ID, *self.subnets)
         }
         found[f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines"] = rows(self.virtual_machines)
         found |= {f"{scale_set_id(name)}/virtualMachines": rows(self.machines[name]) for name in self.pools}

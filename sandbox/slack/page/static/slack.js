@@ -60,6 +60,7 @@ async function busy(element, work) {
 }
 
 document.addEventListener("click", async (event) => {
+  for (const menu of document.querySelectorAll(".more[open], .you[open]")) if (!menu.contains(event.target) || event.target.closest(".menu button")) menu.open = false;
   const thread = event.target.closest("a[data-thread]");
   if (thread && !event.metaKey && !event.ctrlKey) {
     event.preventDefault();
@@ -79,6 +80,19 @@ document.addEventListener("click", async (event) => {
   if (element.tagName === "A" && element.getAttribute("href") === "#") event.preventDefault();
   if (await confirmed(element)) busy(element, () => deed({ do: "press", ...placeOf(element) }));
 });
+
+// A long press on a phone is what the three dots are on a desktop.
+document.addEventListener("contextmenu", (event) => {
+  const menu = event.pointerType === "touch" && event.target.closest(".message")?.querySelector(".more");
+  if (!menu) return;
+  event.preventDefault();
+  menu.open = true;
+});
+
+document.addEventListener("toggle", (event) => {
+  if (!event.target.matches(".more[open]")) return;
+  event.target.querySelector(".menu").scrollIntoView({ block: "nearest" });
+}, true);
 
 document.addEventListener("change", async (event) => {
   const field = event.target.closest("[data-field][data-live]");
@@ -156,6 +170,11 @@ document.addEventListener("keydown", (event) => {
   const external = event.target.closest(".external");
   if (external) return walk(external, event);
   if (event.key === "Escape") {
+    const menu = document.querySelector(".more[open]");
+    if (menu) {
+      menu.open = false;
+      return menu.querySelector("summary").focus();
+    }
     if (byId("veil")) return deed({ do: "close" }).then(refresh);
     if (page.thread && !area?.value) openThread("");
   }

@@ -1,0 +1,107 @@
+"""Who may let a fix run: the policy, the person and the moment. Pure; what is not known must not be guessed here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from bot.approvals.proposal import Rules
+from bot.policy.fixes import Fixes, FixRule, Freeze, HighestRisk
+from bot.policy.look import Asker
+from handlers.remedy.plan import Plan, Risk
+from handlers.resource_id import last_name
+
+
+class Barrier(Enum):
+    """What stands against a fix, or against a person who would approve it."""
+
+    NO_RULE = "no rule of the policy covers it"
+    NOBODY = "the rule names no approver"
+    RISK = "it is riskier than the rule allows"
+    FROZEN = "it is frozen now"
+    PERSON = "this person is not among the approvers"
+    GUEST = "guests and people of another company never approve"
+
+
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """No, and why; who may instead."""
+
+    barrier: Barrier
+    rule: int = 0
+    approvers: tuple[str, ...] = ()
+    freeze: Freeze | None = None
+    glass: tuple[str, ...] = ()
+    """Who may break the glass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The fix may be offered, under this rule."""
+
+    number: int
+    rule: FixRule
+    rules: Rules
+
+    @property
+    def ping(self) -> tuple[str, ...]:
+        return self.rule.ping or self.rule.approvers
+
+
+_RISKS: Sequence[str] = [one.value for one in HighestRisk]
+
+
+def may_be_offered(fixes: Fixes, plan: Plan, now: datetime) -> Open | Barred:
+    """Whether somebody may let this run at all, now."""
+    cluster = last_name(plan.cluster)
+    found = fixes.rule_for(cluster, plan.remedy)
+    if found is None:
+        return Barred(Barrier.NO_RULE)
+    number, rule = found
+    if not rule.approvers and not rule.break_glass:
+        return Barred(Barrier.NOBODY, number)
+    if _is_riskier(plan.risk, rule.highest_risk):
+        return Barred(Barrier.RISK, number)
+    lasts_ms = fixes.expires_minutes * 60_000
+    offer = Open(number, rule, Rules(rule.approvals, rule.requester_counts, rule.reason, lasts_ms))
+    freeze = fixes.freeze_on(rule, now)
+    if freeze and not rule.break_glass:
+        return Barred(Barrier.FROZEN, number, rule.approvers, freeze)
+    return offer
+
+
+def may_approve(fixes: Fixes, plan: Plan, asker: Asker, now: datetime) -> Open | Barred:
+    """Whether this person may approve it now. That they asked for it themselves is looked at by the move."""
+    offer = may_be_offered(fixes, plan, now)
+    if isinstance(offer, Barred):
+        return offer
+    rule = offer.rule
+    if freeze := fixes.freeze_on(rule, now):
+        return Barred(Barrier.FROZEN, offer.number, rule.approvers, freeze, rule.break_glass)
+    if asker.guest or asker.stranger:
+        return Barred(Barrier.GUEST, offer.number, rule.approvers)
+    if not _is_among(asker, rule.approvers):
+        return Barred(Barrier.PERSON, offer.number, rule.approvers, glass=rule.break_glass)
+    return offer
+
+
+def may_break_glass(fixes: Fixes, plan: Plan, asker: Asker, now: datetime) -> Open | Barred:
+    """Whether this person may let it run alone, with a reason, whatever is frozen."""
+    offer = may_be_offered(fixes, plan, now)
+    if isinstance(offer, Barred):
+        return offer
+    if asker.guest or asker.stranger:
+        return Barred(Barrier.GUEST, offer.number, offer.rule.break_glass)
+    if not _is_among(asker, offer.rule.break_glass):
+        return Barred(Barrier.PERSON, offer.number, offer.rule.approvers, glass=offer.rule.break_glass)
+    return offer
+
+
+def _is_among(asker: Asker, people: tuple[str, ...]) -> bool:
+    return any(one == f"{asker.team}:{asker.user}" or one in asker.groups for one in people)
+
+
+def _is_riskier(risk: Risk, highest: HighestRisk) -> bool:
+    return _RISKS.index(risk.value) > _RISKS.index(highest.value)

@@ -1,0 +1,143 @@
+"""A fix that was offered, and what people said to it.
+
+    offered ──approvals──▶ approved ──a worker takes it──▶ running ──▶ ended
+       └──────── declined, expired, stale ────────────────────────────▶ ended
+
+Every move is a pure function from a proposal to the next one, or to the reason why not. The store applies it in one
+compare-and-set, by the server's clock: of two clicks at once one moves, the other is told so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from handlers.remedy.plan import Plan
+
+
+class State(StrEnum):
+    OFFERED = "offered"
+    APPROVED = "approved"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+class End(StrEnum):
+    """How it ended."""
+
+    FIXED = "fixed"
+    NOT_FIXED = "not-fixed"
+    UNVERIFIED = "unverified"
+    STALE = "stale"
+    EXPIRED = "expired"
+    DENIED = "denied"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who it is: an id is only worth something together with its team."""
+
+    team: str
+    user: str
+    name: str = ""
+
+    def is_(self, other: Person | None) -> bool:
+        return other is not None and (self.team, self.user) == (other.team, other.user)
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One person's word for exactly this plan."""
+
+    person: Person
+    at_ms: int
+    digest: str
+    reason: str = ""
+    broke_glass: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the policy asked for when the fix was offered."""
+
+    needed: int
+    requester_counts: bool
+    reason_needed: bool
+    lasts_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where the offer stands, and where its message is."""
+
+    channel: str
+    thread_ts: str | None = None
+    message_ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One offered fix."""
+
+    id: str
+    plan: Plan
+    team: str
+    spot: Spot
+    rules: Rules
+    offered_ms: int
+    expires_ms: int
+    state: State = State.OFFERED
+    requester: Person | None = None
+    reason: str = ""
+    approvals: tuple[Approval, ...] = ()
+    end: End | None = None
+    why: str = ""
+    """Of the end, for people."""
+    ended_by: Person | None = None
+    cancel_by: Person | None = None
+    """Who asked that it stop between two steps."""
+    version: int = 0
+
+    @property
+    def digest(self) -> str:
+        return self.plan.digest
+
+    @property
+    def missing(self) -> int:
+        """How many approvals it still needs."""
+        return max(self.rules.needed - len(self.approvals), 0)
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self) | {"plan": self.plan.as_json()}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Proposal:
+        data: dict[str, Any] = json.loads(text)
+        return cls(
+            plan=Plan.from_json(data.pop("plan")),
+            spot=Spot(**data.pop("spot")),
+            rules=Rules(**data.pop("rules")),
+            state=State(data.pop("state")),
+            requester=_person(data.pop("requester")),
+            approvals=tuple(_approval(one) for one in data.pop("approvals")),
+            end=End(end) if (end := data.pop("end")) else None,
+            ended_by=_person(data.pop("ended_by")),
+            cancel_by=_person(data.pop("cancel_by")),
+            **data,
+        )
+
+    def moved(self, **changes: Any) -> Proposal:
+        return replace(self, **changes)
+
+
+def _person(data: Mapping[str, Any] | None) -> Person | None:
+    return Person(**data) if data else None
+
+
+def _approval(data: Mapping[str, Any]) -> Approval:
+    return Approval(**{**data, "person": Person(**data["person"])})

@@ -1,0 +1,96 @@
+"""What was done to a cluster, by whom, on whose word. Each record holds the hash of the one before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+GENESIS = "0" * 64
+"""What the first record holds in place of a hash."""
+
+
+class What(StrEnum):
+    """What can happen to a fix, and to the audit itself."""
+
+    OFFERED = "offered"
+    REQUESTED = "requested"
+    APPROVED = "approved"
+    DECLINED = "declined"
+    REFUSED = "refused"
+    """Somebody tried what they may not."""
+    BROKE_GLASS = "broke-glass"
+    STARTED = "started"
+    CALLED = "called"
+    CANCELLED = "cancelled"
+    ENDED = "ended"
+    RESTORED = "restored"
+    """What a lost fix had relaxed was put back."""
+    RAN_COMMAND = "ran-command"
+    """A question went into a cluster through Azure's run-command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Whose act it is. The bot's own has no user."""
+
+    team: str = ""
+    user: str = ""
+    name: str = "aksbot"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is to be recorded."""
+
+    what: What
+    who: Actor
+    cluster: str
+    proposal: str = ""
+    remedy: str = ""
+    target: str = ""
+    digest: str = ""
+    reason: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """Calls with their request ids, the result: plain JSON, nothing secret."""
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An entry in its place. `body` is kept as it was written: the hash is over these very characters."""
+
+    number: int
+    at_ms: int
+    previous: str
+    body: str
+    hash: str
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        read: dict[str, Any] = json.loads(self.body)
+        return read
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the log and for export; whoever has it can check the chain."""
+        return {
+            "number": self.number,
+            "at_ms": self.at_ms,
+            "previous": self.previous,
+            "hash": self.hash,
+            "body": self.body,
+        }
+
+
+def link(number: int, at_ms: int, previous: str, body: str) -> str:
+    """The hash of a record."""
+    return sha256(f"{number}\n{at_ms}\n{previous}\n{body}".encode()).hexdigest()
+
+
+def seal(number: int, at_ms: int, previous: str, body: str) -> Record:
+    return Record(number, at_ms, previous, body, link(number, at_ms, previous, body))

@@ -1,0 +1,122 @@
+"""Playing scenarios: each with an Azure, a Slack and a bot of its own, a few at a time in one process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from redis.asyncio import Redis
+
+from bot.drill.result import Item, Played
+from bot.drill.steps import Amiss, Ask, Compare, Read, Scene, Step
+from bot.library import load
+from bot.playground.surroundings import azure, bot_between, own_settings, slack
+from bot.store.connect import connected
+from handlers.problem import Problem
+from runbooks.library import Library
+from sandbox.scenario import Expectation, Scenario
+from sandbox.slack.cast import drill_workspace
+from sandbox.world import World
+
+AT_ONCE = 4
+"""They share one process; what is gained is the time in which Slack or a deadline makes one of them wait."""
+ANSWER_WITHIN_S = 60.0
+
+Tell = Callable[[Played], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A scenario or its twin, ready to be played."""
+
+    name: str
+    world: World
+    expect: Expectation
+    clusters: tuple[str, ...]
+
+    def expected(self, cluster: str) -> tuple[Item, ...]:
+        return tuple(Item(cluster, one.code, one.subject, one.root) for one in self.expect.get(cluster, ()))
+
+
+def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
+    """What there is to play of a scenario."""
+    found = [Piece(scenario.name, scenario.world, scenario.expect, scenario.speaks_of)]
+    if twins and scenario.twin:
+        twin = scenario.twin_world()
+        found.append(Piece(f"{scenario.name}/twin", twin, scenario.twin.expect, scenario.speaks_of))
+    return found
+
+
+def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
+    """What happens with one cluster."""
+    return Ask(cluster), Compare(cluster, piece.expected(cluster)), Read(cluster)
+
+
+async def drill(
+    load_scenario: Callable[[str], Scenario], names: Sequence[str], *, twins: bool, over_http: bool, tell: Tell
+) -> list[Played]:
+    """Play all of them and tell of each as it ends; the result is in the order in which they were named."""
+    library = load(own_settings())
+    played: dict[str, Played] = {}
+    with TemporaryDirectory(prefix="aksbot-drill-", ignore_cleanup_errors=True) as folder:
+        async with connected(None, Path(folder)) as state, asyncio.TaskGroup() as group:
+            waiting = iter(names)
+
+            async def keep_playing(number: int) -> None:
+                stage = _Stage(library, f"{state.url}?db={number}", Path(folder, str(number)), over_http)
+                for name in waiting:
+                    for piece in pieces(load_scenario(name), twins=twins):
+                        played[piece.name] = done = await stage.play(piece)
+                        tell(done)
+
+            for number in range(AT_ONCE):
+                group.create_task(keep_playing(number), name=f"stage {number} of the drill")
+    order = {name: place for place, name in enumerate(names)}
+    return sorted(played.values(), key=lambda one: (order.get(one.scenario.partition("/")[0], 0), one.scenario))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """One place to play at, with a state of its own that is empty before each piece."""
+
+    library: Library
+    redis_url: str
+    data_dir: Path
+    over_http: bool
+
+    async def play(self, piece: Piece) -> Played:
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        found: list[Item] = []
+        try:
+            why = await self._play(piece, found)
+        except Problem as problem:
+            why = [f"{problem.what}: {problem.why}"]
+        expected = tuple(item for cluster in piece.clusters for item in piece.expected(cluster))
+        return Played(piece.name, expected, tuple(found), (loop.time() - start) * 1000, tuple(why))
+
+    async def _play(self, piece: Piece, found: list[Item]) -> list[str]:
+        async with Redis.from_url(self.redis_url) as redis:
+            await redis.flushdb()
+        async with (
+            azure(piece.world) as arm,
+            slack(drill_workspace(piece.clusters)) as chat,
+            bot_between(arm, chat, self.redis_url, self.data_dir, over_http=self.over_http) as around,
+        ):
+            scene = Scene(around, self.library, ANSWER_WITHIN_S)
+            why = await asyncio.gather(*(_follow(scene, one, steps_for(piece, one)) for one in piece.clusters))
+            found += (item for cluster in piece.clusters for item in scene.items(cluster))
+        return [one for one in why if one]
+
+
+async def _follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
+    """One cluster's steps, up to the first that finds something amiss."""
+    for step in steps:
+        try:
+            await step.take(scene)
+        except Amiss as amiss:
+            return f"{cluster}: {amiss}"
+    return ""

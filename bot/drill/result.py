@@ -1,0 +1,59 @@
+"""How a drill went. The keys are a contract (`aksbot drill --output json`): they are added to, never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Item:
+    """One finding on one cluster, expected or found. Subjects compare in any case."""
+
+    cluster: str
+    code: str
+    subject: str
+    root: bool
+
+    @property
+    def key(self) -> tuple[str, str, str, bool]:
+        return self.cluster, self.code, self.subject.lower(), self.root
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"cluster": self.cluster, "code": self.code, "subject": self.subject, "root": self.root}
+
+    def __str__(self) -> str:
+        return f"{self.code} on {self.subject}{' as a root' if self.root else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One scenario, played and judged."""
+
+    scenario: str
+    expected: tuple[Item, ...]
+    found: tuple[Item, ...]
+    took_ms: float
+    why: tuple[str, ...] = ()
+    """What was not as expected; empty when all was well."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.why
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario,
+            "ok": self.ok,
+            "expected": [one.as_dict() for one in sorted(self.expected)],
+            "found": [one.as_dict() for one in sorted(self.found)],
+            "took_ms": round(self.took_ms, 1),
+            "why": "; ".join(self.why),
+        }
+
+
+def differences(expected: tuple[Item, ...], found: tuple[Item, ...]) -> list[str]:
+    """What is missing and what is too much, in words."""
+    wanted, there = {one.key for one in expected}, {one.key for one in found}
+    missing = [f"not found: {one}" for one in sorted(expected) if one.key not in there]
+    return missing + [f"found, but not expected: {one}" for one in sorted(found) if one.key not in wanted]

@@ -1,0 +1,128 @@
+"""What happens in a drill, one step after the other. A step that finds something amiss raises `Amiss`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot.drill.result import Item, differences
+from bot.playground.asking import Answer, buttons, check_in_slack, words_of
+from bot.playground.surroundings import Surroundings
+from bot.render.verdict import label, not_checked
+from bot.slack import words
+from bot.slack.message import CHECK_AGAIN, SHOW_ALL, STEPS, WRONG
+from handlers.model import Finding, State
+from handlers.problem import Problem
+from runbooks.library import Library
+
+WHO_ASKS = "requester"
+
+
+class Amiss(Exception):
+    """Something was not as expected; the text says what."""
+
+
+@dataclass
+class Scene:
+    """Where a drill takes place, and what has been answered so far, by cluster."""
+
+    around: Surroundings
+    library: Library
+    answer_within_s: float
+    answers: dict[str, Answer] = field(default_factory=dict)
+
+    def items(self, cluster: str) -> tuple[Item, ...]:
+        """What the bot has found there."""
+        answer = self.answers.get(cluster)
+        ranked = answer.report.diagnosis.findings if answer and answer.report else ()
+        return tuple(Item(cluster, one.finding.code, one.finding.subject, one.root) for one in ranked)
+
+
+class Step(Protocol):
+    """One thing that is done or looked at."""
+
+    async def take(self, scene: Scene) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Somebody types the command in the cluster's channel, and waits for the answer."""
+
+    cluster: str
+
+    async def take(self, scene: Scene) -> None:
+        try:
+            scene.answers[self.cluster] = await check_in_slack(
+                scene.around, WHO_ASKS, self.cluster, self.cluster, scene.answer_within_s
+            )
+        except Problem as problem:
+            raise Amiss(f"{problem.what}: {problem.why}") from problem
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """The bot has found what is expected, and nothing else."""
+
+    cluster: str
+    expected: tuple[Item, ...]
+
+    async def take(self, scene: Scene) -> None:
+        answer = scene.answers[self.cluster]
+        if answer.report is None:
+            raise Amiss(f"no check was made: {words_of(answer.head)[:300]}")
+        differing = differences(self.expected, scene.items(self.cluster))
+        if differing:
+            raise Amiss("; ".join(differing))
+        diagnosis = answer.report.diagnosis
+        wanted = State.FOUND if self.expected else State.CLEAR
+        if diagnosis.state is not wanted and not not_checked(diagnosis):
+            open_checks = ", ".join(
+                one.id for one in diagnosis.checks if one.outcome.value in ("inconclusive", "crashed")
+            )
+            raise Amiss(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {open_checks}")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a person reads says the same: the verdict in the channel, the root cause first in its thread, buttons."""
+
+    cluster: str
+
+    async def take(self, scene: Scene) -> None:
+        answer = scene.answers[self.cluster]
+        if answer.report is None:
+            raise Amiss("there is no answer to read")
+        diagnosis = answer.report.diagnosis
+        head = words_of(answer.head)
+        for wanted in (label(diagnosis)[0], self.cluster):
+            if wanted not in head:
+                raise Amiss(f"the message in the channel does not say {wanted!r}: {head[:200]}")
+        _must_have(buttons(answer.head), CHECK_AGAIN, SHOW_ALL, WRONG)
+        roots = [one.finding for one in diagnosis.findings if one.root]
+        if roots:
+            self._read_thread(answer, roots, scene.library)
+
+    def _read_thread(self, answer: Answer, roots: list[Finding], library: Library) -> None:
+        if not answer.thread:
+            raise Amiss("there is nothing in the thread")
+        first, whole = words_of(answer.thread[0]), " ".join(map(words_of, answer.thread))
+        places = [(first.find(words.plain(_title(one, library), 300)), one.code) for one in roots[:1]]
+        others = [(whole.find(words.plain(_title(one, library), 300)), one.code) for one in roots[1:]]
+        for place, code in (*places, *others):
+            if place < 0:
+                raise Amiss(f"the thread does not speak of {code} by its title")
+        if any(place < places[0][0] for place, _ in others):
+            raise Amiss(f"the thread does not begin with {places[0][1]}")
+        if any(one.code in library for one in roots):
+            _must_have([name for one in answer.thread for name in buttons(one)], f"{STEPS}_0")
+
+
+def _title(finding: Finding, library: Library) -> str:
+    runbook = library.get(finding.code)
+    return runbook.title if runbook else finding.code
+
+
+def _must_have(there: list[str], *wanted: str) -> None:
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        raise Amiss(f"there is no button {', '.join(missing)}")

@@ -1,0 +1,99 @@
+"""A question in the sandbox's Slack, and the answer as it stands there for whoever asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bot.events import Report
+from bot.jobs import report_json
+from bot.playground.surroundings import Surroundings
+from bot.slack.message import CHECK_AGAIN
+from bot.store.running import RunningChecks
+from handlers.problem import Exit, Problem
+from sandbox.slack.control import Control
+from sandbox.slack.message import Message
+
+COMMAND = "/aks"
+_LOOK_AGAIN_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was said, and what the bot remembers of it: nothing where it could not check."""
+
+    head: Message
+    thread: tuple[Message, ...]
+    report: Report | None
+    took_s: float
+
+
+async def check_in_slack(around: Surroundings, person: str, channel: str, cluster: str, timeout_s: float) -> Answer:
+    """Type `/aks check <cluster>`, and wait until the whole answer stands in its thread."""
+    control, loop = around.slack.control, asyncio.get_running_loop()
+    before = {one.ts for one in heads(control, channel)}
+    start = loop.time()
+    try:
+        async with asyncio.timeout(timeout_s):
+            await control.slash(person, channel, COMMAND, f"check {cluster}")
+            [head] = await control.until(lambda: _answered(control, channel, before), timeout_s)
+            request = job_of(head)
+            await _told(around.checks, request)
+    except TimeoutError as late:
+        told = [words_of(one) for one in control.ephemerals(person, channel)]
+        why = f"the answer did not stand in the thread within {timeout_s:g} s"
+        why += f"; {person} was told: {told[-1][:200]}" if told else ""
+        do = "try again when this machine has less to do; if it stays so, report it"
+        raise Problem(f"cannot show the check of {cluster}", why, do, code=Exit.UNAVAILABLE) from late
+    took_s = loop.time() - start
+    kept = await around.checks.report(request)
+    report = report_json.load(kept.text) if kept else None
+    return Answer(head, tuple(control.thread(channel, head.ts)[1:]), report, took_s)
+
+
+async def _told(checks: RunningChecks, request: str) -> None:
+    """Until the bot remembers that it has answered: by then the last message of the thread stands."""
+    while True:
+        if await checks.are_answered([request]):
+            return
+        await asyncio.sleep(_LOOK_AGAIN_S)
+
+
+def heads(control: Control, channel: str) -> list[Message]:
+    """What the bot has said in the channel itself."""
+    return [one for one in control.messages(channel) if one.user == control.team.bot.id and not one.is_reply]
+
+
+def job_of(head: Message) -> str:
+    """The job that a message of the bot belongs to."""
+    return str((head.metadata or {}).get("event_payload", {}).get("job", ""))
+
+
+def buttons(message: Message) -> list[str]:
+    """The action ids of what can be pressed under it."""
+    return [one["action_id"] for block in message.blocks for one in block.get("elements", []) if "action_id" in one]
+
+
+def words_of(message: Message) -> str:
+    """All that a reader sees of a message."""
+    return " ".join(_texts(message.blocks)) or message.text
+
+
+def _answered(control: Control, channel: str, before: set[str]) -> list[Message]:
+    """The first new answer. Also where the bot could not check, it offers to try again."""
+    new = (one for one in heads(control, channel) if one.ts not in before)
+    return [one for one in new if CHECK_AGAIN in buttons(one)][:1]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, dict):
+        if isinstance(value.get("text"), str):
+            yield value["text"]
+        for key in ("text", "fields", "elements", "tasks", "options"):
+            if isinstance(value.get(key), list | dict):
+                yield from _texts(value[key])

@@ -1,0 +1,130 @@
+"""`aksbot demo`: a fleet on a bad night and the whole bot in a Slack of its own, to look at with a browser."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bot.jobs.stopping import told_to_stop, unless_stopped
+from bot.library import load
+from bot.playground.asking import COMMAND, Answer, check_in_slack, words_of
+from bot.playground.incident import CHANNEL, WHO_ASKS, tell_of_the_incident
+from bot.playground.log_file import log_to
+from bot.playground.surroundings import Surroundings, azure, bot_between, own_settings, slack
+from bot.render.clean import width, wrapped
+from bot.render.line import Line
+from bot.render.proof import proof_lines
+from bot.render.subject import short
+from bot.render.terminal import show_lines
+from bot.render.verdict import verdict
+from bot.slack import words
+from bot.store.connect import connected
+from handlers.problem import Problem
+from runbooks.library import Library
+from sandbox.scenario import Scenario
+from sandbox.slack.cast import on_call_workspace
+from sandbox.slack.server import SlackServer
+
+FLEET = "demo-fleet"
+CLUSTER = "prod-weu"
+"""The one that the alert is about."""
+ANSWER_WITHIN_S = 60.0
+"""It takes a second; a machine that is starting many things at once may need longer."""
+
+
+async def demonstrate(*, port: int, stay: bool) -> None:
+    """Show one check from the command to the verdict, then serve the page until Ctrl-C; or end, where nobody stays."""
+    await unless_stopped(_demonstrate(port, stay=stay))
+
+
+async def _demonstrate(port: int, *, stay: bool) -> None:
+    scenario = Scenario.load(FLEET)
+    _say(Line.of(("Starting an Azure, its clusters, a Slack and the bot on this machine …", "dim")))
+    # What a bot leaves running for a moment may still write into the folder.
+    with (
+        TemporaryDirectory(prefix="aksbot-demo-", ignore_cleanup_errors=True) as name,
+        log_to(Path(name, "log")) as log,
+    ):
+        async with _stage(scenario, port, Path(name)) as around:
+            tell_of_the_incident(around.slack.control, scenario.world, CLUSTER)
+            _say(*_asked(scenario))
+            answer = await check_in_slack(around, WHO_ASKS, CHANNEL, CLUSTER, ANSWER_WITHIN_S)
+            _say(*_answered(answer, load(own_settings())), *_invitation(around.slack, scenario))
+            if stay:
+                _say(Line.of((f"It runs until Ctrl-C. Its log is {log}.", "dim")))
+                await told_to_stop()
+            else:
+                _say(*_paragraph("Nobody sits at this output, so it ends here. `aksbot demo --stay` goes on."))
+
+
+@asynccontextmanager
+async def _stage(scenario: Scenario, port: int, folder: Path) -> AsyncIterator[Surroundings]:
+    async with (
+        slack(on_call_workspace(), port=port) as chat,
+        azure(scenario.world) as arm,
+        connected(None, folder) as state,
+        bot_between(arm, chat, state.url, folder) as around,
+    ):
+        yield around
+
+
+# -- what is said in the terminal -------------------------------------------------------------------------------------
+
+
+def _asked(scenario: Scenario) -> Iterator[Line]:
+    yield Line()
+    yield Line.of((scenario.title, "title"))
+    yield from _paragraph(scenario.story)
+    yield Line()
+    yield Line.of((f"#{CHANNEL}  {WHO_ASKS}: ", "dim"), (f"{COMMAND} check {CLUSTER}", "command"))
+    yield Line()
+
+
+def _answered(answer: Answer, library: Library) -> Iterator[Line]:
+    """The verdict and its causes; the rest is what the page is for."""
+    if answer.report is None:
+        raise Problem(f"cannot show the check of {CLUSTER}", words_of(answer.head)[:500], "report this")
+    diagnosis = answer.report.diagnosis
+    yield verdict(diagnosis)
+    for finding in (ranked.finding for ranked in diagnosis.findings if ranked.root):
+        runbook = library.get(finding.code)
+        yield Line.of((f"✗ {runbook.title if runbook else finding.code}", "error"))
+        yield Line.of((f"  {short(finding.subject)} · {finding.code}", "dim"))
+        yield from proof_lines(finding, width())
+    yield Line.of((f"The whole answer stood in its thread {answer.took_s:.1f} s after the question.", "dim"))
+
+
+def _invitation(chat: SlackServer, scenario: Scenario) -> Iterator[Line]:
+    others = [name for name, findings in scenario.expect.items() if findings and name != CLUSTER]
+    team = chat.control.team
+    yield Line()
+    yield Line.of(
+        ("Open  ", "heading"), (f"{chat.page_url}w/{team.domain}/{WHO_ASKS}/c/{_channel_id(chat)}", "command")
+    )
+    yield Line()
+    yield Line.of(("Three things to try there", "heading"))
+    tries = (
+        f"Open the thread under the answer, and press *{words.STEPS}*.",
+        f"Type {COMMAND} check {others[0]}, or {' or '.join(others[1:])}: each is broken in its own way.",
+        f"Type {COMMAND} clusters, then be somebody else (top left) and look at what they see.",
+    )
+    for number, text in enumerate(tries, 1):
+        yield from _paragraph(text, indent=f"  {number}. ", hang="     ")
+    yield Line()
+
+
+def _channel_id(chat: SlackServer) -> str:
+    return chat.control.team.channel(CHANNEL).id
+
+
+def _paragraph(text: str, indent: str = "", hang: str = "") -> Iterator[Line]:
+    yield from (Line.of((line, "")) for line in wrapped(text, indent=indent, hang=hang, columns=width()))
+
+
+def _say(*lines: Line) -> None:
+    """At once: somebody waits, and a program may."""
+    show_lines(lines)
+    sys.stdout.flush()

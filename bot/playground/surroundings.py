@@ -1,0 +1,114 @@
+"""What a bot lives between in the sandbox: its Azure, its Slack, its state; and the bot itself, as `serve` runs it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import SecretStr
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
+from redis.asyncio import Redis
+
+from bot.app import Bot, running
+from bot.http_server import SLACK_PATH
+from bot.settings import Settings
+from bot.store.running import RunningChecks
+from handlers.clients.access import AzureAccess
+from handlers.problem import Exit, Problem
+from sandbox.arm.server import ArmServer
+from sandbox.slack.server import SlackServer
+from sandbox.slack.workspace import Workspace
+from sandbox.world import World
+
+HERE = "127.0.0.1"
+
+T = TypeVar("T", ArmServer, SlackServer)
+
+
+class OwnSettings(Settings):
+    """Only what it is given: this process's environment and file are about somebody's real Azure and Slack."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
+
+
+def own_settings(**values: Any) -> Settings:
+    """The defaults, but for these."""
+    return OwnSettings(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """All of it, running."""
+
+    arm: ArmServer
+    slack: SlackServer
+    bot: Bot
+    checks: RunningChecks
+    """What the bot remembers of its answers."""
+
+
+@asynccontextmanager
+async def azure(world: World, *, port: int = 0) -> AsyncIterator[ArmServer]:
+    """An Azure with its clusters."""
+    async with AsyncExitStack() as stack:
+        yield await _served(stack, ArmServer(world, port=port), port)
+
+
+@asynccontextmanager
+async def slack(workspace: Workspace, *, port: int = 0) -> AsyncIterator[SlackServer]:
+    """A Slack in which the bot is installed."""
+    async with AsyncExitStack() as stack:
+        yield await _served(stack, SlackServer(workspace, port=port), port)
+
+
+@asynccontextmanager
+async def bot_between(
+    arm: ArmServer, slack: SlackServer, redis_url: str, data_dir: Path, *, over_http: bool = False
+) -> AsyncIterator[Surroundings]:
+    """The whole bot, in Socket Mode or over HTTP."""
+    chosen = own_settings(
+        azure_resource_manager=arm.url,
+        azure_authority=arm.url,
+        ca_bundle=arm.ca_file,
+        data_dir=data_dir,
+        http_port=0,
+        redis_url=SecretStr(redis_url),
+        slack_api_url=slack.url,
+        slack_bot_token=SecretStr(slack.bot_token),
+        slack_app_token=None if over_http else SecretStr(slack.app_token),
+        slack_signing_secret=SecretStr(slack.signing_secret),
+    )
+    async with (
+        Redis.from_url(redis_url, decode_responses=True) as redis,
+        running(chosen, host=HERE, azure=reader_of(arm)) as bot,
+    ):
+        if over_http:
+            await slack.connect_http(f"http://{HERE}:{bot.site.port}{SLACK_PATH}")
+        yield Surroundings(arm, slack, bot, RunningChecks(redis))
+
+
+def reader_of(arm: ArmServer) -> AzureAccess:
+    """The sandbox, whatever this process's environment says about Azure."""
+    return AzureAccess(
+        resource_manager=arm.url, authority=arm.url, ca_bundle=arm.ca_file, identity=arm.environment("reader")
+    )
+
+
+async def _served(stack: AsyncExitStack, server: T, port: int) -> T:
+    try:
+        return await stack.enter_async_context(server)
+    except OSError as taken:
+        why, do = taken.strerror or str(taken), "choose another port, or 0 for a free one"
+        raise Problem(f"cannot serve on port {port}", why, do, code=Exit.USAGE) from taken

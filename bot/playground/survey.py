@@ -1,0 +1,73 @@
+"""`aksbot demo --once`: every cluster of a fleet that is in trouble, checked in the terminal."""
+
+from __future__ import annotations
+
+from bot.check import check_target, engine_for
+from bot.clients import clients
+from bot.commands.check import watched
+from bot.events import Report, Scope
+from bot.library import load
+from bot.playground.surroundings import azure, own_settings, reader_of
+from bot.render.clean import one_line, width, wrapped
+from bot.render.line import Line
+from bot.render.report import report_lines
+from bot.render.terminal import show_lines
+from bot.render.verdict import label, not_checked, summary
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.names import fleet
+from handlers.model import State, Target
+from handlers.resource_id import ResourceId
+from sandbox.scenario import Scenario
+
+
+async def survey(scenario: Scenario) -> None:
+    """Check all of it, and print what came out."""
+    chosen = own_settings()
+    library = load(chosen)
+    engine = engine_for(library, Scope(), chosen.check_timeout_s)
+    reports: list[Report] = []
+    async with azure(scenario.world) as arm, clients(reader_of(arm), KubeAccess()) as opened:
+        for member in await fleet(opened.arm):
+            target = Target(ResourceId.parse(member.id))
+            reports.append(await watched(member.name, check_target(target, opened, engine)))
+    columns = width()
+    show_lines([Line.of((scenario.title, "title")), Line(), *_table(reports, columns)])
+    for report in reports:
+        if report.diagnosis.state is State.FOUND:
+            show_lines([Line(), Line.of(("─" * columns, "dim")), *report_lines(report, library, columns)])
+    show_lines([Line(), *_next_steps(scenario.name, columns)])
+
+
+def _table(reports: list[Report], columns: int) -> list[Line]:
+    """One line per cluster: what a person would ask first."""
+    ordered = sorted(reports, key=_rank)
+    longest = max((len(_name(report)) for report in ordered), default=0)
+    lines = []
+    for report in ordered:
+        diagnosis = report.diagnosis
+        roots = dict.fromkeys(ranked.finding.code for ranked in diagnosis.findings if ranked.root)
+        text = ", ".join(roots) or summary(diagnosis)
+        word, style = label(diagnosis)
+        room = columns - longest - 16
+        cut = text if len(text) <= room else text[: room - 1] + "…"
+        rest = "dim" if not_checked(diagnosis) else ""
+        lines.append(Line.of((f"{_name(report):<{longest}}  ", rest), (f"{word:<12}", style), (f"  {cut}", rest)))
+    return lines
+
+
+def _rank(report: Report) -> tuple[bool, int, str]:
+    """Trouble first; what nobody looked at comes last."""
+    diagnosis = report.diagnosis
+    return not_checked(diagnosis), list(State).index(diagnosis.state), _name(report)
+
+
+def _name(report: Report) -> str:
+    return one_line(report.diagnosis.target.name)
+
+
+def _next_steps(name: str, columns: int) -> list[Line]:
+    text = "This fleet lives on this machine only. To ask it yourself, with aksbot or with az:"
+    return [
+        *(Line.of((line, "")) for line in wrapped(text, columns=columns)),
+        Line.of((f"  aksbot sandbox {name}", "command")),
+    ]

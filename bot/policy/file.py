@@ -1,0 +1,117 @@
+"""The policy file (`AKSBOT_POLICY`): read, and refused by name and line where it cannot be understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from bot.policy.lines import Loc, line_of, twice
+from bot.policy.model import Policy
+from handlers.problem import Exit, Problem
+
+_LONGEST_VALUE = 80
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Complaint:
+    """One thing that is wrong with the file, and what to do about it."""
+
+    line: int
+    what: str
+    do: str
+
+
+def load(file: Path | None) -> Policy:
+    """The policy in force. Without a file: everybody of the workspace but guests may look at every cluster."""
+    if file is None:
+        return Policy()
+    policy, complaints = read(file)
+    if policy is None:
+        first = complaints[0]
+        more = f", and {len(complaints) - 1} more (`aksbot policy lint` lists all)" if len(complaints) > 1 else ""
+        what = f"cannot use the policy in {file}"
+        raise Problem(what, f"line {first.line}: {first.what}{more}", first.do, code=Exit.USAGE)
+    return policy
+
+
+def read(file: Path) -> tuple[Policy | None, list[Complaint]]:
+    """The policy, or all that is wrong with it."""
+    try:
+        written = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as unreadable:
+        why = getattr(unreadable, "strerror", None) or str(unreadable)
+        do = "set AKSBOT_POLICY to a file that exists and that aksbot may read"
+        raise Problem(f"cannot read the policy in {file}", why, do, code=Exit.USAGE) from unreadable
+    try:
+        root, values = yaml.compose(written, yaml.SafeLoader), yaml.safe_load(written)
+    except yaml.YAMLError as malformed:
+        return None, [_malformed(malformed)]
+    complaints = [Complaint(line, f"`{name}` stands there twice", "keep one of them") for line, name in twice(root)]
+    policy = None
+    try:
+        policy = Policy.model_validate({} if values is None else values)
+    except ValidationError as invalid:
+        complaints += _complaints(invalid, root)
+    return (None if complaints else policy), sorted(complaints)
+
+
+def _malformed(error: yaml.YAMLError) -> Complaint:
+    mark = getattr(error, "problem_mark", None)
+    why = getattr(error, "problem", None) or str(error).partition("\n")[0]
+    return Complaint(mark.line + 1 if mark else 1, f"it is not YAML: {why}", "correct that line")
+
+
+def _complaints(invalid: ValidationError, root: yaml.Node | None) -> Iterator[Complaint]:
+    for error in invalid.errors(include_url=False):
+        loc = error["loc"]
+        what, do = _unknown(loc) if error["type"] == "extra_forbidden" else _wrong(loc, error)
+        yield Complaint(line_of(root, loc), what, do)
+
+
+def _unknown(loc: Loc) -> tuple[str, str]:
+    known = ", ".join(_model(loc).model_fields)
+    return f"`{_dotted(loc)}` is no key of a policy", f"remove it; known there: {known}"
+
+
+def _wrong(loc: Loc, error: ErrorDetails) -> tuple[str, str]:
+    field = next((one for one in reversed(loc) if isinstance(one, str)), None)
+    if field is None:
+        return "it holds no keys", f"begin with one of {', '.join(Policy.model_fields)}"
+    upto = loc[: len(loc) - list(reversed(loc)).index(field)]
+    known = _model(upto).model_fields.get(field)
+    do = f"give it {known.description}" if known else "correct it"
+    if error["type"] == "missing":
+        return f"`{_dotted(upto)}` is missing", do
+    return f"`{_dotted(upto)}` cannot be {_shown(error['input'])}", do
+
+
+def _model(loc: Loc) -> type[BaseModel]:
+    """The model that the last key of `loc` belongs to."""
+    model: type[BaseModel] = Policy
+    for step in loc[:-1]:
+        if isinstance(step, str) and (inner := _section_in(model.model_fields[step].annotation)):
+            model = inner
+    return model
+
+
+def _section_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    inner = (_section_in(one) for one in getattr(annotation, "__args__", ()))
+    return next((one for one in inner if one), None)
+
+
+def _dotted(loc: Loc) -> str:
+    """`look.rules.2.clusters`: rules are counted from 1, as people do."""
+    return ".".join(str(one + 1) if isinstance(one, int) else one for one in loc)
+
+
+def _shown(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _LONGEST_VALUE else f"{shown[:_LONGEST_VALUE]}…"

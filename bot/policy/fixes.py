@@ -1,0 +1,168 @@
+"""The `fixes` section of the policy: who may let a fix run, where, when. What it does not say, nobody may."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+
+from bot.policy.section import Clusters, Section, listed
+
+Approver = Annotated[str, StringConstraints(pattern=r"^(T[A-Z0-9]{2,}:[UW][A-Z0-9]{2,}|S[A-Z0-9]{2,})$")]
+Approvers = Annotated[tuple[Approver, ...], BeforeValidator(listed)]
+RemedyGlob = Annotated[str, StringConstraints(pattern=r"^[a-z*?-]{1,60}$")]
+Remedies = Annotated[tuple[RemedyGlob, ...], BeforeValidator(listed)]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$")]
+Names = Annotated[tuple[Name, ...], BeforeValidator(listed)]
+
+
+class HighestRisk(StrEnum):
+    """How much may go wrong at worst."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Day(StrEnum):
+    """A day of the week."""
+
+    MON = "mon"
+    TUE = "tue"
+    WED = "wed"
+    THU = "thu"
+    FRI = "fri"
+    SAT = "sat"
+    SUN = "sun"
+
+
+def _clock(value: Any) -> Any:
+    """YAML 1.1 reads 08:30 as a number of minutes; quoted it is a text."""
+    if isinstance(value, str):
+        hour, _, minute = value.partition(":")
+        if value == "24:00":
+            return time.max
+        if hour.isdecimal() and minute.isdecimal() and int(hour) < 24 and int(minute) < 60:
+            return time(int(hour), int(minute))
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 24 * 60:
+        return time(value // 60, value % 60)
+    return value
+
+
+def _date(value: Any) -> Any:
+    return value.date() if isinstance(value, datetime) else value
+
+
+def _zone(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError) as unknown:
+            raise ValueError(f"{value!r} is no time zone") from unknown
+    return value
+
+
+def _risk(value: Any) -> Any:
+    return HighestRisk(value) if isinstance(value, str) and value in set(HighestRisk) else value
+
+
+def _days(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(Day(one) if isinstance(one, str) and one in set(Day) else one for one in value)
+    return value
+
+
+Clock = Annotated[time, BeforeValidator(_clock)]
+Date = Annotated[date, BeforeValidator(_date)]
+
+
+class Freeze(Section):
+    """A time in which nothing is repaired by a button: days of the week, days of the year, or both."""
+
+    name: Name = Field(description="a short name: [a-z0-9-]")
+    days: Annotated[tuple[Day, ...], BeforeValidator(_days)] = Field(
+        default=tuple(Day), description="a list of mon, tue, wed, thu, fri, sat, sun"
+    )
+    since: Clock = Field(default=time.min, description='a time of day in quotes: "08:00"')
+    until: Clock = Field(default=time.max, description='a time of day in quotes: "18:00", or "24:00"')
+    first: Date | None = Field(default=None, description="the first day: 2026-12-18")
+    last: Date | None = Field(default=None, description="the last day: 2027-01-03")
+    timezone: Annotated[str, BeforeValidator(_zone)] = Field(
+        default="UTC", description="a time zone such as Europe/Berlin"
+    )
+
+    @model_validator(mode="after")
+    def _has_an_order(self) -> Self:
+        if self.first and self.last and self.first > self.last:
+            raise ValueError("it ends before it begins: first comes after last")
+        if self.since >= self.until:
+            raise ValueError("since must come before until; for a night, name two freezes")
+        return self
+
+    def holds(self, now: datetime) -> bool:
+        """Whether it is on at this moment."""
+        there = now.astimezone(ZoneInfo(self.timezone))
+        if (self.first and there.date() < self.first) or (self.last and there.date() > self.last):
+            return False
+        return list(Day)[there.weekday()] in self.days and self.since <= there.time() < self.until
+
+
+class FixRule(Section):
+    """These people may let these fixes run on these clusters."""
+
+    clusters: Clusters = Field(description="a list of cluster names, with * and ? as in a shell")
+    remedies: Remedies = Field(default=("*",), description="a list of remedies, with * and ?: [reconcile-*]")
+    approvers: Approvers = Field(description="a list of T0123ABCD:U0123ABCD and user groups S0123ABCD; empty: nobody")
+    approvals: Annotated[int, Field(ge=1, le=3)] = Field(default=1, description="how many people: 1, 2 or 3")
+    requester_counts: bool = Field(default=True, description="true, or false: whoever asks cannot approve")
+    reason: bool = Field(default=False, description="true: whoever asks must say why")
+    ping: Approvers = Field(default=(), description="who is called: as approvers; empty: the approvers")
+    highest_risk: Annotated[HighestRisk, BeforeValidator(_risk)] = Field(
+        default=HighestRisk.HIGH, description="low, medium or high"
+    )
+    frozen: Names = Field(default=(), description="the names of freezes in which this rule does not work")
+    break_glass: Approvers = Field(
+        default=(), description="who may, alone and with a reason, in spite of freezes and missing approvals"
+    )
+
+    def covers(self, cluster: str, remedy: str) -> bool:
+        clusters = any(fnmatchcase(cluster.lower(), glob.lower()) for glob in self.clusters)
+        return clusters and any(fnmatchcase(remedy, glob) for glob in self.remedies)
+
+
+class Fixes(Section):
+    """The section. The first rule that covers a cluster and a remedy is the one that counts."""
+
+    rules: Annotated[tuple[FixRule, ...], BeforeValidator(listed)] = Field(
+        default=(), description="a list of rules, each with clusters and approvers; the first that fits counts"
+    )
+    freezes: Annotated[tuple[Freeze, ...], BeforeValidator(listed)] = Field(
+        default=(), description="a list of freezes, each with a name and days, times or dates"
+    )
+    expires_minutes: Annotated[int, Field(ge=1, le=720)] = Field(
+        default=30, description="how long an offer can be taken up: 1 to 720 minutes"
+    )
+
+    @model_validator(mode="after")
+    def _names_what_is_there(self) -> Self:
+        known = {one.name for one in self.freezes}
+        for number, rule in enumerate(self.rules, 1):
+            for name in rule.frozen:
+                if name not in known:
+                    raise ValueError(f"rule {number} names the freeze {name!r}, and there is none of that name")
+        return self
+
+    def rule_for(self, cluster: str, remedy: str) -> tuple[int, FixRule] | None:
+        """The rule that counts, and its number from 1."""
+        for number, rule in enumerate(self.rules, 1):
+            if rule.covers(cluster, remedy):
+                return number, rule
+        return None
+
+    def freeze_on(self, rule: FixRule, now: datetime) -> Freeze | None:
+        """The freeze that stops this rule now."""
+        return next((one for one in self.freezes if one.name in rule.frozen and one.holds(now)), None)

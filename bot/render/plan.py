@@ -1,0 +1,106 @@
+"""One offer of a fix, for a terminal and for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from bot.render.clean import one_line, wrapped
+from bot.render.line import Line
+from handlers.remedy.plan import Offer, Plan
+
+
+def plan_lines(offer: Offer, columns: int) -> Iterator[Line]:
+    """The plan, or the reasons against it. Commands stand on lines of their own, to be copied."""
+    title = offer.plan.title if offer.plan else f"No {offer.remedy}"
+    yield Line.of((title, "title"), (f"  {offer.remedy}", "dim"))
+    yield from _text(f"{offer.code} on {offer.subject}", columns)
+    if offer.plan:
+        yield from _plan(offer.plan, columns)
+        return
+    yield from _heading("Why there is no plan")
+    for one in offer.forbidden:
+        yield from _text(one.because, columns, bullet="- ")
+        yield from _text(f"do: {one.do}", columns, bullet="  ")
+
+
+def _plan(plan: Plan, columns: int) -> Iterator[Line]:
+    yield from _heading("Steps")
+    for number, step in enumerate(plan.steps, 1):
+        yield from _text(step.says, columns, bullet=f"{number}. ")
+        yield from _text(step.request, columns, bullet="   ")
+        yield Line.of((f"     {one_line(step.command)}", ""))
+    yield from _heading("Only if this is still so")
+    for name, value in plan.before.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield from _text(f"{name}: {shown}", columns, bullet="- ")
+    yield from _heading("What could go wrong")
+    for risk in plan.could_go_wrong:
+        yield from _text(risk, columns, bullet="- ")
+    for warning in plan.warnings:
+        yield from _text(f"careful: {warning}", columns, bullet="! ")
+    yield from _heading("Undo")
+    yield from _text(plan.undo, columns)
+    yield Line()
+    took = f"risk {plan.risk}, about {spoken(plan.eta)}, given up after {spoken(plan.limit)}"
+    yield from _text(took, columns)
+    gone = f"fixed when {plan.verify.code} is gone from {plan.verify.subject}"
+    yield from _text(gone, columns)
+
+
+def as_dict(offer: Offer) -> dict[str, Any]:
+    """For a program: everything that an approval would be for."""
+    plan = offer.plan
+    return {
+        "code": offer.code,
+        "subject": offer.subject,
+        "remedy": offer.remedy,
+        "forbidden": [{"because": one.because, "do": one.do} for one in offer.forbidden],
+        "plan": _plan_dict(plan) if plan else None,
+    }
+
+
+def _plan_dict(plan: Plan) -> dict[str, Any]:
+    return {
+        "title": plan.title,
+        "digest": plan.digest,
+        "cluster": plan.cluster,
+        "target": plan.target,
+        "steps": [
+            {
+                "verb": one.verb.value,
+                "target": one.target,
+                "says": one.says,
+                "request": one.request,
+                "command": one.command,
+                "arguments": dict(one.arguments),
+            }
+            for one in plan.steps
+        ],
+        "before": dict(plan.before),
+        "undo": plan.undo,
+        "verify": {"code": plan.verify.code, "subject": plan.verify.subject},
+        "risk": plan.risk.value,
+        "could_go_wrong": list(plan.could_go_wrong),
+        "warnings": list(plan.warnings),
+        "eta_s": plan.eta.total_seconds(),
+        "limit_s": plan.limit.total_seconds(),
+    }
+
+
+def spoken(length: timedelta) -> str:
+    minutes = max(1, round(length.total_seconds() / 60))
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest:02} min" if hours and rest else f"{hours} h" if hours else f"{minutes} min"
+
+
+def _heading(text: str) -> Iterator[Line]:
+    yield Line()
+    yield Line.of((text, "heading"))
+
+
+def _text(text: str, columns: int, *, bullet: str = "") -> Iterator[Line]:
+    indent = "  " + bullet
+    for line in wrapped(text, indent=indent, hang=" " * len(indent), columns=columns):
+        yield Line.of((line, ""))

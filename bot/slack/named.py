@@ -1,0 +1,30 @@
+"""Which clusters of the fleet a text names: by their names as whole words, by their ids, in any case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from handlers.clients.fleet import FleetMember
+
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_ID = re.compile(r"/subscriptions/[^\s\"'<>|,;)\]]+", re.IGNORECASE)
+
+
+def named_clusters(text: str, members: Sequence[FleetMember]) -> list[FleetMember]:
+    """Those that the text names, in the order in which it does. An id says which of several with one name is meant."""
+    decoded = unquote(text)
+    ids = [found[0].lower().rstrip("/.") for found in _ID.finditer(decoded)]
+    by_id = [one for one in members if any(_is_within(one.id, id_) for id_ in ids)]
+    places: dict[str, int] = {}
+    for found in _WORD.finditer(_ID.sub(lambda id_: " " * len(id_[0]), decoded)):
+        places.setdefault(found[0].lower().rstrip("-_"), found.start())
+    told = {one.name.lower() for one in by_id}
+    by_name = [one for one in members if one.name.lower() in places and one.name.lower() not in told]
+    by_name.sort(key=lambda one: (places[one.name.lower()], one.id.lower()))
+    return [*by_id, *by_name]
+
+
+def _is_within(cluster_id: str, id_: str) -> bool:
+    return f"{id_}/".startswith(f"{cluster_id.lower()}/")

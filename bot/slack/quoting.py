@@ -1,0 +1,44 @@
+"""Azure can say a page in one sentence: it is told shortly where it proves something, and whole once."""
+
+from __future__ import annotations
+
+import re
+
+SHORT = 240
+"""About six lines on a phone."""
+_TELLING = 40
+"""Shorter lines are alike by chance."""
+_INTRODUCED = re.compile(r"(Azure said|error): ")
+_SENTENCE = re.compile(r"[.!?] (?=[A-Z])")
+
+
+def brief(line: str) -> str:
+    """Its first sentences, as many as fit; never a part of a word or of an id."""
+    if len(line) <= SHORT:
+        return line
+    ends = [end.start() + 1 for end in _SENTENCE.finditer(line, 0, SHORT) if end.start() >= _TELLING]
+    if ends:
+        return f"{line[: ends[-1]]} …"
+    space = line.rfind(" ", 0, SHORT - 1)
+    return f"{line[: space if space >= _TELLING else SHORT - 2]} …"
+
+
+class Told:
+    """The errors that stand in a thread already. Whoever introduces one again, it is the same."""
+
+    def __init__(self) -> None:
+        self._errors: list[str] = []
+
+    def note(self, line: str) -> None:
+        error = _error(line)
+        if len(error) >= _TELLING:
+            self._errors.append(error)
+
+    def knows(self, line: str) -> bool:
+        error = _error(line)
+        return len(error) >= _TELLING and any(error in one or one in error for one in self._errors)
+
+
+def _error(line: str) -> str:
+    introduced = _INTRODUCED.match(line)
+    return line[introduced.end() :] if introduced else line

@@ -1,0 +1,122 @@
+"""Offered fixes in Redis. A move is one compare-and-set by the server's clock, whichever replica makes it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from redis.asyncio import Redis
+
+from bot.approvals.moves import Moved, NotMoved, Why
+from bot.approvals.proposal import End, Proposal, Rules, Spot, State
+from bot.store import keys
+from bot.store.away import StoreAway, reachable
+from handlers.remedy.plan import Plan
+
+KEPT = timedelta(days=30)
+"""How long an old button still gets a clear answer."""
+COUNTED = timedelta(hours=24)
+"""How long a fix that did not work counts against the next try."""
+_TRIES = 100
+
+_READ = """
+local t = redis.call('TIME')
+return {redis.call('GET', KEYS[1]) or '', string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000))}
+"""
+
+_WRITE = """
+local before = redis.call('GET', KEYS[1]) or ''
+if before ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+if ARGV[4] == 'ended' then redis.call('ZREM', KEYS[2], ARGV[5]) else redis.call('ZADD', KEYS[2], ARGV[6], ARGV[5]) end
+return 1
+"""
+
+
+class Proposals:
+    """Every call may raise StoreAway."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._read = redis.register_script(_READ)
+        self._write = redis.register_script(_WRITE)
+
+    async def offer(self, plan: Plan, team: str, spot: Spot, rules: Rules) -> Proposal:
+        """Keep a plan that people can be asked about. Nobody can guess its id."""
+        name = secrets.token_urlsafe(18)
+        _, now_ms = await self._look(name)
+        made = Proposal(name, plan, team, spot, rules, now_ms, now_ms + rules.lasts_ms)
+        if not await self._replace("", made):
+            raise StoreAway("an offer of this name stands there already")
+        return made
+
+    async def load(self, name: str) -> Proposal | None:
+        text, _ = await self._look(name)
+        return Proposal.from_json(text) if text else None
+
+    async def move(self, name: str, change: Callable[[Proposal, int], Moved]) -> Moved:
+        """Make one move. What several want at once is decided here, one after the other."""
+        for _ in range(_TRIES):
+            text, now_ms = await self._look(name)
+            if not text:
+                return NotMoved(Why.UNKNOWN)
+            before = Proposal.from_json(text)
+            after = change(before, now_ms)
+            if isinstance(after, NotMoved) or after == before:
+                return after
+            after = replace(after, version=before.version + 1)
+            if await self._replace(text, after):
+                return after
+        raise StoreAway("so many want to move this offer at once that none gets through")
+
+    async def open(self, team: str) -> list[Proposal]:
+        """Those that have not ended, the next to expire first."""
+        with reachable():
+            names = await self._redis.zrange(keys.proposals(team), 0, -1)
+        found = [await self.load(str(name)) for name in names]
+        return [one for one in found if one is not None and one.state is not State.ENDED]
+
+    async def teams(self) -> AsyncIterator[str]:
+        """The workspaces that have offers."""
+        with reachable():
+            names = await self._redis.smembers(keys.PROPOSAL_TEAMS)
+        for name in names:
+            yield str(name)
+
+    async def count_ended(self, proposal: Proposal) -> None:
+        """Remember how often this very fix has not worked."""
+        key = keys.tries(proposal.plan.cluster, proposal.plan.remedy, proposal.plan.target)
+        with reachable():
+            if proposal.end is End.FIXED:
+                await self._redis.delete(key)
+            elif proposal.end in (End.NOT_FIXED, End.FAILED, End.UNVERIFIED):
+                async with self._redis.pipeline(transaction=True) as together:
+                    together.sadd(key, proposal.id)
+                    together.expire(key, COUNTED)
+                    await together.execute()
+
+    async def failed_tries(self, plan: Plan) -> int:
+        """How often this very fix was tried and has not worked lately."""
+        with reachable():
+            return int(await self._redis.scard(keys.tries(plan.cluster, plan.remedy, plan.target)))
+
+    async def _look(self, name: str) -> tuple[str, int]:
+        with reachable():
+            text, now_ms = await self._read(keys=[keys.proposal(name)])
+        return str(text), int(now_ms)
+
+    async def _replace(self, before: str, after: Proposal) -> bool:
+        names = [keys.proposal(after.id), keys.proposals(after.team)]
+        state = after.state.value
+        values: list[str | int] = [before, after.as_json(), _ms(KEPT), state, after.id, after.expires_ms]
+        with reachable():
+            done = bool(await self._write(keys=names, args=values))
+            if done and not before:
+                await self._redis.sadd(keys.PROPOSAL_TEAMS, after.team)
+        return done
+
+
+def _ms(span: timedelta) -> int:
+    return int(span.total_seconds() * 1000)

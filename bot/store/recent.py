@@ -1,0 +1,69 @@
+"""The checks that were answered lately, for App Home. Kept for some days, and not more than a screen or two of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from redis.asyncio import Redis
+
+from bot.store import keys
+from bot.store.away import reachable
+
+MOST = 200
+"""Per workspace. Each is a few hundred bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecentCheck:
+    """Who asked what, when, where, and how it ended."""
+
+    request: str
+    cluster: str
+    verdict: str
+    """`FOUND`, `CLEAR`, `INCONCLUSIVE`, …: one word, as the answer's head says it. Empty where there was no answer."""
+    cause: str
+    """The title of the first root cause, or why there is no answer."""
+    user: str
+    channel: str
+    at: datetime
+    ts: str = ""
+    """The head of the answer; empty where only one person saw it."""
+    thread_ts: str = ""
+
+
+class RecentChecks:
+    """Every call may raise StoreAway."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def add(self, team: str, check: RecentCheck) -> None:
+        key, at = keys.recent(team), check.at.timestamp()
+        text = json.dumps(asdict(check) | {"at": check.at.isoformat()}, sort_keys=True)
+        oldest = at - keys.RECENT_TTL.total_seconds()
+        with reachable():
+            async with self._redis.pipeline(transaction=True) as together:
+                together.zadd(key, {text: at})
+                together.zremrangebyscore(key, "-inf", oldest)
+                together.zremrangebyrank(key, 0, -MOST - 1)
+                together.expire(key, keys.RECENT_TTL)
+                await together.execute()
+
+    async def latest(self, team: str, now: datetime) -> list[RecentCheck]:
+        """The latest first. One that was told again after a crash is there once."""
+        oldest = (now - keys.RECENT_TTL).timestamp()
+        with reachable():
+            texts = await self._redis.zrange(keys.recent(team), "+inf", oldest, desc=True, byscore=True)
+        found: dict[str, RecentCheck] = {}
+        for text in texts:
+            one = _read(str(text))
+            found.setdefault(one.request, one)
+        return list(found.values())
+
+
+def _read(text: str) -> RecentCheck:
+    values: dict[str, Any] = json.loads(text)
+    return RecentCheck(**values | {"at": datetime.fromisoformat(values["at"])})

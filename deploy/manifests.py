@@ -1,0 +1,65 @@
+"""Renders the Kubernetes manifests and holds every object against Kubernetes' own schemas: `make check` does it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+KUBERNETES = Path(__file__).with_name("kubernetes")
+WAYS = (KUBERNETES, KUBERNETES / "overlays" / "http")
+"""What `kubectl apply -k` is given."""
+ALONE = (KUBERNETES / "reader.yaml", KUBERNETES / "secret.example.yaml")
+VERSIONS = ("1.32", "1.35")
+"""An old and a new one that AKS runs."""
+
+Body = dict[str, Any]
+
+
+def why_not() -> str | None:
+    """What is missing to check them here, or nothing."""
+    if not shutil.which("kubectl"):
+        return "kubectl is not on this machine"
+    if not importlib.util.find_spec("kubernetes_validate"):
+        return "the Python package kubernetes-validate is not installed"
+    return None
+
+
+def rendered(way: Path) -> list[Body]:
+    """The objects that a kustomization makes."""
+    command = ["kubectl", "kustomize", str(way)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - nobody else's words
+    return list(yaml.safe_load_all(done.stdout))
+
+
+def faults(one: Body, version: str) -> Iterator[str]:
+    """What that version of Kubernetes would refuse, unknown fields too."""
+    kubernetes_validate: Any = importlib.import_module("kubernetes_validate")
+    try:
+        kubernetes_validate.validate(one, version, strict=True)
+    except kubernetes_validate.ValidationError as refused:
+        where = "/".join(map(str, refused.path))
+        yield f"{one['kind']} {one['metadata']['name']}, Kubernetes {version}: {where}: {refused.message}"
+
+
+def main() -> int:
+    missing = why_not()
+    if missing:
+        sys.stdout.write(f"the Kubernetes manifests are not checked: {missing}\n")
+        return 0
+    objects = [one for way in WAYS for one in rendered(way)]
+    objects += [one for file in ALONE for one in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
+    found = [fault for one in objects for version in VERSIONS for fault in faults(one, version)]
+    sys.stdout.write("".join(f"{fault}\n" for fault in found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""Writes the roles from what collectors and remedies declare: `make roles`.
+
+`azure/aksbot-reader.json` lets the bot look at Azure, `azure/aksbot-writer.json` lets it carry out fixes,
+`kubernetes/reader.yaml` is for the clusters whose access Kubernetes RBAC decides.
+Where Azure decides it ("Azure RBAC for Kubernetes"), the data actions of the first one do.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import handlers.diagnose
+import handlers.evidence
+from handlers.clients.fleet import SEARCHED
+from handlers.engine.graph import Graph
+from handlers.remedy.offers import Remedies
+
+AZURE = Path(__file__).with_name("azure") / "aksbot-reader.json"
+WRITER = Path(__file__).with_name("azure") / "aksbot-writer.json"
+KUBERNETES = Path(__file__).with_name("kubernetes") / "reader.yaml"
+
+FINDING_CLUSTERS = (
+    "Microsoft.ResourceGraph/resources/read",
+    "Microsoft.Resources/subscriptions/read",
+    *(f"{kind}/read" for kind in SEARCHED),
+)
+"""What turns a name into a cluster; no collector declares it."""
+
+FOLLOWING_WRITES = (
+    "Microsoft.Authorization/permissions/read",
+    "Microsoft.Compute/locations/operations/read",
+    "Microsoft.Compute/virtualMachineScaleSets/read",
+    "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read",
+    "Microsoft.Compute/virtualMachines/read",
+    "Microsoft.ContainerService/locations/operationresults/read",
+    "Microsoft.ContainerService/locations/operations/read",
+    "Microsoft.ContainerService/managedClusters/agentPools/read",
+    "Microsoft.ContainerService/managedClusters/read",
+    "Microsoft.Resources/subscriptions/providers/read",
+)
+"""What is sent again is read first, and how a write ends is read until it has."""
+
+_IN_CLUSTER = "Microsoft.ContainerService/managedClusters"
+_RBAC = "rbac.authorization.k8s.io"
+_HEADER = """\
+# What aksbot may see inside a cluster, written by `make roles` from what its collectors declare.
+# Azure's own "RBAC Reader" role cannot read nodes. Bind this to the object id of the bot's identity.
+"""
+
+
+def azure_role(graph: Graph) -> dict[str, Any]:
+    """A role definition as `az role definition create` takes it."""
+    return {
+        "Name": "aksbot-reader",
+        "IsCustom": True,
+        "Description": "What aksbot reads to diagnose clusters. It changes nothing.",
+        "Actions": _sorted({*FINDING_CLUSTERS, *_reads(graph)}),
+        "NotActions": [],
+        "DataActions": _sorted({_data_action(sight) for one in graph.wanted for sight in one.sees}),
+        "NotDataActions": [],
+        "AssignableScopes": ["/subscriptions/00000000-0000-0000-0000-000000000000"],
+    }
+
+
+def cluster_role(graph: Graph) -> list[dict[str, Any]]:
+    """A ClusterRole, and its binding to the bot's identity."""
+    name = {"name": "aksbot-reader"}
+    sights = _sorted({sight for one in graph.wanted for sight in one.sees})
+    role = {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": name, "rules": _rules(sights)}
+    binding = {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": name,
+        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", **name},
+        "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": "<object-id-of-the-bots-identity>"}],
+    }
+    return [role, binding]
+
+
+def azure_text(graph: Graph) -> str:
+    return json.dumps(azure_role(graph), indent=2) + "\n"
+
+
+def kubernetes_text(graph: Graph) -> str:
+    return _HEADER + yaml.safe_dump_all(cluster_role(graph), sort_keys=False)
+
+
+def writer_role() -> dict[str, Any]:
+    """What carrying out every remedy needs, and no more. Leave out what you never want to be done."""
+    return {
+        "Name": "aksbot-writer",
+        "IsCustom": True,
+        "Description": "What aksbot writes when a fix was approved.",
+        "Actions": _sorted({*FOLLOWING_WRITES, *(action for one in Remedies.discover().all for action in one.writes)}),
+        "NotActions": [],
+        "DataActions": [],
+        "NotDataActions": [],
+        "AssignableScopes": ["/subscriptions/00000000-0000-0000-0000-000000000000"],
+    }
+
+
+def writer_text() -> str:
+    return json.dumps(writer_role(), indent=2) + "\n"
+
+
+def _reads(graph: Graph) -> set[str]:
+    """What the questions need, and what is looked at before a fix is offered."""
+    planning = graph.facts(need for remedy in Remedies.discover().all for need in remedy.needs)
+    return {action for one in (*graph.wanted, *planning.wanted) for action in one.reads}
+
+
+def _rules(sights: list[str]) -> list[dict[str, Any]]:
+    by_group: dict[tuple[str, str], list[str]] = {}
+    paths: dict[str, list[str]] = {}
+    for sight in sights:
+        verb, seen = sight.split(" ")
+        if seen.startswith("/"):
+            paths.setdefault(verb, []).append(seen)
+            continue
+        resource, _, group = seen.partition(".")
+        by_group.setdefault((group, verb), []).append(resource)
+    grouped = [
+        {"apiGroups": [group], "resources": resources, "verbs": [verb]}
+        for (group, verb), resources in sorted(by_group.items())
+    ]
+    return grouped + [{"nonResourceURLs": urls, "verbs": [verb]} for verb, urls in paths.items()]
+
+
+def _data_action(sight: str) -> str:
+    """`list leases.coordination.k8s.io` as Azure calls it. It knows no other verbs for looking than `read`."""
+    seen = sight.split(" ")[1].strip("/")
+    resource, _, group = seen.partition(".")
+    return "/".join(filter(None, (_IN_CLUSTER, group, resource, "read")))
+
+
+def _sorted(words: set[str]) -> list[str]:
+    return sorted(words, key=str.lower)
+
+
+def main() -> None:
+    graph = Graph.discover(handlers.evidence, handlers.diagnose)
+    AZURE.write_text(azure_text(graph), encoding="utf-8")
+    WRITER.write_text(writer_text(), encoding="utf-8")
+    KUBERNETES.write_text(kubernetes_text(graph), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

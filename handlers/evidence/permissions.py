@@ -1,0 +1,154 @@
+"""What the writer may do, and what is denied to everybody: asked before a button is shown, never to get around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from handlers.clients.answers import Answer
+from handlers.clients.arm import ArmReader
+from handlers.clients.writer_eyes import WriterEyes
+from handlers.engine.declare import collector
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.gather import each
+from handlers.evidence.wire import dig, need_rows, need_text, rows, text, texts, whole
+from handlers.model import Evidence
+from handlers.resource_id import same, within
+
+PERMISSIONS_API = "2022-04-01"
+DENY_API = "2022-04-01"
+EVERYONE = "00000000-0000-0000-0000-000000000000"
+GROUPS = frozenset({"group"})
+
+
+@lru_cache(maxsize=1024)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(re.escape(text).replace(r"\*", ".*"), re.IGNORECASE)
+
+
+def covers(patterns: tuple[str, ...], action: str) -> bool:
+    """Whether one of these patterns stands for an action. A `*` stands for anything, slashes included."""
+    return any(_pattern(one).fullmatch(action) for one in patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Actions that are allowed (or, in a deny assignment, denied), and those among them that are not."""
+
+    actions: tuple[str, ...]
+    not_actions: tuple[str, ...]
+
+    def holds(self, action: str) -> bool:
+        return covers(self.actions, action) and not covers(self.not_actions, action)
+
+
+@dataclass(frozen=True, slots=True)
+class DenyAssignment:
+    """Something that Azure refuses at a scope, whatever roles allow: the lockdown of a node resource group is one."""
+
+    name: str
+    scope: str
+    reaches_below: bool
+    permissions: tuple[Permission, ...]
+    principals: frozenset[str]
+    """Object ids; `EVERYONE` is one."""
+    excluded: frozenset[str]
+    names_groups: bool
+    """Whether a group is denied or excluded: whose members we do not know."""
+
+    def denies(self, action: str, resource: str) -> bool:
+        """Whether it denies an action on a resource to those whom it is for."""
+        inside = within(self.scope, resource) if self.reaches_below else same(self.scope, resource)
+        return inside and any(one.holds(action) for one in self.permissions)
+
+    def is_for(self, principal: str) -> bool | None:
+        """Whether it is for this one; None where that cannot be told."""
+        if principal and principal in self.excluded:
+            return False
+        named = EVERYONE in self.principals or (bool(principal) and principal in self.principals)
+        if self.names_groups or (not principal and (self.excluded or not named)):
+            return None
+        return named
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenyAssignments(Evidence):
+    """The deny assignments that hold in the node resource group."""
+
+    denials: tuple[DenyAssignment, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriterMay(Evidence):
+    """What the identity that carries out fixes is allowed to do where they act."""
+
+    principal: str
+    """Its object id; empty where its token does not say."""
+    at: Mapping[str, tuple[Permission, ...]]
+    """By lower-case scope."""
+
+    def do(self, action: str, resource: str) -> bool | None:
+        """Whether it may; None where its permissions were not seen."""
+        above = [one for scope, held in self.at.items() if within(scope, resource) for one in held]
+        if any(one.holds(action) for one in above):
+            return True  # a role that is held above holds here
+        return None if self.gaps else False
+
+
+@collector(reads=("Microsoft.Authorization/denyAssignments/read",))
+async def deny_assignments(cluster: ManagedCluster, arm: ArmReader) -> DenyAssignments:
+    """the deny assignments"""
+    path = f"{cluster.node_group_id}/providers/Microsoft.Authorization/denyAssignments"
+    listing = await arm.list(path, DENY_API)
+    return DenyAssignments(
+        source=listing.source,
+        taken_at=listing.taken_at,
+        truncated=listing.truncated,
+        denials=tuple(read_denial(item) for item in whole(listing.items)),
+    )
+
+
+def read_denial(body: Mapping[str, Any]) -> DenyAssignment:
+    """A deny assignment from its wire body."""
+    assignment = need_text(body, "id")
+    at = assignment.lower().rindex("/providers/microsoft.authorization/denyassignments/")
+    named = rows(body, "properties", "principals")
+    excluded = rows(body, "properties", "excludePrincipals")
+    return DenyAssignment(
+        name=text(body, "properties", "denyAssignmentName") or text(body, "name"),
+        scope=text(body, "properties", "scope") or assignment[:at],
+        reaches_below=dig(body, "properties", "doNotApplyToChildScopes") is not True,
+        permissions=tuple(map(_permission, rows(body, "properties", "permissions"))),
+        principals=frozenset(text(one, "id").lower() for one in named),
+        excluded=frozenset(text(one, "id").lower() for one in excluded),
+        names_groups=any(text(one, "type").lower() in GROUPS for one in (*named, *excluded)),
+    )
+
+
+@collector(reads=("Microsoft.Authorization/permissions/read",))
+async def writer_may(cluster: ManagedCluster, pools: AgentPools, eyes: WriterEyes) -> WriterMay:
+    """what the writer may do"""
+    subnets = [one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one]
+    places = [f"/subscriptions/{cluster.subscription}", cluster.id, cluster.node_group_id]
+    places += [*dict.fromkeys(subnets), *cluster.own_identities]
+
+    async def of_one(place: str) -> tuple[str, Answer]:
+        return place, await eyes.get(f"{place}/providers/Microsoft.Authorization/permissions", PERMISSIONS_API)
+
+    answers, gaps = await each(places, of_one)
+    return WriterMay(
+        source=", ".join(answer.source for _, answer in answers),
+        taken_at=min(answer.taken_at for _, answer in answers),
+        gaps=gaps,
+        principal=await eyes.object_id(),
+        at={
+            place.lower(): tuple(map(_permission, whole(need_rows(answer.body, "value")))) for place, answer in answers
+        },
+    )
+
+
+def _permission(body: Mapping[str, Any]) -> Permission:
+    return Permission(texts(body, "actions"), texts(body, "notActions"))

@@ -1,0 +1,42 @@
+"""End the operation that runs on a cluster or a pool."""
+
+from __future__ import annotations
+
+from handlers.clients.operation import State, Via, of_resource
+from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, stale
+from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
+from handlers.resource_id import last_name
+
+
+class AbortLatest:
+    """Canceled is what it wants."""
+
+    async def prepare(self, scene: Scene) -> Sending | Stopped:
+        target = scene.step.target
+        body = await scene.hands.arm.get(target, AKS_API)
+        state = state_of(body)
+        if not is_busy(state):
+            return stale(f"{last_name(target)} is {state}: the operation has ended by itself")
+
+        async def send(request_id: str) -> Answered:
+            return answered(await scene.hands.arm.post(f"{target}/abort", AKS_API, request_id=request_id))
+
+        return Sending("POST", f"{target}/abort", send, {"state": state, "etag": etag_of(body)})
+
+    async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
+        return await fate(scene, scene.step.target, AKS_API)
+
+    async def follow(self, scene: Scene) -> Wait | Going | Done | Stopped:
+        target = scene.step.target
+        if scene.data.get("via") != Via.RESOURCE.value:
+            going = await follow_operation(scene, target, AKS_API)
+            if going is not None:
+                return going
+        body = await scene.hands.arm.get(target, AKS_API)
+        progress = of_resource(target, body, scene.request_id, None)
+        if progress.state is State.RUNNING:
+            return Wait()
+        return Done(f"the operation has ended: {last_name(target)} is {progress.said}")
+
+    def give_up(self, scene: Scene) -> None:
+        """Azure goes on by itself: there is nothing to tidy up."""

@@ -1,0 +1,184 @@
+"""What an act is: one verb, in pieces. Between two pieces only what was written down is known.
+
+prepare     looks, and says what would be sent. Nothing has been sent yet
+look_back   an intent was written down, and no answer: was it sent? Only the world knows
+follow      an answer was written down: what has become of it
+
+A verdict says how it goes on:
+
+Sending     this is to be sent, once
+Wait        look again later
+Going       it runs, and this is what the next look needs
+Again       this part is over; the step goes on with another one
+Done        the step is over
+Stopped     the step has failed, and with it the fix
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from handlers.clients.arm import ArmReader
+from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.kube.reader import KubeReader
+from handlers.remedy.execution import Outcome
+from handlers.remedy.plan import Step
+
+LOOK_AGAIN_S = 10.0
+SETTLE = timedelta(seconds=60)
+"""A request that is on its way arrives within this, or never: no gateway holds one for longer."""
+LONGEST_PAUSE_S = 60.0
+
+
+def backoff(tries: int) -> float:
+    """How long to leave alone what has failed so often."""
+    return min(5.0 * float(2 ** min(tries - 1, 10)), LONGEST_PAUSE_S)
+
+
+class KubeHands(Protocol):
+    """Writing inside the cluster. Each write is sent once; a lost answer is a WriteFateUnknown."""
+
+    async def get(self, path: str) -> Any:
+        """The raw object."""
+
+    async def merge_patch(self, path: str, body: Mapping[str, Any]) -> Any: ...
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> Any: ...
+
+    async def delete(self, path: str, body: Mapping[str, Any]) -> Any: ...
+
+    async def text(self, path: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """Everything that a fix acts and looks with. Made for one piece of work: what it reads must be fresh."""
+
+    arm: ArmWriter
+    reader: ArmReader
+    """Keeps no answer: `fresh_for_s=0`."""
+    nodes: KubeReader
+    kube: KubeHands
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What one piece of an act may know of the fix that it is part of."""
+
+    hands: Hands
+    step: Step
+    execution: str
+    data: Mapping[str, Any]
+    now: datetime
+
+    @property
+    def request_id(self) -> str:
+        return str(self.data.get("request_id", ""))
+
+    def since(self, name: str) -> timedelta:
+        """How long ago something was written down; no time at all if it was not."""
+        text = self.data.get(name)
+        return self.now - datetime.fromisoformat(text) if isinstance(text, str) else timedelta()
+
+    def once(self, says: str) -> str:
+        """What is said with the first of many looks only."""
+        return "" if self.data.get("said_once") == says else says
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether whatever was sent must have arrived by now."""
+        return self.since("intended_at") >= SETTLE
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer to a write: accepted. `data` is what following it needs."""
+
+    result: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    correlation_id: str = ""
+    wait_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """A write that is ready. What `send` holds (a raw body) is never written down; `data` is."""
+
+    method: str
+    path: str
+    send: Callable[[str], Awaitable[Answered]]
+    """Given the request id that was written down."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    seconds: float = LOOK_AGAIN_S
+    says: str = ""
+    bad_looks: int = 0
+    """How many looks in a row brought nothing, with this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    data: Mapping[str, Any]
+    seconds: float = LOOK_AGAIN_S
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    data: Mapping[str, Any]
+    says: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """`ask`: with an unknown outcome, what a person should look at, and what each answer would mean."""
+
+    outcome: Outcome
+    why: str
+    ask: str = ""
+
+
+Verdict = Sending | Wait | Going | Again | Done | Stopped
+
+
+class Act(Protocol):
+    """One verb."""
+
+    async def prepare(self, scene: Scene) -> Sending | Wait | Going | Again | Done | Stopped: ...
+
+    async def look_back(self, scene: Scene) -> Wait | Going | Again | Done | Stopped: ...
+
+    async def follow(self, scene: Scene) -> Wait | Going | Again | Done | Stopped: ...
+
+    def give_up(self, scene: Scene) -> Again | None:
+        """The time is over. What must still be tidied up; None where nothing must."""
+
+
+CLOSING = "closing"
+"""In the data of a step: it only tidies up from now on, whatever is cancelled or over its time."""
+TIDY_SINCE = "tidy_since"
+"""When tidying up began. It has a time of its own, however long its turn was in coming."""
+
+
+def stale(why: str) -> Stopped:
+    return Stopped(Outcome.STALE, why)
+
+
+def failed(why: str) -> Stopped:
+    return Stopped(Outcome.FAILED, why)
+
+
+def unknown(why: str, ask: str) -> Stopped:
+    return Stopped(Outcome.UNKNOWN, why, ask)

@@ -1,0 +1,138 @@
+"""Ask something from inside the cluster, from a small pod that is removed whatever happens.
+
+Three parts: make the pod, wait until it has ended, remove it. Once it is there nothing but its removal ends the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from handlers.clients.errors import ArmError, NotFound
+from handlers.remedy.acts.act import CLOSING, Again, Answered, Done, Going, Scene, Sending, Stopped, Wait, failed
+from handlers.remedy.acts.delete_pod import pod_path
+
+MADE_BY = "aksbot.dev/execution"
+"""The annotation that says whose pod it is."""
+ANSWERS_WITHIN = timedelta(minutes=3)
+"""A node and an image have to be found; the questions themselves take seconds."""
+GONE_WITHIN = timedelta(minutes=2)
+_LONGEST_ANSWER = 2000
+_OVER = ("Succeeded", "Failed")
+
+
+class ProbeFromPod:
+    """Its manifest is part of the plan: what is approved is what runs."""
+
+    async def prepare(self, scene: Scene) -> Sending | Again | Done | Stopped:
+        pod = await _pod(scene)
+        if CLOSING in scene.data:
+            return _ended(scene) if pod is None or not _is_ours(scene, pod) else _removing(scene, pod)
+        if pod is not None:
+            return failed(f"there is a pod {_name(scene)} already, and it is not ours")
+        manifest = _manifest(scene)
+
+        async def send(_: str) -> Answered:
+            await scene.hands.kube.post(pod_path(scene.step.arguments["namespace"]), manifest)
+            return Answered("201")
+
+        return Sending("POST", pod_path(scene.step.arguments["namespace"]), send, {"stage": "asking"})
+
+    async def look_back(self, scene: Scene) -> Wait | Going | Again:
+        pod = await _pod(scene)
+        if CLOSING in scene.data:
+            # Removing our own pod twice removes nothing else: it is named by its uid.
+            return Again(scene.data)
+        if pod is not None and _is_ours(scene, pod):
+            return Going({}, 0.0, "the probe pod is there: it is followed")
+        if not scene.has_settled:
+            return Wait()
+        return _close(scene, "", "the worker died while it made the probe pod; there is none")
+
+    async def follow(self, scene: Scene) -> Wait | Again | Done | Stopped:
+        pod = await _pod(scene)
+        if CLOSING in scene.data:
+            if pod is None or not _is_ours(scene, pod):
+                return _ended(scene)
+            if scene.since("intended_at") < GONE_WITHIN:
+                return Wait(5.0)
+            return failed(f"the probe pod {_name(scene)} does not go: kubectl delete pod -n {_where(scene)} --force")
+        if pod is None:
+            return _close(scene, "", "somebody removed the probe pod before it had answered")
+        phase = str((pod.get("status") or {}).get("phase", ""))
+        if phase in _OVER:
+            answer = await _answer(scene)
+            return _close(scene, answer, "" if phase == "Succeeded" else f"the probe ended with {phase}: {answer}")
+        if scene.since("intended_at") >= ANSWERS_WITHIN:
+            return _close(
+                scene, "", f"the probe pod is {phase or 'not there'} after {ANSWERS_WITHIN.seconds // 60} min"
+            )
+        return Wait(5.0)
+
+    def give_up(self, scene: Scene) -> Again | None:
+        if not scene.data:
+            return None
+        return Again({CLOSING: True, "answer": "", "trouble": f"no answer within the time of {scene.step.says}"})
+
+
+def _close(scene: Scene, answer: str, trouble: str) -> Again:
+    return Again({CLOSING: True, "stage": "removing", "answer": answer, "trouble": trouble}, answer or trouble)
+
+
+def _ended(scene: Scene) -> Done | Stopped:
+    trouble = str(scene.data.get("trouble", ""))
+    return failed(f"{trouble}; the pod is removed") if trouble else Done("the probe pod is removed")
+
+
+def _removing(scene: Scene, pod: Mapping[str, Any]) -> Sending:
+    path = pod_path(scene.step.arguments["namespace"], scene.step.arguments["name"])
+    options = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "gracePeriodSeconds": 0,
+        "preconditions": {"uid": pod["metadata"]["uid"]},
+    }
+
+    async def send(_: str) -> Answered:
+        await scene.hands.kube.delete(path, options)
+        return Answered("200")
+
+    return Sending("DELETE", path, send, scene.data)
+
+
+def _manifest(scene: Scene) -> dict[str, Any]:
+    body: dict[str, Any] = dict(scene.step.arguments["manifest"])
+    metadata = dict(body["metadata"])
+    annotations = {**(metadata.get("annotations") or {}), MADE_BY: scene.execution}
+    return {**body, "metadata": {**metadata, "annotations": annotations}}
+
+
+async def _pod(scene: Scene) -> Mapping[str, Any] | None:
+    try:
+        pod: Mapping[str, Any] = await scene.hands.kube.get(
+            pod_path(scene.step.arguments["namespace"], scene.step.arguments["name"])
+        )
+    except NotFound:
+        return None
+    return pod
+
+
+async def _answer(scene: Scene) -> str:
+    path = pod_path(scene.step.arguments["namespace"], scene.step.arguments["name"])
+    try:
+        return (await scene.hands.kube.text(f"{path}/log")).strip()[:_LONGEST_ANSWER]
+    except ArmError as error:
+        return f"its log could not be read: {error.detail}"
+
+
+def _is_ours(scene: Scene, pod: Mapping[str, Any]) -> bool:
+    return bool((pod["metadata"].get("annotations") or {}).get(MADE_BY) == scene.execution)
+
+
+def _name(scene: Scene) -> str:
+    return f"{scene.step.arguments['namespace']}/{scene.step.arguments['name']}"
+
+
+def _where(scene: Scene) -> str:
+    return f"{scene.step.arguments['namespace']} {scene.step.arguments['name']}"

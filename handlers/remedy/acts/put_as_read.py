@@ -1,0 +1,85 @@
+"""Send a node pool, or a cluster, to Azure again as it was read a moment before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handlers.clients.arm_writer import ArmWriter
+from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, failed, stale
+from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.read_only import CLUSTER, POOL, NotAsRead, to_send
+from handlers.resource_id import last_name
+
+
+class PutAsRead:
+    """GET raw, compare, PUT the same. What was read lives in memory, between the two, and nowhere else."""
+
+    read_only = POOL
+
+    async def prepare(self, scene: Scene) -> Sending | Stopped:
+        target, arm = scene.step.target, scene.hands.arm
+        read = await arm.get(target, AKS_API)
+        tag, state = etag_of(read), state_of(read)
+        if is_busy(state):
+            return stale(f"{last_name(target)} is {state}: another operation has begun")
+        wanted = str(scene.step.arguments.get("etag") or "")
+        if not tag or (wanted and tag != wanted):
+            return stale(f"{last_name(target)} was changed since the plan: eTag was {wanted or '?'}, is {tag or '?'}")
+        if moved := await self.moved(scene, read):
+            return stale(moved)
+        try:
+            body = to_send(read, self.read_only)
+        except NotAsRead as refused:
+            return failed(f"{refused}; nothing was sent")
+
+        async def send(request_id: str) -> Answered:
+            return answered(await arm.put(target, AKS_API, body, if_match=tag, request_id=request_id))
+
+        return Sending("PUT", target, send, {"etag": tag, "state": state})
+
+    async def moved(self, scene: Scene, read: Mapping[str, Any]) -> str:
+        """What else must be as planned; empty if it is."""
+        return ""
+
+    async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
+        return await fate(scene, scene.step.target, AKS_API)
+
+    async def follow(self, scene: Scene) -> Going | Done | Stopped:
+        going = await follow_operation(scene, scene.step.target, AKS_API)
+        return going or Done(f"{last_name(scene.step.target)}: Azure says Succeeded")
+
+    def give_up(self, scene: Scene) -> None:
+        """Azure goes on by itself: there is nothing to tidy up."""
+
+
+class PutClusterAsRead(PutAsRead):
+    """A cluster's body carries its pools: whoever changed one meanwhile must not have that undone."""
+
+    read_only = CLUSTER
+
+    async def moved(self, scene: Scene, read: Mapping[str, Any]) -> str:
+        planned = {str(pool).lower(): str(tag) for pool, tag in (scene.step.arguments.get("pools") or {}).items()}
+        carried = {str(one["name"]): one for one in read["properties"].get("agentPoolProfiles") or ()}
+        pools = {str(one["name"]): one for one in await _pools_of(scene.hands.arm, scene.step.target)}
+        if pools.keys() != carried.keys():
+            return f"node pools came or went: {', '.join(sorted(pools.keys() ^ carried.keys()))}"
+        for name, pool in pools.items():
+            expected = planned.get(str(pool["id"]).lower()) or etag_of(carried[name])
+            if is_busy(state_of(pool)):
+                return f"pool {name} is {state_of(pool)}: another operation has begun"
+            if expected and etag_of(pool) != expected:
+                return f"pool {name} was changed since: eTag was {expected}, is {etag_of(pool)}"
+        gone = planned.keys() - {str(pool["id"]).lower() for pool in pools.values()}
+        return f"pool {last_name(sorted(gone)[0])} is not there any more" if gone else ""
+
+
+async def _pools_of(arm: ArmWriter, cluster: str) -> list[Mapping[str, Any]]:
+    page = await arm.get(f"{cluster}/agentPools", AKS_API)
+    found = list(page["value"])
+    seen: set[str] = set()
+    while (link := page.get("nextLink")) and link not in seen:
+        seen.add(link)
+        page = (await arm.poll(link)).json()
+        found += page["value"]
+    return found

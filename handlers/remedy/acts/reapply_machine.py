@@ -1,0 +1,36 @@
+"""Apply a lone machine's own settings once more, and wait until its node is Ready."""
+
+from __future__ import annotations
+
+from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, stale
+from handlers.remedy.acts.follow_arm import COMPUTE_API, answered, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.node_back import machine_is_done, node_is_back
+from handlers.resource_id import last_name
+
+
+class ReapplyMachine:
+    """One virtual machine."""
+
+    async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
+        target = scene.step.target
+        state = state_of(await scene.hands.arm.get(target, COMPUTE_API))
+        if state.lower() == "succeeded":
+            return Done(f"{last_name(target)} is {state} meanwhile: it was left alone")
+        if is_busy(state):
+            return stale(f"{last_name(target)} is {state}: another operation has begun")
+
+        async def send(request_id: str) -> Answered:
+            return answered(await scene.hands.arm.post(f"{target}/reapply", COMPUTE_API, request_id=request_id))
+
+        return Sending("POST", f"{target}/reapply", send, {"state": state})
+
+    async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
+        return await fate(scene, scene.step.target, COMPUTE_API)
+
+    async def follow(self, scene: Scene) -> Wait | Going | Done | Stopped:
+        if "machine_done_at" in scene.data:
+            return await node_is_back(scene)
+        return await follow_operation(scene, scene.step.target, COMPUTE_API) or machine_is_done(scene)
+
+    def give_up(self, scene: Scene) -> None:
+        """Azure goes on by itself: there is nothing to tidy up."""

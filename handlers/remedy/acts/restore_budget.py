@@ -1,0 +1,56 @@
+"""Put a relaxed disruption budget back as it was."""
+
+from __future__ import annotations
+
+from handlers.clients.errors import NotFound
+from handlers.remedy.acts.act import Again, Answered, Done, Scene, Sending, Stopped, backoff, failed
+from handlers.remedy.acts.budget import is_as_we_left_it, ours_of, relaxed_from, restoring_patch
+from handlers.remedy.acts.relax_budget import budget_path
+
+
+class RestoreBudget:
+    """It reads before it writes, so it may be tried until the budget is as it was."""
+
+    async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
+        wanted, path = scene.step.arguments, budget_path(scene)
+        try:
+            body = await scene.hands.kube.get(path)
+        except NotFound:
+            return Done(f"budget {wanted['name']} is not there any more: there is nothing to restore")
+        if body["metadata"]["uid"] != wanted["uid"]:
+            return Done(f"budget {wanted['name']} was made anew meanwhile: it was left alone")
+        was = relaxed_from(body)
+        if was is None:
+            if ours_of(body["spec"]) == ours_of(wanted["spec"]):
+                return Done(f"budget {wanted['name']} is as it was")
+            return failed(
+                f"budget {wanted['name']} is neither relaxed by us nor as it was: somebody has changed it. "
+                f"It was left alone; compare it with {ours_of(wanted['spec'])}"
+            )
+        if was.execution != scene.execution:
+            return Done(f"budget {wanted['name']} is relaxed by another fix ({was.execution}), which restores it")
+        patch = restoring_patch(body, was)
+        changed = not is_as_we_left_it(body, was)
+
+        async def send(_: str) -> Answered:
+            await scene.hands.kube.merge_patch(path, patch)
+            return Answered("200")
+
+        return Sending("PATCH", path, send, {**scene.data, "changed": changed})
+
+    async def look_back(self, scene: Scene) -> Again:
+        tries = int(scene.data.get("tries", 0)) + 1
+        says = "nobody knows whether the budget was put back: it is read, and put back if it was not"
+        return Again({"tries": tries}, says if tries == 1 else "", backoff(tries))
+
+    async def follow(self, scene: Scene) -> Done | Stopped:
+        name = scene.step.arguments["name"]
+        if scene.data.get("changed"):
+            return failed(
+                f"somebody has changed budget {name} while it was relaxed: their values were kept, and only our "
+                f"annotation was removed. It was {ours_of(scene.step.arguments['spec'])} before"
+            )
+        return Done(f"budget {name} is as it was")
+
+    def give_up(self, scene: Scene) -> None:
+        """It is what tidies up."""

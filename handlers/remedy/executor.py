@@ -1,0 +1,227 @@
+"""Carries out an approved plan, one short piece at a time. With the acts, the only module that may write.
+
+Whoever holds the ledger calls `advance` until the execution has ended, and leaves the world alone for `wait_s` in
+between. Every piece can be the last one of its process: what is to be sent is written down before it is sent, what
+came back is written down before anything follows from it, and what was sent without a written answer is never sent
+again.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from handlers.clients.errors import ArmError, ServerFault, WriteFateUnknown
+from handlers.remedy.acts.act import (
+    CLOSING,
+    TIDY_SINCE,
+    Act,
+    Again,
+    Done,
+    Going,
+    Hands,
+    Scene,
+    Sending,
+    Stopped,
+    Verdict,
+    Wait,
+)
+from handlers.remedy.acts.catalogue import ACTS
+from handlers.remedy.acts.refused import on_the_way, refused
+from handlers.remedy.execution import Call, Execution, Outcome, Phase
+from handlers.remedy.ledger import Ledger
+from handlers.remedy.plan import Step
+from handlers.resource_id import last_name
+
+Checkpoint = Callable[[str], Awaitable[None]]
+
+TIDY_FOR = timedelta(minutes=30)
+"""What is done always has this time of its own, also after the plan's limit: a relaxed budget must not stay relaxed."""
+SOON_S = 1.0
+
+
+async def _nothing(_: str) -> None:
+    """Nobody waits at the boundaries."""
+
+
+class Executor:
+    """`checkpoint` is awaited at every boundary between two things that cannot happen at once."""
+
+    def __init__(
+        self,
+        hands: Hands,
+        *,
+        checkpoint: Checkpoint = _nothing,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._hands = hands
+        self._checkpoint = checkpoint
+        self._now = now
+
+    async def advance(self, execution: Execution, ledger: Ledger) -> Execution:
+        """Do what is due. Raises NotOurs, before anything is sent, when another worker has taken over."""
+        if execution.ended:
+            return execution
+        here = _skipped(execution)
+        if here.step >= len(here.plan.steps):
+            return await self._kept(_ended(here), ledger)
+        step = here.plan.steps[here.step]
+        act = ACTS[step.verb]
+        if _tidies(here, step) and TIDY_SINCE not in here.data:
+            here = replace(here, data={**here.data, TIDY_SINCE: self._now().isoformat()})
+        if self._too_late(here, step):
+            return await self._settled(here, self._given_up(here, step, act), ledger)
+        if here.phase is not Phase.READY:
+            return await self._settled(here, await self._looked(here, step, act), ledger)
+        verdict = await self._asked(here, act.prepare(self._scene(here, step)))
+        if not isinstance(verdict, Sending):
+            return await self._settled(here, verdict, ledger)
+        return await self._sent(here, verdict, ledger)
+
+    # -- one write --------------------------------------------------------------------------------------------
+
+    async def _sent(self, here: Execution, sending: Sending, ledger: Ledger) -> Execution:
+        await self._at(here, 1, "ready, no intent recorded")
+        request_id = str(uuid.uuid4())
+        known = {"request_id": request_id, "method": sending.method, "path": sending.path}
+        data = {**here.data, **sending.data, **known, "intended_at": self._now().isoformat()}
+        intent = replace(here, phase=Phase.INTENDED, data=data)
+        if "tries" not in here.data and "stage" not in here.data:
+            intent = intent.said(here.plan.steps[here.step].says, self._now())
+        await ledger.save(intent)
+        await self._at(here, 2, "intent recorded, not sent")
+        call = Call(sending.method, sending.path, request_id, "")
+        try:
+            answer = await sending.send(request_id)
+        except (WriteFateUnknown, ServerFault) as lost:
+            lost_call = replace(call, result=f"no answer: {lost.detail}")
+            return await self._kept(replace(_called(intent, lost_call), wait_s=SOON_S), ledger)
+        except ArmError as error:
+            verdict = refused(error, here.plan.steps[here.step], here.data)
+            return await self._settled(_called(intent, replace(call, result=error.detail)), verdict, ledger)
+        await self._at(here, 3, "sent, not recorded")
+        done = replace(call, result=answer.result, correlation_id=answer.correlation_id)
+        running = replace(_called(intent, done), phase=Phase.RUNNING, data={**data, **answer.data})
+        kept = await self._kept(replace(running, wait_s=answer.wait_s), ledger)
+        await self._at(here, 4, "answer recorded")
+        return kept
+
+    # -- looking ----------------------------------------------------------------------------------------------
+
+    async def _looked(self, here: Execution, step: Step, act: Act) -> Verdict:
+        scene = self._scene(here, step)
+        return await self._asked(here, act.follow(scene) if here.phase is Phase.RUNNING else act.look_back(scene))
+
+    async def _asked(self, here: Execution, verdict: Awaitable[Verdict]) -> Verdict:
+        """A look that brought nothing is tried again; what was sent goes on whatever happens to a look."""
+        try:
+            return await verdict
+        except ArmError as error:
+            step = here.plan.steps[here.step]
+            return on_the_way(error, here.phase, step, here.data, patient=_tidies(here, step))
+
+    def _given_up(self, here: Execution, step: Step, act: Act) -> Verdict:
+        limit = round(here.plan.limit.total_seconds() / 60)
+        why = f"not done within {limit} min: {step.says}"
+        tidy = None if _tidies(here, step) else act.give_up(self._scene(here, step))
+        if tidy is not None:
+            return replace(tidy, says=why)
+        if step.always:
+            why += f"; do it by hand: {step.command}"
+        elif here.phase is not Phase.READY:
+            why += "; what was sent goes on by itself"
+        return Stopped(Outcome.TIMED_OUT, why)
+
+    def _too_late(self, here: Execution, step: Step) -> bool:
+        if _tidies(here, step):
+            return self._scene(here, step).since(TIDY_SINCE) > TIDY_FOR
+        return self._now() - here.began > here.plan.limit
+
+    # -- writing down -----------------------------------------------------------------------------------------
+
+    async def _settled(self, here: Execution, verdict: Verdict, ledger: Ledger) -> Execution:
+        """What a verdict makes of the execution, durable."""
+        then = self._after(here, verdict)
+        if then.step == here.step and not isinstance(verdict, Again):
+            return await self._kept(then, ledger)
+        await self._at(here, 5, "ended, not recorded")
+        kept = await self._kept(then, ledger)
+        await self._at(here, 6, "end recorded")
+        return kept
+
+    def _after(self, here: Execution, verdict: Verdict) -> Execution:
+        match verdict:
+            case Wait(seconds, says, bad_looks):
+                kept = {**here.data, "bad_looks": bad_looks, "said_once": says or here.data.get("said_once", "")}
+                return self._noted(replace(here, wait_s=seconds, data=kept), says)
+            case Going(data, seconds, says):
+                kept = {**here.data, **data, "bad_looks": 0}
+                return self._noted(replace(here, phase=Phase.RUNNING, data=kept, wait_s=seconds), says)
+            case Again(data, says, seconds):
+                since = {TIDY_SINCE: here.data[TIDY_SINCE]} if TIDY_SINCE in here.data else {}
+                kept = {**since, **data}
+                return self._noted(replace(here, phase=Phase.READY, data=kept, wait_s=seconds), says)
+            case Done(says):
+                return self._noted(_next(here), says)
+            case Stopped(outcome, why, ask):
+                return self._noted(_next(_failed(here, outcome, why, ask)), why)
+            case Sending():
+                raise TypeError("a write is sent before anything is made of it")
+
+    def _noted(self, execution: Execution, says: str) -> Execution:
+        return execution.said(says, self._now()) if says else execution
+
+    async def _kept(self, execution: Execution, ledger: Ledger) -> Execution:
+        await ledger.save(execution)
+        return execution
+
+    async def _at(self, here: Execution, number: int, boundary: str) -> None:
+        step = here.plan.steps[here.step]
+        name = f"{here.step * 6 + number:02d} {step.verb} {last_name(step.target)}: {boundary}"
+        await self._checkpoint(name)
+
+    def _scene(self, here: Execution, step: Step) -> Scene:
+        return Scene(self._hands, step, here.id, here.data, self._now())
+
+
+def _tidies(here: Execution, step: Step) -> bool:
+    """Done whatever has failed, was cancelled, or is over its time."""
+    return step.always or CLOSING in here.data
+
+
+def _called(execution: Execution, call: Call) -> Execution:
+    return replace(execution, calls=(*execution.calls, call))
+
+
+def _next(here: Execution) -> Execution:
+    return replace(here, step=here.step + 1, phase=Phase.READY, data={}, wait_s=0.0)
+
+
+def _failed(here: Execution, outcome: Outcome, why: str, ask: str) -> Execution:
+    """The first failure names the outcome; that nobody knows something outweighs all else."""
+    known = here.failed_as if here.failed_as is not None and outcome is not Outcome.UNKNOWN else outcome
+    whys, asks = (here.failing, why), (here.ask, ask)
+    return replace(here, failed_as=known, failing="; ".join(filter(None, whys)), ask=" ".join(filter(None, asks)))
+
+
+def _skipped(here: Execution) -> Execution:
+    """Past all that is not to be done any more. What has begun goes on."""
+    steps = here.plan.steps
+    if here.phase is not Phase.READY or CLOSING in here.data or here.step >= len(steps):
+        return here
+    if here.cancelled and here.failed_as is None and not all(one.always for one in steps[here.step :]):
+        at = f"cancelled before step {here.step + 1} of {len(steps)}"
+        here = _failed(here, Outcome.CANCELLED, at, "")
+    if here.failed_as is None:
+        return here
+    step = here.step
+    while step < len(steps) and not steps[step].always:
+        step += 1
+    return here if step == here.step else replace(here, step=step, data={}, wait_s=0.0)
+
+
+def _ended(here: Execution) -> Execution:
+    outcome = here.failed_as or Outcome.DONE
+    return replace(here, outcome=outcome, why=here.failing, wait_s=0.0, data={})

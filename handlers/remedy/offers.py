@@ -1,0 +1,95 @@
+"""What a diagnosis can be offered: each root cause, with the remedies that are for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import handlers.remedy
+from handlers.engine.declare import BadDeclaration, Need
+from handlers.engine.graph import declared
+from handlers.model import Diagnosis, Evidence, Finding, Outcome
+from handlers.remedy.declare import Remedy, offer
+from handlers.remedy.plan import Forbidden, Offer
+from handlers.remedy.reasons import some
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Remedies:
+    """All remedies, by name."""
+
+    all: tuple[Remedy, ...]
+
+    @classmethod
+    def discover(cls) -> Remedies:
+        """Read the package. There is no list to edit."""
+        found = tuple(sorted(declared(handlers.remedy, Remedy), key=lambda one: one.name))
+        if len({one.name for one in found}) != len(found):
+            raise BadDeclaration("two remedies have one name")
+        return cls(found)
+
+    @cached_property
+    def by_code(self) -> Mapping[str, tuple[Remedy, ...]]:
+        codes = sorted({code for one in self.all for code in one.codes})
+        return {code: tuple(one for one in self.all if code in one.codes) for code in codes}
+
+    def named(self, name: str) -> Remedy | None:
+        return next((one for one in self.all if one.name == name), None)
+
+    def of(self, finding: Finding) -> tuple[Remedy, ...]:
+        """Those that are meant for this finding."""
+        return tuple(one for one in self.by_code.get(finding.code, ()) if one.when(finding))
+
+    def missing(self, diagnosis: Diagnosis, facts: Mapping[type, Any]) -> tuple[Need, ...]:
+        """The facts that the offers need and a check does not gather. None for a cluster that is well."""
+        needs = {need.kind: need for finding, one in self._pairs(diagnosis) for need in one.needs}
+        return tuple(need for kind, need in needs.items() if issubclass(kind, Evidence) and kind not in facts)
+
+    def offers(self, diagnosis: Diagnosis, facts: Mapping[type, Any]) -> tuple[Offer, ...]:
+        """A plan, or the reasons against one, for every root cause that has a remedy. What follows from another
+        finding is not treated: its cause would break it again."""
+        doubts = _open_questions(diagnosis)
+        offers = (_asked(one, finding, facts) for finding, one in self._pairs(diagnosis))
+        return tuple(_with(doubts, one) for one in offers)
+
+    def _pairs(self, diagnosis: Diagnosis) -> Iterator[tuple[Finding, Remedy]]:
+        for ranked in diagnosis.findings:
+            if ranked.root:
+                yield from ((ranked.finding, one) for one in self.of(ranked.finding))
+
+
+def _asked(remedy: Remedy, finding: Finding, facts: Mapping[type, Any]) -> Offer:
+    """A boundary, like the one around a diagnostic: a remedy that fails costs its button, not the whole diagnosis."""
+    try:
+        return offer(remedy, finding, facts)
+    except Exception as error:
+        log.exception("remedy %s crashed", remedy.name)
+        fault = Forbidden(f"a fault in this remedy: {type(error).__name__}: {error}", "follow the steps, and report it")
+        return Offer(finding.code, finding.subject, remedy.name, None, (fault,))
+
+
+def _open_questions(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """A cause that could not be looked for may be the root after all."""
+    unsure = [one.id for one in diagnosis.checks if one.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
+    return (f"not every cause could be ruled out; still open: {some(unsure)}",) if unsure else ()
+
+
+def _with(doubts: tuple[str, ...], one: Offer) -> Offer:
+    return replace(one, plan=replace(one.plan, warnings=(*one.plan.warnings, *doubts))) if one.plan else one
+
+
+def distinct(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """One for each plan: three failed instances of one scale set are three findings, and one plan."""
+    seen: set[str] = set()
+    kept = []
+    for one in offers:
+        digest = one.plan.digest if one.plan else ""
+        if not digest or digest not in seen:
+            kept.append(one)
+        seen.add(digest)
+    return tuple(kept)

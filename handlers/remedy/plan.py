@@ -1,0 +1,201 @@
+"""What a fix is before anybody approves it: frozen values, no I/O.
+
+Verb        what a step may be: a closed list; one module can carry them out
+Step        one act on one thing, with the sentence a person reads and the command that does the same by hand
+Plan        steps, what must still be true before them, how to undo, how to see that it worked
+Forbidden   a reason why there is no plan: what stands in the way, and what to do about it
+Offer       what a finding comes with: a plan, or the reasons against it
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+
+class Verb(StrEnum):
+    """All that a fix can do."""
+
+    PUT_POOL_AS_READ = "put-pool-as-read"
+    PUT_CLUSTER_AS_READ = "put-cluster-as-read"
+    UPDATE_INSTANCE = "update-instance"
+    """One instance of a scale set gets the set's model again; the step ends when its node is Ready."""
+    REAPPLY_MACHINE = "reapply-machine"
+    RELAX_BUDGET = "relax-budget"
+    RESTORE_BUDGET = "restore-budget"
+    DELETE_POD = "delete-pod"
+    REGISTER_PROVIDER = "register-provider"
+    PROBE_FROM_POD = "probe-from-pod"
+    ABORT_LATEST = "abort-latest"
+
+
+class Risk(StrEnum):
+    """What can go wrong at worst: nothing that is felt, a disturbance, work that is lost."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One act. `target` is an ARM id, or `namespace/Kind/name` inside the cluster."""
+
+    verb: Verb
+    target: str
+    says: str
+    """What it does, for a person: "Send cluster prod-weu to Azure again as it is"."""
+    request: str
+    """What goes over the wire: "PUT /subscriptions/…/managedClusters/prod-weu, the body as read"."""
+    command: str
+    """The same by hand."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Plain JSON values that the verb needs: instance and node name, uid, namespace, provider, grace."""
+    always: bool = False
+    """Done even when a step before it has failed: what was relaxed is restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """How it is seen that it worked: the finding is gone, and the cluster's state says so."""
+
+    code: str
+    subject: str
+    settle: timedelta = timedelta(seconds=30)
+    """How long the world needs until a look at it means something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A fix of one finding, complete. What is approved is exactly this: see `digest`."""
+
+    remedy: str
+    title: str
+    """ "Reconcile node pool apps": a button's label, at most 60 characters."""
+    cluster: str
+    """The cluster's ARM id."""
+    target: str
+    """What is acted on: an ARM id, or `namespace/Kind/name`."""
+    steps: tuple[Step, ...]
+    before: Mapping[str, Any]
+    """What must still be true when it begins, plain JSON, by a name that a person understands. No counts, no times."""
+    undo: str
+    verify: Verify
+    risk: Risk
+    could_go_wrong: tuple[str, ...]
+    eta: timedelta
+    limit: timedelta
+    """After this long it has not worked."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """What an approval is for. Another step, another target, another state before: another digest."""
+        return sha256(self.as_json().encode()).hexdigest()
+
+    def as_json(self) -> str:
+        return json.dumps(_plain_plan(self), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        data: dict[str, Any] = json.loads(text)
+        steps = tuple(Step(**{**one, "verb": Verb(one["verb"])}) for one in data.pop("steps"))
+        verify = data.pop("verify")
+        return cls(
+            steps=steps,
+            verify=Verify(verify["code"], verify["subject"], timedelta(seconds=verify["settle_s"])),
+            risk=Risk(data.pop("risk")),
+            eta=timedelta(seconds=data.pop("eta_s")),
+            limit=timedelta(seconds=data.pop("limit_s")),
+            could_go_wrong=tuple(data.pop("could_go_wrong")),
+            warnings=tuple(data.pop("warnings")),
+            **data,
+        )
+
+    def moved(self, now: Plan) -> tuple[str, ...]:
+        """What is no longer as it was when this was approved. Empty: the plan still fits."""
+        changed = [
+            f"{name}: was {_short(self.before.get(name))}, is {_short(now.before.get(name))}"
+            for name in sorted({*self.before, *now.before})
+            if self.before.get(name) != now.before.get(name)
+        ]
+        if not changed and [one.target for one in self.steps] != [one.target for one in now.steps]:
+            changed.append("other things would be acted on now")
+        return tuple(changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """Why there is no button: what stands in the way, and what a person does about it."""
+
+    because: str
+    do: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a finding comes with."""
+
+    code: str
+    subject: str
+    remedy: str
+    plan: Plan | None = None
+    forbidden: tuple[Forbidden, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "code": self.code,
+            "subject": self.subject,
+            "remedy": self.remedy,
+            "plan": self.plan.as_json() if self.plan else None,
+            "forbidden": [[one.because, one.do] for one in self.forbidden],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Offer:
+        plan = Plan.from_json(data["plan"]) if data["plan"] else None
+        forbidden = tuple(Forbidden(because, do) for because, do in data["forbidden"])
+        return cls(data["code"], data["subject"], data["remedy"], plan, forbidden)
+
+
+def _plain_plan(plan: Plan) -> dict[str, Any]:
+    return {
+        "remedy": plan.remedy,
+        "title": plan.title,
+        "cluster": plan.cluster,
+        "target": plan.target,
+        "steps": [
+            {
+                "verb": one.verb.value,
+                "target": one.target,
+                "says": one.says,
+                "request": one.request,
+                "command": one.command,
+                "arguments": dict(one.arguments),
+                "always": one.always,
+            }
+            for one in plan.steps
+        ],
+        "before": dict(plan.before),
+        "undo": plan.undo,
+        "verify": {
+            "code": plan.verify.code,
+            "subject": plan.verify.subject,
+            "settle_s": plan.verify.settle.total_seconds(),
+        },
+        "risk": plan.risk.value,
+        "could_go_wrong": list(plan.could_go_wrong),
+        "eta_s": plan.eta.total_seconds(),
+        "limit_s": plan.limit.total_seconds(),
+        "warnings": list(plan.warnings),
+    }
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return text if len(text) <= 200 else text[:200] + "…"

@@ -1,0 +1,71 @@
+"""Apply a lone machine's own settings once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from shlex import quote
+
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.cluster import Nodes
+from handlers.evidence.compute import Instances
+from handlers.evidence.governance import Locks
+from handlers.evidence.permissions import DenyAssignments, WriterMay
+from handlers.model import Finding, Unavailable
+from handlers.remedy.declare import remedy
+from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
+from handlers.remedy.reasons import Act, doubts, is_stopped, operation_runs, stands_in_the_way
+
+ACTION = "Microsoft.Compute/virtualMachines/reapply/action"
+ETA, LIMIT = timedelta(minutes=3), timedelta(minutes=20)
+
+
+@remedy(codes=("node-vm-failed",), writes=(ACTION,), when=lambda finding: not finding.facts.get("scale_set"))
+def reapply_machine(
+    finding: Finding,
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    instances: Instances,
+    nodes: Nodes,
+    locks: Locks | Unavailable,
+    denials: DenyAssignments | Unavailable,
+    may: WriterMay | Unavailable,
+) -> Iterator[Plan | Forbidden]:
+    """Apply the machine's own settings once more (`az vm update` is refused on the images of AKS nodes)."""
+    machine = instances.by_id.get(finding.subject.lower())
+    if machine is None or not machine.failed:
+        state = f"{machine.name} is {machine.state}" if machine else "the machine is not there any more"
+        yield Forbidden(state, "check again; a machine whose health probe fails is restarted by the steps")
+        return
+    node = next((one.name for one in nodes.nodes if one.machine.lower() == machine.id.lower()), machine.computer)
+    acts = (Act(ACTION, machine.id),)
+    yield from is_stopped(cluster)
+    yield from operation_runs(cluster, pools)
+    if not node:
+        yield Forbidden(f"nobody can tell which node {machine.name} is", "follow the steps")
+    yield from stands_in_the_way(acts, cluster, locks, denials, may)
+    yield Plan(
+        remedy="reapply-machine",
+        title=f"Reapply machine {machine.name}"[:60],
+        cluster=cluster.id,
+        target=machine.id,
+        steps=(
+            Step(
+                verb=Verb.REAPPLY_MACHINE,
+                target=machine.id,
+                says=f"Apply the settings of {machine.name} once more, and wait until node {node} is Ready",
+                request=f"POST {machine.id}/reapply",
+                command=f"az vm reapply --subscription {cluster.subscription} --resource-group "
+                f"{quote(cluster.node_group)} --name {quote(machine.name)}",
+                arguments={"node": node},
+            ),
+        ),
+        before={f"state of {machine.name}": machine.state, f"node of {machine.name}": node},
+        undo="there is nothing to undo: the machine keeps its settings",
+        verify=Verify("node-vm-failed", machine.id),
+        risk=Risk.MEDIUM,
+        could_go_wrong=("the machine may restart: pods on it end and start again", "it may stay Failed"),
+        eta=ETA,
+        limit=LIMIT,
+        warnings=doubts(acts, locks, denials, may),
+    )

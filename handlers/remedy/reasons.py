@@ -1,0 +1,124 @@
+"""Why a fix may not be offered: what several remedies share. Pure, over evidence; each reason says what to do about it.
+
+What stands in the way for certain is a `Forbidden`. What could not be seen is a doubt, said beside the button: Azure
+itself refuses such a write, and nothing happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.governance import Lock, Locks
+from handlers.evidence.permissions import DenyAssignments, WriterMay
+from handlers.model import NotApplicable, Unavailable
+from handlers.remedy.plan import Forbidden
+from handlers.resource_id import last_name, within
+
+Absent = Unavailable | NotApplicable
+AKS = "microsoft.containerservice/"
+MOST_NAMED = 5
+"""A phone shows about that many names."""
+_PAST_LOCKDOWN = (
+    "the node resource group is locked down: use what AKS offers instead, "
+    "az aks nodepool delete-machines or a node image upgrade"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One Azure action on one resource. `linked`: Azure asks for it on the side; it is not carried out there."""
+
+    action: str
+    resource: str
+    linked: bool = False
+
+
+def operation_runs(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbidden]:
+    """Azure takes one operation at a time, and a second one could end up behind a state that nobody approved."""
+    busy = [f"cluster {cluster.name} is {cluster.state}"] if cluster.busy else []
+    busy += [f"pool {pool.name} is {pool.state}" for pool in pools.pools if pool.busy]
+    if busy:
+        yield Forbidden(f"an operation is running: {some(busy)}", "wait until it has ended, then check again")
+
+
+def is_stopped(cluster: ManagedCluster) -> Iterator[Forbidden]:
+    if cluster.power.lower() == "stopped":
+        yield Forbidden(f"cluster {cluster.name} is stopped", "start it, then check again")
+
+
+def stands_in_the_way(
+    acts: Iterable[Act],
+    cluster: ManagedCluster,
+    locks: Locks | Absent,
+    denials: DenyAssignments | Absent,
+    may: WriterMay | Absent,
+) -> Iterator[Forbidden]:
+    """Locks, deny assignments and missing permissions."""
+    wanted = tuple(acts)
+    own = [one for one in wanted if not one.linked]
+    if isinstance(locks, Locks):
+        yield from _locked(own, cluster, locks)
+    if isinstance(denials, DenyAssignments):
+        yield from _denied(own, denials, may.principal if isinstance(may, WriterMay) else "")
+    if isinstance(may, WriterMay):
+        for one in wanted:
+            if may.do(one.action, one.resource) is False:
+                what = f"the writer may not do {one.action} on {last_name(one.resource)}"
+                yield Forbidden(what, f"grant {one.action} on {one.resource} to the writer's identity")
+
+
+def doubts(
+    acts: Iterable[Act], locks: Locks | Absent, denials: DenyAssignments | Absent, may: WriterMay | Absent
+) -> tuple[str, ...]:
+    """What could not be seen of all that, as warnings."""
+    wanted = tuple(acts)
+    said = [f"could not see {one}" for one in (locks, denials, may) if isinstance(one, Unavailable)]
+    if isinstance(locks, Locks) and not locks.complete:
+        said.append("could not see all locks")
+    if isinstance(may, WriterMay):
+        unknown = [one.action for one in wanted if may.do(one.action, one.resource) is None]
+        said += [f"could not see whether the writer may do {one}" for one in dict.fromkeys(unknown)]
+    if isinstance(denials, DenyAssignments):
+        who = may.principal if isinstance(may, WriterMay) else ""
+        unclear = [
+            one.name
+            for one in denials.denials
+            if one.is_for(who) is None and any(one.denies(act.action, act.resource) for act in wanted)
+        ]
+        said += [f"cannot tell whether deny assignment {one} is for the writer" for one in unclear]
+    return tuple(said)
+
+
+def _locked(acts: list[Act], cluster: ManagedCluster, locks: Locks) -> Iterator[Forbidden]:
+    for lock in locks.locks:
+        held = [act for act in acts if _forbids(lock, act, cluster)]
+        if held:
+            what = f"lock {lock.name} ({lock.level}) on {last_name(lock.scope)} forbids it"
+            yield Forbidden(what, f"ask whoever set it, remove it (az lock delete --ids {lock.id}), then check again")
+
+
+def _forbids(lock: Lock, act: Act, cluster: ManagedCluster) -> bool:
+    """ReadOnly holds all below it. AKS refuses every operation while any lock is inside the node resource group."""
+    if lock.read_only and within(lock.scope, act.resource):
+        return True
+    return act.action.lower().startswith(AKS) and within(cluster.node_group_id, lock.scope)
+
+
+def _denied(acts: list[Act], denials: DenyAssignments, principal: str) -> Iterator[Forbidden]:
+    for one in denials.denials:
+        held = [act for act in acts if one.denies(act.action, act.resource)]
+        if held and one.is_for(principal):
+            machines = held[0].action.lower().startswith("microsoft.compute/")
+            yield Forbidden(
+                f"deny assignment {one.name} on {last_name(one.scope)} forbids {held[0].action}",
+                _PAST_LOCKDOWN if machines else "ask whoever set it to exclude the writer's identity from it",
+            )
+
+
+def some(names: Iterable[str]) -> str:
+    """A few names, and how many more."""
+    known = list(names)
+    rest = len(known) - MOST_NAMED
+    return ", ".join(known[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")

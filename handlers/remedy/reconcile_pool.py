@@ -1,0 +1,58 @@
+"""Send a failed node pool to Azure again as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.cluster import Nodes
+from handlers.evidence.governance import Locks
+from handlers.evidence.permissions import DenyAssignments, WriterMay
+from handlers.model import Finding, Unavailable
+from handlers.remedy.declare import remedy
+from handlers.remedy.plan import Forbidden, Plan, Risk, Verify
+from handlers.remedy.putting import ASSIGN, JOIN, POOL_WRITE, pool_acts, pool_before, put_pool, risks, untagged
+from handlers.remedy.reasons import doubts, is_stopped, operation_runs, stands_in_the_way
+from handlers.remedy.rolling import as_they_are, could_roll
+
+ETA, LIMIT = timedelta(minutes=5), timedelta(hours=1)
+"""A pool that only has to be compared with its scale set takes minutes; one that gets nodes, up to half an hour."""
+
+
+@remedy(codes=("nodepool-failed",), writes=(POOL_WRITE, JOIN, ASSIGN))
+def reconcile_pool(
+    finding: Finding,
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    nodes: Nodes,
+    locks: Locks | Unavailable,
+    denials: DenyAssignments | Unavailable,
+    may: WriterMay | Unavailable,
+) -> Iterator[Plan | Forbidden]:
+    """Send the failed node pool to Azure again as it is, so that Azure brings it to what it is set to be."""
+    pool = next((one for one in pools.pools if one.id.lower() == finding.subject.lower()), None)
+    if pool is None or not pool.failed:
+        yield Forbidden(f"the pool is {pool.state if pool else 'not there'}", "check again")
+        return
+    acts = pool_acts(pool)
+    yield from is_stopped(cluster)
+    yield from operation_runs(cluster, pools)
+    yield from untagged({f"pool {pool.name}": pool.etag})
+    yield from could_roll([pool], nodes)
+    yield from stands_in_the_way(acts, cluster, locks, denials, may)
+    yield Plan(
+        remedy="reconcile-pool",
+        title=f"Reconcile node pool {pool.name}",
+        cluster=cluster.id,
+        target=pool.id,
+        steps=(put_pool(pool, cluster),),
+        before={**pool_before(pool), **as_they_are([pool], nodes)},
+        undo="nothing is changed, so there is nothing to undo; `az aks nodepool operation-abort` ends it half way",
+        verify=Verify("nodepool-failed", pool.id),
+        risk=Risk.LOW,
+        could_go_wrong=risks([pool]),
+        eta=ETA,
+        limit=LIMIT,
+        warnings=doubts(acts, locks, denials, may),
+    )

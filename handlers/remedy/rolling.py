@@ -1,0 +1,75 @@
+"""Which nodes a PUT of a cluster or pool could replace, although its body changes nothing.
+
+Azure brings a pool to what it is set to be. Where a node is not that yet, "as it is" means that the node goes. Such a
+PUT is an upgrade, and no repair: it is never behind a button.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from handlers.evidence.azure import AgentPool
+from handlers.evidence.cluster import Node, Nodes
+from handlers.remedy.plan import Forbidden
+from handlers.remedy.reasons import some
+
+_FINISH = "finish the upgrade, or take it back, by the steps of upgrade-half-done; then check again"
+
+
+def could_roll(pools: Iterable[AgentPool], nodes: Nodes) -> Iterator[Forbidden]:
+    """Every reason to think that a PUT of these pools would replace or remove a node."""
+    if not nodes.complete:
+        yield Forbidden("not all nodes could be seen: nobody can say which of them a PUT would replace", "check again")
+    for pool in pools:
+        if pool.stopped:
+            continue
+        mine = nodes.of(pool.name)
+        yield from _half_done(pool, mine)
+        yield from _surplus(pool, mine)
+
+
+def as_they_are(pools: Iterable[AgentPool], nodes: Nodes) -> Mapping[str, Any]:
+    """What of the nodes must not move until the PUT: which versions there are, not how many nodes."""
+    before: dict[str, Any] = {}
+    for pool in pools:
+        mine = nodes.of(pool.name)
+        before[f"versions of the nodes of pool {pool.name}"] = sorted({node.version for node in mine})
+        before[f"images of the nodes of pool {pool.name}"] = sorted({node.image for node in mine})
+    return before
+
+
+def _half_done(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[Forbidden]:
+    if pool.upgrading:
+        what = f"pool {pool.name} is set to {pool.version} and runs {pool.current_version}: a PUT goes on upgrading it"
+        yield Forbidden(what, _FINISH)
+    others = [node for node in nodes if not _runs(node.version, pool)]
+    if others:
+        runs = pool.current_version or pool.version
+        what = f"pool {pool.name} runs {runs}, not so {_named(others, 'version')}: a PUT could replace them"
+        yield Forbidden(what, _FINISH)
+    wanted = pool.node_image or (nodes[0].image if nodes else "")
+    stale = [node for node in nodes if node.image != wanted]
+    if stale:
+        what = f"pool {pool.name} has image {wanted}, not so {_named(stale, 'image')}: a PUT could replace them"
+        yield Forbidden(what, _FINISH)
+    quarantined = [node.name for node in nodes if node.quarantined]
+    if quarantined:
+        yield Forbidden(f"an upgrade has left nodes quarantined in pool {pool.name}: {some(quarantined)}", _FINISH)
+
+
+def _surplus(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[Forbidden]:
+    """Surge nodes that an upgrade left behind go with the next PUT. An autoscaler's count is always a little behind."""
+    standing = [node for node in nodes if not node.leaving and (node.is_ready or not pool.parks_nodes)]
+    if not pool.autoscaled and len(standing) > pool.count:
+        what = f"pool {pool.name} counts {pool.count} nodes and has {len(standing)}: a PUT could remove the others"
+        yield Forbidden(what, "see which nodes are left over, move their pods away, then scale the pool by hand")
+
+
+def _runs(version: str, pool: AgentPool) -> bool:
+    wanted = pool.current_version or pool.version
+    return not wanted or version == wanted or version.startswith(wanted + ".")
+
+
+def _named(nodes: list[Node], what: str) -> str:
+    return some(f"{node.name} ({getattr(node, what) or 'not told'})" for node in nodes)

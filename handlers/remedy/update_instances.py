@@ -1,0 +1,137 @@
+"""Give failed instances of a scale set its model again, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from shlex import quote
+
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.cluster import Nodes
+from handlers.evidence.compute import Instance, Instances
+from handlers.evidence.governance import Locks
+from handlers.evidence.permissions import DenyAssignments, WriterMay
+from handlers.model import Finding, Unavailable
+from handlers.remedy.declare import remedy
+from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
+from handlers.remedy.reasons import Act, doubts, is_stopped, operation_runs, stands_in_the_way
+from handlers.resource_id import last_name
+
+ACTION = "Microsoft.Compute/virtualMachineScaleSets/manualUpgrade/action"
+ETA_EACH, LIMIT_EACH = timedelta(minutes=3), timedelta(minutes=20)
+"""The machine itself answers in a minute or two; a node that is to come back Ready takes a few more."""
+
+
+@remedy(codes=("node-vm-failed",), writes=(ACTION,), when=lambda finding: bool(finding.facts.get("scale_set")))
+def update_instances(
+    finding: Finding,
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    instances: Instances,
+    nodes: Nodes,
+    locks: Locks | Unavailable,
+    denials: DenyAssignments | Unavailable,
+    may: WriterMay | Unavailable,
+) -> Iterator[Plan | Forbidden]:
+    """Give the failed instances of the scale set its model again, one at a time; stop where a node stays away."""
+    machine = instances.by_id.get(finding.subject.lower())
+    if machine is None or not machine.failed:
+        yield from _not_failed(machine)
+        return
+    if not machine.latest_model:
+        yield _behind(machine, cluster)
+        return
+    siblings = [one for one in instances.machines if one.scale_set.lower() == machine.scale_set.lower()]
+    chosen = sorted((one for one in siblings if one.failed and one.latest_model), key=_in_order)
+    names = {one.id: _node_of(one, nodes) for one in chosen}
+    acts = (Act(ACTION, machine.scale_set),)
+    yield from is_stopped(cluster)
+    yield from operation_runs(cluster, pools)
+    yield from _at_work(siblings)
+    yield from _nameless(chosen, names)
+    yield from stands_in_the_way(acts, cluster, locks, denials, may)
+    skipped = [one.name for one in siblings if one.failed and not one.latest_model]
+    yield Plan(
+        remedy="update-instances",
+        title=f"Update {len(chosen)} failed instance{'s' if len(chosen) > 1 else ''} of pool {machine.pool}"[:60],
+        cluster=cluster.id,
+        target=machine.scale_set,
+        steps=tuple(_step(one, names[one.id], cluster) for one in chosen),
+        before={key: value for one in chosen for key, value in _before(one, names[one.id]).items()},
+        undo="there is nothing to undo: the instance has this model already",
+        # The last one: the others came before it, and none was skipped.
+        verify=Verify("node-vm-failed", chosen[-1].id),
+        risk=Risk.MEDIUM,
+        could_go_wrong=(
+            "the machine may restart: pods on it end and start again",
+            "its node may stay away: then the instances after it are left alone",
+        ),
+        eta=ETA_EACH * len(chosen),
+        limit=LIMIT_EACH * len(chosen),
+        warnings=(
+            *([f"left out, their scale set has a newer model: {', '.join(skipped)}"] if skipped else []),
+            *doubts(acts, locks, denials, may),
+        ),
+    )
+
+
+def _not_failed(machine: Instance | None) -> Iterator[Forbidden]:
+    if machine is None:
+        yield Forbidden("the machine is not there any more", "check again")
+    else:
+        what = f"{machine.name} is {machine.state}: its model is applied, and there is nothing to send again"
+        yield Forbidden(what, "restart this one machine, by the steps")
+
+
+def _behind(machine: Instance, cluster: ManagedCluster) -> Forbidden:
+    of = f"--subscription {cluster.subscription} --resource-group {cluster.group} --cluster-name {cluster.name}"
+    pool = f"{of} --name {machine.pool}"
+    return Forbidden(
+        f"{machine.name} does not have the latest model of its scale set: updating it would re-image the node",
+        f"delete it (az aks nodepool delete-machines {pool} --machine-names {machine.computer or machine.name}) "
+        f"or upgrade the node image (az aks nodepool upgrade {pool} --node-image-only)",
+    )
+
+
+def _at_work(siblings: list[Instance]) -> Iterator[Forbidden]:
+    busy = [f"{one.name} is {one.state}" for one in siblings if one.busy]
+    if busy:
+        yield Forbidden(f"the scale set is at work: {', '.join(busy[:3])}", "wait until it has ended, then check again")
+
+
+def _nameless(chosen: list[Instance], names: dict[str, str]) -> Iterator[Forbidden]:
+    for one in chosen:
+        if not names[one.id]:
+            what = f"nobody can tell which node {one.name} is: whether it comes back could not be seen"
+            yield Forbidden(what, "follow the steps")
+
+
+def _node_of(machine: Instance, nodes: Nodes) -> str:
+    """What Kubernetes calls it; a machine that never joined will have its computer's name."""
+    found = next((node.name for node in nodes.nodes if node.machine.lower() == machine.id.lower()), "")
+    return found or machine.computer
+
+
+def _in_order(machine: Instance) -> tuple[int, str]:
+    return int(machine.instance_id) if machine.instance_id.isdigit() else 0, machine.instance_id
+
+
+def _step(machine: Instance, node: str, cluster: ManagedCluster) -> Step:
+    name = last_name(machine.scale_set)
+    return Step(
+        verb=Verb.UPDATE_INSTANCE,
+        target=machine.scale_set,
+        says=f"Give instance {machine.instance_id} of {name} its model again, and wait until node {node} is Ready",
+        request=f'POST {machine.scale_set}/manualupgrade, {{"instanceIds": ["{machine.instance_id}"]}}',
+        command=f"az vmss update-instances --subscription {cluster.subscription} --resource-group "
+        f"{quote(cluster.node_group)} --name {quote(name)} --instance-ids {quote(machine.instance_id)}",
+        arguments={"instance_id": machine.instance_id, "machine": machine.id, "node": node},
+    )
+
+
+def _before(machine: Instance, node: str) -> dict[str, object]:
+    return {
+        f"state of {machine.name}": machine.state,
+        f"{machine.name} has the latest model": machine.latest_model,
+        f"node of {machine.name}": node,
+    }

@@ -1,0 +1,46 @@
+"""Somebody is woken, asks in Slack what is wrong, and reads the answer: on a desktop or a phone, by day or night."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+
+from bot.app import Bot
+from tests.browser.conftest import Show
+
+LOOKS = {"desktop": {}, "dark": {"dark": True}, "phone": {"phone": True}, "phone-dark": {"phone": True, "dark": True}}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+async def test_a_check_from_the_composer_to_the_last_button(bot: Bot, show: Show, look: str) -> None:
+    async with show(**LOOKS[look]) as window:
+        await window.type("/aks check prod-weu")
+        head = await window.verdict()
+        await window.look(f"{look}-verdict")
+
+        thread = await window.open_thread(head)
+        await window.scroll(thread, to_end=False)
+        await window.look(f"{look}-thread")
+        await window.scroll(thread)
+        await window.look(f"{look}-thread-end")
+
+        await window.press("Show the steps", thread)
+        await window.see("Not this, if", window.window)
+        await window.look(f"{look}-steps")
+        await window.page.keyboard.press("Escape")
+        await expect(window.window).to_have_count(0)
+
+        await window.press("Show all checks", thread)
+        await window.see("All checks", thread)
+        await window.scroll(thread)
+        await window.look(f"{look}-all-checks")
+
+        await window.press("Wrong answer", thread)
+        await window.see("The case is kept", thread)
+
+        answers = thread.get_by_role("button", name="Check again")
+        before = await answers.count()
+        await window.press("Check again", thread)
+        await expect(answers).to_have_count(before + 1, timeout=60_000)
+        await window.scroll(thread)
+        await window.look(f"{look}-again")

@@ -1,0 +1,168 @@
+"""Did the cluster fail for a reason of Azure's own? Only where every other cause was looked for and is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from handlers.model import Outcome
+from tests.handlers.diagnose.wire import (
+    CLUSTER,
+    GROUP,
+    NODE_GROUP_ID,
+    SUBNET,
+    Azure,
+    asked,
+    event,
+    found,
+    pool_id,
+    usage,
+)
+
+QUESTION = "cluster-failed-infra"
+INTERNAL = {"code": "ControlPlaneProvisioningInternalError", "message": "Timeout while polling"}
+
+
+def failed(code: str = INTERNAL["code"]) -> Azure:
+    """Failed with an internal error, and nothing in the way."""
+    azure = Azure()
+    azure.pool("apps", 2, vnetSubnetID=SUBNET)
+    azure.subnet("10.0.0.0/24", 10)
+    azure.roles = [
+        {
+            "properties": {
+                "principalId": "0c",
+                "roleDefinitionId": "r",
+                "scope": f"/subscriptions/{SUBNET.split('/')[2]}",
+            }
+        }
+    ]
+    azure.events[GROUP] = [event(CLUSTER, "Succeeded", timedelta(days=3))]
+    for number in range(2):
+        azure.node(f"node-{number}", machine=number)
+    azure.cluster |= {"provisioningState": "Failed", "status": {"provisioningError": INTERNAL | {"code": code}}}
+    return azure
+
+
+@pytest.mark.parametrize("code", [INTERNAL["code"], "InternalServerError", "InternalOperationError", "InternalError"])
+async def test_an_internal_error_with_every_other_cause_ruled_out_is_azures_own(code: str) -> None:
+    finding = await found(QUESTION, failed(code))
+    assert (finding.subject, finding.affects) == (CLUSTER, (CLUSTER,))
+    assert finding.facts["error_code"] == code
+    ruled_out = [line for line in finding.because if line.startswith("not the cause, ")]
+    topics = [line.removeprefix("not the cause, ").partition(":")[0] for line in ruled_out]
+    assert topics == ["quota", "subnets", "locks", "disruption budgets", "resource providers", "zones", "policies"]
+
+
+async def test_pools_that_failed_with_it_are_named_and_explained() -> None:
+    azure = failed()
+    azure.pools["apps"]["provisioningState"] = "Failed"
+    finding = await found(QUESTION, azure)
+    assert finding.affects == (CLUSTER, pool_id("apps"))
+    assert finding.facts["pool_ids"] == [pool_id("apps")]
+
+
+async def test_a_cluster_that_has_not_failed_is_clear() -> None:
+    azure = failed()
+    azure.cluster["provisioningState"] = "Succeeded"
+    assert (await asked(QUESTION, azure)).outcome is Outcome.CLEAR
+
+
+async def test_an_error_that_names_a_cause_is_not_internal() -> None:
+    check = await asked(QUESTION, failed("ZonalAllocationFailed"))
+    assert check.outcome is Outcome.CLEAR
+    assert "Azure named another cause: ZonalAllocationFailed" in check.why
+
+
+async def test_a_pool_whose_own_error_names_a_cause_is_enough_to_doubt_it() -> None:
+    azure = failed()
+    azure.pools["apps"] |= {
+        "provisioningState": "Failed",
+        "status": {"provisioningError": {"code": "SubnetIsFull", "message": "full"}},
+    }
+    assert (await asked(QUESTION, azure)).outcome is Outcome.CLEAR
+
+
+def lock(azure: Azure) -> None:
+    azure.lock(NODE_GROUP_ID)
+
+
+def subnet(azure: Azure) -> None:
+    azure.taken[SUBNET] = 251
+
+
+def quota(azure: Azure) -> None:
+    azure.usages = [usage("cores", 300, 300), usage("standardDSv5Family", 100, 100)]
+    azure.pools["apps"] |= {"count": 3, "provisioningState": "Failed"}
+
+
+def provider(azure: Azure) -> None:
+    azure.registered = {"Microsoft.Compute": "NotRegistered"}
+
+
+def zone(azure: Azure) -> None:
+    azure.closed = [{"reasonCode": "NotAvailableForSubscription"}]
+
+
+def policy(azure: Azure) -> None:
+    # What a write that failed after the operation says; the cluster itself keeps the internal error.
+    message = '{"error": {"code": "RequestDisallowedByPolicy", "message": "was disallowed by policy"}}'
+    azure.pool("web", 0)
+    azure.events[GROUP].append(event(pool_id("web"), "Failed", timedelta(hours=2), message))
+
+
+def budget(azure: Azure) -> None:
+    azure.pools["apps"]["provisioningState"] = "Upgrading"
+    azure.nodes["node-0"]["spec"]["unschedulable"] = True
+    azure.pod("web-1")
+    azure.budget("web", "web-1")
+
+
+@pytest.mark.parametrize("cause", [lock, subnet, quota, provider, zone, policy, budget])
+async def test_any_cause_of_its_owners_keeps_it_from_being_laid_at_azures_door(
+    cause: Callable[[Azure], None],
+) -> None:
+    azure = failed()
+    cause(azure)
+    check = await asked(QUESTION, azure)
+    assert check.outcome is Outcome.CLEAR, check.why
+    assert "a cause of its owners'" in check.why
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/usages",
+        "/Microsoft.Compute/skus",
+        "/locks",
+        "/subnets/",
+        "/poddisruptionbudgets",
+        "/providers/Microsoft.Storage",
+        "/api/v1/nodes",
+        "/eventtypes/",
+    ],
+)
+async def test_a_cause_that_could_not_be_looked_for_leaves_it_open(path: str) -> None:
+    azure = failed()
+    azure.cluster["storageProfile"] = {"fileCSIDriver": {"enabled": True}}
+    assert (await asked(QUESTION, azure)).outcome is Outcome.FOUND
+    azure.denied = {path}
+    check = await asked(QUESTION, azure)
+    assert check.outcome is Outcome.INCONCLUSIVE, check.why
+    assert check.unseen
+
+
+async def test_an_api_server_out_of_reach_leaves_the_budgets_open() -> None:
+    azure = failed()
+    azure.kube_trouble = "Name or service not known"
+    check = await asked(QUESTION, azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "disruption budgets" in check.why
+
+
+async def test_the_correlation_id_is_there_for_a_support_request() -> None:
+    azure = failed()
+    azure.events[GROUP].append(event(CLUSTER, "Failed", timedelta(hours=1), correlation="beef"))
+    assert (await found(QUESTION, azure)).facts["correlation"] == "beef"

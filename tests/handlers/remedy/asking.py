@@ -1,0 +1,69 @@
+"""Raw answers go in at the bottom, an offer comes out at the top: real collectors, real diagnostics, real remedies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handlers.clients.access import AzureAccess
+from handlers.clients.arm import ArmReader
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.reader import KubeReader
+from handlers.clients.writer_eyes import WriterEyes
+from handlers.engine.run import Engine
+from handlers.model import Target
+from handlers.remedy.offers import Remedies
+from handlers.remedy.plan import Offer, Plan
+from handlers.resource_id import ResourceId
+from tests.handlers.diagnose.wire import CLUSTER, GRAPH, NOW, Azure
+from tests.transports import Answers
+
+REMEDIES = Remedies.discover()
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why there is no plan, to be searched."""
+
+    offer: Offer
+
+    def __contains__(self, words: str) -> bool:
+        return any(words in one.because for one in self.offer.forbidden)
+
+    def __str__(self) -> str:
+        return "; ".join(one.because for one in self.offer.forbidden)
+
+
+async def offered(remedy: str, azure: Azure, subject: str = "") -> Offer:
+    """What one remedy says to a finding of its codes, as if that had no other cause."""
+    known = REMEDIES.named(remedy)
+    assert known is not None
+    target = Target(ResourceId.parse(CLUSTER), NOW)
+    transport = Answers(azure.answer, NOW)
+    asking = GRAPH.only([one for one in GRAPH.diagnostics if set(one.codes) & set(known.codes)])
+    async with (
+        ArmReader(AzureAccess(), transport=transport) as arm,
+        WriterEyes(AzureAccess(), transport=transport) as eyes,
+        KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
+    ):
+        clients = {ArmReader: arm, KubeReader: kube, WriterEyes: eyes}
+        diagnosis = await Engine(asking, lambda _: frozenset()).diagnose(target, clients)
+        facts = await Engine(GRAPH.facts(known.needs), lambda _: frozenset()).gather(target, clients)
+    offers = [one for one in REMEDIES.offers(diagnosis, facts) if one.remedy == remedy]
+    meant = [one for one in offers if not subject or one.subject.lower() == subject.lower()]
+    assert meant, (remedy, diagnosis.findings, [(one.id, one.why) for one in diagnosis.checks])
+    return meant[0]
+
+
+async def planned(remedy: str, azure: Azure, subject: str = "") -> Plan:
+    """The plan, where nothing stands against it."""
+    offer = await offered(remedy, azure, subject)
+    assert offer.plan is not None, offer.forbidden
+    return offer.plan
+
+
+async def refused(remedy: str, azure: Azure, subject: str = "") -> Reasons:
+    """The reasons, where there is no plan. Each says what to do."""
+    offer = await offered(remedy, azure, subject)
+    assert offer.plan is None
+    assert all(one.because and one.do for one in offer.forbidden)
+    return Reasons(offer)

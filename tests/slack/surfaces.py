@@ -1,0 +1,239 @@
+"""Every surface of the bot in every state, made by the functions that make it for people: what the golden files show.
+
+A surface is a `partial`: its function is what is covered. `test_surfaces.py` finds functions that have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from bot.events import Report
+from bot.jobs.progress import Progress
+from bot.jobs.teller import Answer
+from bot.policy.look import Refused, Why
+from bot.policy.model import Look
+from bot.slack import (
+    blocks,
+    commands,
+    home,
+    replies,
+    steps,
+    words,
+    words_channel,
+    words_home,
+    words_policy,
+    words_triage,
+)
+from bot.slack.gate import refusal
+from bot.slack.home import OpenApproval
+from bot.slack.message import Pressed, section
+from bot.slack.triage import triaged
+from bot.store.recent import RecentCheck
+from handlers.clients.fleet import FleetMember
+from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked
+from handlers.problem import Problem
+from tests.bot import diagnoses
+from tests.bot.diagnoses import CLUSTER, TARGET, library
+from tests.checking import LIBRARY
+
+Surface = partial[Any]
+
+PRESSED = Pressed("request-1", CLUSTER)
+SUBSCRIPTION = "3b1f2c84-6a5d-4e70-9c1b-8f2d4a6e7b90"
+ERROR = (
+    "ERROR: (ReconcileVMSSAgentPoolFailed) Code=OperationNotAllowed Message=Operation could not be completed as it "
+    "results in exceeding approved standardDSv5Family Cores quota. Additional details - Deployment Model: Resource "
+    "Manager, Location: westeurope, Current Limit: 200, Current Usage: 196, Additional Required: 8"
+)
+
+
+def answer(diagnosis: Diagnosis, *, age: timedelta = timedelta(), durable: bool = True, kube_calls: int = 3) -> Answer:
+    return Answer(Report(diagnosis, diagnosis.took_ms, 12, kube_calls), age, durable)
+
+
+def many(number: int, text: str = "the pool has no room", *, roots: bool = True) -> Diagnosis:
+    """A diagnosis with so many findings, on as many pools."""
+    findings = [
+        Finding("nodepool-failed", f"{CLUSTER}/agentPools/pool{n}", (text, "it is Failed")) for n in range(number)
+    ]
+    ranked = [Ranked(one, () if roots or not n else (findings[0].key,)) for n, one in enumerate(findings)]
+    check = Check("nodepool-failed", ("nodepool-failed",), Outcome.FOUND, text, 0.4, tuple(findings))
+    return Diagnosis(TARGET, tuple(ranked), (check,), (), 900.0)
+
+
+def two_causes() -> Diagnosis:
+    """A lock beside the quota: what follows says from which."""
+    found, warned = diagnoses.found(), diagnoses.warned()
+    return replace(found, findings=(*found.findings[:1], *warned.findings, *found.findings[1:]))
+
+
+def member(name: str, state: str | None = "Succeeded", kind: str = "managedClusters", where: str = "westeurope") -> Any:
+    provider = "Microsoft.Kubernetes" if kind == "connectedClusters" else "Microsoft.ContainerService"
+    id_ = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-{name}/providers/{provider}/{kind}/{name}"
+    return FleetMember(name, id_, f"{provider}/{kind}", where, SUBSCRIPTION, state)
+
+
+FLEET: Sequence[FleetMember] = (
+    member("prod-weu", "Failed"),
+    member("prod-eus2", where="eastus2"),
+    member("staging-neu", "Updating", where="northeurope"),
+    member("dev-shared"),
+    member("payments-prod"),
+    member("edge-nexus-01", kind="connectedClusters", where="eastus"),
+    member("edge-nexus-02", None, kind="connectedClusters", where="eastus"),
+)
+
+
+def typed(command: str) -> Surface:
+    """What is answered to `/aks …` at once."""
+    return partial(replies.at_once, commands.read_command(command), LIBRARY)
+
+
+CHECK: dict[str, Surface] = {
+    "starting": partial(blocks.started, "prod-weu"),
+    "starting-without-memory": partial(blocks.started, "prod-weu", durable=False),
+    "joined": partial(blocks.started, "prod-weu", timedelta(seconds=12)),
+    "looking": partial(blocks.progress, Progress("prod-weu")),
+    "progress": partial(
+        blocks.progress, Progress("prod-weu", (7, 19), (4, 22), ("quota-exceeded",), ("resource locks",))
+    ),
+    "progress-in-words": partial(blocks.progress, Progress("prod-weu", (7, 19), (4, 22)), plan=False),
+    "found": partial(blocks.answer, answer(diagnoses.found()), PRESSED, library()),
+    "found-a-while-ago": partial(
+        blocks.answer, answer(diagnoses.found(), age=timedelta(seconds=40)), PRESSED, library()
+    ),
+    "found-two-causes": partial(blocks.answer, answer(two_causes()), PRESSED, LIBRARY),
+    "clear": partial(blocks.answer, answer(diagnoses.clear()), PRESSED, library()),
+    "blind": partial(blocks.answer, answer(diagnoses.blind(), kube_calls=0), PRESSED, library()),
+    "warned": partial(blocks.answer, answer(diagnoses.warned()), PRESSED, LIBRARY),
+    "walked": partial(blocks.answer, answer(diagnoses.walked()), PRESSED, library()),
+    "not-checked": partial(blocks.answer, answer(diagnoses.beside()), PRESSED, library()),
+    "nothing-asked": partial(blocks.answer, answer(diagnoses.beside_the_point()), PRESSED, library()),
+    "without-memory": partial(blocks.answer, answer(diagnoses.clear(), durable=False), PRESSED, library()),
+    "too-many": partial(blocks.answer, answer(many(30)), PRESSED, LIBRARY),
+    "too-many-consequences": partial(blocks.answer, answer(many(30, roots=False)), PRESSED, LIBRARY),
+    "too-long": partial(
+        blocks.answer, answer(many(1, "Azure said: " + "Internal server error, try later. " * 60)), PRESSED, library()
+    ),
+    "all-checks": partial(blocks.checks, answer(diagnoses.found()), library()),
+    "all-checks-blind": partial(blocks.checks, answer(diagnoses.blind()), library()),
+    "failed": partial(
+        blocks.failed, Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"), PRESSED
+    ),
+    "gave-up": partial(
+        blocks.failed,
+        Problem("cannot finish: the last try has failed", "Slack did not answer", "ask again"),
+        PRESSED,
+        gave_up=True,
+    ),
+}
+
+COMMANDS: dict[str, Surface] = {
+    "help": typed("help"),
+    "explain": typed(f"explain {ERROR}"),
+    "explain-nothing": typed("explain"),
+    "explain-unknown": typed("explain the weather is nice"),
+    "explained": partial(replies.explained, ERROR, LIBRARY),
+    "runbooks": partial(replies.runbook, "", LIBRARY),
+    "runbook": partial(replies.runbook, "quota-exceeded", LIBRARY),
+    "runbook-unknown": partial(replies.runbook, "quota-exeded", LIBRARY),
+    "word-for-later": typed("fixes prod-weu"),
+    "word-unknown": typed("chek prod-weu"),
+    "word-is-a-cluster": typed("prod-weu"),
+    "clusters": partial(replies.clusters, FLEET),
+    "clusters-none": partial(replies.clusters, ()),
+    "clusters-too-many": partial(replies.clusters, [member(f"edge-{number:03}") for number in range(200)]),
+    "picker": partial(replies.picker, FLEET, None),
+    "picker-too-many": partial(replies.picker, [member(f"edge-{number:03}") for number in range(200)], "network"),
+}
+
+SENTENCES: dict[str, Surface] = {
+    name: partial(replies.only, said)
+    for name, said in {
+        "said-looking-at": words.looking_at("prod-weu"),
+        "said-looking-for-clusters": words.LOOKING_FOR_CLUSTERS,
+        "said-misuse": words.misuse(Problem(words.CANNOT_READ_CHECK, words.too_many(4), words.CHECK_USAGE)),
+        "said-listener-failed": words.LISTENER_FAILED,
+        "said-invited": words.INVITED,
+        "said-not-invited": words.NOT_INVITED,
+        "said-report-gone": words.REPORT_GONE,
+        "said-kept-case": words.kept_case("request-1.json"),
+        "said-file-refused": words.file_refused("not_in_channel"),
+        "said-memory-away": words.away(Problem("cannot reach the bot's memory", "Redis is away", "try again soon")),
+        "said-cannot-list": words.problem(
+            Problem(words.CANNOT_LIST, words.no_answer_within(30), words.TRY_AGAIN),
+        ),
+        "default-none": words_channel.NONE_SET,
+        "default-is": words_channel.is_set("prod-weu"),
+        "default-set": words_channel.was_set("prod-weu", "dev-shared"),
+        "default-cleared": words_channel.was_cleared("prod-weu"),
+        "default-already": words_channel.already("prod-weu"),
+        "default-checked": words_channel.looking_at_default("prod-weu"),
+        "policy-nothing-for-you": words_policy.NOTHING_FOR_YOU,
+        "policy-cannot-tell": words_policy.cannot_tell("ratelimited", "prod-weu"),
+        "policy-try-again": words_policy.try_again("#platform-on-call"),
+        "triage-looking-at": words_triage.looking_at("prod-weu"),
+    }.items()
+}
+
+WINDOWS: dict[str, Surface] = {
+    "window-one-moment": partial(steps.view, [section(words.ONE_MOMENT)]),
+    "window-steps": partial(steps.steps, library()["quota-exceeded"], diagnoses.found().findings[0].finding),
+    "window-steps-unfilled": partial(
+        steps.steps, LIBRARY["quota-exceeded"], Finding("quota-exceeded", CLUSTER, ("x",))
+    ),
+}
+
+MOMENT = datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC)
+LATELY = (
+    RecentCheck(
+        "r-1", "prod-weu", "FOUND", "A core quota is used up", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000001"
+    ),
+    RecentCheck("r-2", "dev-shared", "CLEAR", "", "U0APPROVER", "D0DIRECT", MOMENT),
+    RecentCheck("r-3", "prod-wue", "", "no cluster has that name", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000003"),
+)
+APPROVAL = OpenApproval(
+    "reconcile pool apps", "prod-weu", "U0REQUESTER", MOMENT, "https://contoso.slack.com/archives/x"
+)
+UNREACHABLE = Problem(words.CANNOT_LIST, words.no_answer_within(30), words.TRY_AGAIN)
+HOME_OF = "D0DIRECT"
+
+
+def home_page(fleet: Any, recent: Any = LATELY, **more: Any) -> Surface:
+    return partial(home.page, home.Shown(tuple(fleet), MOMENT, recent, **more), HOME_OF)
+
+
+HOME: dict[str, Surface] = {
+    "home-loading": partial(home.loading, HOME_OF),
+    "home": home_page(FLEET, address="https://contoso.slack.com/"),
+    "home-with-an-approval": home_page(FLEET[:2], approvals=(APPROVAL,), note=words_home.checking("prod-weu")),
+    "home-all-well": home_page([member("prod-eus2")], recent=()),
+    "home-empty": home_page((), recent=()),
+    "home-too-many": home_page([member(f"edge-{n:03}", "Failed" if n % 4 == 0 else "Succeeded") for n in range(200)]),
+    "home-without-memory": home_page(FLEET[:1], recent=None),
+    "home-azure-away": partial(home.page, home.Shown(UNREACHABLE, MOMENT, LATELY[:1]), HOME_OF),
+    "home-refused": partial(home.refused, refusal(Look(), Refused(Why.GUEST), None), HOME_OF),
+}
+
+POLICY: dict[str, Surface] = {
+    f"refused-{why.name.lower()}": partial(
+        refusal, Look(ask="#platform-on-call"), Refused(why, ("C0PAYMENTS",)), "prod-weu"
+    )
+    for why in Why
+}
+
+TRIAGE: dict[str, Surface] = {
+    "triaged": partial(triaged, f"Alert on prod-weu and dev-shared: {ERROR}", LIBRARY, FLEET, "1.000001"),
+    "triaged-no-cluster": partial(triaged, ERROR, LIBRARY, FLEET, "1.000001"),
+    "triaged-unknown": partial(triaged, "lunch?", LIBRARY, FLEET, "1.000001"),
+    "triaged-no-text": partial(triaged, " ", LIBRARY, FLEET, "1.000001"),
+    "triaged-azure-away": partial(triaged, ERROR, LIBRARY, UNREACHABLE, "1.000001"),
+    "triaged-for-a-guest": partial(triaged, ERROR, LIBRARY, refusal(Look(), Refused(Why.GUEST), None), "1.000001"),
+}
+
+SURFACES: dict[str, Surface] = CHECK | COMMANDS | SENTENCES | WINDOWS | HOME | POLICY | TRIAGE
+"""By the name of its golden file."""
