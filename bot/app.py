@@ -7,7 +7,7 @@ import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
@@ -17,21 +17,33 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers.diagnose
 import handlers.evidence
+from bot.alert_doors import AlertDoors
 from bot.clients import azure_access, clients, kube_access
+from bot.fixes.hands import workbench
+from bot.fixes.times import Times
+from bot.fixes.wiring import Fixing
 from bot.http_server import Site, serving
+from bot.incidents.spans import Spans
 from bot.jobs.service import Jobs, Role, jobs
 from bot.jobs.stopping import told_to_stop
 from bot.jobs.watch import azure_runner
 from bot.library import load as load_library
 from bot.metrics import Metrics
+from bot.offering import remedy_names
 from bot.policy.file import load as load_policy
+from bot.readiness import Readiness
+from bot.recording import azure_recorder
 from bot.settings import Settings
+from bot.slack import deadline
 from bot.slack.calls import TIMEOUT_S, Calls
 from bot.slack.desk import Desk
+from bot.slack.fixes_listeners import FixListeners
 from bot.slack.fleet_desk import FleetDesk
 from bot.slack.gate import Gate
-from bot.slack.home import NoApprovals
 from bot.slack.home_listeners import HomeListeners
+from bot.slack.incident_listeners import IncidentListeners
+from bot.slack.incident_side import incident_side
+from bot.slack.incident_teller import IncidentTeller, seen_by_incidents
 from bot.slack.intake import Intake
 from bot.slack.listeners import Listeners
 from bot.slack.people import People
@@ -43,6 +55,7 @@ from bot.slack.speaker import Speaker
 from bot.slack.teller import SlackTeller
 from bot.slack.triage_listeners import TriageListeners
 from bot.slack.voice import Voice
+from bot.slack.workspace import workspace
 from bot.store.connect import connected
 from bot.store.recent import RecentChecks
 from bot.store.running import RunningChecks
@@ -61,36 +74,28 @@ class Bot:
     jobs: Jobs
     site: Site
     metrics: Metrics
+    ready: Readiness
+    over_http: bool
+    """Slack comes through our own door."""
 
-
-@dataclass
-class Readiness:
-    """Whether this process can do its part."""
-
-    state: State
-    calls: Calls
-    sockets: list[AsyncSocketModeHandler] = field(default_factory=list)
-
-    async def why_not(self) -> str | None:
-        if not await self.state.is_reachable():
-            return "the state (REDIS_URL) cannot be reached"
-        if any([not await one.client.is_connected() for one in self.sockets]):
-            return "the connection to Slack (Socket Mode) is down"
-        if refused := await self.calls.why_locked_out():
-            return f"Slack refuses the bot's token ({refused}): install the app again and set SLACK_BOT_TOKEN"
-        return None
+    async def say_farewell(self, door_open_s: float) -> None:
+        """Whoever sends requests here hears of it by a probe; those that are on their way are still taken."""
+        self.ready.leaving = True
+        if self.over_http:
+            await asyncio.sleep(door_open_s)
 
 
 async def serve(settings: Settings, *, host: str | None = None) -> None:
     """Run until told to stop, then drain."""
     stop = asyncio.create_task(told_to_stop(), name="told to stop")
     try:
-        async with running(settings, host=host):
+        async with running(settings, host=host) as bot:
             # What is there by now stays. Looking through it again and again would hold up answers for 0.1 s each time.
             gc.collect()
             gc.freeze()
             await stop
-            log.info("told to stop: running checks may end, nothing new is taken in")
+            log.info("told to stop: running checks may end, then nothing new is taken in")
+            await bot.say_farewell(settings.door_open_s)
     finally:
         stop.cancel()
         with suppress(asyncio.CancelledError):
@@ -100,51 +105,97 @@ async def serve(settings: Settings, *, host: str | None = None) -> None:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, *, host: str | None = None, azure: AzureAccess | None = None
+    settings: Settings,
+    *,
+    host: str | None = None,
+    azure: AzureAccess | None = None,
+    times: Times | None = None,
+    spans: Spans = Spans(),  # noqa: B008 - frozen
 ) -> AsyncIterator[Bot]:
-    """Everything, from the state up to the door, open while the context is. `azure` overrides the settings."""
+    """Everything, from the state up to the door, open while the context is.
+
+    `azure` overrides the settings; `times` says how long fixes really wait, `spans` how long it
+    waits where it reads along.
+    """
     role = Role(settings.role)
     _must_be_complete(settings, role)
-    library, metrics, look = load_library(settings), Metrics(), load_policy(settings.policy).look
+    library, metrics, policy = load_library(settings), Metrics(), load_policy(settings.policy, remedies=remedy_names())
     redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None
     async with (
         connected(redis_url, settings.data_dir) as connection,
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session,
         clients(azure or azure_access(settings), kube_access(settings)) as opened,
+        workbench(azure or azure_access(settings), kube_access(settings)) as bench,
     ):
         client = _slack_client(settings, session)
         sign_in = SignIn(client)
         await sign_in.at_the_start()
         calls, state, recent = Calls(client, session, metrics), State(connection.redis), RecentChecks(connection.redis)
         voice, people = Voice(calls), People(calls)
-        speaker, gate = Speaker(voice, state), Gate(look, people)
-        replier = Replier(voice, speaker)
-        about_fleet = FleetDesk(
-            voice, replier, gate, people, state, recent, NoApprovals(), library=library, arm=opened.arm
-        )
-        desk = Desk(voice, replier, RunningChecks(connection.redis), library, about_fleet, settings.data_dir)
+        speaker, gate = Speaker(voice, state), Gate(policy.look, people)
+        replier = Replier(speaker)
         run = azure_runner(opened, library, settings.check_timeout_s)
+        reading = incident_side(
+            connection.redis,
+            calls=calls,
+            state=state,
+            voice=voice,
+            speaker=speaker,
+            replier=replier,
+            people=people,
+            gate=gate,
+            policy=policy,
+            library=library,
+            arm=opened.arm,
+            run=run,
+            spans=spans,
+        )
+
+        async def team() -> str:
+            return (await workspace(sign_in)).team_id or ""
+
+        seen_run = seen_by_incidents(run, reading.keeper, team)
+        fixing = Fixing(
+            policy.fixes, connection.redis, calls, voice, speaker, replier, gate, seen_run, opened.arm, bench, times
+        )
+        about_fleet = FleetDesk(
+            voice, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm
+        )
+        checks = RunningChecks(connection.redis)
+        record = azure_recorder(
+            azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
+        )
+        desk = Desk(voice, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work)
         async with (
             SlackTeller(voice, speaker, library, metrics) as teller,
             jobs(
-                connection, run, Remembering(teller, speaker, recent, library), role=role, other_kinds=(desk.kind,)
+                connection,
+                run,
+                IncidentTeller(Remembering(fixing.telling(teller), speaker, recent, library), reading.keeper),
+                role=role,
+                other_kinds=(desk.kind, fixing.kind, reading.queue.kind),
             ) as taken,
         ):
-            ready = Readiness(state, calls)
+            reading.queue.use(taken)
+            ready = Readiness(state, calls, role, metrics)
             replays = Replays(state)
             bolt = _bolt(settings, client, sign_in, replays)
             intake = Intake(taken, gate, state)
+            IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics).listen(bolt)
             listeners = Listeners(intake, voice, library, _areas(), metrics)
-            for one in (listeners, HomeListeners(intake, voice, metrics), TriageListeners(intake, metrics)):
+            others = HomeListeners(intake, voice, metrics), TriageListeners(intake, metrics)
+            for one in (listeners, *others, FixListeners(intake, voice, metrics)):
                 one.listen(bolt)
             listeners.listen_to_the_rest(bolt)
+            alerts = AlertDoors(settings.alerts_token, reading.queue, sign_in).routes if role.listens else ()
             over_http = bolt if role.listens and not settings.slack_app_token else None
             async with (
-                serving(host, settings.http_port, ready.why_not, metrics, over_http, replays) as site,
+                serving(host, settings.http_port, ready.standing, metrics, over_http, replays, alerts) as site,
+                fixing.looked_after(taken, works=role.works),
                 _socket(settings, bolt, ready) if role.listens else nullcontext(),
             ):
                 log.info("aksbot serves as %s on port %d", role.value, site.port)
-                yield Bot(taken, site, metrics)
+                yield Bot(taken, site, metrics, ready, over_http is not None)
 
 
 def _must_be_complete(settings: Settings, role: Role) -> None:
@@ -170,6 +221,7 @@ def _bolt(settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: 
     secret = settings.slack_signing_secret.get_secret_value() if settings.slack_signing_secret else ""
     # Slack hears that it has arrived once it is in the queue, not before.
     app = AsyncApp(client=client, authorize=sign_in, signing_secret=secret, process_before_response=True)
+    app.middleware(deadline.starts)
     app.middleware(replays.refuse)
     return app
 

@@ -45,6 +45,8 @@ runbooks_app = typer.Typer(help="The runbooks: one page per problem the bot know
 app.add_typer(runbooks_app, name="runbooks")
 policy_app = typer.Typer(help="The policy file: who may look at which cluster.", no_args_is_help=False)
 app.add_typer(policy_app, name="policy")
+audit_app = typer.Typer(help="The audit: what was repaired, by whom, on whose word.", no_args_is_help=False)
+app.add_typer(audit_app, name="audit")
 
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For a person, or for a program.")]
 Code = Annotated[str, typer.Argument(help="A finding code, such as subnet-full.", show_default=False)]
@@ -123,6 +125,32 @@ def explain(
         from bot.commands.explain import explain_text
 
         return explain_text(" ".join(text) if text else None, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def triage(
+    text: Annotated[list[str] | None, typer.Argument(help="A message, as somebody writes it.")] = None,
+    jsonl: Annotated[
+        Path | None, typer.Option("--jsonl", metavar="FILE", help="Messages, one JSON with `text` a line; - is stdin.")
+    ] = None,
+    clusters: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="The names of the fleet; without it, Azure is asked.")
+    ] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Say what the bot would recognise in a message: the cluster, the codes, or why it stays quiet."""
+
+    def act() -> int:
+        from bot.commands.triage import triage_file, triage_text
+
+        if (jsonl is None) == (not text):
+            do = "write `aksbot triage 'prod-weu: nodes are NotReady'`, or `aksbot triage --jsonl FILE`"
+            raise Problem("cannot triage", "give a message or a file, one of them", do, code=Exit.USAGE)
+        if jsonl is not None:
+            return triage_file(jsonl, clusters)
+        return triage_text(" ".join(text or ()), clusters, as_json=output is Output.JSON)
 
     return act
 
@@ -272,13 +300,20 @@ def explain_policy(
     group: Annotated[list[str] | None, typer.Option(metavar="ID", help="A user group they are in.")] = None,
     guest: Annotated[bool, typer.Option("--guest", help="They are a guest.")] = False,
     stranger: Annotated[bool, typer.Option("--stranger", help="They are of another company.")] = False,
+    remedy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Ask who may let this fix run there, such as reconcile-pool.")
+    ] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Say whether somebody may look at a cluster, and why. Exit 0 is yes, 1 is no."""
+    """Say whether somebody may look at a cluster, or with --remedy approve a fix, and why. Exit 0 is yes, 1 is no."""
 
     def act() -> int:
         from bot.commands.policy import explain
+        from bot.commands.policy_fixes import explain_fix
 
+        if remedy is not None:
+            who = (user, group or [], guest, stranger)
+            return explain_fix(cluster, remedy, *who, as_json=output is Output.JSON)
         return explain(
             cluster,
             user=user,
@@ -288,6 +323,49 @@ def explain_policy(
             stranger=stranger,
             as_json=output is Output.JSON,
         )
+
+    return act
+
+
+@audit_app.command("verify")
+def verify_audit(
+    file: Annotated[Path | None, typer.Argument(help="What `audit export` wrote.", show_default=False)] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Say whether the audit is whole: nothing changed, taken out, put in, moved or cut off. Exit 0 is whole."""
+
+    def act() -> int:
+        from bot.commands.audit import verify
+
+        return verify(file, as_json=output is Output.JSON)
+
+    return act
+
+
+@audit_app.command("show")
+def show_audit(
+    number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many of the latest.")] = 20,
+) -> Act:
+    """Show the latest records, the last one first."""
+
+    def act() -> int:
+        from bot.commands.audit import show
+
+        return show(number)
+
+    return act
+
+
+@audit_app.command("export")
+def export_audit(
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="From this day on: 2026-11-18.")] = None,
+) -> Act:
+    """Print the records as JSON lines."""
+
+    def act() -> int:
+        from bot.commands.audit import export
+
+        return export(since)
 
     return act
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bot.settings import Settings
@@ -12,6 +12,7 @@ from handlers.clients.access import AzureAccess
 from handlers.clients.arm import FRESH_FOR_S, ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
+from handlers.clients.kube.writer_eyes import WriterKubeEyes
 from handlers.clients.writer_eyes import WriterEyes
 from handlers.model import Target
 
@@ -30,6 +31,8 @@ class Clients:
     recording: Recording | None = None
     eyes: WriterEyes | None = None
     """What the writer may do is read as the writer; in a replay nobody is asked."""
+    writer_doors: KubeDoors | None = None
+    """The clusters' doors, with the writer's key: never through run-command."""
 
     @asynccontextmanager
     async def for_target(self, target: Target) -> AsyncIterator[Mapping[type, Any]]:
@@ -38,7 +41,12 @@ class Clients:
         async with KubeReader(
             target, self.arm, self.doors.access, recorder=self.recorder, transport=transport, doors=self.doors
         ) as kube:
-            yield {ArmReader: self.arm, KubeReader: kube, **({WriterEyes: self.eyes} if self.eyes else {})}
+            given: dict[type, Any] = {ArmReader: self.arm, KubeReader: kube}
+            if self.eyes is None or self.writer_doors is None:
+                yield given
+                return
+            async with WriterKubeEyes(target, self.eyes, self.writer_doors.access, doors=self.writer_doors) as inside:
+                yield {**given, WriterEyes: self.eyes, WriterKubeEyes: inside}
 
 
 def azure_access(settings: Settings) -> AzureAccess:
@@ -52,7 +60,9 @@ def azure_access(settings: Settings) -> AzureAccess:
 
 def kube_access(settings: Settings) -> KubeAccess:
     """How clusters may be reached, as the settings say."""
-    return KubeAccess(kubeconfig=settings.kubeconfig, run_command=settings.run_command)
+    return KubeAccess(
+        kubeconfig=settings.kubeconfig, run_command=settings.run_command, probe_image=settings.probe_image
+    )
 
 
 @asynccontextmanager
@@ -72,6 +82,7 @@ async def clients(
         ArmReader(azure, recorder=recorder, transport=transport, fresh_for_s=fresh_for_s) as arm,
         KubeDoors(arm, kube) as doors,
         WriterEyes(azure.as_writer(), fresh_for_s=fresh_for_s) as eyes,
+        KubeDoors(eyes, replace(kube, run_command=())) as writer_doors,
     ):
         eyes.calls = arm.calls  # a check counts what it asks of Azure, whoever asks
-        yield Clients(arm, doors, recorder, recording, None if recording else eyes)
+        yield Clients(arm, doors, recorder, recording, None if recording else eyes, writer_doors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -11,6 +11,7 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 
 from bot.metrics import Metrics
+from bot.readiness import Standing
 from bot.slack.replays import Replays
 from handlers.problem import Exit, Problem
 
@@ -20,8 +21,8 @@ SLACK_PATH = "/slack/events"
 LARGEST = 1024 * 1024
 """Slack's requests are far smaller."""
 
-Ready = Callable[[], Awaitable[str | None]]
-"""Why the process is not ready, or nothing."""
+Ready = Callable[[], Awaitable[Standing]]
+"""Whether the process is ready, and what a probe is told."""
 
 
 @asynccontextmanager
@@ -32,6 +33,7 @@ async def serving(
     metrics: Metrics,
     bolt: AsyncApp | None = None,
     replays: Replays | None = None,
+    more: Iterable[web.RouteDef] = (),
 ) -> AsyncIterator[Site]:
     """Listens while the context is open. With `bolt` it takes Slack's requests too."""
     site = Site(ready, metrics, bolt, replays)
@@ -40,6 +42,7 @@ async def serving(
     web_app.router.add_get("/readyz", site.readiness)
     web_app.router.add_get("/metrics", site.measurements)
     web_app.router.add_post(SLACK_PATH, site.slack)
+    web_app.router.add_routes(more)
     runner = web.AppRunner(web_app, access_log=None, shutdown_timeout=5.0)
     await runner.setup()
     try:
@@ -69,10 +72,11 @@ class Site:
         return web.Response(text="ok\n")
 
     async def readiness(self, request: web.Request) -> web.Response:
-        why = await self._ready()
-        return web.Response(status=503 if why else 200, text=f"{why or 'ready'}\n")
+        standing = await self._ready()
+        return web.Response(status=200 if standing.ready else 503, text=f"{standing.said}\n")
 
     async def measurements(self, request: web.Request) -> web.Response:
+        await self._ready()  # what it finds is measured, too
         return web.Response(
             body=self._metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
         )

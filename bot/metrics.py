@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import (
     CollectorRegistry,
     Counter,
+    Gauge,
     GCCollector,
     Histogram,
     PlatformCollector,
@@ -22,6 +23,9 @@ class Metrics:
             collector(registry=self.registry)
         self.slack_calls = Counter(
             "aksbot_slack_calls", "Calls of Slack, by how they ended.", ["method", "outcome"], registry=self.registry
+        )
+        self.memory_reachable = Gauge(
+            "aksbot_memory_reachable", "1 while the state (REDIS_URL) answers, else 0.", registry=self.registry
         )
         self.heard = Counter(
             "aksbot_heard", "Commands, mentions and clicks that came in.", ["kind"], registry=self.registry

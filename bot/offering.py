@@ -25,6 +25,11 @@ def remedies() -> Remedies:
     return Remedies.discover()
 
 
+def remedy_names() -> frozenset[str]:
+    """For the policy, whose rules name them."""
+    return frozenset(one.name for one in remedies().all)
+
+
 @cache
 def _graph() -> Graph:
     return Graph.discover(handlers.evidence, handlers.diagnose)

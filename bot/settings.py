@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
+from handlers.clients.kube.access import PROBE_IMAGE
 from handlers.problem import Exit, Problem
 
 PREFIX = "AKSBOT_"
@@ -29,7 +30,7 @@ _UNPREFIXED = ("redis_url", "slack_api_url", "slack_app_token", "slack_bot_token
 """What everybody else calls by these names, too."""
 
 _TOKENS = {"slack_bot_token": "xoxb-", "slack_app_token": "xapp-"}
-_SECRETS = ("redis_url", *_TOKENS, "slack_signing_secret")
+_SECRETS = ("alerts_token", "redis_url", *_TOKENS, "slack_signing_secret")
 
 HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^/\s]+(/[^\s]*)?$")]
 
@@ -57,14 +58,21 @@ class Settings(BaseSettings):
     run_command: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="globs of cluster names where a command may be run inside (in the environment joined by ,)"
     )
+    probe_image: str = Field(PROBE_IMAGE, min_length=1, description="an image with python3, for the probe pod")
     check_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds, more than 0 and at most 600")
 
     policy: FilePath | None = Field(None, description="a policy file (YAML) that exists: who may look at which cluster")
 
     role: Literal["all", "web", "worker"] = Field("all", description="one of all, web and worker")
+    door_open_s: float = Field(
+        5.0, ge=0, le=20, description="seconds, 0 to 20, for which Slack is still heard over HTTP after a SIGTERM"
+    )
     http_port: int = Field(8080, ge=0, le=65535, description="a port, or 0 for a free one")
     redis_url: SecretStr | None = Field(
         None, validation_alias="redis_url", description="a URL that starts with redis://"
+    )
+    alerts_token: SecretStr | None = Field(
+        None, min_length=16, description="the secret that senders of alerts show, of at least 16 characters"
     )
     slack_api_url: str = Field(
         "https://slack.com/api/",

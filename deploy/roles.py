@@ -1,8 +1,8 @@
 """Writes the roles from what collectors and remedies declare: `make roles`.
 
 `azure/aksbot-reader.json` lets the bot look at Azure, `azure/aksbot-writer.json` lets it carry out fixes,
-`kubernetes/reader.yaml` is for the clusters whose access Kubernetes RBAC decides.
-Where Azure decides it ("Azure RBAC for Kubernetes"), the data actions of the first one do.
+`kubernetes/reader.yaml` and `kubernetes/writer.yaml` are for the clusters whose access Kubernetes RBAC decides.
+Where Azure decides it ("Azure RBAC for Kubernetes"), the data actions of the first two do.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import handlers.diagnose
 import handlers.evidence
 from handlers.clients.fleet import SEARCHED
 from handlers.engine.graph import Graph
+from handlers.remedy.inside import IN
 from handlers.remedy.offers import Remedies
 
 AZURE = Path(__file__).with_name("azure") / "aksbot-reader.json"
 WRITER = Path(__file__).with_name("azure") / "aksbot-writer.json"
 KUBERNETES = Path(__file__).with_name("kubernetes") / "reader.yaml"
+KUBERNETES_WRITER = Path(__file__).with_name("kubernetes") / "writer.yaml"
 
 FINDING_CLUSTERS = (
     "Microsoft.ResourceGraph/resources/read",
@@ -44,11 +46,19 @@ FOLLOWING_WRITES = (
 )
 """What is sent again is read first, and how a write ends is read until it has."""
 
+GETTING_IN = "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action"
+"""What leads the writer to the API server of a cluster."""
+
 _IN_CLUSTER = "Microsoft.ContainerService/managedClusters"
 _RBAC = "rbac.authorization.k8s.io"
+_AZURE_VERBS = {"create": "write", "patch": "write", "delete": "delete"}
 _HEADER = """\
 # What aksbot may see inside a cluster, written by `make roles` from what its collectors declare.
 # Azure's own "RBAC Reader" role cannot read nodes. Bind this to the object id of the bot's identity.
+"""
+_WRITER_HEADER = """\
+# What aksbot may do inside a cluster when a fix was approved, written by `make roles` from what its remedies declare.
+# Bind this to the object id of the writer's identity. Leave out what you never want to be done.
 """
 
 
@@ -68,15 +78,31 @@ def azure_role(graph: Graph) -> dict[str, Any]:
 
 def cluster_role(graph: Graph) -> list[dict[str, Any]]:
     """A ClusterRole, and its binding to the bot's identity."""
-    name = {"name": "aksbot-reader"}
     sights = _sorted({sight for one in graph.wanted for sight in one.sees})
-    role = {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": name, "rules": _rules(sights)}
+    return _bound("aksbot-reader", _rules(sights), "<object-id-of-the-bots-identity>")
+
+
+def writer_cluster_role() -> list[dict[str, Any]]:
+    """What the remedies do inside: in every namespace, or (a probe pod) in one only."""
+    acts = {act for one in Remedies.discover().all for act in one.acts}
+    everywhere = _sorted({act for act in acts if IN not in act})
+    bound = _bound("aksbot-writer", _rules(everywhere), "<object-id-of-the-writers-identity>")
+    for namespace in sorted({act.partition(IN)[2] for act in acts if IN in act}):
+        here = _sorted({act.partition(IN)[0] for act in acts if act.endswith(f"{IN}{namespace}")})
+        bound += _bound("aksbot-writer", _rules(here), "<object-id-of-the-writers-identity>", namespace)
+    return bound
+
+
+def _bound(name: str, rules: list[dict[str, Any]], who: str, namespace: str = "") -> list[dict[str, Any]]:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    kind = "Role" if namespace else "ClusterRole"
+    role = {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": metadata, "rules": rules}
     binding = {
         "apiVersion": f"{_RBAC}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": name,
-        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", **name},
-        "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": "<object-id-of-the-bots-identity>"}],
+        "kind": f"{kind}Binding",
+        "metadata": metadata,
+        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": name},
+        "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": who}],
     }
     return [role, binding]
 
@@ -89,15 +115,21 @@ def kubernetes_text(graph: Graph) -> str:
     return _HEADER + yaml.safe_dump_all(cluster_role(graph), sort_keys=False)
 
 
+def kubernetes_writer_text() -> str:
+    return _WRITER_HEADER + yaml.safe_dump_all(writer_cluster_role(), sort_keys=False)
+
+
 def writer_role() -> dict[str, Any]:
     """What carrying out every remedy needs, and no more. Leave out what you never want to be done."""
+    remedies = Remedies.discover().all
+    inside = {act.partition(IN)[0] for one in remedies for act in one.acts}
     return {
         "Name": "aksbot-writer",
         "IsCustom": True,
         "Description": "What aksbot writes when a fix was approved.",
-        "Actions": _sorted({*FOLLOWING_WRITES, *(action for one in Remedies.discover().all for action in one.writes)}),
+        "Actions": _sorted({*FOLLOWING_WRITES, GETTING_IN, *(action for one in remedies for action in one.writes)}),
         "NotActions": [],
-        "DataActions": [],
+        "DataActions": _sorted({_data_action(act) for act in inside}),
         "NotDataActions": [],
         "AssignableScopes": ["/subscriptions/00000000-0000-0000-0000-000000000000"],
     }
@@ -131,10 +163,11 @@ def _rules(sights: list[str]) -> list[dict[str, Any]]:
 
 
 def _data_action(sight: str) -> str:
-    """`list leases.coordination.k8s.io` as Azure calls it. It knows no other verbs for looking than `read`."""
-    seen = sight.split(" ")[1].strip("/")
-    resource, _, group = seen.partition(".")
-    return "/".join(filter(None, (_IN_CLUSTER, group, resource, "read")))
+    """`list leases.coordination.k8s.io` as Azure calls it. It knows `read`, `write` and `delete`, and no parts."""
+    verb, seen = sight.split(" ")
+    resource, _, group = seen.strip("/").partition(".")
+    does = _AZURE_VERBS.get(verb, "read")
+    return "/".join(filter(None, (_IN_CLUSTER, group, resource.removesuffix("/log"), does)))
 
 
 def _sorted(words: set[str]) -> list[str]:
@@ -146,6 +179,7 @@ def main() -> None:
     AZURE.write_text(azure_text(graph), encoding="utf-8")
     WRITER.write_text(writer_text(), encoding="utf-8")
     KUBERNETES.write_text(kubernetes_text(graph), encoding="utf-8")
+    KUBERNETES_WRITER.write_text(kubernetes_writer_text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from sandbox.blueprint.stage import stage
 from sandbox.blueprint.strict import BadScenario
 from sandbox.world import World
 
-__all__ = ["BadScenario", "Expected", "Scenario", "Twin"]
+__all__ = ["BadScenario", "Expected", "Repair", "Scenario", "Twin"]
 
 FOLDER = Path(__file__).parent / "scenarios"
 
@@ -36,6 +36,14 @@ class Expected:
     @property
     def root(self) -> bool:
         return not self.explained_by
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A fix that is offered, and how it ends."""
+
+    remedy: str
+    ends: str
 
 
 Expectation = Mapping[str, tuple[Expected, ...]]
@@ -61,6 +69,7 @@ class Scenario:
     world: World
     lineage: Lineage
     now: datetime
+    repairs: Mapping[str, tuple[Repair, ...]]
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -84,6 +93,9 @@ class Scenario:
             world=staged.world,
             lineage=lineage,
             now=moment,
+            repairs={
+                cluster: tuple(Repair(one.remedy, one.ends) for one in ends) for cluster, ends in staged.repairs.items()
+            },
         )
 
     @property

@@ -20,7 +20,14 @@ def test_every_make_target_exists(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", sorted(set(re.findall(r"aksbot (check|replay|explain|runbooks|sandbox|serve|demo|drill)\b", TEXT)))
+    "command",
+    sorted(
+        set(
+            re.findall(
+                r"aksbot (check|plan|replay|explain|triage|runbooks|policy|audit|sandbox|serve|demo|drill)\b", TEXT
+            )
+        )
+    ),
 )
 def test_every_command_explains_itself(command: str) -> None:
     done = subprocess.run([AKSBOT, command, "--help"], capture_output=True, text=True)

@@ -6,12 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from typing import Protocol
 
 from bot.approvals.proposal import Rules
 from bot.policy.fixes import Fixes, FixRule, Freeze, HighestRisk
 from bot.policy.look import Asker
-from handlers.remedy.plan import Plan, Risk
+from handlers.remedy.plan import Risk
 from handlers.resource_id import last_name
+
+
+class Wanted(Protocol):
+    """What the policy must know of a plan."""
+
+    @property
+    def cluster(self) -> str: ...
+
+    @property
+    def remedy(self) -> str: ...
+
+    @property
+    def risk(self) -> Risk: ...
 
 
 class Barrier(Enum):
@@ -53,7 +67,7 @@ class Open:
 _RISKS: Sequence[str] = [one.value for one in HighestRisk]
 
 
-def may_be_offered(fixes: Fixes, plan: Plan, now: datetime) -> Open | Barred:
+def may_be_offered(fixes: Fixes, plan: Wanted, now: datetime) -> Open | Barred:
     """Whether somebody may let this run at all, now."""
     cluster = last_name(plan.cluster)
     found = fixes.rule_for(cluster, plan.remedy)
@@ -72,7 +86,7 @@ def may_be_offered(fixes: Fixes, plan: Plan, now: datetime) -> Open | Barred:
     return offer
 
 
-def may_approve(fixes: Fixes, plan: Plan, asker: Asker, now: datetime) -> Open | Barred:
+def may_approve(fixes: Fixes, plan: Wanted, asker: Asker, now: datetime) -> Open | Barred:
     """Whether this person may approve it now. That they asked for it themselves is looked at by the move."""
     offer = may_be_offered(fixes, plan, now)
     if isinstance(offer, Barred):
@@ -87,7 +101,7 @@ def may_approve(fixes: Fixes, plan: Plan, asker: Asker, now: datetime) -> Open |
     return offer
 
 
-def may_break_glass(fixes: Fixes, plan: Plan, asker: Asker, now: datetime) -> Open | Barred:
+def may_break_glass(fixes: Fixes, plan: Wanted, asker: Asker, now: datetime) -> Open | Barred:
     """Whether this person may let it run alone, with a reason, whatever is frozen."""
     offer = may_be_offered(fixes, plan, now)
     if isinstance(offer, Barred):

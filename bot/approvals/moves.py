@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from bot.approvals.proposal import Approval, End, Person, Proposal, Spot, State
+from bot.approvals.proposal import Approval, End, Person, Proposal, Rules, Spot, State
 
 
 class Why(Enum):
@@ -21,6 +21,7 @@ class Why(Enum):
     TWICE = "this person has approved it already"
     REQUESTER = "whoever asks for it cannot approve it"
     NO_REASON = "a reason is needed"
+    NOT_ASKED = "nobody has asked for it yet"
     ASKED_ALREADY = "somebody has asked for it already"
 
 
@@ -35,8 +36,13 @@ class NotMoved:
 Moved = Proposal | NotMoved
 
 
-def ask(proposal: Proposal, now_ms: int, *, who: Person, digest: str, reason: str = "") -> Moved:
-    """Ask for approval. Whoever asks first is the requester; the clock starts again for those who are called."""
+def ask(
+    proposal: Proposal, now_ms: int, *, who: Person, digest: str, reason: str = "", today: Rules | None = None
+) -> Moved:
+    """Ask for approval. Whoever asks first is the requester; the clock starts again for those who are called.
+
+    `today`: what the policy asks for now, should it have become stricter."""
+    proposal = proposal.under(today) if today else proposal
     if refused := _open(proposal, now_ms, digest):
         return refused
     if proposal.requester is not None:
@@ -46,17 +52,20 @@ def ask(proposal: Proposal, now_ms: int, *, who: Person, digest: str, reason: st
     return proposal.moved(requester=who, reason=reason.strip(), expires_ms=now_ms + proposal.rules.lasts_ms)
 
 
-def approve(proposal: Proposal, now_ms: int, *, who: Person, digest: str) -> Moved:
+def approve(proposal: Proposal, now_ms: int, *, who: Person, digest: str, today: Rules | None = None) -> Moved:
     """One person's word. Who they are and whether they may is decided before."""
+    proposal = proposal.under(today) if today else proposal
     if refused := _open(proposal, now_ms, digest):
         return refused
+    if proposal.requester is None:
+        # Whoever asked afterwards would have their own word counted.
+        return NotMoved(Why.NOT_ASKED, proposal)
     if not proposal.rules.requester_counts and who.is_(proposal.requester):
         return NotMoved(Why.REQUESTER, proposal)
     if any(who.is_(one.person) for one in proposal.approvals):
         return NotMoved(Why.TWICE, proposal)
-    given = (*proposal.approvals, Approval(who, now_ms, digest))
-    state = State.APPROVED if len(given) >= proposal.rules.needed else State.OFFERED
-    return proposal.moved(approvals=given, state=state)
+    given = proposal.moved(approvals=(*proposal.approvals, Approval(who, now_ms, digest)))
+    return given if given.missing else given.moved(state=State.APPROVED)
 
 
 def break_glass(proposal: Proposal, now_ms: int, *, who: Person, digest: str, reason: str) -> Moved:

@@ -70,6 +70,15 @@ class Rules:
     reason_needed: bool
     lasts_ms: int
 
+    def and_(self, other: Rules) -> Rules:
+        """What satisfies both."""
+        return Rules(
+            max(self.needed, other.needed),
+            self.requester_counts and other.requester_counts,
+            self.reason_needed or other.reason_needed,
+            min(self.lasts_ms, other.lasts_ms),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Spot:
@@ -110,7 +119,14 @@ class Proposal:
     @property
     def missing(self) -> int:
         """How many approvals it still needs."""
-        return max(self.rules.needed - len(self.approvals), 0)
+        own = not self.rules.requester_counts
+        counted = [one for one in self.approvals if not (own and one.person.is_(self.requester))]
+        return max(self.rules.needed - len(counted), 0)
+
+    @property
+    def stands_until_ms(self) -> int:
+        """Whoever approved it had this night in mind, not the next noon."""
+        return max((one.at_ms for one in self.approvals), default=0) + self.rules.lasts_ms
 
     def as_json(self) -> str:
         return json.dumps(asdict(self) | {"plan": self.plan.as_json()}, separators=(",", ":"))
@@ -133,6 +149,10 @@ class Proposal:
 
     def moved(self, **changes: Any) -> Proposal:
         return replace(self, **changes)
+
+    def under(self, today: Rules) -> Proposal:
+        """The same where the policy has become stricter since it was offered; a laxer one changes nothing."""
+        return replace(self, rules=self.rules.and_(today))
 
 
 def _person(data: Mapping[str, Any] | None) -> Person | None:

@@ -31,15 +31,27 @@ class Verdict:
 
 async def verify(records: AsyncIterable[Record], tip: Tip) -> Verdict:
     """Walk from the first record to the last."""
-    last = Tip()
-    async for record in records:
-        if why := _break(record, last):
-            return Verdict(last.number, last.number + 1, why)
-        last = Tip(record.number, record.hash)
+    last, verdict = await _walk(records, Tip())
+    if not verdict.whole:
+        return verdict
     if last != tip:
         why = f"the last record is {last.number}, and {tip.number} were written: the end was cut off or exchanged"
         return Verdict(last.number, last.number + 1, why)
     return Verdict(last.number)
+
+
+async def verify_from(records: AsyncIterable[Record], before: Tip) -> Verdict:
+    """Whether a part of it holds together that follows this record. Where it should end nobody says."""
+    last, verdict = await _walk(records, before)
+    return Verdict(last.number - before.number, verdict.broken_at, verdict.why)
+
+
+async def _walk(records: AsyncIterable[Record], last: Tip) -> tuple[Tip, Verdict]:
+    async for record in records:
+        if why := _break(record, last):
+            return last, Verdict(last.number, last.number + 1, why)
+        last = Tip(record.number, record.hash)
+    return last, Verdict(last.number)
 
 
 def _break(record: Record, last: Tip) -> str:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from bot import settings
+from bot.offering import remedy_names
 from bot.policy import file as policy_file
 from bot.policy.look import Allowed, Asker, Decision, may_look
 from bot.policy.model import DIRECT, Look
@@ -30,7 +31,7 @@ def lint(file: Path | None) -> int:
             "name one: `aksbot policy lint FILE`. Without a policy everybody but guests may look at every cluster",
             code=Exit.USAGE,
         )
-    _, complaints = policy_file.read(chosen)
+    _, complaints = policy_file.read(chosen, remedies=remedy_names())
     if complaints:
         for one in complaints:
             sys.stderr.write(f"{one_line(f'{chosen}:{one.line}: {one.what}; {one.do}')}\n")
@@ -45,8 +46,8 @@ def explain(
 ) -> int:
     """Say whether somebody may look at a cluster, and which rule says so. 0 is yes, 1 is no."""
     chosen = settings.load()
-    look = policy_file.load(chosen.policy).look
-    team, who = _person(user)
+    look = policy_file.load(chosen.policy, remedies=remedy_names()).look
+    team, who = person(user)
     asker = Asker(team, who, guest=guest, stranger=stranger, groups=frozenset(groups))
     if not _CHANNEL.fullmatch(channel):
         what, why = "cannot explain the policy", f"{channel[:80]!r} is no channel"
@@ -59,7 +60,7 @@ def explain(
     return Exit.CLEAR if isinstance(decision, Allowed) else Exit.FOUND
 
 
-def _person(user: str | None) -> tuple[str, str]:
+def person(user: str | None) -> tuple[str, str]:
     if user is None:
         return "", ""
     named = _PERSON.fullmatch(user)

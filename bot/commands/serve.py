@@ -25,6 +25,11 @@ def _log() -> None:
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
     )
+    # One JSON object a line and nothing else, for whoever collects them elsewhere.
+    audit, lines = logging.getLogger("aksbot.audit"), logging.StreamHandler(sys.stdout)
+    lines.setFormatter(logging.Formatter("%(message)s"))
+    audit.addHandler(lines)
+    audit.propagate = False
     quiet_clients()
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from redis.asyncio import Redis
 
+from bot.approvals.proposal import End
+from bot.drill.repair import Offered, Repaired
 from bot.drill.result import Item, Played
 from bot.drill.steps import Amiss, Ask, Compare, Read, Scene, Step
 from bot.library import load
+from bot.playground.hurried import HurriedTimes
 from bot.playground.surroundings import azure, bot_between, own_settings, slack
 from bot.store.connect import connected
 from handlers.problem import Problem
 from runbooks.library import Library
-from sandbox.scenario import Expectation, Scenario
+from sandbox.scenario import Expectation, Repair, Scenario
 from sandbox.slack.cast import drill_workspace
 from sandbox.world import World
 
@@ -36,6 +39,8 @@ class Piece:
     world: World
     expect: Expectation
     clusters: tuple[str, ...]
+    repairs: Mapping[str, tuple[Repair, ...]] | None = None
+    """What is offered as a fix, and how it ends; None where nobody says."""
 
     def expected(self, cluster: str) -> tuple[Item, ...]:
         return tuple(Item(cluster, one.code, one.subject, one.root) for one in self.expect.get(cluster, ()))
@@ -43,7 +48,7 @@ class Piece:
 
 def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
     """What there is to play of a scenario."""
-    found = [Piece(scenario.name, scenario.world, scenario.expect, scenario.speaks_of)]
+    found = [Piece(scenario.name, scenario.world, scenario.expect, scenario.speaks_of, scenario.repairs)]
     if twins and scenario.twin:
         twin = scenario.twin_world()
         found.append(Piece(f"{scenario.name}/twin", twin, scenario.twin.expect, scenario.speaks_of))
@@ -52,7 +57,12 @@ def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
 
 def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
     """What happens with one cluster."""
-    return Ask(cluster), Compare(cluster, piece.expected(cluster)), Read(cluster)
+    seen: tuple[Step, ...] = (Ask(cluster), Compare(cluster, piece.expected(cluster)), Read(cluster))
+    if piece.repairs is None:
+        return seen
+    repairs = piece.repairs.get(cluster, ())
+    offered = Offered(cluster, tuple(one.remedy for one in repairs))
+    return (*seen, offered, *(Repaired(cluster, one.remedy, End(one.ends)) for one in repairs))
 
 
 async def drill(
@@ -104,7 +114,9 @@ class _Stage:
         async with (
             azure(piece.world) as arm,
             slack(drill_workspace(piece.clusters)) as chat,
-            bot_between(arm, chat, self.redis_url, self.data_dir, over_http=self.over_http) as around,
+            bot_between(
+                arm, chat, self.redis_url, self.data_dir, over_http=self.over_http, times=HurriedTimes()
+            ) as around,
         ):
             scene = Scene(around, self.library, ANSWER_WITHIN_S)
             why = await asyncio.gather(*(_follow(scene, one, steps_for(piece, one)) for one in piece.clusters))

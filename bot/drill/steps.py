@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,6 +31,7 @@ class Scene:
     library: Library
     answer_within_s: float
     answers: dict[str, Answer] = field(default_factory=dict)
+    one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def items(self, cluster: str) -> tuple[Item, ...]:
         """What the bot has found there."""

@@ -113,9 +113,10 @@ class JobWorker(Worker[None]):
         """Running jobs go back to the queue."""
         self._let_go.set()
 
-    async def send(self, kind: str, job_id: str, text: str, priority: str) -> None:
+    async def send(self, kind: str, job_id: str, text: str, priority: str, delay_s: float = 0.0) -> None:
         """Put a job into the queue. One with the same id that waits or runs there already stays as it is."""
-        task = self._tasks[kind].enqueue(text).start(priority=priority)
+        delay = timedelta(seconds=delay_s) if delay_s > 0 else None
+        task = self._tasks[kind].enqueue(text).start(priority=priority, delay=delay)
         task.id = job_id
         await task
 
@@ -173,14 +174,16 @@ class Queue:
         self._worker: JobWorker | None = None
         self._stopping = False
 
-    async def submit(self, kind: str, job_id: str, text: str, priority: str, *, patience_s: float = 2.0) -> None:
+    async def submit(
+        self, kind: str, job_id: str, text: str, priority: str, *, patience_s: float = 2.0, delay_s: float = 0.0
+    ) -> None:
         """Put a job into the queue, or raise StoreAway. A server that restarts is waited for."""
         try:
             async with asyncio.timeout(patience_s):
                 while True:
                     sender = await self._open_sender()
                     try:
-                        await sender.send(kind, job_id, text, priority)
+                        await sender.send(kind, job_id, text, priority, delay_s)
                     except Exception as lost:  # noqa: BLE001 - the client's errors have no common ancestor
                         log.info("the queue did not take a job, once more: %s", lost)
                         self._renew(sender)

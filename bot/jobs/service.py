@@ -82,10 +82,12 @@ class Jobs:
         self.outstanding.add(request, priority)
         return Taken.QUEUED
 
-    async def submit(self, kind: str, job_id: str, text: str, priority: Priority, *, patience_s: float = 2.0) -> Taken:
+    async def submit(
+        self, kind: str, job_id: str, text: str, priority: Priority, *, patience_s: float = 2.0, delay_s: float = 0.0
+    ) -> Taken:
         """See that a job of another kind is done; raise StoreAway where it cannot be done without the memory."""
         try:
-            await self._queue.submit(kind, job_id, text, priority, patience_s=patience_s)
+            await self._queue.submit(kind, job_id, text, priority, patience_s=patience_s, delay_s=delay_s)
         except StoreAway as away:
             job = self._other_kinds[kind]
             if not job.can_be_done_here(text):

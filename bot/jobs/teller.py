@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from bot.approvals.offered import Fix
 from bot.events import Report
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
@@ -30,6 +31,8 @@ class Answer:
     """How long before the question the check had ended; nothing for a check that ran for it."""
     durable: bool = True
     """False where the bot's memory was away: a restart would have lost this check."""
+    fixes: tuple[Fix, ...] = ()
+    """What stands under the causes: a button for a plan, or the reasons why there is none."""
 
 
 class Teller(Protocol):

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from bot.jobs.stopping import told_to_stop, unless_stopped
 from bot.library import load
 from bot.playground.asking import COMMAND, Answer, check_in_slack, words_of
+from bot.playground.hurried import HurriedTimes
 from bot.playground.incident import CHANNEL, WHO_ASKS, tell_of_the_incident
 from bot.playground.log_file import log_to
 from bot.playground.surroundings import Surroundings, azure, bot_between, own_settings, slack
@@ -31,6 +32,8 @@ from sandbox.slack.server import SlackServer
 FLEET = "demo-fleet"
 CLUSTER = "prod-weu"
 """The one that the alert is about."""
+PACE = 0.2
+"""Azure's minutes are looked at for seconds, so that somebody sees a fix run and end."""
 ANSWER_WITHIN_S = 60.0
 """It takes a second; a machine that is starting many things at once may need longer."""
 
@@ -66,7 +69,7 @@ async def _stage(scenario: Scenario, port: int, folder: Path) -> AsyncIterator[S
         slack(on_call_workspace(), port=port) as chat,
         azure(scenario.world) as arm,
         connected(None, folder) as state,
-        bot_between(arm, chat, state.url, folder) as around,
+        bot_between(arm, chat, state.url, folder, times=HurriedTimes(PACE)) as around,
     ):
         yield around
 

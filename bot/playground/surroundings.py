@@ -13,7 +13,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis.asyncio import Redis
 
 from bot.app import Bot, running
+from bot.fixes.times import Times
 from bot.http_server import SLACK_PATH
+from bot.playground.permitting import permitting
 from bot.settings import Settings
 from bot.store.running import RunningChecks
 from handlers.clients.access import AzureAccess
@@ -75,10 +77,17 @@ async def slack(workspace: Workspace, *, port: int = 0) -> AsyncIterator[SlackSe
 
 @asynccontextmanager
 async def bot_between(
-    arm: ArmServer, slack: SlackServer, redis_url: str, data_dir: Path, *, over_http: bool = False
+    arm: ArmServer,
+    slack: SlackServer,
+    redis_url: str,
+    data_dir: Path,
+    *,
+    over_http: bool = False,
+    times: Times | None = None,
 ) -> AsyncIterator[Surroundings]:
-    """The whole bot, in Socket Mode or over HTTP."""
+    """The whole bot, in Socket Mode or over HTTP. Fixes are approved by whoever is in the group of approvers."""
     chosen = own_settings(
+        policy=permitting(data_dir, slack.control.team),
         azure_resource_manager=arm.url,
         azure_authority=arm.url,
         ca_bundle=arm.ca_file,
@@ -92,7 +101,7 @@ async def bot_between(
     )
     async with (
         Redis.from_url(redis_url, decode_responses=True) as redis,
-        running(chosen, host=HERE, azure=reader_of(arm)) as bot,
+        running(chosen, host=HERE, azure=reader_of(arm), times=times) as bot,
     ):
         if over_http:
             await slack.connect_http(f"http://{HERE}:{bot.site.port}{SLACK_PATH}")

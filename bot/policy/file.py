@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from bot.policy.fixes import KNOWN_REMEDIES, NO_SUCH_REMEDY
 from bot.policy.lines import Loc, line_of, twice
 from bot.policy.model import Policy
 from handlers.problem import Exit, Problem
@@ -27,11 +28,14 @@ class Complaint:
     do: str
 
 
-def load(file: Path | None) -> Policy:
-    """The policy in force. Without a file: everybody of the workspace but guests may look at every cluster."""
+def load(file: Path | None, *, remedies: Collection[str] | None = None) -> Policy:
+    """The policy in force. Without a file: everybody of the workspace but guests may look at every cluster.
+
+    `remedies`: the names of those that there are. A rule about another one is refused.
+    """
     if file is None:
         return Policy()
-    policy, complaints = read(file)
+    policy, complaints = read(file, remedies=remedies)
     if policy is None:
         first = complaints[0]
         more = f", and {len(complaints) - 1} more (`aksbot policy lint` lists all)" if len(complaints) > 1 else ""
@@ -40,7 +44,7 @@ def load(file: Path | None) -> Policy:
     return policy
 
 
-def read(file: Path) -> tuple[Policy | None, list[Complaint]]:
+def read(file: Path, *, remedies: Collection[str] | None = None) -> tuple[Policy | None, list[Complaint]]:
     """The policy, or all that is wrong with it."""
     try:
         written = file.read_text(encoding="utf-8")
@@ -55,7 +59,7 @@ def read(file: Path) -> tuple[Policy | None, list[Complaint]]:
     complaints = [Complaint(line, f"`{name}` stands there twice", "keep one of them") for line, name in twice(root)]
     policy = None
     try:
-        policy = Policy.model_validate({} if values is None else values)
+        policy = Policy.model_validate({} if values is None else values, context={KNOWN_REMEDIES: remedies})
     except ValidationError as invalid:
         complaints += _complaints(invalid, root)
     return (None if complaints else policy), sorted(complaints)
@@ -84,6 +88,9 @@ def _wrong(loc: Loc, error: ErrorDetails) -> tuple[str, str]:
     if field is None:
         return "it holds no keys", f"begin with one of {', '.join(Policy.model_fields)}"
     upto = loc[: len(loc) - list(reversed(loc)).index(field)]
+    if error["type"] == NO_SUCH_REMEDY:
+        what = f"`{_dotted(upto)}` names {_shown(error['input'])}, and no remedy is called so"
+        return what, f"correct it, or remove it; there are {error['ctx']['known']}"
     known = _model(upto).model_fields.get(field)
     do = f"give it {known.description}" if known else "correct it"
     if error["type"] == "missing":

@@ -8,14 +8,26 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo, model_validator
+from pydantic_core import PydanticCustomError
 
 from bot.policy.section import Clusters, Section, listed
 
 Approver = Annotated[str, StringConstraints(pattern=r"^(T[A-Z0-9]{2,}:[UW][A-Z0-9]{2,}|S[A-Z0-9]{2,})$")]
 Approvers = Annotated[tuple[Approver, ...], BeforeValidator(listed)]
 RemedyGlob = Annotated[str, StringConstraints(pattern=r"^[a-z*?-]{1,60}$")]
-Remedies = Annotated[tuple[RemedyGlob, ...], BeforeValidator(listed)]
+KNOWN_REMEDIES, NO_SUCH_REMEDY = "remedies", "no_such_remedy"
+
+
+def _means_a_remedy(glob: str, info: ValidationInfo) -> str:
+    """What is misspelt would fall through to a laxer rule. The known names are given by whoever reads the file."""
+    known = (info.context or {}).get(KNOWN_REMEDIES)
+    if known is not None and not any(fnmatchcase(one, glob) for one in known):
+        raise PydanticCustomError(NO_SUCH_REMEDY, "there is no such remedy", {"known": ", ".join(sorted(known))})
+    return glob
+
+
+Remedies = Annotated[tuple[Annotated[RemedyGlob, AfterValidator(_means_a_remedy)], ...], BeforeValidator(listed)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$")]
 Names = Annotated[tuple[Name, ...], BeforeValidator(listed)]
 

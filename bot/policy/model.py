@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from bot.policy.channels import Channels as Incidents
 from bot.policy.fixes import Fixes
 from bot.policy.section import Clusters, Section, listed
 
@@ -66,4 +67,8 @@ class Policy(Section):
     look: Look = Field(default=Look(), description="who may look at which cluster: rules, guests, slack_connect, ask")
     fixes: Fixes = Field(
         default=Fixes(), description="who may let which fix run on which cluster: rules, freezes, expires_minutes"
+    )
+    channels: Incidents = Field(
+        default=Incidents(),
+        description="where the bot reads along and what it does there: names, join, clusters, alert_apps, auto_check…",
     )

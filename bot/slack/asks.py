@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.jobs.request import Place
+from bot.slack.message import Message
 from bot.slack.speaker import Where
 
 KIND = "slack_ask"
@@ -27,9 +28,32 @@ class What(StrEnum):
     HOME = "home"
     TRIAGE = "triage"
     DEFAULT = "default"
+    FIXES = "fixes"
+    AUDIT = "audit"
+    FIX_PLAN = "fix_plan"
+    FIX_SHOW = "fix_show"
+    FIX_ASK = "fix_ask"
+    FIX_APPROVE = "fix_approve"
+    FIX_DECLINE = "fix_decline"
+    FIX_GLASS = "fix_glass"
+    FIX_STOP = "fix_stop"
+    SAY = "say"
+    WHISPER = "whisper"
 
 
-ALONE = frozenset({What.CLUSTERS, What.PICKER, What.REPLY, What.FILL_STEPS, What.INVITE})
+ALONE = frozenset(
+    {
+        What.CLUSTERS,
+        What.PICKER,
+        What.REPLY,
+        What.FILL_STEPS,
+        What.INVITE,
+        What.HOME,
+        What.TRIAGE,
+        What.SAY,
+        What.WHISPER,
+    }
+)
 """What a process can do without the bot's memory: it reads, and answers in place."""
 
 
@@ -52,6 +76,12 @@ class Ask:
     def where(self) -> Where:
         return Where(self.id, self.place, self.asked_at)
 
+    @property
+    def said(self) -> Message:
+        """The words that `told` was given."""
+        text, blocks = json.loads(self.text)
+        return Message(text, tuple(blocks))
+
     def as_json(self) -> str:
         return json.dumps(asdict(self) | {"asked_at": self.asked_at.isoformat()})
 
@@ -61,3 +91,8 @@ class Ask:
         place, what = Place(**values.pop("place")), What(values.pop("what"))
         asked_at = datetime.fromisoformat(values.pop("asked_at"))
         return cls(**values, place=place, what=what, asked_at=asked_at)
+
+
+def told(name: str, what: What, place: Place, said: Message) -> Ask:
+    """Words that are known already, to be said by a worker: Slack can be slow to take them."""
+    return Ask(name, what, place, text=json.dumps([said.text, list(said.blocks)]))

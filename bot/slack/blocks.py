@@ -87,7 +87,7 @@ def progress(now: Progress, *, plan: bool = True) -> Message:
 def answer(given: Answer, pressed: Pressed, library: Library) -> AnswerMessages:
     """The whole answer."""
     diagnosis = given.report.diagnosis
-    thread = Thread(given.report, library, pressed)
+    thread = Thread(given.report, library, pressed, given.fixes)
     messages, fitted = pages(thread.blocks(), _verdict(diagnosis), most=MOST_THREAD_MESSAGES)
     file = None if fitted and not thread.cut else whole(given.report, library)
     if file:

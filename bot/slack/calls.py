@@ -44,9 +44,9 @@ class CallFailed(Exception):
 class Refused(CallFailed):
     """Slack's own word for why."""
 
-    def __init__(self, method: str, error: str, details: object = None) -> None:
+    def __init__(self, method: str, error: str, details: object = None, *, again_in_s: float = 0.0) -> None:
         super().__init__(f"{method}: {error}" + (f" ({details})" if details else ""))
-        self.error = error
+        self.error, self.again_in_s = error, again_in_s
 
 
 class Uncertain(CallFailed):
@@ -69,18 +69,19 @@ class Calls:
 
     async def do(self, method: str, ask: Ask, *, longest_wait_s: float = LONGEST_WAIT_S) -> Body:
         """The answer, or a CallFailed; refused at once where Slack asks for a longer wait."""
-        waited_s = 0.0
+        waited_s = again_in_s = 0.0
         for attempt in range(1, MOST_TRIES + 1):
             wait_s = await self._try(method, ask, waited_s)
             if not isinstance(wait_s, float):
                 return wait_s
+            again_in_s = wait_s
             if wait_s > longest_wait_s:
                 break
             if attempt < MOST_TRIES:
                 log.warning("Slack asks to wait %g s before %s", wait_s, method)
                 await asyncio.sleep(wait_s)
                 waited_s += wait_s
-        raise Refused(method, "ratelimited")
+        raise Refused(method, "ratelimited", again_in_s=again_in_s)
 
     async def read(self, method: str, ask: Ask) -> Body:
         """The same for what changes nothing and can be asked again."""

@@ -14,14 +14,17 @@ from handlers.problem import Exit, Problem
 
 CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
 EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
-NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, RUNBOOK, HELP)
+FIXES, AUDIT = "fixes", "audit"
+MUTE, UNMUTE = "mute", "unmute"
+NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, FIXES, AUDIT, MUTE, UNMUTE, RUNBOOK, HELP)
 NO_CLUSTER = "none"
 """After `default`: take it away."""
-LATER = ("audit", "changes", "fixes", "history", "mute", "support", "watch")
+LATER = ("changes", "history", "support", "watch")
 """Words of the design whose work does not exist yet."""
 
 _LINK = re.compile(r"<(https?://[^|>]+)(?:\|[^>]*)?>")
-_MENTION = re.compile(r"^\s*<@[A-Z0-9]+(?:\|[^>]*)?>")
+_MENTIONS = re.compile(r"^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*")
+"""Ours, and whoever else is called together with us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +42,13 @@ class Asked:
 
 def read_command(text: str) -> Asked:
     """What stands after `/aks`."""
-    word, _, rest = text.strip().partition(" ")
+    word, rest = [*text.split(maxsplit=1), "", ""][:2]  # an error is often pasted onto the next line
     return Asked(word.lower() or HELP, rest.strip())
 
 
 def read_mention(text: str) -> Asked:
     """What somebody says to the bot: Slack has made links of the addresses in it, and entities of some letters."""
-    return read_command(unescape(_LINK.sub(r"\1", _MENTION.sub("", text))))
+    return read_command(unescape(_LINK.sub(r"\1", _MENTIONS.sub("", text))))
 
 
 def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Scope]:

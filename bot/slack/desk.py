@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from bot.jobs import report_json
 from bot.jobs.queue import Kind
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell
-from bot.slack import blocks, home, replies, words
+from bot.recording import Record
+from bot.slack import blocks, home, replies, words, words_cases
 from bot.slack.asks import ALONE, KIND, Ask, What
 from bot.slack.calls import CallFailed, Refused
-from bot.slack.cases import keep_case
+from bot.slack.cases import FOLDER, keep_case, keep_recording
 from bot.slack.commands import read_mention
 from bot.slack.fleet_desk import FleetDesk
 from bot.slack.message import Block, Message, Pressed, header, section
@@ -40,16 +41,21 @@ class Desk:
         library: Library,
         about_fleet: FleetDesk,
         data_dir: Path,
+        record: Record,
+        others: Mapping[What, Callable[[Ask], Awaitable[None]]] | None = None,
     ) -> None:
         self._voice, self._replier, self._running = voice, replier, running
-        self._library, self._data_dir = library, data_dir
+        self._library, self._data_dir, self._record = library, data_dir, record
         self._work: dict[What, Callable[[Ask], Awaitable[None]]] = {
             **about_fleet.work,
+            **(others or {}),
             What.REPLY: self._reply,
             What.SHOW_CHECKS: self._show_checks,
             What.FILL_STEPS: self._fill_steps,
             What.KEEP_CASE: self._keep_case,
             What.INVITE: self._invite,
+            What.SAY: self._say,
+            What.WHISPER: self._whisper,
         }
 
     @property
@@ -123,7 +129,14 @@ class Desk:
             return
         request = Pressed.load(ask.pressed).request
         name = await asyncio.to_thread(keep_case, self._data_dir, request, answer.report, ask.place)
-        await self._answer(ask, replies.only(words.kept_case(name)))
+        cluster, folder = str(answer.report.diagnosis.target.id), str(self._data_dir / FOLDER)
+        try:
+            recording = await keep_recording(self._data_dir, request, cluster, self._record)
+        except Problem as problem:
+            said = words_cases.kept_without_recording(name, folder, problem)
+        else:
+            said = words_cases.kept(name, recording, folder)
+        await self._answer(ask, replies.only(said))
 
     async def _invite(self, ask: Ask) -> None:
         try:
@@ -133,6 +146,12 @@ class Desk:
             log.info("cannot join %s: %s", ask.place.channel, refused)
             said = words.NOT_INVITED
         await self._answer(ask, replies.only(said))
+
+    async def _say(self, ask: Ask) -> None:
+        await self._answer(ask, ask.said)
+
+    async def _whisper(self, ask: Ask) -> None:
+        await self._replier.privately(ask, blocks.AnswerMessages(ask.said, ()))
 
     async def _kept(self, ask: Ask) -> Answer | None:
         """The report under whose answer the button stands; one that is being told now is the question's latest."""

@@ -6,7 +6,7 @@ Each shows what the one who asks may see, and no more.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ from bot.slack.asks import Ask, What
 from bot.slack.blocks import AnswerMessages
 from bot.slack.calls import CallFailed
 from bot.slack.gate import Gate, Viewer, name_of
-from bot.slack.home import Approvals, Shown
+from bot.slack.home import Approvals, OpenApproval, Shown
 from bot.slack.message import Message, section
 from bot.slack.people import People
 from bot.slack.replier import Replier
@@ -176,7 +176,7 @@ class FleetDesk:
             members = together.create_task(self._fleet_or_why())
             recent = together.create_task(self._recent_of(viewer))
             address = together.create_task(self._address())
-            approvals = together.create_task(self._approvals.open_for(ask.place.team, ask.place.user))
+            approvals = together.create_task(self._approvals_of(ask))
         found = members.result()
         shown = Shown(
             found if isinstance(found, Problem) else viewer.seen(found),
@@ -193,6 +193,12 @@ class FleetDesk:
             return await self._fleet(HOME_TIMEOUT_S)
         except Problem as problem:
             return problem
+
+    async def _approvals_of(self, ask: Ask) -> Sequence[OpenApproval] | None:
+        try:
+            return await self._approvals.open_for(ask.place.team, ask.place.user)
+        except StoreAway:
+            return None
 
     async def _recent_of(self, viewer: Viewer) -> list[RecentCheck] | None:
         """Those that this person may see: their own, and what stands where everybody of the workspace can read it."""

@@ -84,6 +84,11 @@ def is_said_to_us(body: Body) -> bool:
     return event.get("channel_type") == "im" and spoken and bool(event.get("user")) and not event.get("bot_id")
 
 
+def has_an_author(body: Body) -> bool:
+    """Whether somebody whom Slack knows has said it. Webhooks and workflows can name us, too, and are nobody."""
+    return bool(body["event"].get("user"))
+
+
 def is_stranger(body: Body) -> bool:
     """Whether somebody of another company, in a shared channel, asks."""
     event = body.get("event") or {}

@@ -63,7 +63,8 @@ class Shown:
     taken_at: datetime
     recent: Sequence[RecentCheck] | None
     """None where the memory is away."""
-    approvals: Sequence[OpenApproval] = ()
+    approvals: Sequence[OpenApproval] | None = ()
+    """None where the memory is away."""
     address: str = ""
     """Of the workspace, for links to threads; without it there are none."""
     note: str = ""
@@ -152,8 +153,10 @@ def _taken_at(moment: datetime) -> list[Block]:
     return [context(words_home.taken_at(f"{moment:%H:%M} UTC"))]
 
 
-def _approvals(open_ones: Sequence[OpenApproval]) -> list[Block]:
+def _approvals(open_ones: Sequence[OpenApproval] | None) -> list[Block]:
     title = header(words_home.APPROVALS)
+    if open_ones is None:
+        return [title, section(words_home.APPROVALS_AWAY)]
     if not open_ones:
         return [title, section(words_home.NO_APPROVALS)]
     rows = [_approval(one) for one in open_ones[:MOST_APPROVALS]]

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from bot.jobs.request import CheckRequest, Place, Priority
 from bot.jobs.service import Jobs
 from bot.slack import heard, replies, words
-from bot.slack.asks import KIND, Ask
+from bot.slack.asks import KIND, Ask, What, told
+from bot.slack.deadline import left_s
 from bot.slack.gate import AT_THE_DOOR_S, Gate
 from bot.slack.message import Message
 from bot.store.away import StoreAway
 from bot.store.state import State
 
 Body = dict[str, Any]
+
+QUEUE_S = 2.0
+"""For a queue that restarts, or a memory that hangs."""
+PATIENCE_S = 0.5
+"""For a look into the memory. One that hangs must not cost the acknowledgement."""
 
 
 class Intake:
@@ -23,20 +30,28 @@ class Intake:
         self._jobs, self._gate, self._state = jobs, gate, state
 
     async def check(self, request: CheckRequest, priority: Priority = Priority.CHECK) -> None:
-        await self._jobs.check(request, priority)
+        await self._jobs.check(request, priority, patience_s=left_s(QUEUE_S))
 
     async def ask(self, ask: Ask) -> Message | None:
         """None when it is in the queue; else why not."""
         try:
-            await self._jobs.submit(KIND, ask.id, ask.as_json(), Priority.CLICK)
+            await self._jobs.submit(KIND, ask.id, ask.as_json(), Priority.CLICK, patience_s=left_s(QUEUE_S))
         except StoreAway as away:
             return replies.only(words.away(away))
         return None
 
+    async def say(self, name: str, place: Place, said: Message) -> Message | None:
+        """These words, where it was asked. What Slack has not acknowledged it sends again: a worker says it, once."""
+        return await self.ask(told(f"{name}-said", What.SAY, place, said))
+
+    async def whisper(self, name: str, place: Place, said: Message) -> Message | None:
+        """The same, so that only the one who asked sees it."""
+        return await self.ask(told(f"{name}-whispered", What.WHISPER, place, said))
+
     async def refusal(self, place: Place, cluster: str, body: Body) -> Message | None:
         """Why this person may not look at the cluster from there."""
         stranger = heard.is_stranger(body)
-        return await self._gate.refusal(place, cluster, stranger=stranger, patience_s=AT_THE_DOOR_S)
+        return await self._gate.refusal(place, cluster, stranger=stranger, patience_s=left_s(AT_THE_DOOR_S))
 
     def stranger_refusal(self, place: Place, body: Body) -> Message | None:
         """Why somebody of another company is not answered here."""
@@ -45,8 +60,9 @@ class Intake:
     async def default_cluster(self, place: Place) -> str | None:
         """The cluster that is meant when none is named. Without the memory nobody knows, and a menu helps."""
         try:
-            return await self._state.default_cluster(place.team, place.channel)
-        except StoreAway:
+            async with asyncio.timeout(left_s(PATIENCE_S)):
+                return await self._state.default_cluster(place.team, place.channel)
+        except (StoreAway, TimeoutError):
             return None
 
 

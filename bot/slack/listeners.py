@@ -9,13 +9,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import aiohttp
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
+from slack_sdk.errors import SlackClientError
 
 from bot.events import Scope
 from bot.jobs.request import CheckRequest, Place, Priority
 from bot.metrics import Metrics
-from bot.slack import commands, heard, home, replies, words, words_channel
+from bot.slack import commands, heard, home, replies, words, words_channel, words_fixes
 from bot.slack.asks import Ask, What
 from bot.slack.calls import CallFailed
 from bot.slack.gate import name_of
@@ -44,7 +46,7 @@ class Listeners:
 
     def listen(self, app: AsyncApp) -> None:
         app.command(COMMAND)(self.command)
-        app.event("app_mention")(self.mention)
+        app.event("app_mention", matchers=[_has_an_author])(self.mention)
         app.event("message", matchers=[_is_said_to_us])(self.direct)
         app.action(CHECK_AGAIN)(self.check_again)
         app.action(PICK)(self.picked)
@@ -77,14 +79,13 @@ class Listeners:
     async def _answer(self, body: Body, place: Place, say: AsyncSay) -> None:
         text, name = body["event"].get("text", ""), heard.mention_id(body)
         refused = self._intake.stranger_refusal(place, body)
-        if refused:
-            await self._whisper(place, refused, say)
-            return
         asked = commands.read_mention(text)
-        if replies.at_once(asked, self._library) is not None:
+        if refused:
+            said = await self._intake.whisper(name, place, refused)
+        elif replies.at_once(asked, self._library) is not None:
             said = await self._intake.ask(Ask(name, What.REPLY, place, text=text))
         else:
-            said = await self._hand_over(asked, place, name, body, say=say)
+            said = await self._hand_over(asked, place, name, body, quiet=True)
         if said:
             await say(text=said.text, blocks=list(said.blocks), thread_ts=place.thread_ts)
 
@@ -148,11 +149,8 @@ class Listeners:
             said = home.refused(replies.only(words.LISTENER_FAILED), page.get("private_metadata", ""))
             with suppress(CallFailed):
                 await self._voice.show_home(body["user"]["id"], said)
-        elif context.respond and body.get("response_url"):
-            await context.respond(text=words.LISTENER_FAILED, response_type="ephemeral", replace_original=False)
-        elif context.channel_id and context.say:
-            event = body.get("event") or {}
-            await context.say(text=words.LISTENER_FAILED, thread_ts=event.get("thread_ts") or event.get("ts"))
+        else:
+            await _say_that_it_failed(body, context)
         return BoltResponse(status=200)  # else Slack adds words of its own, which help nobody
 
     async def _refused(self, body: Body, respond: AsyncRespond, cluster: str | None) -> bool:
@@ -167,45 +165,53 @@ class Listeners:
         return True
 
     async def _hand_over(
-        self, asked: commands.Asked, place: Place, name: str, body: Body, *, say: AsyncSay | None = None
+        self, asked: commands.Asked, place: Place, name: str, body: Body, *, quiet: bool = False
     ) -> Message | None:
-        """Put it into the queue; the first words, unless (with `say`) a message of the work itself comes at once."""
-        quiet = say is not None
+        """Put it into the queue; the first words, unless (with `quiet`) a message of the work itself comes at once."""
         if asked.word == commands.CLUSTERS:
             return await self._intake.ask(Ask(name, What.CLUSTERS, place)) or _first(words.LOOKING_FOR_CLUSTERS, quiet)
         if asked.word == commands.DEFAULT:
             ask = Ask(name, What.DEFAULT, place, text=asked.rest)
             return await self._intake.ask(ask) or _first(words.ONE_MOMENT, quiet)
+        if asked.word in (commands.FIXES, commands.AUDIT):
+            what = What.FIXES if asked.word == commands.FIXES else What.AUDIT
+            ask = Ask(name, what, place, text=asked.rest.replace("`", "").strip())
+            looking = words_fixes.LOOKING if what is What.FIXES else words_fixes.AUDIT_HERE
+            return await self._intake.ask(ask) or _first(looking, quiet)
         try:
             cluster, scope = commands.read_check(asked.rest, self._areas)
         except Problem as misuse:
-            return replies.only(words.misuse(misuse))
-        first = words.looking_at
-        if cluster is None:
-            cluster, first = await self._intake.default_cluster(place), words_channel.looking_at_default
-            picker = Ask(f"{name}-menu", What.PICKER, place, text=scope.area or "", pressed=cluster or "")
-            said = await self._intake.ask(picker)
-            if cluster is None:
-                return said or _first(words.LOOKING_FOR_CLUSTERS, quiet)
-        refused = await self._intake.refusal(place, cluster, body)
-        if refused and say:
-            await self._whisper(place, refused, say)
-            return None
+            said = replies.only(words.misuse(misuse))
+            return await self._intake.say(name, place, said) if quiet else said
+        default = None if cluster else await self._intake.default_cluster(place)
+        about = cluster or default
+        picker = Ask(f"{name}-menu", What.PICKER, place, text=scope.area or "", pressed=default or "")
+        if about is None:
+            return await self._intake.ask(picker) or _first(words.LOOKING_FOR_CLUSTERS, quiet)
+        refused = await self._intake.refusal(place, about, body)
         if refused:
-            return refused
-        await self._intake.check(CheckRequest(name, cluster, place, scope))
-        return _first(first(name_of(cluster)), quiet)
+            return await self._intake.whisper(name, place, refused) if quiet else refused
+        if default:
+            await self._intake.ask(picker)
+        await self._intake.check(CheckRequest(name, about, place, scope))
+        first = words_channel.looking_at_default if default else words.looking_at
+        return _first(first(name_of(about)), quiet)
 
-    async def _whisper(self, place: Place, said: Message, say: AsyncSay) -> None:
-        """To one person, in a channel; what cannot be said so is said in the thread."""
-        if not place.channel.startswith("D"):
-            try:
-                await self._voice.whisper(place.channel, place.user, said, place.thread_ts)
-            except CallFailed as failed:
-                log.warning("a refusal could not be said to one person alone: %s", failed)
-            else:
-                return
-        await say(text=said.text, blocks=list(said.blocks), thread_ts=place.thread_ts)
+
+async def _say_that_it_failed(body: Body, context: AsyncBoltContext) -> None:
+    """Where this does not reach anybody either, only the log is left: the edge itself must not fail."""
+    try:
+        if context.respond and body.get("response_url"):
+            await context.respond(text=words.LISTENER_FAILED, response_type="ephemeral", replace_original=False)
+        elif context.channel_id and context.say:
+            event = body.get("event") or {}
+            await context.say(text=words.LISTENER_FAILED, thread_ts=event.get("thread_ts") or event.get("ts"))
+    except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as mute:
+        log.error("nobody could be told that a listener failed: %s", mute or type(mute).__name__)  # noqa: TRY400
+
+
+async def _has_an_author(body: Body) -> bool:
+    return heard.has_an_author(body)
 
 
 async def _is_said_to_us(body: Body) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 LONGEST = 40_000
 """Slack's own limit for a message's text."""
 
-_LINK = re.compile(r"<((?:https?|mailto):[^|>]+)(?:\|([^>]*))?>")
-_MENTION = re.compile(r"<[@#!][^>]*>")
+# No `<` inside: Slack escapes it, and a text of nothing but beginnings of links would take minutes.
+_LINK = re.compile(r"<((?:https?|mailto):[^|<>]+)(?:\|([^<>]*))?>")
+_MENTION = re.compile(r"<[@#!][^<>]*>")
 _ATTACHMENT = ("pretext", "author_name", "title", "title_link", "text", "fields", "blocks", "footer")
 _LABELLED = ("title", "value")
 _PARTS = ("text", "fields", "elements", "accessory", "rows", "columns", "tasks", "title", "details", "output", "url")

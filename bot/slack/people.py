@@ -19,8 +19,8 @@ _MOST = 10_000
 class People:
     """Raises CallFailed where Slack does not say."""
 
-    def __init__(self, calls: Calls) -> None:
-        self._calls, self._client = calls, calls.client
+    def __init__(self, calls: Calls, *, remembered_s: float = REMEMBERED_S) -> None:
+        self._calls, self._client, self._remembered_s = calls, calls.client, remembered_s
         self._known: dict[str, tuple[float, Any]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -30,9 +30,15 @@ class People:
         # In an organisation of several workspaces a colleague's first team may be another than the one they ask in.
         teams = {person.get("team_id"), *((person.get("enterprise_user") or {}).get("teams") or ())}
         foreign = stranger or bool(person.get("is_stranger")) or team not in teams
-        guest = bool(person.get("is_restricted") or person.get("is_ultra_restricted"))
+        # Somebody who has left is nobody's colleague any more.
+        guest = any(person.get(one) for one in ("is_restricted", "is_ultra_restricted", "deleted"))
         mine = [one for one in groups if user in await self._members(one)]
         return Asker(team, user, guest=guest, stranger=foreign, groups=frozenset(mine))
+
+    async def name(self, user: str) -> str:
+        """What people call them."""
+        person = await self._user(user)
+        return str(person.get("real_name") or person.get("name") or user)
 
     async def is_public(self, channel: str) -> bool:
         """Whether everybody of the workspace can read a channel. One that is not shown to us is not public."""
@@ -79,7 +85,7 @@ class People:
             now = asyncio.get_running_loop().time()
             until, said = self._known.get(name, (0.0, None))
             if now >= until:
-                until, said = now + REMEMBERED_S, await _said(ask)
+                until, said = now + self._remembered_s, await _said(ask)
                 if isinstance(said, Refused):
                     until = now + (0 if said.error == "ratelimited" else REFUSAL_REMEMBERED_S)
                 self._keep(name, until, said)

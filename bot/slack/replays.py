@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncBoltRequest
 
+from bot.slack.deadline import left_s
 from bot.store.away import StoreAway
 from bot.store.keys import SIGNATURE_TTL
 from bot.store.state import State
@@ -47,7 +48,7 @@ class Replays:
         if self._known(signature):
             return False
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(left_s(PATIENCE_S)):
                 return await self._state.first_use(signature)
         except (StoreAway, TimeoutError):
             return True

@@ -8,7 +8,6 @@ from bot.slack.blocks import AnswerMessages
 from bot.slack.calls import CallFailed, Refused
 from bot.slack.message import Message
 from bot.slack.speaker import NO_PLACE, Speaker
-from bot.slack.voice import Voice
 
 _CANNOT_WHISPER = NO_PLACE | {"user_not_in_channel", "channel_is_archived"}
 
@@ -16,8 +15,8 @@ _CANNOT_WHISPER = NO_PLACE | {"user_not_in_channel", "channel_is_archived"}
 class Replier:
     """Raises CannotTell."""
 
-    def __init__(self, voice: Voice, speaker: Speaker) -> None:
-        self._voice, self._speaker = voice, speaker
+    def __init__(self, speaker: Speaker) -> None:
+        self._speaker = speaker
 
     async def reply(self, ask: Ask, said: Message, part: str = "reply") -> None:
         await self.say(ask, AnswerMessages(said, ()), part)
@@ -53,8 +52,7 @@ class Replier:
                 await self._speaker.elsewhere(ask.where, said, "")
                 return
             try:
-                for message in (said.head, *said.thread):
-                    await self._voice.whisper(place.channel, place.user, message, place.thread_ts)
+                await self._speaker.whisper(ask.where, (said.head, *said.thread))
             except Refused as refused:
                 if refused.error not in _CANNOT_WHISPER:
                     raise

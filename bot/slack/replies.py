@@ -8,7 +8,7 @@ from itertools import islice
 
 from bot.explain import Explanation, explain
 from bot.render.clean import one_line
-from bot.slack import commands, limits, words
+from bot.slack import commands, limits, words, words_fixes, words_triage
 from bot.slack.commands import Asked
 from bot.slack.fleet_rows import option, state_of
 from bot.slack.message import PICK, Block, Message, context, header, pages, section
@@ -25,7 +25,9 @@ _MOST_LISTED = 60
 
 def at_once(asked: Asked, library: Library) -> Message | None:
     """The answer, or None where Azure has to be asked."""
-    if asked.word in (commands.CHECK, commands.CLUSTERS, commands.DEFAULT):
+    if asked.word == commands.FIXES and not asked.rest:
+        return only(words_fixes.NAME_A_CLUSTER)
+    if asked.word in (commands.CHECK, commands.CLUSTERS, commands.DEFAULT, commands.FIXES, commands.AUDIT):
         return None
     if asked.word == commands.HELP:
         return only(words.HELP)
@@ -43,8 +45,8 @@ def only(said: str) -> Message:
     return Message(words.fits(said, limits.MESSAGE_TEXT), (section(said),))
 
 
-def explained(pasted: str, library: Library) -> Message:
-    """What a pasted error speaks of."""
+def explained(pasted: str, library: Library, *, briefly: bool = False) -> Message:
+    """What a pasted error speaks of; `briefly` where buttons stand above it that should stay in sight on a phone."""
     if not pasted.strip():
         return only(words.EXPLAIN_WHAT)
     explanation = explain(pasted, library)
@@ -53,9 +55,9 @@ def explained(pasted: str, library: Library) -> Message:
         return _fitted([section(words.NOT_RECOGNISED), *quote], words.NOT_RECOGNISED)
     best = explanation.matches[0].runbook
     shown: list[Block] = [header(best.title), context(words.code(best.code), words.RECOGNISED), *quote]
-    for name in (MEANING, FIX, NOT_THIS):
+    for name in (MEANING,) if briefly else (MEANING, FIX, NOT_THIS):
         shown += _outline(best, name)
-    shown.append(section(words.TO_PROVE_IT))
+    shown.append(context(words_triage.whole_runbook(best.code)) if briefly else section(words.TO_PROVE_IT))
     shown += _others(explanation)
     return _fitted(shown, words.plain(f"{best.title}. {words.RECOGNISED}"))
 

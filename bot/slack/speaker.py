@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from weakref import WeakValueDictionary
@@ -136,14 +136,28 @@ class Speaker:
         head, _ = await self.once(direct, "direct", Message(said.head.text, (intro, *said.head.blocks)))
         await self.in_thread(direct, head, said, "direct-thread")
 
-    async def _respond(self, where: Where, messages: Sequence[Message]) -> None:
-        """Nobody can look there whether it was said, so it may be said twice rather than never."""
+    async def whisper(self, where: Where, messages: Sequence[Message]) -> None:
+        """In the channel, so that only the person who asked sees it."""
+        place = where.place
         for number, message in enumerate(messages):
-            part = f"private-{number}"
-            if isinstance(await self._known(where, part), Posted):
-                continue
-            await self._voice.respond(str(where.place.response_url), message)
-            await self._recorded(where, part, Posted(where.place.channel, "private"))
+            async with self._unseen(where, f"whisper-{number}") as unsaid:
+                if unsaid:
+                    await self._voice.whisper(place.channel, place.user, message, place.thread_ts)
+
+    async def _respond(self, where: Where, messages: Sequence[Message]) -> None:
+        for number, message in enumerate(messages):
+            async with self._unseen(where, f"private-{number}") as unsaid:
+                if unsaid:
+                    await self._voice.respond(str(where.place.response_url), message)
+
+    @asynccontextmanager
+    async def _unseen(self, where: Where, part: str) -> AsyncIterator[bool]:
+        """Whether a part is still to be said where nobody can look: it may be said twice there, rather than never."""
+        if isinstance(await self._known(where, part), Posted):
+            yield False
+            return
+        yield True
+        await self._recorded(where, part, Posted(where.place.channel, "private"))
 
     async def _has_file(self, where: Where, name: str) -> bool:
         """Files carry no mark: one of that name that came after the question is ours."""

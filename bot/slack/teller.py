@@ -58,6 +58,8 @@ class SlackTeller:
         self._edits: set[asyncio.Task[None]] = set()
         self._budget = Pace(_EDITS_AT_ONCE, EDITS_PER_MINUTE)
         self._without_plans: set[str] = set()
+        self._quiet_until: dict[str, float] = {}
+        """Workspaces that have asked for fewer edits: steps on the way make room for answers."""
         self._no_place: dict[str, str] = {}
         """Requests whose place was refused at the start, and why: the answer need not try it again."""
 
@@ -92,7 +94,9 @@ class SlackTeller:
         if soonest > now:
             await asyncio.sleep(soonest - now)
         for request, head in heads:
-            if head.next_edit <= asyncio.get_running_loop().time() and self._budget.of(request.place.team).take_now():
+            team = request.place.team
+            head.next_edit = max(head.next_edit, self._quiet_until.get(team, 0.0))
+            if head.next_edit <= asyncio.get_running_loop().time() and self._budget.of(team).take_now():
                 await self._edit(request, head, progress)
 
     async def _head(self, request: CheckRequest) -> _Head | None:
@@ -120,17 +124,23 @@ class SlackTeller:
             if head.final:
                 return
             head.next_edit = asyncio.get_running_loop().time() + limits.EDIT_EVERY_S
-            plan = request.place.team not in self._without_plans
-            mark = Mark(request.id, HEAD)
+            team = request.place.team
+            plan = team not in self._without_plans
             try:
-                await self._voice.change(head.posted, blocks.progress(progress, plan=plan), mark, fallback=not plan)
+                await self._step(request, head, progress, plan=plan)
             except Refused as refused:
+                self._quiet_until[team] = asyncio.get_running_loop().time() + refused.again_in_s
                 if plan and refused.error in BLOCKS_REFUSED:
-                    self._without_plans.add(request.place.team)
+                    self._without_plans.add(team)
                     with suppress(CallFailed):
-                        await self._voice.change(head.posted, blocks.progress(progress, plan=False), mark)
+                        await self._step(request, head, progress, plan=False)
             except CallFailed as failed:
                 log.info("a step on the way was not shown: %s", failed)
+
+    async def _step(self, request: CheckRequest, head: _Head, progress: Progress, *, plan: bool) -> None:
+        """Never waited for: the answer stands in line behind it, and the next step says more."""
+        said, mark = blocks.progress(progress, plan=plan), Mark(request.id, HEAD)
+        await self._voice.change(head.posted, said, mark, fallback=not plan, longest_wait_s=0)
 
     # -- the answer -------------------------------------------------------------------------------------------
 

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from bot.approvals.offered import Fix
 from bot.events import Report
 from bot.render.clean import one_line
 from bot.render.proof import own_proof
 from bot.render.subject import short
 from bot.slack import limits, words
+from bot.slack.fixes_offer import FixBlocks
 from bot.slack.message import STEPS, Block, Pressed, actions, button, divider, section
 from bot.slack.quoting import Told, brief
 from bot.slack.rich import Element, bullets, markdown, quote, size, text
@@ -35,8 +37,9 @@ _MARKS = {Severity.ERROR: ":x:", Severity.WARNING: ":warning:", Severity.INFO: "
 class Thread:
     """The blocks of one report's thread. `cut` says afterwards whether anything was left out."""
 
-    def __init__(self, report: Report, library: Library, pressed: Pressed) -> None:
+    def __init__(self, report: Report, library: Library, pressed: Pressed, fixes: Iterable[Fix] = ()) -> None:
         self._diagnosis, self._library, self._pressed = report.diagnosis, library, pressed
+        self._fixes = FixBlocks(fixes)
         self.cut = False
         self._told = Told()
         self._roots = [ranked.finding for ranked in self._diagnosis.findings if ranked.root]
@@ -66,9 +69,13 @@ class Thread:
         yield section(f"{_MARKS[finding.severity]} *{words.plain(self._named_title(finding), 300)}*\n{about}")
         yield from rich_blocks([self._title(words.PROOF), *self._proof(finding)])
         yield from rich_blocks([self._title(words.WHAT_TO_DO), *self._fix(finding, runbook)])
+        yield from self._fixes.reasons(finding.code, finding.subject)
+        buttons = self._fixes.buttons(finding.code, finding.subject, number)
         if runbook:
             pressed = Pressed(self._pressed.request, self._pressed.cluster, self._pressed.scope, finding.code)
-            yield actions(button(words.STEPS, f"{STEPS}_{number}", pressed))
+            buttons.append(button(words.STEPS, f"{STEPS}_{number}", pressed))
+        if buttons:
+            yield actions(*buttons)
         yield from self._in_full(finding)
 
     def _proof(self, finding: Finding) -> Iterator[Element]:

@@ -44,7 +44,7 @@ def _recognised(pasted: str, library: Library) -> tuple[list[Block], tuple[Messa
         return [section(words_triage.UNKNOWN)], ()
     best = matches[0].runbook
     said = [section(words_triage.recognised(best.title, best.code)), context(words_triage.ONLY_RECOGNISED)]
-    return said, (replies.explained(pasted, library),)
+    return said, (replies.explained(pasted, library, briefly=True),)
 
 
 def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thread_ts: str) -> list[Block]:

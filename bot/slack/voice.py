@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.slack import limits, words
-from bot.slack.calls import Body, Calls, Refused
+from bot.slack.calls import LONGEST_WAIT_S, Body, Calls, Refused
 from bot.slack.message import Attachment, Message, context, section
 from bot.slack.pace import Pace
 from bot.store.state import Posted
@@ -63,14 +63,22 @@ class Voice:
         answer = await self._said("chat.postMessage", ask, message)
         return Posted(str(answer["channel"]), str(answer["ts"]))
 
-    async def change(self, posted: Posted, message: Message, mark: Mark, *, fallback: bool = True) -> None:
+    async def change(
+        self,
+        posted: Posted,
+        message: Message,
+        mark: Mark,
+        *,
+        fallback: bool = True,
+        longest_wait_s: float = LONGEST_WAIT_S,
+    ) -> None:
         """Put other words into a message of ours. Without `fallback`, refused blocks are the caller's matter."""
 
         async def ask(waited_s: float, said: Message) -> Any:
             where: Body = {"channel": posted.channel, "ts": posted.ts, "metadata": mark.metadata()}
             return await self._client.chat_update(**where, **_content(_with_delay(said, waited_s), change=True))
 
-        await self._said("chat.update", ask, message, fallback=fallback)
+        await self._said("chat.update", ask, message, fallback=fallback, longest_wait_s=longest_wait_s)
 
     async def take_back(self, posted: Posted) -> None:
         """Delete a message of ours."""
@@ -191,14 +199,24 @@ class Voice:
             if not where["cursor"]:
                 return
 
-    async def _said(self, method: str, ask: Any, message: Message, *, fallback: bool = True) -> Body:
+    async def _said(
+        self,
+        method: str,
+        ask: Any,
+        message: Message,
+        *,
+        fallback: bool = True,
+        longest_wait_s: float = LONGEST_WAIT_S,
+    ) -> Body:
         try:
-            return await self._calls.do(method, lambda waited_s: ask(waited_s, message))
+            return await self._calls.do(method, lambda waited_s: ask(waited_s, message), longest_wait_s=longest_wait_s)
         except Refused as refused:
             if refused.error not in BLOCKS_REFUSED or not message.blocks or not fallback:
                 raise
             log.warning("blocks were refused and go out as text: %s", refused)
-            return await self._calls.do(method, lambda waited_s: ask(waited_s, as_text(message)))
+            return await self._calls.do(
+                method, lambda waited_s: ask(waited_s, as_text(message)), longest_wait_s=longest_wait_s
+            )
 
 
 def as_text(message: Message) -> Message:

@@ -180,7 +180,7 @@ CRASHED = "please report it with aksbot's log"
 
 def problem(one: Problem) -> str:
     """In one line, for notifications and where blocks are refused."""
-    return plain(f"{one.what}: {one.why}. What to do: {one.do}", MESSAGE_TEXT)
+    return plain(f"{sentence(one.what)}: {one.why}. What to do: {one.do}", MESSAGE_TEXT)
 
 
 WHY, DO = "Why", "What to do"
@@ -190,7 +190,7 @@ GAVE_UP = "I gave up on this one."
 
 def away(one: Problem) -> str:
     """When the memory is away and the request cannot do without it."""
-    return plain(f"{one.what} ({one.why}), so this cannot be done now: {one.do}.", MESSAGE_TEXT)
+    return plain(f"{sentence(one.what)} ({one.why}), so this cannot be done now: {one.do}.", MESSAGE_TEXT)
 
 
 # What is said to commands at once.
@@ -230,13 +230,18 @@ HELP = (
     "`/aks clusters` lists the clusters that you may look at\n"
     "`/aks default [cluster | none]` shows or sets the cluster that this channel means when it names none\n"
     "`/aks explain &lt;text&gt;` recognises a pasted error\n"
+    "`/aks fixes &lt;cluster&gt;` shows what can be repaired there, and what waits for approval\n"
+    "`/aks audit` shows what was repaired, by whom, on whose word\n"
+    "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` keeps me quiet about it; "
+    "`/aks mute` lists, `/aks unmute &lt;code&gt; &lt;cluster&gt;` ends it\n"
     "`/aks runbook &lt;code&gt;` shows what I know about a problem\n"
     "`/aks help` shows this\n"
     "In threads, where Slack has no commands: `@aksbot check &lt;cluster&gt;`, and so on; in a direct message to me "
     "without the `@aksbot`.\n"
     "*Triage this*, in the menu of any message, recognises what it speaks of.\n"
+    "In channels where I am, I read along, and answer in a thread what I recognise; `stop` there silences me.\n"
     "*Home*, behind my name, shows the fleet.\n"
-    "I only read."
+    "I only read, unless somebody approves a fix: then I send exactly the calls of the plan that was shown."
 )
 
 
@@ -302,10 +307,6 @@ def answered_elsewhere(channel: str, why: str) -> str:
 
 def rest_elsewhere(number: int) -> str:
     return f"{count(number, 'message')} more would follow in a channel where I am a member."
-
-
-def kept_case(name: str) -> str:
-    return f"Thank you. The case is kept, redacted, as {code(name)} in my data folder, for whoever looks into it."
 
 
 def file_refused(why: str) -> str:

@@ -15,6 +15,10 @@ NO_FLEET = (
     "from you."
 )
 NO_MEMORY = "The recent checks cannot be shown: my memory (Redis) is away. Press *Refresh* in a minute."
+APPROVALS_AWAY = (
+    "Open approvals cannot be shown, nor approved: my memory (Redis) is away. Press *Refresh* in a minute; if it stays "
+    "so, look at the Redis server."
+)
 NO_ANSWER = "NO ANSWER"
 HERE = "the answer"
 UNTIL = " · open until "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.slack.words import code, plain
+from bot.slack.words import code, plain, sentence
 
 TITLE = "Triage"
 NO_TEXT = "There is no text in that message, so I cannot recognise anything in it."
@@ -13,6 +13,10 @@ ONLY_RECOGNISED = "Recognised by its words alone; a check proves it, or finds so
 
 def recognised(title: str, name: str) -> str:
     return f"*{plain(title, 300)}* · {code(name)}"
+
+
+def whole_runbook(name: str) -> str:
+    return f"`/aks runbook {plain(name, 100)}` shows what to do about it, once a check has proved it."
 
 
 def named(clusters: list[str]) -> str:
@@ -33,4 +37,4 @@ def looking_at(cluster: str) -> str:
 
 
 def no_fleet(what: str, why: str, do: str) -> str:
-    return plain(f"So I cannot tell which cluster it names: {what}, {why}. {do}", 900)
+    return plain(f"So I cannot tell which cluster it names: {what}, {why}. {sentence(do)}.", 900)

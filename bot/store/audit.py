@@ -14,13 +14,13 @@ from bot.audit.chain import Tip, Verdict, verify
 from bot.audit.record import GENESIS, Entry, Record, seal
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
+from bot.store.lasting import must_last
 
 log = logging.getLogger("aksbot.audit")
 
 _PAGE = 500
 _TRIES = 50
 """Of many replicas that append at once one gets through each time."""
-_DURABLE_WITHIN_MS = 2000
 
 _TIP = """
 local t = redis.call('TIME')
@@ -49,16 +49,25 @@ class Audit:
     async def write(self, entry: Entry) -> Record:
         """Append, and see that it is on disk where the server can say so. One line goes to the log as well."""
         body = entry.as_json()
+        try:
+            return await self._written(body)
+        except ResponseError as wrong:
+            raise StoreAway(f"the audit cannot be written: {wrong}") from wrong
+
+    async def _written(self, body: str) -> Record:
         for _ in range(_TRIES):
             with reachable():
                 number, tip, now_ms = await self._tip(keys=[keys.AUDIT_TIP])
                 record = seal(int(number) + 1, int(now_ms), str(tip) or GENESIS, body)
                 values = [tip, record.number, record.at_ms, record.previous, record.body, record.hash]
-                appended = await self._append(keys=[keys.AUDIT, keys.AUDIT_TIP], args=values)
-            if appended:
-                log.info("%s", json.dumps(record.as_dict(), separators=(",", ":")))
-                await self._must_last()
-                return record
+            # One connection: what is waited for afterwards is what this one wrote.
+            async with self._redis.client() as connection:
+                with reachable():
+                    appended = await self._append(keys=[keys.AUDIT, keys.AUDIT_TIP], args=values, client=connection)
+                if appended:
+                    log.info("%s", json.dumps(record.as_dict(), separators=(",", ":")))
+                    await must_last(connection, "the audit")
+                    return record
         raise StoreAway("the audit is written to by so many at once that this record found no place")
 
     async def records(self, since_ms: int = 0) -> AsyncIterator[Record]:
@@ -96,18 +105,11 @@ class Audit:
                 if record.number >= tip.number and record.hash == tip.hash:
                     return
 
-        return await verify(until_tip(), tip)
-
-    async def _must_last(self) -> None:
-        """WAITAOF, where the server has it and keeps an append-only file."""
         try:
-            with reachable():
-                done = await self._redis.waitaof(1, 0, _DURABLE_WITHIN_MS)
-        except ResponseError as cannot:
-            log.debug("the server cannot say whether the audit is on disk: %s", cannot)
-            return
-        if not done[0]:
-            raise StoreAway(f"the audit was not on disk within {_DURABLE_WITHIN_MS / 1000:g} s")
+            return await verify(until_tip(), tip)
+        except ResponseError as wrong:
+            # Somebody has put something else into its place.
+            return Verdict(0, 1, f"its records cannot be read: {wrong}")
 
 
 def _rows(answer: Any) -> list[tuple[str, dict[str, str]]]:

@@ -6,6 +6,7 @@ higher fence; what is saved with a lower one is refused, so a worker that was on
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,8 +15,11 @@ from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
-from handlers.remedy.execution import Execution
+from bot.store.lasting import must_last
+from handlers.remedy.execution import Execution, Phase
 from handlers.remedy.ledger import NotOurs
+
+log = logging.getLogger(__name__)
 
 AFTER_ITS_LIMIT = timedelta(hours=2)
 """A fix that is over its own limit for this long is not coming back, and its cluster is free again."""
@@ -58,7 +62,7 @@ class Executions:
     """Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+        self.redis = redis
         self._hold = redis.register_script(_HOLD)
         self.saving = redis.register_script(_SAVE)
         self._free = redis.register_script(_FREE)
@@ -75,20 +79,20 @@ class Executions:
 
     async def load(self, name: str) -> Execution | None:
         with reachable():
-            text = await self._redis.get(keys.execution(name))
-        return Execution.from_json(str(text)) if text else None
+            text = await self.redis.get(keys.execution(name))
+        return _read(name, str(text)) if text else None
 
     async def running(self) -> AsyncIterator[str]:
         """The names of those that have begun and not ended."""
         with reachable():
-            names = await self._redis.smembers(keys.EXECUTING)
+            names = await self.redis.smembers(keys.EXECUTING)
         for name in sorted(str(one) for one in names):
             yield name
 
     async def holder(self, cluster: str) -> str | None:
         """Which fix holds a cluster."""
         with reachable():
-            owner = await self._redis.hget(keys.held(cluster), "owner")
+            owner = await self.redis.hget(keys.held(cluster), "owner")
         return str(owner) if owner else None
 
     async def free(self, ledger: RedisLedger) -> None:
@@ -109,10 +113,23 @@ class RedisLedger:
     async def save(self, execution: Execution) -> None:
         names = [keys.held(self.cluster), keys.execution(self.execution), keys.EXECUTING]
         values: list[str | int] = [self.execution, self.fence, execution.as_json(), _ms(KEPT)]
-        with reachable():
-            saved = await self.store.saving(keys=names, args=values)
-        if not saved:
-            raise NotOurs(f"another worker carries on with {self.execution}")
+        async with self.store.redis.client() as connection:
+            with reachable():
+                saved = await self.store.saving(keys=names, args=values, client=connection)
+            if not saved:
+                raise NotOurs(f"another worker carries on with {self.execution}")
+            if execution.phase is Phase.INTENDED:
+                # A server that forgets an intent when it is killed would have the write sent a second time.
+                await must_last(connection, "what is about to be sent")
+
+
+def _read(name: str, text: str) -> Execution | None:
+    """What cannot be read is lost: whoever carries on must not guess how far it was."""
+    try:
+        return Execution.from_json(text)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        log.exception("how far fix %s is cannot be read", name)
+        return None
 
 
 def _ms(span: timedelta) -> int:

@@ -45,6 +45,10 @@ DONE_TTL = timedelta(hours=24)
 """How long it is known that a request was answered: longer than any retry."""
 RECENT_TTL = timedelta(days=7)
 """How long a check is listed in App Home."""
+INCIDENT_TTL = timedelta(days=3)
+"""How long the book of a cluster's incidents is kept after the last word."""
+TURN_TTL = timedelta(hours=24)
+"""How long the messages of a turn are kept, and known as heard."""
 POSTED_TTL = timedelta(days=30)
 """How long a message can be found again by the job that posted it."""
 
@@ -119,6 +123,21 @@ def held(cluster: str) -> str:
     return f"{PREFIX}held:{_short(cluster.strip('/').lower())}"
 
 
+def offered(request: str) -> str:
+    """A hash: the plans that an answer offers, by digest, and the proposal of each."""
+    return f"{PREFIX}offered:{request}"
+
+
+def fix_alive(name: str) -> str:
+    """Set while a worker has this fix in hand, or has put its next piece into the queue."""
+    return f"{PREFIX}fix:{name}:alive"
+
+
+def fix_crashes(name: str) -> str:
+    """A counter: how often a piece of this fix has failed inside."""
+    return f"{PREFIX}fix:{name}:crashes"
+
+
 def execution(name: str) -> str:
     """How far a fix is."""
     return f"{PREFIX}execution:{name}"
@@ -127,3 +146,48 @@ def execution(name: str) -> str:
 def _short(text: str) -> str:
     """Text from elsewhere can be long and hold anything; a key should not."""
     return sha256(text.encode(errors="replace")).hexdigest()[:32]
+
+
+def incidents(team: str, cluster: str) -> str:
+    """The book of a cluster's incidents."""
+    return f"{PREFIX}incidents:{team}:{_short(cluster.lower())}"
+
+
+def incident_thread(team: str, channel: str, thread_ts: str) -> str:
+    """The cluster of whose incident a thread speaks."""
+    return f"{PREFIX}incident-thread:{team}:{channel}:{thread_ts}"
+
+
+def turn(name: str) -> str:
+    """A list: the messages of a turn."""
+    return f"{PREFIX}turn:{name}"
+
+
+def turn_of(team: str, channel: str, thread_or_author: str) -> str:
+    """Which turn takes in what is said there now. Expires when the turn closes."""
+    return f"{PREFIX}turn-of:{team}:{channel}:{_short(thread_or_author)}"
+
+
+def heard(name: str) -> str:
+    """In which turn a message of Slack is."""
+    return f"{PREFIX}heard:{_short(name)}"
+
+
+def turn_done(name: str) -> str:
+    """Set once a turn has been dealt with."""
+    return f"{PREFIX}turn-done:{name}"
+
+
+def alert_apps(team: str) -> str:
+    """A hash: app → whether its posts are read, who said so, and when. Never expires."""
+    return f"{PREFIX}alert-apps:{team}"
+
+
+def claim(what: str) -> str:
+    """Who does something that is done once."""
+    return f"{PREFIX}claim:{_short(what)}"
+
+
+def mutes(team: str) -> str:
+    """A hash: code and cluster → until when nothing is said of it, who wants that, and why."""
+    return f"{PREFIX}mutes:{team}"

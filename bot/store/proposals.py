@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -15,10 +16,14 @@ from bot.store import keys
 from bot.store.away import StoreAway, reachable
 from handlers.remedy.plan import Plan
 
+log = logging.getLogger(__name__)
+
 KEPT = timedelta(days=30)
 """How long an old button still gets a clear answer."""
 COUNTED = timedelta(hours=24)
 """How long a fix that did not work counts against the next try."""
+MOST_TRIES = 3
+"""After so many tries within that time that did not work, another one is refused."""
 _TRIES = 100
 
 _READ = """
@@ -54,15 +59,15 @@ class Proposals:
 
     async def load(self, name: str) -> Proposal | None:
         text, _ = await self._look(name)
-        return Proposal.from_json(text) if text else None
+        return _read(name, text)
 
     async def move(self, name: str, change: Callable[[Proposal, int], Moved]) -> Moved:
         """Make one move. What several want at once is decided here, one after the other."""
         for _ in range(_TRIES):
             text, now_ms = await self._look(name)
-            if not text:
+            before = _read(name, text)
+            if before is None:
                 return NotMoved(Why.UNKNOWN)
-            before = Proposal.from_json(text)
             after = change(before, now_ms)
             if isinstance(after, NotMoved) or after == before:
                 return after
@@ -70,6 +75,11 @@ class Proposals:
             if await self._replace(text, after):
                 return after
         raise StoreAway("so many want to move this offer at once that none gets through")
+
+    async def now_ms(self) -> int:
+        """What time it is for all replicas: the server's clock."""
+        _, now_ms = await self._look("")
+        return now_ms
 
     async def open(self, team: str) -> list[Proposal]:
         """Those that have not ended, the next to expire first."""
@@ -116,6 +126,17 @@ class Proposals:
             if done and not before:
                 await self._redis.sadd(keys.PROPOSAL_TEAMS, after.team)
         return done
+
+
+def _read(name: str, text: str) -> Proposal | None:
+    """What cannot be read, such as one that another version of the bot has written, is no offer, and stops no other."""
+    if not text:
+        return None
+    try:
+        return Proposal.from_json(text)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        log.exception("offer %s cannot be read", name)
+        return None
 
 
 def _ms(span: timedelta) -> int:

@@ -17,6 +17,8 @@ from yarl import URL
 
 from handlers.clients.addresses import wanted_at
 from handlers.clients.errors import ArmError, Garbled, TimedOut, Unreachable
+from handlers.clients.gone_out import WRITE, watched
+from handlers.clients.policies.refuse_writes import is_read
 from handlers.clients.redact import redact_text
 from handlers.clients.seen import SeenResponse
 
@@ -60,6 +62,7 @@ class Wire(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
                 data=request.content,
                 allow_redirects=False,
                 skip_auto_headers=() if request.content else ("Content-Type",),
+                trace_request_ctx=None if is_read(request.method, request.url) else WRITE,
             )
             async with sending as answer:
                 content = await answer.read()
@@ -91,6 +94,7 @@ def _session(ca_bundle: Path | None, read_s: float) -> aiohttp.ClientSession:
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=read_s),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=True,
+        trace_configs=[watched()],
     )
     # aiohttp would send a PUT or DELETE again by itself after a lost connection; reads have our own retry.
     session._retry_connection = False

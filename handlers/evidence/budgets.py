@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from handlers.clients.kube.reader import KubeReader
@@ -12,6 +12,15 @@ from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Pod
 from handlers.evidence.wire import dig, need_text, number, rows, text, texts
 from handlers.model import Evidence, NotApplicable
+
+RELAXED_FROM = "aksbot.dev/relaxed-from"
+"""The annotation in which a relaxed budget keeps what it was."""
+_TOOLS = {
+    "argocd.argoproj.io/tracking-id": "Argo CD",
+    "argocd.argoproj.io/instance": "Argo CD",
+    "kustomize.toolkit.fluxcd.io/name": "Flux",
+    "helm.toolkit.fluxcd.io/name": "Flux",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,11 @@ class Budget:
     expected: int
     lets_unhealthy_go: bool
     owner: str
+    uid: str = ""
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    """Its whole spec, as it is; what came through run-command has no uid, and perhaps not all of it."""
+    relaxed: bool = False
+    """A fix has relaxed it, and has not restored it."""
 
     @property
     def subject(self) -> str:
@@ -69,8 +83,6 @@ async def budgets(cluster: ManagedCluster, kube: KubeReader) -> Budgets | NotApp
 def read_budget(body: Mapping[str, Any]) -> Budget:
     """A disruption budget from its wire body."""
     owner = next(iter(rows(body, "metadata", "ownerReferences")), {})
-    managed = text(body, "metadata", "labels", "app.kubernetes.io/managed-by")
-    tool = "Argo CD" if text(body, "metadata", "annotations", "argocd.argoproj.io/tracking-id") else managed
     return Budget(
         namespace=need_text(body, "metadata", "namespace"),
         name=need_text(body, "metadata", "name"),
@@ -82,8 +94,18 @@ def read_budget(body: Mapping[str, Any]) -> Budget:
         desired=number(body, "status", "desiredHealthy"),
         expected=number(body, "status", "expectedPods"),
         lets_unhealthy_go=text(body, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow",
-        owner=f"{text(owner, 'kind')} {text(owner, 'name')}" if owner else tool,
+        owner=f"{text(owner, 'kind')} {text(owner, 'name')}" if owner else _tool(body),
+        uid=text(body, "metadata", "uid"),
+        spec=dict(dig(body, "spec") or {}),
+        relaxed=bool(text(body, "metadata", "annotations", RELAXED_FROM)),
     )
+
+
+def _tool(body: Mapping[str, Any]) -> str:
+    """What keeps it as it is, by the marks that such tools leave."""
+    marks = {*(dig(body, "metadata", "labels") or {}), *(dig(body, "metadata", "annotations") or {})}
+    known = next((tool for mark, tool in _TOOLS.items() if mark in marks), "")
+    return known or text(body, "metadata", "labels", "app.kubernetes.io/managed-by")
 
 
 def matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:

@@ -133,6 +133,8 @@ class Pod:
     image: str
     restarts: int
     labels: Mapping[str, str] = field(default_factory=dict)
+    uid: str = ""
+    """Empty where it was not asked for (run-command)."""
 
     @property
     def subject(self) -> str:
@@ -322,13 +324,14 @@ def read_pod(body: Mapping[str, Any]) -> Pod:
         owner=owner,
         created=moment(text(metadata, "creationTimestamp")),
         deleting=moment(text(metadata, "deletionTimestamp")),
-        grace_s=number(metadata, "deletionGracePeriodSeconds"),
+        grace_s=number(metadata, "deletionGracePeriodSeconds") or number(body, "spec", "terminationGracePeriodSeconds"),
         finalizers=texts(metadata, "finalizers"),
         trouble=trouble,
         detail=detail,
         image=image,
         restarts=sum(number(one, "restartCount") for one in containers),
         labels=dict(dig(metadata, "labels") or {}),
+        uid=text(metadata, "uid"),
     )
 
 

@@ -8,17 +8,20 @@ again.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from handlers.clients.errors import ArmError, ServerFault, WriteFateUnknown
+from handlers.clients.gone_out import once_gone_out
 from handlers.remedy.acts.act import (
     CLOSING,
     TIDY_SINCE,
     Act,
     Again,
+    Answered,
     Done,
     Going,
     Hands,
@@ -27,9 +30,11 @@ from handlers.remedy.acts.act import (
     Stopped,
     Verdict,
     Wait,
+    failed,
 )
 from handlers.remedy.acts.catalogue import ACTS
 from handlers.remedy.acts.refused import on_the_way, refused
+from handlers.remedy.bounds import strays
 from handlers.remedy.execution import Call, Execution, Outcome, Phase
 from handlers.remedy.ledger import Ledger
 from handlers.remedy.plan import Step
@@ -39,6 +44,9 @@ Checkpoint = Callable[[str], Awaitable[None]]
 
 TIDY_FOR = timedelta(minutes=30)
 """What is done always has this time of its own, also after the plan's limit: a relaxed budget must not stay relaxed."""
+SEND_WITHIN = timedelta(seconds=20)
+"""Later than this after it was written down nothing is sent, whatever stood still or was slow: by `SETTLE` others may
+look. A write that is on its way by then waits for its answer as long as it takes."""
 SOON_S = 1.0
 
 
@@ -55,10 +63,12 @@ class Executor:
         *,
         checkpoint: Checkpoint = _nothing,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        send_within: timedelta = SEND_WITHIN,
     ) -> None:
         self._hands = hands
         self._checkpoint = checkpoint
         self._now = now
+        self._send_within = send_within
 
     async def advance(self, execution: Execution, ledger: Ledger) -> Execution:
         """Do what is due. Raises NotOurs, before anything is sent, when another worker has taken over."""
@@ -75,6 +85,8 @@ class Executor:
             return await self._settled(here, self._given_up(here, step, act), ledger)
         if here.phase is not Phase.READY:
             return await self._settled(here, await self._looked(here, step, act), ledger)
+        if astray := strays(here.plan, step):
+            return await self._settled(here, failed(f"{astray}; nothing was sent"), ledger)
         verdict = await self._asked(here, act.prepare(self._scene(here, step)))
         if not isinstance(verdict, Sending):
             return await self._settled(here, verdict, ledger)
@@ -92,9 +104,12 @@ class Executor:
             intent = intent.said(here.plan.steps[here.step].says, self._now())
         await ledger.save(intent)
         await self._at(here, 2, "intent recorded, not sent")
+        left = self._send_within - self._scene(intent, here.plan.steps[here.step]).since("intended_at")
+        if left < timedelta():
+            return await self._kept(replace(here, wait_s=SOON_S), ledger)
         call = Call(sending.method, sending.path, request_id, "")
         try:
-            answer = await sending.send(request_id)
+            answer = await _before(left, sending, request_id)
         except (WriteFateUnknown, ServerFault) as lost:
             lost_call = replace(call, result=f"no answer: {lost.detail}")
             return await self._kept(replace(_called(intent, lost_call), wait_s=SOON_S), ledger)
@@ -130,8 +145,12 @@ class Executor:
             return replace(tidy, says=why)
         if step.always:
             why += f"; do it by hand: {step.command}"
-        elif here.phase is not Phase.READY:
+        elif here.phase is Phase.RUNNING:
             why += "; what was sent goes on by itself"
+        elif here.phase is Phase.INTENDED:
+            name = last_name(step.target)
+            ask = f"Look at {name} by hand. If it is well, nothing is left to do; if not, check again."
+            return Stopped(Outcome.UNKNOWN, f"{why}; whether it was sent at all is not known", ask)
         return Stopped(Outcome.TIMED_OUT, why)
 
     def _too_late(self, here: Execution, step: Step) -> bool:
@@ -184,6 +203,25 @@ class Executor:
 
     def _scene(self, here: Execution, step: Step) -> Scene:
         return Scene(self._hands, step, here.id, here.data, self._now())
+
+
+async def _before(left: timedelta, sending: Sending, request_id: str) -> Answered:
+    """Sent in time, or broken off: a token or a connection may be so slow in coming that others have given up."""
+    limit = asyncio.timeout(left.total_seconds())
+
+    def gone_out() -> None:
+        if not limit.expired():
+            limit.reschedule(None)
+
+    try:
+        with once_gone_out(gone_out):
+            async with limit:
+                return await sending.send(request_id)
+    except TimeoutError as late:
+        if not limit.expired():
+            raise
+        detail = f"it was not on its way within {left.total_seconds():.0f} s, and was broken off"
+        raise WriteFateUnknown(sending.path, detail, request_id=request_id) from late
 
 
 def _tidies(here: Execution, step: Step) -> bool:

@@ -1,40 +1,106 @@
-"""What a fix has left behind in a cluster whose records are lost: found by its annotation, and put back."""
+"""What a fix has left behind in a cluster whose records are lost: found by its annotation, and put back or removed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from handlers.clients.errors import ArmError
-from handlers.remedy.acts.act import KubeHands
-from handlers.remedy.acts.budget import path_of, relaxed_from, restoring_patch
+from handlers.clients.errors import ArmError, NotFound
+from handlers.evidence.budgets import RELAXED_FROM
+from handlers.evidence.permissions_inside import PROBED_IN
+from handlers.remedy.acts.act import Hands, KubeHands
+from handlers.remedy.acts.budget import annotations_of, is_somebody_elses, path_of, relaxed_from, restoring_patch
+from handlers.remedy.acts.delete_pod import pod_path
+from handlers.remedy.acts.probe_from_pod import MADE_BY, removal_of
+from handlers.remedy.probe_from_pod import NAME as PROBE
 
 BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """One budget that was found relaxed. `trouble`: why it could not be put back."""
+    """One budget that was found relaxed, or pod that was left, and by which fix. `trouble`: why it could not be put
+    back, or removed."""
 
     name: str
     execution: str
     trouble: str = ""
+    changed: bool = False
+    """Somebody has changed it meanwhile: their values were kept, and only our annotation was removed."""
 
 
-async def restore_leftovers(kube: KubeHands, running: Collection[str]) -> tuple[Restored, ...]:
-    """Put every relaxed budget back whose fix is not among those that run (`running`: their ids)."""
-    listed = await kube.get(BUDGETS)
-    found = []
-    for body in listed["items"]:
-        was = relaxed_from(body)
-        if was is None or was.execution in running:
-            continue
-        metadata = body["metadata"]
-        name = f"{metadata['namespace']}/PodDisruptionBudget/{metadata['name']}"
-        try:
-            # With the version that was just read: whoever is faster wins, and the next round sees what they made of it.
-            await kube.merge_patch(path_of(metadata["namespace"], metadata["name"]), restoring_patch(body, was))
-            found.append(Restored(name, was.execution))
-        except ArmError as error:
-            found.append(Restored(name, was.execution, error.detail))
-    return tuple(found)
+Running = Callable[[], Awaitable[Collection[str]]]
+Tidy = Callable[[Hands, Running], Awaitable[tuple[Restored, ...]]]
+
+
+async def restore_leftovers(hands: Hands, running: Running) -> tuple[Restored, ...]:
+    """Put every relaxed budget back whose fix does not run any more.
+
+    `running` gives the ids of those that do. It is asked after the budgets were read, so that a fix which begins in
+    between is not taken for lost. The reader finds the budgets; the writer needs to see no others. Raises an ArmError
+    where nobody could look.
+    """
+    listed = await hands.nodes.list(BUDGETS, _where_relaxed)
+    found = [(namespace, name, await _body(hands.kube, namespace, name)) for namespace, name in listed.items]
+    known = await running() if found else ()
+    done = [await _put_back(hands.kube, *one, known) for one in found]
+    return tuple(one for one in done if one is not None)
+
+
+async def remove_leftover_probe(hands: Hands, running: Running) -> tuple[Restored, ...]:
+    """Remove the probe pod of a fix that does not run any more: the next probe could not be made beside it.
+
+    It has one name in one place, so nothing is listed. A pod without our annotation is somebody else's. Raises an
+    ArmError where nobody could look.
+    """
+    path = pod_path(PROBED_IN, PROBE)
+    try:
+        pod = await hands.kube.get(path)
+    except NotFound:
+        return ()
+    execution = str(annotations_of(pod).get(MADE_BY, ""))
+    if not execution or execution in await running():
+        return ()
+    called = f"{PROBED_IN}/Pod/{PROBE}"
+    try:
+        await hands.kube.delete(path, removal_of(pod))
+    except NotFound:
+        return ()
+    except ArmError as error:
+        return (Restored(called, execution, error.detail),)
+    return (Restored(called, execution),)
+
+
+def _where_relaxed(body: Mapping[str, Any]) -> tuple[str, str] | None:
+    metadata = body["metadata"]
+    return (metadata["namespace"], metadata["name"]) if RELAXED_FROM in annotations_of(body) else None
+
+
+async def _body(kube: KubeHands, namespace: str, name: str) -> Any:
+    """The budget as it is, or why it could not be read. None: it is gone."""
+    try:
+        return await kube.get(path_of(namespace, name))
+    except NotFound:
+        return None
+    except ArmError as error:
+        return error
+
+
+async def _put_back(kube: KubeHands, namespace: str, name: str, body: Any, running: Collection[str]) -> Restored | None:
+    called = f"{namespace}/PodDisruptionBudget/{name}"
+    if isinstance(body, ArmError):
+        return Restored(called, "", body.detail)
+    if body is None or RELAXED_FROM not in annotations_of(body):
+        return None
+    was = relaxed_from(body)
+    if was is None:
+        return Restored(called, "", "its annotation cannot be read: compare it with what it should be, by hand")
+    if was.execution in running:
+        return None
+    try:
+        # With the version that was read before: whoever is faster wins, and the next round sees what they made of it.
+        await kube.merge_patch(path_of(namespace, name), restoring_patch(body, was))
+    except ArmError as error:
+        return Restored(called, was.execution, error.detail)
+    return Restored(called, was.execution, changed=is_somebody_elses(body, was))

@@ -52,12 +52,13 @@ def reconcile_cluster(
     tags = {f"cluster {cluster.name}": cluster.etag} | {f"pool {pool.name}": pool.etag for pool in pools.pools}
     yield from is_stopped(cluster)
     yield from operation_runs(cluster, pools)
-    yield from _half_upgraded(cluster)
+    yield from half_upgraded(cluster)
     yield from untagged(tags)
     if not pools.complete:
         yield Forbidden("not all node pools could be seen", "check again")
     yield from could_roll(pools.pools, nodes)
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
+    eta = ETA + ETA_OF_POOL * len(failed)
     of_pools = {name: value for pool in pools.pools for name, value in pool_before(pool).items()}
     yield Plan(
         remedy="reconcile-cluster",
@@ -70,8 +71,8 @@ def reconcile_cluster(
         verify=Verify(finding.code, cluster.id),
         risk=Risk.MEDIUM,
         could_go_wrong=(*risks(pools.pools), "the API server may be away for moments while its parts are renewed"),
-        eta=ETA + ETA_OF_POOL * len(failed),
-        limit=LIMIT,
+        eta=eta,
+        limit=max(LIMIT, 2 * eta),
         warnings=doubts(acts, locks, denials, may),
     )
 
@@ -80,7 +81,8 @@ def _how_many(pools: tuple[AgentPool, ...]) -> str:
     return f"{len(pools)} node pool{'s' if len(pools) > 1 else ''} and " if pools else ""
 
 
-def _half_upgraded(cluster: ManagedCluster) -> Iterator[Forbidden]:
+def half_upgraded(cluster: ManagedCluster) -> Iterator[Forbidden]:
+    """A control plane that is not yet what it is set to be: a PUT of the cluster goes on with that."""
     asked, runs = cluster.version, cluster.current_version
     if asked and runs and not (runs == asked or runs.startswith(asked + ".")):
         what = f"cluster {cluster.name} is set to {asked} and runs {runs}: a PUT goes on upgrading it"

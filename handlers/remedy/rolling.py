@@ -7,6 +7,7 @@ PUT is an upgrade, and no repair: it is never behind a button.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from handlers.evidence.azure import AgentPool
@@ -39,6 +40,30 @@ def as_they_are(pools: Iterable[AgentPool], nodes: Nodes) -> Mapping[str, Any]:
     return before
 
 
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """What a PUT of one pool replaces. `to`: the Kubernetes version that it goes on to, if it is about that."""
+
+    pool: AgentPool
+    nodes: tuple[Node, ...]
+    to: str
+
+
+def rolled_by(pools: Iterable[AgentPool], nodes: Nodes) -> tuple[Rolled, ...]:
+    """For a plan that is meant to go on: the nodes that are not yet what their pool is set to be."""
+    found = []
+    for pool in pools:
+        to = pool.version if pool.upgrading else ""
+        wanted = pool.version or pool.current_version
+        left = [node for node in nodes.of(pool.name) if not _is(node.version, wanted) or _has_old_image(node, pool)]
+        found.append(Rolled(pool, tuple(left), to))
+    return tuple(found)
+
+
+def _has_old_image(node: Node, pool: AgentPool) -> bool:
+    return bool(pool.node_image) and node.image != pool.node_image
+
+
 def _half_done(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[Forbidden]:
     if pool.upgrading:
         what = f"pool {pool.name} is set to {pool.version} and runs {pool.current_version}: a PUT goes on upgrading it"
@@ -67,7 +92,10 @@ def _surplus(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[Forbidden]:
 
 
 def _runs(version: str, pool: AgentPool) -> bool:
-    wanted = pool.current_version or pool.version
+    return _is(version, pool.current_version or pool.version)
+
+
+def _is(version: str, wanted: str) -> bool:
     return not wanted or version == wanted or version.startswith(wanted + ".")
 
 

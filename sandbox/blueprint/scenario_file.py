@@ -85,6 +85,13 @@ class RunCommandSpec(Strict):
     polls: int = 1
 
 
+class RunSpec(Strict):
+    """What a container of some image writes before it ends."""
+
+    log: str
+    exit_code: int = 0
+
+
 class KubeSpec(Strict):
     """What is different about one cluster's API server and the objects that it holds."""
 
@@ -98,6 +105,8 @@ class KubeSpec(Strict):
     """Whether a metrics server answers, does not, or is not installed."""
     logs: dict[str, str] = Field(default_factory=dict)
     """By `namespace/pod/container`; with `:previous` behind it, of the container before the last restart."""
+    runs: dict[str, RunSpec] = Field(default_factory=dict)
+    """What pods do that are not restarted, by their image."""
     run_command: RunCommandSpec | None = None
 
 
@@ -107,6 +116,13 @@ class ExpectedSpec(Strict):
     code: str = Field(pattern=r"^[a-z][a-z0-9-]+$")
     subject: str
     explained_by: list[str] = Field(default_factory=list)
+
+
+class RepairSpec(Strict):
+    """A fix that is offered there, and how it must end when it is approved."""
+
+    remedy: str = Field(pattern=r"^[a-z][a-z-]+$")
+    ends: Literal["fixed", "not-fixed", "unverified", "failed", "stale"] = "fixed"
 
 
 class TwinSpec(Strict):
@@ -145,6 +161,8 @@ class ScenarioSpec(Strict):
     unindexed: list[str] = Field(default_factory=list)
     writes: list[WriteSpec] = Field(default_factory=list)
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
+    repairs: dict[str, list[RepairSpec]] = Field(default_factory=dict)
+    """By cluster: every fix that is offered there. What is not named must not be offered."""
     twin: TwinSpec | None = None
 
 

@@ -23,6 +23,7 @@ from sandbox.blueprint.scenario_file import (
     KubeSpec,
     Layer,
     Lineage,
+    RepairSpec,
     ScenarioSpec,
     UsageSpec,
     WriteSpec,
@@ -42,6 +43,7 @@ class Staged:
 
     world: World
     expect: dict[str, list[ExpectedSpec]] = field(default_factory=dict)
+    repairs: dict[str, list[RepairSpec]] = field(default_factory=dict)
 
 
 def stage(lineage: Lineage, now: datetime, *, twin: bool = False) -> Staged:
@@ -103,6 +105,7 @@ class _Stagehand:
         self._count("usages", spec.usages)
         self._inside("kube", spec.kube)
         self._expect("expect", spec.expect)
+        self._repair(spec.repairs)
         if with_twin and twin:
             self._same_labels(twin.events)
             self._change("twin.changes", twin.changes)
@@ -173,6 +176,13 @@ class _Stagehand:
                 raise BadScenario(self._file, f"{key}.{cluster}", "is nothing that this fleet has")
             others = self.staged.expect[cluster] if self.layer.is_story else []
             self.staged.expect[cluster] = [*others, *findings]
+
+    def _repair(self, repairs: Mapping[str, list[RepairSpec]]) -> None:
+        for cluster, ends in repairs.items():
+            if cluster not in self.staged.expect:
+                raise BadScenario(self._file, f"repairs.{cluster}", "is nothing that this fleet has")
+            others = self.staged.repairs.get(cluster, []) if self.layer.is_story else []
+            self.staged.repairs[cluster] = [*others, *ends]
 
     def _events(self, label: str, event: Any) -> Iterable[Body]:
         spec = parse(EventSpec, event, self._file, under=("events", label))

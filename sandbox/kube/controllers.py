@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.kube import disruption, replacements
+from sandbox.kube import disruption, replacements, runs
 from sandbox.kube.kinds import Kind
 from sandbox.kube.world import KubeWorld
 
@@ -22,6 +22,10 @@ def after_write(world: KubeWorld, kind: Kind, body: Body) -> None:
         world.remove(kind, metadata["name"], metadata.get("namespace", ""))
         after_removal(world, kind, body)
         return
+    if world.controllers and kind.kind == "Pod":
+        run = runs.run_of(world, body)
+        if run is not None:
+            runs.finish(world, body, run)
     if world.controllers and kind.kind in ("Pod", "PodDisruptionBudget"):
         disruption.refresh(world, metadata["namespace"])
 

@@ -60,6 +60,9 @@ def counted(world: KubeWorld, budget: Body) -> Body:
         for pod in pods
     )
     count = _count(world, budget.get("spec", {}), pods)
+    lost = _not_scaled(world, budget.get("spec", {}), pods)
+    if lost is not None:
+        return {**before, "disruptionsAllowed": 0, "conditions": _conditions(world, budget, 0, lost)}
     allowed = max(0, healthy - count.desired) if count.expected > 0 else 0
     status: Body = {
         "conditions": _conditions(world, budget, allowed),
@@ -81,6 +84,19 @@ def _count(world: KubeWorld, spec: Body, pods: list[Body]) -> _Count:
         return _Count(len(pods), least)
     expected = _expected(world, pods)
     return _Count(expected, _share(least, expected))
+
+
+def _not_scaled(world: KubeWorld, spec: Body, pods: list[Body]) -> str | None:
+    """Whoever counts by what controllers want must be able to ask them: only what has a `scale` can be asked."""
+    least = spec.get("minAvailable", 1)
+    if "maxUnavailable" not in spec and isinstance(least, int):
+        return None
+    for pod in pods:
+        owner = next((one for one in pod["metadata"].get("ownerReferences") or () if one.get("controller")), None)
+        kind = world.kinds.by_word(owner["kind"].lower()) if owner else None
+        if kind is not None and "scale" not in kind.subresources:
+            return f'found no controllers for pod "{pod["metadata"]["name"]}"'
+    return None
 
 
 def _share(value: Any, of: int) -> int:
@@ -111,7 +127,7 @@ def _owner(world: KubeWorld, owner: Body, pod: Body) -> Body | None:
     return world.find(f"{owner['kind'].lower()}s", owner["name"], pod["metadata"].get("namespace", ""))
 
 
-def _conditions(world: KubeWorld, budget: Body, allowed: int) -> list[Body]:
+def _conditions(world: KubeWorld, budget: Body, allowed: int, failed: str = "") -> list[Body]:
     before: Body = next(
         (one for one in budget.get("status", {}).get("conditions") or () if one["type"] == "DisruptionAllowed"), {}
     )
@@ -120,9 +136,9 @@ def _conditions(world: KubeWorld, budget: Body, allowed: int) -> list[Body]:
     return [
         {
             "lastTransitionTime": since or stamp(world.clock()),
-            "message": "",
+            "message": failed,
             "observedGeneration": budget["metadata"].get("generation", 1),
-            "reason": "SufficientPods" if allowed > 0 else "InsufficientPods",
+            "reason": "SyncFailed" if failed else "SufficientPods" if allowed > 0 else "InsufficientPods",
             "status": word,
             "type": "DisruptionAllowed",
         }

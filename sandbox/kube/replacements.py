@@ -26,7 +26,7 @@ def replace(world: KubeWorld, kind: Kind, pod: Body) -> None:
     wanting = world.find(plural, owner["name"], metadata["namespace"])
     if wanting is None or wanting["metadata"].get("deletionTimestamp") or _enough(world, wanting, owner):
         return
-    node = _node_for(world, pod, owner["kind"])
+    node = node_for(world, pod, owner["kind"])
     world.put(_successor(world, pod, owner, node))
 
 
@@ -43,7 +43,7 @@ def _enough(world: KubeWorld, wanting: Body, owner: Body) -> bool:
     return len(there) >= int(wanted)
 
 
-def _node_for(world: KubeWorld, pod: Body, owner: str) -> str:
+def node_for(world: KubeWorld, pod: Body, owner: str = "") -> str:
     """A daemon's pod comes back where it was; any other goes to the first node that takes it."""
     if owner == "DaemonSet":
         return str(pod.get("spec", {}).get("nodeName", ""))

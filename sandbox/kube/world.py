@@ -60,6 +60,14 @@ class RunCommands:
     output_limit: int = 512 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a container of some image does: it writes this, and ends."""
+
+    log: str
+    exit_code: int = 0
+
+
 @dataclass
 class KubeWorld:
     """One cluster. `objects` are kept by (group, version, plural), and there by `namespace/name` or `name`."""
@@ -78,6 +86,8 @@ class KubeWorld:
     """None where there is no metrics server."""
     logs: dict[str, str] = field(default_factory=dict)
     """What containers wrote, by `namespace/pod/container`; `…/container:previous` for the one before the restart."""
+    runs: dict[str, Run] = field(default_factory=dict)
+    """What a pod that is not restarted does, by its image. Of others nobody knows what is in them: they wait."""
     accounts: list[Account] = field(default_factory=list)
     entra_groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The Entra groups (object ids) of a principal, by its object id."""

@@ -15,7 +15,7 @@ from sandbox.slack.message import Message, StoredFile
 from sandbox.slack.site import Site
 from sandbox.slack.typed import compose, rich_text
 from sandbox.slack.views import View
-from sandbox.slack.workspace import Channel, Person, Workspace
+from sandbox.slack.workspace import Channel, Person, Workspace, make_id
 
 Body = dict[str, Any]
 T = TypeVar("T")
@@ -100,8 +100,8 @@ class Control:
             text,
             self.team.id,
             subtype="bot_message",
-            bot_id=self.site.new_id("B"),
-            app_id=self.site.new_id("A"),
+            bot_id=make_id("B", self.team.domain, name),
+            app_id=make_id("A", self.team.domain, name),
             author=name,
             blocks=with_ids(more.get("blocks") or [], ts),
             attachments=more.get("attachments") or [],

@@ -71,6 +71,12 @@ def test_under_four_eyes_whoever_asks_cannot_approve() -> None:
     assert done(moves.approve(four_eyes, NOW, who=APPROVER, digest=DIGEST)).state is State.APPROVED
 
 
+def test_nobody_approves_first_and_asks_afterwards() -> None:
+    """Otherwise one person would be two of the four eyes."""
+    four_eyes = proposal(rules(2, requester_counts=False))
+    assert why(moves.approve(four_eyes, NOW, who=APPROVER, digest=DIGEST)) is Why.NOT_ASKED
+
+
 def test_without_four_eyes_they_can() -> None:
     assert done(moves.approve(asked(), NOW, who=REQUESTER, digest=DIGEST)).state is State.APPROVED
 
@@ -172,5 +178,7 @@ def test_whatever_is_clicked_it_runs_only_with_two_words_for_this_plan(
         one = moved if isinstance(moved, Proposal) else one
         if one.state is State.RUNNING:
             people = {(word.person.team, word.person.user) for word in one.approvals}
+            assert one.requester is not None
+            assert not any(word.person.is_(one.requester) for word in one.approvals)
             assert len(people) >= 2
             assert all(word.digest == DIGEST for word in one.approvals)

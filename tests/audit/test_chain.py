@@ -115,3 +115,11 @@ async def test_without_the_server_nothing_is_taken_as_written(tmp_path: Path) ->
         await opened.embedded.__aexit__(None, None, None)
         with pytest.raises(StoreAway):
             await Audit(opened.redis).write(entry(1))
+
+
+async def test_what_is_not_on_the_disk_is_not_taken_as_written(audit: Audit, connection: Connection) -> None:
+    await connection.redis.config_set("appendfsync", "no")
+    # Connections that have written nothing have nothing to wait for: none of them may be the one that is asked.
+    await asyncio.gather(*(connection.redis.ping() for _ in range(10)))
+    with pytest.raises(StoreAway, match="not on disk"):
+        await audit.write(entry(1))

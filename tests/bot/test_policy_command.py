@@ -32,6 +32,16 @@ def test_all_that_is_wrong_is_named_by_line(here: Here, policy: Path) -> None:
     assert "2 things wrong" in ran.err
 
 
+def test_a_rule_about_a_remedy_that_there_is_not_is_named_by_line(here: Here, policy: Path) -> None:
+    rule = "    - {clusters: [prod-*], approvers: [S0123ABCD],\n       remedies: [reconcile-clster]}\n"
+    policy.write_text(f"fixes:\n  rules:\n{rule}")
+    ran = here("policy", "lint")
+    assert ran.code == 64
+    assert "policy.yaml:4: `fixes.rules.1.remedies` names 'reconcile-clster'" in ran.err
+    assert "reconcile-cluster" in ran.err
+    assert here("policy", "explain", "prod-weu").code == 64
+
+
 def test_without_a_policy_there_is_nothing_to_check_and_the_default_is_told(here: Here) -> None:
     ran = here("policy", "lint")
     assert ran.code == 64
@@ -80,3 +90,52 @@ def test_what_is_no_id_is_refused(here: Here, words: tuple[str, str]) -> None:
     ran = here("policy", "explain", "prod-weu", *words)
     assert ran.code == 64
     assert words[1] in ran.err
+
+
+FIXES = """\
+fixes:
+  freezes: [{name: peak, days: [mon, tue, wed, thu, fri, sat, sun]}]
+  rules:
+    - {clusters: [payments-*], approvers: [T0123ABCD:U0000LEAD], frozen: [peak], break_glass: [T0123ABCD:U0ONCALL]}
+    - {clusters: [prod-*], remedies: [reconcile-*], approvers: [S0123ABCD], approvals: 2, requester_counts: false}
+"""
+
+
+def test_who_may_let_a_fix_run_is_explained(here: Here, policy: Path) -> None:
+    policy.write_text(FIXES)
+    ran = here("policy", "explain", "prod-weu", "--remedy", "reconcile-pool")
+    assert ran.code == 0
+    assert "allowed: rule 2" in ran.out
+    assert "approvals needed: 2; the word of whoever asks does not count" in ran.out
+    assert "S0123ABCD" in ran.out
+
+
+def test_whether_one_person_may_let_it_run_is_explained(here: Here, policy: Path) -> None:
+    policy.write_text(FIXES)
+    asked = ("policy", "explain", "prod-weu", "--remedy", "reconcile-pool", "--user", "T0123ABCD:U0000LEAD")
+    assert here(*asked).code == 1
+    assert "not among the approvers" in here(*asked).out
+    assert here(*asked, "--group", "S0123ABCD").code == 0
+    assert "guests" in here(*asked, "--group", "S0123ABCD", "--guest").out
+
+
+def test_a_freeze_and_who_may_break_the_glass_are_told(here: Here, policy: Path) -> None:
+    policy.write_text(FIXES)
+    asked = ("policy", "explain", "payments-prod", "--remedy", "reconcile-pool")
+    lead = here(*asked, "--user", "T0123ABCD:U0000LEAD")
+    assert lead.code == 1
+    assert "ON NOW" in lead.out
+    assert "who may break the glass: T0123ABCD:U0ONCALL" in lead.out
+    assert here(*asked, "--user", "T0123ABCD:U0ONCALL").code == 0
+    told = json.loads(here(*asked, "--output", "json").out)
+    assert (told["frozen"], told["rule"]) == ("peak", 1)
+
+
+def test_what_no_rule_covers_and_no_remedy_is_called_is_told(here: Here, policy: Path) -> None:
+    policy.write_text(FIXES)
+    assert (
+        "no rule of the policy covers it" in here("policy", "explain", "dev-shared", "--remedy", "reconcile-pool").out
+    )
+    ran = here("policy", "explain", "prod-weu", "--remedy", "reconcile-pol")
+    assert ran.code == 64
+    assert "reconcile-pool" in ran.err

@@ -61,6 +61,10 @@ CLEAR_WITHOUT: Acquittals = {
         _LOGS | {AgentPools, ScaleSets},
         "every pod of kube-system is read; pools and errors only tell which other pods are kept",
     ),
+    "node-cannot-reach-api-server": (
+        _LOGS | {AgentPools, ScaleSets, Nodes, Pods},
+        "the service and its endpoints prove it; nodes and pods only tell what follows from a broken one",
+    ),
     "upgrade-half-done": (
         _LOGS | {ScaleSets},
         "versions, cordons and surplus nodes are seen; errors only tell that a failed pool has another reason",

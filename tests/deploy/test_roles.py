@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import yaml
 
 from deploy import roles
 from handlers.clients.arm import ArmReader
 from handlers.clients.fleet import fleet
+from handlers.remedy.inside import IN
+from handlers.remedy.offers import Remedies
+from sandbox.blueprint.inside.access import PROBE_RULES, WRITER_RULES
 from sandbox.scenario import Scenario
 from tests.checking import GRAPH, access, azure, check
 
@@ -19,19 +23,41 @@ def test_the_roles_are_written_anew_with_every_new_fact() -> None:
     assert roles.AZURE.read_text(encoding="utf-8") == roles.azure_text(GRAPH)
     assert roles.KUBERNETES.read_text(encoding="utf-8") == roles.kubernetes_text(GRAPH)
     assert roles.WRITER.read_text(encoding="utf-8") == roles.writer_text()
+    assert roles.KUBERNETES_WRITER.read_text(encoding="utf-8") == roles.kubernetes_writer_text()
 
 
-def test_the_cluster_role_is_what_the_collectors_declare() -> None:
-    role, binding = yaml.safe_load_all(roles.KUBERNETES.read_text(encoding="utf-8"))
-    granted = {
+def granted(role: dict[str, Any]) -> set[str]:
+    return {
         f"{verb} {resource}{f'.{group}' if group else ''}"
         for rule in role["rules"]
         for group in rule.get("apiGroups", [""])
         for resource in (*rule.get("resources", []), *rule.get("nonResourceURLs", []))
         for verb in rule["verbs"]
     }
-    assert granted == {seen for collector in GRAPH.wanted for seen in collector.sees}
+
+
+def test_the_cluster_role_is_what_the_collectors_declare() -> None:
+    role, binding = yaml.safe_load_all(roles.KUBERNETES.read_text(encoding="utf-8"))
+    assert granted(role) == {seen for collector in GRAPH.wanted for seen in collector.sees}
     assert binding["roleRef"]["name"] == role["metadata"]["name"]
+
+
+def test_the_writers_roles_are_what_the_remedies_declare_and_a_probe_pod_is_made_in_one_namespace_only() -> None:
+    everywhere, bound, here, bound_here = yaml.safe_load_all(roles.KUBERNETES_WRITER.read_text(encoding="utf-8"))
+    acts = {act for one in Remedies.discover().all for act in one.acts}
+    assert granted(everywhere) == {act for act in acts if IN not in act}
+    assert {f"{act}{IN}default" for act in granted(here)} == {act for act in acts if IN in act}
+    assert not any(act.startswith("create") for act in granted(everywhere))
+    assert (here["kind"], here["metadata"]["namespace"]) == ("Role", "default")
+    for role, binding in ((everywhere, bound), (here, bound_here)):
+        assert binding["roleRef"]["name"] == role["metadata"]["name"]
+        assert binding["metadata"].get("namespace") == role["metadata"].get("namespace")
+
+
+def test_the_writer_of_the_sandbox_may_do_what_the_shipped_roles_grant_and_no_more() -> None:
+    everywhere, _, here, _ = yaml.safe_load_all(roles.KUBERNETES_WRITER.read_text(encoding="utf-8"))
+    assert granted({"rules": WRITER_RULES}) == granted(everywhere)
+    assert granted({"rules": PROBE_RULES}) == granted(here)
 
 
 async def test_with_the_azure_role_alone_the_fleet_is_found_and_nothing_goes_unseen() -> None:

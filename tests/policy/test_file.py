@@ -42,6 +42,39 @@ def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert load(_file(tmp_path, RIGHT)) == Policy(look=Look(rules=rules, guests=("C0123ABCD",), ask=ask))
 
 
+FIXES = """\
+fixes:
+  rules:
+    - clusters: [prod-*]
+      remedies: [%s]
+      approvers: [S0123ABCD]
+      approvals: 2
+    - clusters: ["*"]
+      approvers: [S0123ABCD]
+"""
+REMEDIES = ("reconcile-cluster", "reconcile-pool", "update-instances")
+
+
+@pytest.mark.parametrize("names", ["reconcile-*, update-instances", "'*'", "'reconcile-p??l'"])
+def test_a_rule_about_remedies_that_there_are_is_taken(tmp_path: Path, names: str) -> None:
+    policy, complaints = read(_file(tmp_path, FIXES % names), remedies=REMEDIES)
+    assert complaints == []
+    assert policy
+
+
+@pytest.mark.parametrize("name", ["reconcile-clster", "restart-*"])
+def test_a_remedy_that_there_is_not_is_refused_before_it_falls_through_to_a_laxer_rule(
+    tmp_path: Path, name: str
+) -> None:
+    policy, (complaint,) = read(_file(tmp_path, FIXES % f"update-instances, {name}"), remedies=REMEDIES)
+    assert policy is None
+    assert (complaint.line, name in complaint.what) == (4, True)
+    assert "reconcile-cluster, reconcile-pool, update-instances" in complaint.do
+    with pytest.raises(Problem) as refused:
+        load(tmp_path / "policy.yaml", remedies=REMEDIES)
+    assert name in refused.value.why
+
+
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "{}", "look: {}"])
 def test_what_is_left_out_is_as_without_a_file(tmp_path: Path, text: str) -> None:
     assert load(_file(tmp_path, text)) == load(None) == Policy()

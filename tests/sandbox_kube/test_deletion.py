@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.kube.world import KubeWorld
+from sandbox.kube.world import KubeWorld, Run
 from tests.sandbox_kube.bodies import budget, node, pod, replica_set
 from tests.sandbox_kube.conftest import Caller
 
@@ -17,6 +17,35 @@ BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 
 def eviction(name: str, **options: Any) -> dict[str, Any]:
     return {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}, "deleteOptions": options}
+
+
+# -- pods that run once ----------------------------------------------------------------------------------------------
+
+ONCE = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "once"},
+    "spec": {"restartPolicy": "Never", "containers": [{"name": "ask", "image": "registry.example.com/ask:1"}]},
+}
+
+
+@pytest.mark.parametrize(("exit_code", "phase"), [(0, "Succeeded"), (3, "Failed")])
+async def test_a_pod_that_is_not_restarted_says_what_its_image_says_and_ends(
+    world: KubeWorld, admin: Caller, exit_code: int, phase: str
+) -> None:
+    world.runs["registry.example.com/ask:1"] = Run("401\n", exit_code)
+    assert (await admin("POST", PODS, body=ONCE)).status == 201
+    pod = (await admin.get(f"{PODS}/once")).body
+    assert (pod["status"]["phase"], pod["spec"]["nodeName"]) == (phase, "node-1")
+    assert pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == exit_code
+    assert (await admin.get(f"{PODS}/once/log")).text == "401\n"
+    await admin.delete(f"{PODS}/once")
+    assert (await admin.get(f"{PODS}/once")).status == 404
+
+
+async def test_a_pod_of_an_image_that_nobody_knows_waits(admin: Caller) -> None:
+    await admin("POST", PODS, body=ONCE)
+    assert (await admin.get(f"{PODS}/once")).body["status"]["phase"] == "Pending"
 
 
 # -- deletion -------------------------------------------------------------------------------------------------------
@@ -231,3 +260,20 @@ async def test_the_disruption_controller_counts_what_the_owner_wants(
     counted = tuple(made[field] for field in ("expectedPods", "desiredHealthy", "currentHealthy", "disruptionsAllowed"))
     assert counted == expected
     assert made["conditions"][0]["reason"] == ("SufficientPods" if expected[3] else "InsufficientPods")
+
+
+@pytest.mark.parametrize(
+    ("spec", "allowed"), [({"maxUnavailable": 1}, 0), ({"minAvailable": "50%"}, 0), ({"minAvailable": 1}, 1)]
+)
+async def test_pods_of_what_cannot_be_scaled_are_counted_by_a_whole_number_only(
+    world: KubeWorld, admin: Caller, spec: dict[str, Any], allowed: int
+) -> None:
+    meta = {"name": "agent", "namespace": "default", "uid": "ds-uid"}
+    owner = world.put({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": meta, "spec": {}})
+    for name in ("agent-1", "agent-2"):
+        world.put(pod(name, owner=owner, app="agent"))
+    made = (await admin.post(BUDGETS, budget("agent", app="agent", **spec))).body["status"]
+    assert made["disruptionsAllowed"] == allowed
+    assert made["conditions"][0]["reason"] == ("SufficientPods" if allowed else "SyncFailed")
+    if not allowed:
+        assert made["conditions"][0]["message"].startswith("found no controllers for pod")

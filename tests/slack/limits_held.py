@@ -45,7 +45,8 @@ def assert_blocks_accepted(blocks: list[dict[str, Any]], most: int) -> None:
 def _assert_element(element: dict[str, Any]) -> None:
     kind, text = element.get("type"), element.get("text")
     if isinstance(text, dict):
-        assert 0 < len(text["text"]) <= _TEXTS.get(str(kind), limits.OPTION_TEXT)
+        otherwise = limits.CONFIRM_TEXT if "deny" in element else limits.OPTION_TEXT
+        assert 0 < len(text["text"]) <= _TEXTS.get(str(kind), otherwise)
     elif isinstance(text, str):
         assert text, "Slack refuses an empty text"
         assert len(text) <= limits.SECTION_TEXT

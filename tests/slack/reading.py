@@ -94,7 +94,7 @@ def _runs(element: dict[str, Any]) -> str:
 
 
 def _run(run: dict[str, Any]) -> str:
-    named = {"user": "@{user_id}", "channel": "#{channel_id}", "date": "{fallback}"}
+    named = {"user": "@{user_id}", "usergroup": "@{usergroup_id}", "channel": "#{channel_id}", "date": "{fallback}"}
     if run["type"] in named:
         return named[run["type"]].format(**run)
     style, text = run.get("style", {}), run["text"]

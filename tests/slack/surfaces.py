@@ -23,6 +23,7 @@ from bot.slack import (
     replies,
     steps,
     words,
+    words_cases,
     words_channel,
     words_home,
     words_policy,
@@ -39,6 +40,8 @@ from handlers.problem import Problem
 from tests.bot import diagnoses
 from tests.bot.diagnoses import CLUSTER, TARGET, library
 from tests.checking import LIBRARY
+from tests.slack.surfaces_fixes import FIXES
+from tests.slack.surfaces_incidents import INCIDENTS
 
 Surface = partial[Any]
 
@@ -141,7 +144,7 @@ COMMANDS: dict[str, Surface] = {
     "runbooks": partial(replies.runbook, "", LIBRARY),
     "runbook": partial(replies.runbook, "quota-exceeded", LIBRARY),
     "runbook-unknown": partial(replies.runbook, "quota-exeded", LIBRARY),
-    "word-for-later": typed("fixes prod-weu"),
+    "word-for-later": typed("watch prod-weu"),
     "word-unknown": typed("chek prod-weu"),
     "word-is-a-cluster": typed("prod-weu"),
     "clusters": partial(replies.clusters, FLEET),
@@ -161,7 +164,10 @@ SENTENCES: dict[str, Surface] = {
         "said-invited": words.INVITED,
         "said-not-invited": words.NOT_INVITED,
         "said-report-gone": words.REPORT_GONE,
-        "said-kept-case": words.kept_case("request-1.json"),
+        "said-kept-case": words_cases.kept("request-1.json", "request-1.zip", "/var/lib/aksbot/wrong-answers"),
+        "said-kept-without-recording": words_cases.kept_without_recording(
+            "request-1.json", "/var/lib/aksbot/wrong-answers", Problem("cannot find prod-weu", "it is gone", "wait")
+        ),
         "said-file-refused": words.file_refused("not_in_channel"),
         "said-memory-away": words.away(Problem("cannot reach the bot's memory", "Redis is away", "try again soon")),
         "said-cannot-list": words.problem(
@@ -235,5 +241,5 @@ TRIAGE: dict[str, Surface] = {
     "triaged-for-a-guest": partial(triaged, ERROR, LIBRARY, refusal(Look(), Refused(Why.GUEST), None), "1.000001"),
 }
 
-SURFACES: dict[str, Surface] = CHECK | COMMANDS | SENTENCES | WINDOWS | HOME | POLICY | TRIAGE
+SURFACES: dict[str, Surface] = CHECK | COMMANDS | SENTENCES | WINDOWS | HOME | POLICY | TRIAGE | INCIDENTS | FIXES
 """By the name of its golden file."""

@@ -82,6 +82,23 @@ def test_links_in_a_mention_are_what_was_pasted() -> None:
     assert (asked.word, asked.rest) == ("check", "https://portal.azure.com/#a/b?x=1&y=2")
 
 
+@pytest.mark.parametrize(
+    ("typed", "word", "rest"),
+    [
+        ("explain\nCode=QuotaExceeded: no cores\nare left", "explain", "Code=QuotaExceeded: no cores\nare left"),
+        (" check\tprod-weu ", "check", "prod-weu"),
+        ("\n", "help", ""),
+    ],
+)
+def test_a_word_ends_where_a_line_does(typed: str, word: str, rest: str) -> None:
+    assert commands.read_command(typed) == commands.Asked(word, rest)
+
+
+@pytest.mark.parametrize("called", ["<@U1>", "<@U1|aksbot>:", "<@U2> <@U1>", "<@U1>, ", " <@U1>\n"])
+def test_whoever_is_called_does_not_belong_to_what_is_asked(called: str) -> None:
+    assert commands.read_mention(f"{called} check prod-weu") == commands.Asked("check", "prod-weu")
+
+
 def _options(said: Message) -> list[dict[str, str]]:
     menu = next(one for block in said.blocks for one in block.get("elements", ()) if one.get("action_id") == PICK)
     return list(menu["options"])

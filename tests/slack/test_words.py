@@ -82,4 +82,4 @@ def test_a_span_of_time_is_told_shortly(time: timedelta, said: str) -> None:
 
 def test_a_problem_is_told_in_three_parts() -> None:
     said = words.problem(Problem("cannot find <prod>", "no cluster has that name", "check the name"))
-    assert said == "cannot find &lt;prod&gt;: no cluster has that name. What to do: check the name"
+    assert said == "Cannot find &lt;prod&gt;: no cluster has that name. What to do: check the name"

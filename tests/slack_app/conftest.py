@@ -13,6 +13,8 @@ import pytest
 
 from bot import settings
 from bot.app import Bot, running
+from bot.fixes.times import Times
+from bot.store.connect import Connection, connected
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
 from sandbox.slack.cast import on_call_workspace
@@ -29,7 +31,7 @@ SHIPPED = shipped()
 class Start(Protocol):
     """Starts the bot in Socket Mode, or over HTTP."""
 
-    def __call__(self, *, over_http: bool = False) -> AbstractAsyncContextManager[Bot]: ...
+    def __call__(self, *, over_http: bool = False, times: Times | None = None) -> AbstractAsyncContextManager[Bot]: ...
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -75,13 +77,13 @@ async def arm() -> AsyncIterator[ArmServer]:
 @pytest.fixture
 def start(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     @asynccontextmanager
-    async def started(*, over_http: bool = False) -> AsyncIterator[Bot]:
+    async def started(*, over_http: bool = False, times: Times | None = None) -> AsyncIterator[Bot]:
         environment = {**arm.environment("reader"), **slack.environment, "AKSBOT_DATA_DIR": str(tmp_path / "data")}
         if over_http:
             environment["SLACK_APP_TOKEN"] = ""
         for name, value in {**environment, "AKSBOT_HTTP_PORT": "0"}.items():
             monkeypatch.setenv(name, value)
-        async with running(settings.load(), host="127.0.0.1") as bot:
+        async with running(settings.load(), host="127.0.0.1", times=times) as bot:
             if over_http:
                 await slack.connect_http(f"http://127.0.0.1:{bot.site.port}/slack/events")
             yield bot
@@ -94,3 +96,11 @@ async def bot(start: Start) -> AsyncIterator[Bot]:
     """In Socket Mode."""
     async with start() as running_bot:
         yield running_bot
+
+
+@pytest.fixture
+async def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Connection]:
+    """A state that other processes, and the test itself, share with the bot."""
+    async with connected(None, tmp_path / "redis") as server:
+        monkeypatch.setenv("REDIS_URL", server.url)
+        yield server

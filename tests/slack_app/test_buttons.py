@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from bot.app import Bot
+from bot.commands.check import replay_recording
+from sandbox.arm.faults import Fault as AzureFault
+from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from sandbox.slack.server import Fault, SlackServer
 from sandbox.slack.views import View
 from tests.slack_app.reading import answered, buttons, heads, is_answer, seen
+
+PATIENCE_S = 60
 
 
 async def _checked(control: Control) -> tuple[Message, Message]:
@@ -63,15 +71,39 @@ async def test_steps_of_an_answer_that_is_forgotten_are_shown_without_its_facts(
     assert "not kept any more" in str(shown.blocks)
 
 
-async def test_a_wrong_answer_is_kept_for_whoever_looks_into_it(bot: Bot, control: Control, tmp_path: Path) -> None:
+async def test_a_wrong_answer_is_kept_and_replays_for_whoever_looks_into_it(
+    bot: Bot, control: Control, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     head, _ = await _checked(control)
     await control.press("requester", head, "wrong_answer")
-    await control.until(lambda: any("The case is kept" in seen(one) for one in control.thread("incidents", head.ts)))
-    (file,) = (tmp_path / "data" / "wrong-answers").iterdir()
+    await control.until(
+        lambda: any("The case is kept" in seen(one) for one in control.thread("incidents", head.ts)), PATIENCE_S
+    )
+    file, recording = sorted((tmp_path / "data" / "wrong-answers").iterdir())
+    assert recording.suffix == ".zip"
+    assert recording.stat().st_mode & 0o077 == 0
     case = json.loads(file.read_text())
     assert case["cluster"].endswith("/prod-weu")
     assert case["report"]["findings"]
     assert file.stat().st_mode & 0o077 == 0
+    await asyncio.to_thread(replay_recording, recording, as_json=True)
+    replayed = json.loads(capsys.readouterr().out)
+    kept = [one["finding"] for one in case["report"]["findings"]]
+    assert {one["code"] for one in replayed["findings"]} == {one["code"] for one in kept}
+
+
+async def test_a_wrong_answer_that_cannot_be_recorded_is_kept_all_the_same(
+    bot: Bot, control: Control, arm: ArmServer, tmp_path: Path
+) -> None:
+    head, _ = await _checked(control)
+    arm.faults.append(AzureFault("404", action="Microsoft.ContainerService/managedClusters/read"))
+    await control.press("requester", head, "wrong_answer")
+    await control.until(
+        lambda: any("A recording to replay is not there" in seen(one) for one in control.thread("incidents", head.ts)),
+        PATIENCE_S,
+    )
+    (file,) = (tmp_path / "data" / "wrong-answers").iterdir()
+    assert file.suffix == ".json"
 
 
 async def test_people_of_another_company_are_refused(bot: Bot, control: Control) -> None:

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from bot.app import Bot
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from tests.checking import cluster_id
+from tests.slack_app.conftest import Start
 from tests.slack_app.reading import buttons, heads, is_answer, seen
 
 
 async def _set(control: Control, cluster: str, part: str, channel: str = "incidents") -> None:
     await control.slash("requester", channel, "/aks", f"default {cluster}")
     await control.until(lambda: any(part in seen(one) for one in heads(control, channel)), 30)
+    await _until_kept(
+        control, "has no default" if cluster == "none" else "The default cluster of this channel is", channel
+    )
+
+
+async def _until_kept(control: Control, part: str, channel: str) -> None:
+    """It is said a moment before it is kept."""
+    for _ in range(100):
+        told = await _asked_for(control, channel)
+        if part in told and "is now" not in told:
+            return
+    raise AssertionError(f"nothing says {part!r}")
+
+
+async def _asked_for(control: Control, channel: str) -> str:
+    """What `/aks default` says now."""
+    before = len(_about_default(control, channel))
+    await control.slash("requester", channel, "/aks", "default")
+    await control.until(lambda: len(_about_default(control, channel)) > before, 30)
+    return _about_default(control, channel)[-1]
+
+
+def _about_default(control: Control, channel: str) -> list[str]:
+    said = [seen(one) for one in control.ephemerals("requester", channel)]
+    return [one for one in said if "default cluster" in one]
 
 
 async def _told(control: Control, part: str, channel: str = "incidents") -> None:
@@ -41,6 +71,24 @@ async def test_a_mention_without_a_name_takes_it_in_the_thread(bot: Bot, control
     asked = control.mention("requester", "incidents", "check")
     await control.until(lambda: any(map(is_answer, control.thread("incidents", asked.ts))), 30)
     await control.until(lambda: any("Another one?" in seen(one) for one in control.thread("incidents", asked.ts)), 30)
+
+
+async def test_who_may_not_look_at_it_is_told_only_that(
+    start: Start, control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not that it is being checked, nor a menu: that would be another answer, and an untrue one."""
+    person = f"{control.team.id}:{control.team.person('requester').id}"
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(f"look: {{rules: [{{clusters: [prod-weu], people: ['{person}']}}, {{clusters: [staging-neu]}}]}}")
+    monkeypatch.setenv("AKSBOT_POLICY", str(policy))
+    async with start():
+        await _set(control, "prod-weu", "is now")
+        await control.slash("visitor", "incidents", "/aks", "check")
+        await control.until(lambda: any("other people" in seen(one) for one in control.ephemerals("visitor")), 30)
+        await control.slash("visitor", "incidents", "/aks", "clusters")
+        await control.until(lambda: any("staging-neu" in seen(one) for one in control.ephemerals("visitor")), 30)
+    assert not any("being checked" in seen(one) for one in control.ephemerals("visitor"))
+    assert len(heads(control)) == 1
 
 
 async def test_another_channel_has_none(bot: Bot, control: Control) -> None:
@@ -76,6 +124,7 @@ async def test_where_the_bot_is_no_member_only_the_one_who_set_it_is_told(bot: B
     await control.slash("requester", "random", "/aks", "default prod-weu")
     await _told(control, "is now `prod-weu`", "random")
     assert control.messages("random") == []
+    await _until_kept(control, "The default cluster of this channel is", "random")
     await control.slash("requester", "random", "/aks", "check")
     await control.until(lambda: any(is_answer(one) for one in control.ephemerals("requester", "random")), 30)
 

@@ -85,7 +85,7 @@ async def test_without_its_memory_what_needs_the_kept_answer_is_refused_with_the
             before = len(_private(control))
             await control.press("requester", head, action)
             await control.until(lambda n=before: len(_private(control)) > n, PATIENCE_S)  # type: ignore[misc]
-            assert "cannot reach the bot's memory" in _private(control)[-1].text
+            assert "Cannot reach the bot's memory" in _private(control)[-1].text
 
 
 @pytest.mark.parametrize("cut", [pytest.param(True, marks=pytest.mark.soak), False], ids=["cut", "refreshed"])

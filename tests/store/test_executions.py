@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from bot.store import keys
+from bot.store.away import StoreAway
 from bot.store.connect import Connection
 from bot.store.executions import Executions, HeldBy, RedisLedger
 from handlers.remedy.execution import Execution, Outcome, Phase
@@ -86,3 +88,27 @@ async def test_a_cluster_is_free_once_its_fix_has_ended(executions: Executions) 
     assert isinstance(await executions.hold(execution("b")), RedisLedger)
     with pytest.raises(NotOurs):
         await ledger.save(execution("a"))
+
+
+async def test_an_intent_that_is_not_on_the_disk_is_not_acted_on(
+    connection: Connection, executions: Executions
+) -> None:
+    """A server that is killed would forget it, and the write would be sent a second time."""
+    ledger = await held(executions, execution("a"))
+    await connection.redis.config_set("appendfsync", "no")
+    await ledger.save(execution("a"))
+    with pytest.raises(StoreAway, match="not on disk"):
+        await ledger.save(replace(execution("a"), phase=Phase.INTENDED))
+
+
+async def test_an_intent_is_on_the_disk_whoever_else_uses_the_server(executions: Executions) -> None:
+    ledger = await held(executions, execution("a"))
+    one = replace(execution("a"), phase=Phase.INTENDED)
+    await asyncio.gather(*(ledger.save(one) for _ in range(20)), *(executions.load("a") for _ in range(50)))
+    assert await executions.load("a") == one
+
+
+async def test_how_far_a_fix_is_is_lost_where_it_cannot_be_read(executions: Executions, connection: Connection) -> None:
+    await (await held(executions, execution("a"))).save(execution("a"))
+    await connection.redis.set(keys.execution("a"), '{"id": "a", "future": 1}')
+    assert await executions.load("a") is None

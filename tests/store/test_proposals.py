@@ -29,7 +29,11 @@ async def offered(proposals: Proposals, given: Rules | None = None) -> Proposal:
 
 
 async def approve(proposals: Proposals, one: Proposal, who: Person) -> Moved:
-    return await proposals.move(one.id, lambda was, now: moves.approve(was, now, who=who, digest=one.digest))
+    def asked_and_approved(was: Proposal, now_ms: int) -> Moved:
+        asked = was if was.requester else was.moved(requester=REQUESTER)
+        return moves.approve(asked, now_ms, who=who, digest=one.digest)
+
+    return await proposals.move(one.id, asked_and_approved)
 
 
 async def start(proposals: Proposals, one: Proposal) -> Moved:
@@ -123,3 +127,17 @@ async def test_failed_tries_of_the_same_fix_are_counted_for_a_day(proposals: Pro
     assert 0 < await connection.redis.ttl(keys.tries(PLAN.cluster, PLAN.remedy, PLAN.target)) <= 24 * 3600
     await proposals.count_ended(replace(await offered(proposals), end=End.FIXED))
     assert await proposals.failed_tries(PLAN) == 0
+
+
+@pytest.mark.parametrize("text", ["{}", "not json", "[]", "null", '{"id": "x", "plan": "{}", "future": 1}'])
+async def test_an_offer_that_cannot_be_read_stops_no_other(
+    proposals: Proposals, connection: Connection, text: str
+) -> None:
+    """Such as one of another version of the bot."""
+    broken, whole = await offered(proposals), await offered(proposals)
+    await connection.redis.set(keys.proposal(broken.id), text)
+    assert await proposals.load(broken.id) is None
+    assert [one.id for one in await proposals.open("T1")] == [whole.id]
+    refused = await start(proposals, broken)
+    assert isinstance(refused, NotMoved)
+    assert refused.why is Why.UNKNOWN

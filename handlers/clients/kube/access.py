@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+PROBE_IMAGE = "mcr.microsoft.com/azurelinux/base/python:3.12"
+"""What a probe pod is made from. No image that AKS nodes hold already has a client that one could rely on; the Azure
+CLI's is ten times as large, and has come without curl more than once. Every node pulls from this registry."""
 CONNECT_S = 3.0
 """A server that can be reached answers in a fraction of this; a private one never does."""
 
@@ -21,6 +24,7 @@ class KubeAccess:
     run_command: tuple[str, ...] = ()
     run_command_token: str | None = field(default=None, repr=False)
     connect_s: float = CONNECT_S
+    probe_image: str = PROBE_IMAGE
 
     def may_run_commands(self, cluster: str) -> bool:
         return any(fnmatchcase(cluster.lower(), glob.lower()) for glob in self.run_command)

@@ -17,6 +17,7 @@ import aiohttp
 from yarl import URL
 
 from handlers.clients.errors import Garbled
+from handlers.clients.gone_out import every_write_watched
 from handlers.clients.headers import harmless
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.kubeconfig import ENTRA_SCOPE, BadKubeconfig, Entrance
@@ -165,7 +166,11 @@ def _client(entrance: Entrance) -> Any:
         tls_server_name=entrance.server_name,
         proxy=entrance.proxy,
         connection_pool_maxsize=CONNECTIONS,
-        client_session_kwargs={"cookie_jar": aiohttp.DummyCookieJar(), "middlewares": (refuse_second,)},
+        client_session_kwargs={
+            "cookie_jar": aiohttp.DummyCookieJar(),
+            "middlewares": (refuse_second,),
+            "trace_configs": [every_write_watched()],
+        },
     )
     # AKS's own authorities lack the key identifiers that Python 3.13 began to insist on.
     settings.disable_strict_ssl_verification = True

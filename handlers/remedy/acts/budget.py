@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-RELAXED_FROM = "aksbot.dev/relaxed-from"
+from handlers.evidence.budgets import RELAXED_FROM
+
 OURS = ("minAvailable", "maxUnavailable")
 
 
@@ -67,6 +68,11 @@ def restoring_patch(body: Mapping[str, Any], was: Relaxed) -> dict[str, Any]:
     metadata = {"resourceVersion": body["metadata"]["resourceVersion"], "annotations": annotations}
     spec = _in_full(ours_of(was.spec)) if is_as_we_left_it(body, was) else {}
     return {"metadata": metadata, **({"spec": spec} if spec else {})}
+
+
+def is_somebody_elses(body: Mapping[str, Any], was: Relaxed) -> bool:
+    """Neither as we left it nor as it was: somebody has decided otherwise, and should be told what it was."""
+    return not is_as_we_left_it(body, was) and ours_of(body["spec"]) != ours_of(was.spec)
 
 
 def is_as_we_left_it(body: Mapping[str, Any], was: Relaxed) -> bool:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from handlers.clients.errors import NotFound
 from handlers.remedy.acts.act import Again, Answered, Done, Going, Scene, Sending, Stopped, Wait, failed, stale, unknown
-from handlers.remedy.acts.node_back import readiness
+from handlers.remedy.acts.node_back import SILENT, readiness
 
 AFTER_GRACE = timedelta(seconds=30)
 """What a kubelet takes beyond the grace to say that all containers have ended."""
@@ -31,9 +31,11 @@ class DeletePod:
 
     async def _by_force(self, scene: Scene, pod: Mapping[str, Any]) -> Sending | Stopped:
         node = str(pod["spec"].get("nodeName") or scene.step.arguments["node"])
-        ready, _ = await readiness(scene, node)
-        if ready:
-            return stale(f"node {node} is Ready again: it ends the pod itself, and force would leave containers behind")
+        status, said = await readiness(scene, node)
+        if status not in ("", SILENT):
+            return stale(
+                f"node {node} answers ({said}): it ends the pod itself, and force would leave containers behind"
+            )
         if held := pod["metadata"].get("finalizers"):
             return failed(f"{_name(scene)} is held by finalizers ({', '.join(held)}): force does not help")
         return _sending(scene, FORCED, 0)

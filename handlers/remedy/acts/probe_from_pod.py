@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from handlers.clients.errors import ArmError, NotFound
+from handlers.clients.errors import Denied, NotFound, Refused
 from handlers.remedy.acts.act import CLOSING, Again, Answered, Done, Going, Scene, Sending, Stopped, Wait, failed
 from handlers.remedy.acts.delete_pod import pod_path
 
@@ -62,13 +62,20 @@ class ProbeFromPod:
             return _close(scene, "", "somebody removed the probe pod before it had answered")
         phase = str((pod.get("status") or {}).get("phase", ""))
         if phase in _OVER:
-            answer = await _answer(scene)
-            return _close(scene, answer, "" if phase == "Succeeded" else f"the probe ended with {phase}: {answer}")
+            return await self._answered(scene, phase)
         if scene.since("intended_at") >= ANSWERS_WITHIN:
             return _close(
                 scene, "", f"the probe pod is {phase or 'not there'} after {ANSWERS_WITHIN.seconds // 60} min"
             )
         return Wait(5.0)
+
+    async def _answered(self, scene: Scene, phase: str) -> Again:
+        path = pod_path(scene.step.arguments["namespace"], scene.step.arguments["name"])
+        try:
+            answer = (await scene.hands.kube.text(f"{path}/log")).strip()[:_LONGEST_ANSWER]
+        except (Denied, NotFound, Refused) as error:
+            return _close(scene, "", f"the probe has answered, and its log could not be read: {error.detail}")
+        return _close(scene, answer, "" if phase == "Succeeded" else f"the probe ended with {phase}: {answer}")
 
     def give_up(self, scene: Scene) -> Again | None:
         if not scene.data:
@@ -87,18 +94,23 @@ def _ended(scene: Scene) -> Done | Stopped:
 
 def _removing(scene: Scene, pod: Mapping[str, Any]) -> Sending:
     path = pod_path(scene.step.arguments["namespace"], scene.step.arguments["name"])
-    options = {
-        "apiVersion": "v1",
-        "kind": "DeleteOptions",
-        "gracePeriodSeconds": 0,
-        "preconditions": {"uid": pod["metadata"]["uid"]},
-    }
+    options = removal_of(pod)
 
     async def send(_: str) -> Answered:
         await scene.hands.kube.delete(path, options)
         return Answered("200")
 
     return Sending("DELETE", path, send, scene.data)
+
+
+def removal_of(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """How exactly this pod is asked to go, and no other of its name."""
+    return {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "gracePeriodSeconds": 0,
+        "preconditions": {"uid": pod["metadata"]["uid"]},
+    }
 
 
 def _manifest(scene: Scene) -> dict[str, Any]:
@@ -116,14 +128,6 @@ async def _pod(scene: Scene) -> Mapping[str, Any] | None:
     except NotFound:
         return None
     return pod
-
-
-async def _answer(scene: Scene) -> str:
-    path = pod_path(scene.step.arguments["namespace"], scene.step.arguments["name"])
-    try:
-        return (await scene.hands.kube.text(f"{path}/log")).strip()[:_LONGEST_ANSWER]
-    except ArmError as error:
-        return f"its log could not be read: {error.detail}"
 
 
 def _is_ours(scene: Scene, pod: Mapping[str, Any]) -> bool:

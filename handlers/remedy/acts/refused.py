@@ -30,7 +30,8 @@ def refused(error: ArmError, step: Step, data: Mapping[str, Any]) -> Stopped | A
         return stale(f"another operation runs on {name}, and nothing was written: {error.detail}")
     if isinstance(error, Denied):
         grant = f"; grant {error.unavailable.grant} on {step.target}" if error.unavailable.grant else ""
-        return failed(f"the writer was refused: {error.detail}{grant}")
+        by_hand = f"; do it by hand: {step.command}" if step.always else ""
+        return failed(f"the writer was refused: {error.detail}{grant}{by_hand}")
     if isinstance(error, Unreachable):
         return failed(f"nothing was sent, there is no way to {name}: {error.detail}")
     if isinstance(error, Throttled):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from handlers.evidence.budgets import RELAXED_FROM
 from handlers.remedy.acts.act import Answered, Done, Scene, Sending, Stopped, Wait, stale, unknown
-from handlers.remedy.acts.budget import Relaxed, path_of, relaxed_from, relaxing_patch
+from handlers.remedy.acts.budget import Relaxed, annotations_of, path_of, relaxed_from, relaxing_patch
 
 
 class RelaxBudget:
@@ -17,6 +18,8 @@ class RelaxBudget:
             return stale(f"budget {name} was deleted and made again since the plan")
         if was := relaxed_from(body):
             return stale(f"budget {name} is relaxed already, since {was.at} (fix {was.execution})")
+        if RELAXED_FROM in annotations_of(body):
+            return stale(f"budget {name} says that it is relaxed, in a way that cannot be read: restore it by hand")
         if spec != wanted["spec"]:
             return stale(f"budget {name} was changed since the plan")
         relaxed = {"maxUnavailable": wanted["max_unavailable"]}

@@ -33,6 +33,17 @@ READER_RULES: list[Body] = [
     {"apiGroups": ["metrics.k8s.io"], "resources": ["nodes", "pods"], "verbs": _LOOK},
     {"nonResourceURLs": ["/readyz", "/readyz/*", "/livez", "/livez/*", "/version"], "verbs": ["get"]},
 ]
+WRITER = "aksbot-writer"
+WRITER_RULES: list[Body] = [
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "delete"]},
+    {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": ["get", "list", "patch"]},
+]
+PROBED_IN = "default"
+PROBE_RULES: list[Body] = [
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get", "delete"]},
+    {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
+]
+"""What deploy/kubernetes/writer.yaml grants."""
 
 
 def access_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Body]:
@@ -42,7 +53,10 @@ def access_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Bod
     if "reader" in people:
         yield _binding(scene, READER, READER, [_user(people["reader"])])
     if "writer" in people:
-        yield _binding(scene, "aksbot-writer", "cluster-admin", [_user(people["writer"])])
+        yield _role(scene, WRITER, WRITER_RULES)
+        yield _binding(scene, WRITER, WRITER, [_user(people["writer"])])
+        yield _role(scene, WRITER, PROBE_RULES, PROBED_IN)
+        yield _binding(scene, WRITER, WRITER, [_user(people["writer"])], PROBED_IN)
     if scene.places.spec.entra:
         administrators = {"apiGroup": _API, "kind": "Group", "name": scene.places.administrators}
         yield _binding(scene, "aks-cluster-admin-binding-aad", "cluster-admin", [administrators])
@@ -52,20 +66,18 @@ def _user(object_id: str) -> Body:
     return {"apiGroup": _API, "kind": "User", "name": object_id}
 
 
-def _role(scene: Scene, name: str, rules: list[Body]) -> Body:
-    return {
-        "apiVersion": f"{_API}/v1",
-        "kind": "ClusterRole",
-        "metadata": scene.meta("ClusterRole", name),
-        "rules": rules,
-    }
+def _role(scene: Scene, name: str, rules: list[Body], namespace: str = "") -> Body:
+    kind = "Role" if namespace else "ClusterRole"
+    metadata = scene.meta(kind, name, namespace)
+    return {"apiVersion": f"{_API}/v1", "kind": kind, "metadata": metadata, "rules": rules}
 
 
-def _binding(scene: Scene, name: str, role: str, subjects: list[Body]) -> Body:
+def _binding(scene: Scene, name: str, role: str, subjects: list[Body], namespace: str = "") -> Body:
+    kind = "Role" if namespace else "ClusterRole"
     return {
         "apiVersion": f"{_API}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": scene.meta("ClusterRoleBinding", name),
-        "roleRef": {"apiGroup": _API, "kind": "ClusterRole", "name": role},
+        "kind": f"{kind}Binding",
+        "metadata": scene.meta(f"{kind}Binding", name, namespace),
+        "roleRef": {"apiGroup": _API, "kind": kind, "name": role},
         "subjects": subjects,
     }

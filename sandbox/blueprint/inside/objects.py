@@ -14,6 +14,7 @@ from sandbox.blueprint.inside.karpenter import karpenter_bodies
 from sandbox.blueprint.inside.nodes import Nodes
 from sandbox.blueprint.inside.scene import Scene
 from sandbox.blueprint.inside.seats import Seats
+from sandbox.blueprint.inside.services import api_server_bodies
 from sandbox.blueprint.inside.system import system_workloads
 from sandbox.blueprint.inside.usage import measured
 from sandbox.blueprint.inside.workload import Workload
@@ -39,6 +40,7 @@ def object_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Bod
     workloads = [*system_workloads(scene), *app_workloads(scene), *extra_workloads(scene)]
     yield from _namespaces(scene, workloads)
     yield from access_bodies(scene, principals)
+    yield from api_server_bodies(scene)
     yield from Nodes(scene).bodies()
     yield from karpenter_bodies(scene)
     for work in workloads:

@@ -45,6 +45,49 @@ def service_bodies(scene: Scene, work: Workload, port: int, addresses: Iterable[
     }
 
 
+def api_server_bodies(scene: Scene) -> Iterator[Body]:
+    """The service `kubernetes`, which the API server keeps itself: its endpoints are no pods, and it selects none."""
+    address = scene.places.spec.network.service_cidr.rsplit(".", 1)[0] + ".1"
+    behind = (
+        f"20.{scene.mint.number(33, 250, scene.cluster, 'api')}.{scene.mint.number(1, 250, scene.cluster, 'api-2')}.17"
+    )
+    yield {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": scene.meta(
+            "Service", "kubernetes", "default", labels={"component": "apiserver", "provider": "kubernetes"}
+        ),
+        "spec": {
+            "clusterIP": address,
+            "clusterIPs": [address],
+            "internalTrafficPolicy": "Cluster",
+            "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 443}],
+            "sessionAffinity": "None",
+            "type": "ClusterIP",
+        },
+        "status": {"loadBalancer": {}},
+    }
+    labels = {"endpointslice.kubernetes.io/skip-mirror": "true"}
+    yield {
+        "apiVersion": "v1",
+        "kind": "Endpoints",
+        "metadata": scene.meta("Endpoints", "kubernetes", "default", labels=labels),
+        "subsets": [{"addresses": [{"ip": behind}], "ports": [{"name": "https", "port": 443, "protocol": "TCP"}]}],
+    }
+    yield {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": scene.meta(
+            "EndpointSlice", "kubernetes", "default", labels={"kubernetes.io/service-name": "kubernetes"}
+        ),
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [behind], "conditions": {"ready": True}}],
+        "ports": [{"name": "https", "port": 443, "protocol": "TCP"}],
+    }
+
+
 def _endpoint(address: str, pod: Body) -> Body:
     metadata = pod["metadata"]
     return {

@@ -114,6 +114,8 @@ class Controllers:
         )
 
     def _serve(self, piece: Body, ready: dict[str, bool]) -> None:
+        if piece["metadata"].get("labels", {}).get("kubernetes.io/service-name") == "kubernetes":
+            return  # the API server's own: no pods are behind it
         endpoints = [
             {**one, "conditions": {**one["conditions"], "ready": ready[uid], "serving": ready[uid]}}
             for one in piece.get("endpoints") or ()

@@ -11,7 +11,7 @@ from sandbox.blueprint.inside.settle import Controllers
 from sandbox.blueprint.scenario_file import ChangeSpec, KubeSpec
 from sandbox.blueprint.strict import BadScenario
 from sandbox.blueprint.variables import Resolver
-from sandbox.kube.world import KubeWorld, RunCommands, stamp
+from sandbox.kube.world import KubeWorld, Run, RunCommands, stamp
 from sandbox.objects import (
     NoSuchObject,
     find_object,
@@ -85,5 +85,6 @@ class InsideStagehand:
         elif spec.metrics is not None and kube.usage is not None:
             kube.usage.answering = spec.metrics == "fine"
         kube.logs.update(spec.logs)
+        kube.runs.update({image: Run(one.log, one.exit_code) for image, one in spec.runs.items()})
         if spec.run_command is not None:
             kube.run_commands = RunCommands(fails=spec.run_command.fails, polls=spec.run_command.polls)

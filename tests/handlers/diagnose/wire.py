@@ -96,6 +96,19 @@ class Azure:
         self.denials: list[Body] = []
         """Deny assignments of the node resource group."""
         self.writer_may: Body = {"actions": ["*"], "notActions": []}
+        self.api_service: Body = {
+            "metadata": {"name": "kubernetes", "namespace": "default"},
+            "spec": {"clusterIP": "10.0.0.1", "ports": [{"name": "https", "port": 443}]},
+        }
+        self.api_slices: list[Body] = [
+            {
+                "metadata": {"name": "kubernetes", "namespace": "default"},
+                "endpoints": [{"addresses": ["20.101.44.17"], "conditions": {"ready": True}}],
+                "ports": [{"name": "https", "port": 443}],
+            }
+        ]
+        self.writer_may_inside = True
+        """What the cluster answers the writer that asks what it may do."""
         self.denied: set[str] = set()
         """Parts of paths that are answered with 403."""
 
@@ -204,6 +217,8 @@ class Azure:
             "/api/v1/nodes": list(self.nodes.values()),
             "/api/v1/pods": self.pods,
             "/apis/policy/v1/poddisruptionbudgets": self.budgets,
+            "/api/v1/namespaces/default/services": [self.api_service] if self.api_service else [],
+            "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": self.api_slices,
             "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": [
                 {"metadata": {"name": name}, "spec": spec} for name, spec in leases.items()
             ],
@@ -212,6 +227,8 @@ class Azure:
             return 200, {"reached": "directly", "trouble": ""}
         if path == "/readyz":
             return self.readyz
+        if path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
+            return 201, {"status": {"allowed": self.writer_may_inside}}
         return (
             (200, {"metadata": {}, "items": lists[path]}) if path in lists else (404, {"kind": "Status", "code": 404})
         )

@@ -8,6 +8,7 @@ from handlers.clients.access import AzureAccess
 from handlers.clients.arm import ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
+from handlers.clients.kube.writer_eyes import WriterKubeEyes
 from handlers.clients.writer_eyes import WriterEyes
 from handlers.engine.run import Engine
 from handlers.model import Target
@@ -44,8 +45,9 @@ async def offered(remedy: str, azure: Azure, subject: str = "") -> Offer:
         ArmReader(AzureAccess(), transport=transport) as arm,
         WriterEyes(AzureAccess(), transport=transport) as eyes,
         KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
+        WriterKubeEyes(target, eyes, KubeAccess(), transport=transport) as inside,
     ):
-        clients = {ArmReader: arm, KubeReader: kube, WriterEyes: eyes}
+        clients = {ArmReader: arm, KubeReader: kube, WriterEyes: eyes, WriterKubeEyes: inside}
         diagnosis = await Engine(asking, lambda _: frozenset()).diagnose(target, clients)
         facts = await Engine(GRAPH.facts(known.needs), lambda _: frozenset()).gather(target, clients)
     offers = [one for one in REMEDIES.offers(diagnosis, facts) if one.remedy == remedy]

@@ -114,3 +114,14 @@ async def test_an_identity_that_the_cluster_uses_must_be_the_writers_to_assign()
     # Its own scope was not seen: the roles above allow nothing, and one of its own might.
     assert warned.plan is not None
     assert any("userAssignedIdentities/assign/action" in one for one in warned.plan.warnings)
+
+
+async def test_however_many_pools_there_are_the_time_is_longer_than_it_should_take() -> None:
+    """One that runs out half way leaves the rest undone, and says that it has not worked."""
+    azure = failed()
+    for number in range(2, 50):
+        azure.pool(f"p{number}", 1, provisioningState="Failed")
+        azure.node(f"p{number}-0", pool=f"p{number}", machine=number)
+    plan = await planned("reconcile-cluster", azure)
+    assert len(plan.steps) == 49
+    assert plan.limit >= 2 * plan.eta

@@ -1,0 +1,141 @@
+"""A fix in a drill: the button, the plan, two people's words, and what came of it; with the writes that were sent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from bot.approvals.proposal import End
+from bot.drill.steps import WHO_ASKS, Amiss, Scene
+from bot.playground.asking import buttons, words_of
+from bot.render.clean import one_line
+from bot.slack import limits, words, words_fixes
+from bot.slack.fixes_pressed import APPROVE, FIX_PATTERN, REASON, SHOW, STOP
+from handlers.remedy.offers import distinct
+from handlers.remedy.plan import Plan
+from sandbox.arm.server import ArmServer
+from sandbox.slack.message import Message
+
+WHO_APPROVES = "approver"
+WITHIN_S = 120.0
+WRITER = "writer"
+
+Write = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """These fixes have a button, and no others."""
+
+    cluster: str
+    remedies: tuple[str, ...]
+
+    async def take(self, scene: Scene) -> None:
+        there = sorted(plan.remedy for plan in _plans(scene, self.cluster))
+        if there != sorted(self.remedies):
+            wanted = ", ".join(sorted(self.remedies)) or "nothing"
+            raise Amiss(f"offered is {', '.join(there) or 'nothing'}, and the scenario says {wanted}")
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """One fix, from its button to its end."""
+
+    cluster: str
+    remedy: str
+    ends: End
+
+    async def take(self, scene: Scene) -> None:
+        plan = next(one for one in _plans(scene, self.cluster) if one.remedy == self.remedy)
+        # Nobody has two windows open.
+        async with scene.one_at_a_time:
+            before = len(writes(scene.around.arm))
+            proposal = await self._asked(scene, plan)
+            if early := writes(scene.around.arm)[before:]:
+                raise Amiss(f"something was written before anybody approved it: {early}")
+            await scene.around.slack.control.press(WHO_APPROVES, proposal, APPROVE)
+            await self._ended(scene)
+            if amiss := differing(plan, writes(scene.around.arm)[before:]):
+                raise Amiss(amiss)
+
+    async def _asked(self, scene: Scene, plan: Plan) -> Message:
+        control, answer = scene.around.slack.control, scene.answers[self.cluster]
+        message, action = self._button(answer.thread, plan)
+        await control.press(WHO_ASKS, message, action)
+        await self._until(scene, lambda: self._has_plan(scene, plan), "the window with the plan did not come")
+        await control.submit_view(WHO_ASKS, {REASON: "a drill"})
+        await self._until(scene, lambda: bool(self._proposals(scene, APPROVE)), "nobody was asked to approve it")
+        return self._proposals(scene, APPROVE)[-1]
+
+    def _button(self, thread: tuple[Message, ...], plan: Plan) -> tuple[Message, str]:
+        label = words.cut(one_line(words_fixes.fix_button(plan)), limits.BUTTON_TEXT)
+        for message in thread:
+            for block in message.blocks:
+                for one in block.get("elements", []):
+                    if FIX_PATTERN.fullmatch(str(one.get("action_id"))) and one["text"]["text"] == label:
+                        return message, str(one["action_id"])
+        raise Amiss(f"there is no button {label!r}")
+
+    def _has_plan(self, scene: Scene, plan: Plan) -> bool:
+        view = scene.around.slack.control.modal(WHO_ASKS)
+        return view is not None and view.body.get("submit") is not None and plan.title in str(view.blocks)
+
+    def _proposals(self, scene: Scene, action: str) -> list[Message]:
+        said = scene.around.slack.control.messages(self.cluster)
+        return [one for one in said if action in buttons(one)]
+
+    async def _ended(self, scene: Scene) -> None:
+        """Its last word, which stands when nothing can be stopped any more."""
+
+        def over() -> bool:
+            shown = self._proposals(scene, SHOW)
+            return bool(shown) and not {STOP, APPROVE} & set(buttons(shown[-1]))
+
+        await self._until(scene, over, "it did not end")
+        said = words_of(self._proposals(scene, SHOW)[-1])
+        if f"*{words_fixes.END_WORDS[self.ends]}*" not in said:
+            raise Amiss(f"it should be {self.ends.value}: {said[:600]}")
+
+    async def _until(self, scene: Scene, done: object, otherwise: str) -> None:
+        control = scene.around.slack.control
+        try:
+            await control.until(done, WITHIN_S)  # type: ignore[arg-type]
+        except TimeoutError as late:
+            shown = self._proposals(scene, SHOW)
+            told = [words_of(one) for who in (WHO_ASKS, WHO_APPROVES) for one in control.ephemerals(who)]
+            state = words_of(shown[-1]) if shown else "no proposal stands there"
+            raise Amiss(f"{otherwise} within {WITHIN_S:g} s: {state[:400]} {' '.join(told)[:400]}") from late
+
+
+def _plans(scene: Scene, cluster: str) -> list[Plan]:
+    report = scene.answers[cluster].report
+    return [one.plan for one in distinct(report.offers if report else ()) if one.plan]
+
+
+def writes(arm: ArmServer) -> list[Write]:
+    """What was sent to Azure and to its clusters that changes anything, whoever sent it."""
+    azure = [(one.started, one.method, one.path) for one in arm.log if one.is_write and one.principal]
+    inside = [(one.started, one.method, one.path) for server in arm.kube.values() for one in server.log if one.is_write]
+    return [(method, path) for _, method, path in sorted(azure + inside)]
+
+
+def differing(plan: Plan, sent: list[Write]) -> str:
+    """Whether exactly the planned calls were sent, once each; in words."""
+    planned = Counter(pattern for step in plan.steps for pattern in _patterns(step.request))
+    found: Counter[str] = Counter()
+    for method, path in sent:
+        pattern = next((one for one in planned if re.fullmatch(one, f"{method} {path}", re.I)), None)
+        if pattern is None:
+            return f"{method} {path} was sent, and was not planned"
+        found[pattern] += 1
+    wrong = [one for one in planned if found[one] != planned[one]]
+    return f"not sent as often as planned: {', '.join(wrong)}" if wrong else ""
+
+
+def _patterns(request: str) -> list[str]:
+    """`PUT /x/y, the body as read` is one call; what a probe makes, it also deletes."""
+    method, path = request.split(" ", 2)[:2]
+    path = re.escape(path.rstrip(",").partition("?")[0])
+    made = [f"{method} {path}"]
+    return [*made, f"DELETE {path}/[^/]+"] if "DELETE it" in request else made

@@ -1,0 +1,99 @@
+"""The messages of a proposal: one that changes in place, and one at the end that rings a bell."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from bot.approvals.may import Open, may_be_offered
+from bot.approvals.offered import Fix
+from bot.approvals.proposal import Proposal, State
+from bot.fixes.times import Times
+from bot.jobs.request import Place
+from bot.policy.fixes import Fixes
+from bot.slack import fixes_message
+from bot.slack.calls import CallFailed
+from bot.slack.fixes_message import Shown
+from bot.slack.message import Message
+from bot.slack.speaker import Speaker, Where
+from bot.store.executions import Executions
+from bot.store.proposals import Proposals
+from bot.store.state import Posted
+from handlers.remedy.execution import Execution
+
+log = logging.getLogger(__name__)
+
+MESSAGE, OUTCOME, GLASS = "proposal", "outcome", "glass"
+_ROUNDS = 5
+
+
+class Board:
+    """What everybody in the thread sees. Raises CallFailed, where it is not said otherwise."""
+
+    def __init__(
+        self, speaker: Speaker, proposals: Proposals, executions: Executions, policy: Fixes, times: Times
+    ) -> None:
+        self._speaker, self._proposals, self._executions = speaker, proposals, executions
+        self._policy, self._times = policy, times
+
+    async def post(self, one: Proposal) -> Posted:
+        """The message itself, once. Those who may approve are called by it."""
+        posted, _ = await self._speaker.once(where(one), MESSAGE, await self._message(one))
+        return posted
+
+    async def show(self, name: str) -> None:
+        """Bring the message up to date. Of several who do so at once the last one shows the latest."""
+        for _ in range(_ROUNDS):
+            one = await self._proposals.load(name)
+            if one is None or one.requester is None:
+                return
+            here = await self._executions.load(name)
+            posted = await self._speaker.standing(where(one), MESSAGE)
+            if posted is None:
+                posted = await self.post(one)
+            message = fixes_message.message(self._shown(one, here))
+            await self._speaker.change_or_repeat(where(one), posted, MESSAGE, message)
+            if await self._is_latest(one, here):
+                return
+
+    async def try_to_show(self, name: str) -> None:
+        """The same where nothing hangs on it: the next step shows it, too."""
+        try:
+            await self.show(name)
+        except CallFailed as failed:
+            log.warning("how far fix %s is could not be shown: %s", name, failed)
+
+    async def tell_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
+        """How it ended, once, with what can be done now."""
+        if one.requester is not None:
+            await self._speaker.once(where(one), OUTCOME, fixes_message.outcome(one, fixes))
+
+    async def tell(self, one: Proposal, part: str, message: Message) -> None:
+        """Something else, once."""
+        await self._speaker.once(where(one), part, message)
+
+    async def _message(self, one: Proposal) -> Message:
+        return fixes_message.message(self._shown(one, await self._executions.load(one.id)))
+
+    def _shown(self, one: Proposal, here: Execution | None) -> Shown:
+        may = may_be_offered(self._policy, one.plan, self._times.now())
+        rule = may.rule if isinstance(may, Open) else None
+        waits = one.state is State.OFFERED and rule is not None
+        approvers = may.ping if isinstance(may, Open) and waits else ()
+        one = one.under(may.rules) if isinstance(may, Open) and waits else one
+        return Shown(one, here, approvers, rule.break_glass if rule and waits else (), self._times.now())
+
+    async def _is_latest(self, one: Proposal, here: Execution | None) -> bool:
+        now = await self._proposals.load(one.id)
+        if now is None or now.version != one.version:
+            return now is None
+        there = await self._executions.load(one.id)
+        return there is None or (here is not None and len(there.notes) == len(here.notes) and there.step == here.step)
+
+
+def where(one: Proposal) -> Where:
+    """The thread in which it was asked for."""
+    user = one.requester.user if one.requester else ""
+    place = Place(one.team, one.spot.channel, user, thread_ts=one.spot.thread_ts)
+    return Where(f"fix-{one.id}", place, datetime.fromtimestamp(one.offered_ms / 1000, UTC))

@@ -1,0 +1,296 @@
+"""What people do with fixes, in a worker: ask, approve, decline, break the glass, stop. Each ends in words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from bot.approvals import moves
+from bot.approvals.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass
+from bot.approvals.moves import Moved, NotMoved, Why
+from bot.approvals.proposal import End, Person, Proposal, Spot, State
+from bot.audit.record import What as Recorded
+from bot.fixes import audited
+from bot.fixes.board import GLASS, Board
+from bot.fixes.run import Runs
+from bot.fixes.times import Times
+from bot.policy.fixes import Fixes
+from bot.policy.look import Asker
+from bot.slack import fixes_message, fixes_plan, words_fixes
+from bot.slack.asks import Ask, What
+from bot.slack.blocks import AnswerMessages
+from bot.slack.calls import CallFailed, Refused
+from bot.slack.fixes_pressed import PressedFix
+from bot.slack.gate import Gate
+from bot.slack.message import section
+from bot.slack.people import People
+from bot.slack.replier import Replier
+from bot.slack.speaker import NO_PLACE
+from bot.slack.voice import Voice
+from bot.store.audit import Audit
+from bot.store.away import StoreAway
+from bot.store.executions import Executions
+from bot.store.proposals import MOST_TRIES, Proposals
+from handlers.remedy.plan import Forbidden
+
+
+class _No(Exception):
+    """A person is told why, and nothing else happens."""
+
+    def __init__(self, said: str, instead: words_fixes.Said = ()) -> None:
+        super().__init__(said)
+        self.said, self.instead = said, instead
+
+
+@dataclass(frozen=True, slots=True)
+class _Click:
+    """A proposal, and who did something with it."""
+
+    one: Proposal
+    pressed: PressedFix
+    person: Person
+    asker: Asker
+
+
+@dataclass(frozen=True)
+class FixDesk:
+    """The policy decides, the store moves, the audit keeps it, the board shows it."""
+
+    policy: Fixes
+    proposals: Proposals
+    executions: Executions
+    audit: Audit
+    people: People
+    gate: Gate
+    board: Board
+    runs: Runs
+    voice: Voice
+    replier: Replier
+    times: Times
+
+    @property
+    def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:
+        return {
+            What.FIX_PLAN: self._plan,
+            What.FIX_SHOW: self._show,
+            What.FIX_ASK: partial(self._told, self._ask),
+            What.FIX_APPROVE: partial(self._told, self._approve),
+            What.FIX_DECLINE: partial(self._told, self._decline),
+            What.FIX_GLASS: partial(self._told, self._break_glass),
+            What.FIX_STOP: partial(self._told, self._stop),
+        }
+
+    async def _told(self, act: Callable[[Ask, _Click], Awaitable[None]], ask: Ask) -> None:
+        """Do it; why not is said to nobody but the one who pressed."""
+        try:
+            await act(ask, await self._click(ask))
+        except _No as no:
+            await self.replier.privately(ask, AnswerMessages(fixes_message.refused(no.said, no.instead), ()))
+
+    async def _click(self, ask: Ask) -> _Click:
+        pressed = PressedFix.load(ask.pressed)
+        one = await self.proposals.load(pressed.proposal) if pressed.proposal else None
+        if one is None or one.team != ask.place.team:
+            raise _No(words_fixes.not_moved(NotMoved(Why.UNKNOWN)))
+        if hidden := await self.gate.refusal(ask.place, words_fixes.name(one.plan)):
+            raise _No(hidden.text)
+        asker = await self._asker(ask, one)
+        return _Click(one, pressed, Person(asker.team, asker.user, await self.people.name(asker.user)), asker)
+
+    async def _asker(self, ask: Ask, one: Proposal) -> Asker:
+        """Who this is, by what Slack says now. Where it does not say, nobody is let through."""
+        found = self.policy.rule_for(words_fixes.name(one.plan), one.plan.remedy)
+        named = (*found[1].approvers, *found[1].break_glass) if found else ()
+        groups = sorted({name for name in named if name.startswith("S")})
+        try:
+            return await self.people.asker(ask.place.team, ask.place.user, groups)
+        except CallFailed as mute:
+            raise _No(words_fixes.refused(words_fixes.cannot_tell_who(str(mute)))) from mute
+
+    # -- windows ----------------------------------------------------------------------------------------------
+
+    async def _plan(self, ask: Ask) -> None:
+        """The window that asks. Whatever stands against it, the steps are shown."""
+        try:
+            click = await self._click(ask)
+            shown = await self._asking(ask, click)
+        except _No as no:
+            shown = fixes_plan.told(no.said)
+        await self._fill(ask, shown)
+
+    async def _asking(self, ask: Ask, click: _Click) -> dict[str, object]:
+        one, pressed = click.one, click.pressed
+        now, now_ms = self.times.now(), int(datetime.now(UTC).timestamp() * 1000)
+        probe = moves.ask(one, now_ms, who=click.person, digest=pressed.digest, reason="-")
+        if isinstance(probe, NotMoved):
+            return fixes_plan.shown(one.plan, [section(words_fixes.not_moved(probe))])
+        may = may_be_offered(self.policy, one.plan, now)
+        if isinstance(may, Barred):
+            return fixes_plan.not_possible(one.plan, [self._barred(one, may)])
+        alone = self._is_alone(click, may)
+        if against := await self._tried_enough(one) or _no_place(ask, alone=alone):
+            return fixes_plan.not_possible(one.plan, [against])
+        one = one.under(may.rules)
+        spot = PressedFix(one.id, pressed.digest, pressed.cluster, ask.place.channel, ask.place.thread_ts or "")
+        return fixes_plan.asking(one, spot, may.ping, alone=alone, reason_needed=one.rules.reason_needed)
+
+    async def _show(self, ask: Ask) -> None:
+        try:
+            shown = fixes_plan.shown((await self._click(ask)).one.plan)
+        except _No as no:
+            shown = fixes_plan.told(no.said)
+        await self._fill(ask, shown)
+
+    async def _fill(self, ask: Ask, shown: dict[str, object]) -> None:
+        try:
+            await self.voice.fill_view(ask.view, shown)
+        except Refused as refused:
+            if refused.error != "not_found":
+                raise
+
+    # -- words ------------------------------------------------------------------------------------------------
+
+    async def _ask(self, ask: Ask, click: _Click) -> None:
+        one = click.one
+        may = await self._must_be_possible(one)
+        alone = self._is_alone(click, may)
+        if where := _no_place(ask, alone=alone):
+            raise _No(words_fixes.refused(where))
+        spot = Spot(ask.place.channel, ask.place.thread_ts)
+
+        def asked(before: Proposal, now_ms: int) -> Moved:
+            digest, today = click.pressed.digest, may.rules
+            moved = moves.ask(before, now_ms, who=click.person, digest=digest, reason=ask.text, today=today)
+            return moved if isinstance(moved, NotMoved) else moved.moved(spot=spot)
+
+        moved = await self._moved(one, asked)
+        await self.audit.write(audited.entry(Recorded.REQUESTED, moved, click.person, reason=ask.text))
+        await self._post(moved)
+        if alone:
+            await self._approve(ask, click)
+
+    async def _post(self, one: Proposal) -> None:
+        """Where it cannot stand, nobody can answer it."""
+        try:
+            await self.board.post(one)
+        except Refused as refused:
+            if refused.error not in NO_PLACE:
+                raise
+            gone = partial(moves.finish, end=End.CANCELLED, why=words_fixes.NO_PLACE.because)
+            await self.proposals.move(one.id, gone)
+            raise _No(words_fixes.refused(words_fixes.NO_PLACE)) from refused
+
+    async def _approve(self, ask: Ask, click: _Click) -> None:
+        one = click.one
+        may = may_approve(self.policy, one.plan, click.asker, self.times.now())
+        if isinstance(may, Barred):
+            await self._refuse(one, click.person, may)
+        today = (await self._must_be_possible(one)).rules
+        word = partial(moves.approve, who=click.person, digest=click.pressed.digest, today=today)
+        moved = await self._moved(one, word)
+        await self.audit.write(audited.entry(Recorded.APPROVED, moved, click.person))
+        await self._begin_if_approved(moved)
+
+    async def _break_glass(self, ask: Ask, click: _Click) -> None:
+        one, reason = click.one, ask.text.strip()
+        may = may_break_glass(self.policy, one.plan, click.asker, self.times.now())
+        if isinstance(may, Barred):
+            await self._refuse(one, click.person, may)
+        await self._must_be_possible(one)
+        word = partial(moves.break_glass, who=click.person, digest=click.pressed.digest, reason=reason)
+        moved = await self._moved(one, word)
+        await self.audit.write(audited.entry(Recorded.BROKE_GLASS, moved, click.person, reason=reason))
+        await self.board.tell(moved, GLASS, fixes_message.broke_glass(moved, click.person, reason))
+        await self._begin_if_approved(moved)
+
+    async def _decline(self, ask: Ask, click: _Click) -> None:
+        await self._must_have_a_say(click)
+        moved = await self._moved(click.one, partial(moves.decline, who=click.person))
+        await self.audit.write(audited.entry(Recorded.DECLINED, moved, click.person))
+        await self._tell_end(moved)
+
+    async def _stop(self, ask: Ask, click: _Click) -> None:
+        await self._must_have_a_say(click)
+        moved = await self._moved(click.one, partial(moves.cancel, who=click.person))
+        await self.audit.write(audited.entry(Recorded.CANCELLED, moved, click.person))
+        if moved.state is State.ENDED:
+            await self._tell_end(moved)
+        else:
+            await self.board.show(moved.id)
+
+    async def _tell_end(self, one: Proposal) -> None:
+        await self.board.show(one.id)
+        await self.board.tell_outcome(one)
+
+    async def _begin_if_approved(self, one: Proposal) -> None:
+        if one.state is State.APPROVED:
+            await self.runs.begin(one.id)
+        await self.board.try_to_show(one.id)
+
+    async def _moved(self, one: Proposal, change: Callable[[Proposal, int], Moved]) -> Proposal:
+        """The proposal after the move, or the reason why it did not move; then its message is brought up to date."""
+        moved = await self.proposals.move(one.id, change)
+        if isinstance(moved, Proposal):
+            return moved
+        if moved.proposal is not None:
+            await self.board.try_to_show(one.id)
+        raise _No(words_fixes.not_moved(moved))
+
+    # -- who, and whether at all ----------------------------------------------------------------------------------
+
+    async def _must_be_possible(self, one: Proposal) -> Open:
+        """What stands against it whoever asks: the policy, a broken audit, another fix on this cluster."""
+        may = may_be_offered(self.policy, one.plan, self.times.now())
+        if isinstance(may, Barred):
+            raise _No(words_fixes.refused(self._barred(one, may)))
+        if against := await self._tried_enough(one):
+            raise _No(words_fixes.refused(against))
+        verdict = await self.audit.verify()
+        if not verdict.whole:
+            raise _No(words_fixes.refused(words_fixes.audit_broken(verdict.why)))
+        holder = await self.executions.holder(one.plan.cluster)
+        if holder and holder != one.id:
+            raise _No(words_fixes.refused(words_fixes.held_by_another(words_fixes.name(one.plan))))
+        return may
+
+    async def _tried_enough(self, one: Proposal) -> Forbidden | None:
+        """An old button knows nothing of what was tried since."""
+        tries = await self.proposals.failed_tries(one.plan)
+        return words_fixes.escalate(tries, one.plan.title) if tries >= MOST_TRIES else None
+
+    async def _must_have_a_say(self, click: _Click) -> None:
+        """Whoever asked for it, and whoever could approve it; a freeze keeps nobody from saying no."""
+        if click.person.is_(click.one.requester):
+            return
+        unfrozen, now = self.policy.model_copy(update={"freezes": ()}), self.times.now()
+        mays = [ask(unfrozen, click.one.plan, click.asker, now) for ask in (may_approve, may_break_glass)]
+        refused = [may for may in mays if isinstance(may, Barred)]
+        if len(refused) == len(mays):
+            await self._refuse(click.one, click.person, refused[0])
+
+    async def _refuse(self, one: Proposal, who: Person, barred: Barred) -> None:
+        why = self._barred(one, barred)
+        with suppress(StoreAway):
+            await self.audit.write(audited.entry(Recorded.REFUSED, one, who, reason=why.because))
+        told = barred.barrier in (Barrier.PERSON, Barrier.GUEST, Barrier.FROZEN)
+        raise _No(words_fixes.refused(why), words_fixes.who_instead(barred) if told else ())
+
+    def _barred(self, one: Proposal, barred: Barred) -> Forbidden:
+        return words_fixes.barred(barred, words_fixes.name(one.plan), one.plan.remedy)
+
+    def _is_alone(self, click: _Click, may: Open) -> bool:
+        """Whether the word of whoever asks is all that it needs."""
+        rules = click.one.under(may.rules).rules
+        own = may_approve(self.policy, click.one.plan, click.asker, self.times.now())
+        return isinstance(own, Open) and rules.requester_counts and rules.needed == 1
+
+
+def _no_place(ask: Ask, *, alone: bool) -> Forbidden | None:
+    """Why the request could not be answered where it would stand."""
+    if not ask.place.channel or ask.place.thread_ts is None:
+        return words_fixes.NO_PLACE
+    direct = ask.place.channel.startswith(("D", "U", "W"))
+    return words_fixes.ALONE if direct and not alone else None

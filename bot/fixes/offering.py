@@ -1,0 +1,82 @@
+"""From what a report offers to buttons: each plan becomes a proposal, or the reasons why nobody can press anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.approvals.may import Barred, Open, may_be_offered
+from bot.approvals.offered import Fix
+from bot.approvals.proposal import Spot
+from bot.events import Report
+from bot.fixes.times import Times
+from bot.jobs.progress import Progress
+from bot.jobs.request import CheckRequest
+from bot.jobs.teller import Answer, Teller
+from bot.policy.fixes import Fixes
+from bot.slack import words_fixes
+from bot.store.away import StoreAway
+from bot.store.offered import OfferedPlans
+from bot.store.proposals import MOST_TRIES, Proposals
+from handlers.problem import Problem
+from handlers.remedy.plan import Offer, Plan
+from handlers.resource_id import last_name
+
+
+class Offering:
+    """Makes proposals. The same plan of the same answer is one proposal, however often it is told."""
+
+    def __init__(self, policy: Fixes, proposals: Proposals, offered: OfferedPlans, times: Times) -> None:
+        self._policy, self._proposals, self._offered, self._times = policy, proposals, offered, times
+
+    async def of(self, report: Report, team: str, spot: Spot, asked: str) -> tuple[Fix, ...]:
+        """What stands under the causes of a report. `asked` names the answer that it stands in."""
+        return tuple([await self.one(offer, team, spot, asked) for offer in report.offers])
+
+    async def one(self, offer: Offer, team: str, spot: Spot, asked: str) -> Fix:
+        plan = offer.plan
+        if plan is None:
+            return Fix(offer, reasons=offer.forbidden)
+        may = may_be_offered(self._policy, plan, self._times.now())
+        if isinstance(may, Barred):
+            return Fix(offer, reasons=(words_fixes.barred(may, last_name(plan.cluster), plan.remedy),))
+        try:
+            return await self._proposed(offer, plan, may, team, spot, asked)
+        except StoreAway:
+            return Fix(offer, reasons=(words_fixes.MEMORY_AWAY,))
+
+    async def _proposed(self, offer: Offer, plan: Plan, may: Open, team: str, spot: Spot, asked: str) -> Fix:
+        tries = await self._proposals.failed_tries(plan)
+        if tries >= MOST_TRIES:
+            return Fix(offer, reasons=(words_fixes.escalate(tries, plan.title),))
+        known = await self._offered.proposal(asked, plan.digest)
+        if known is None:
+            made = await self._proposals.offer(plan, team, spot, may.rules)
+            known = await self._offered.remember(asked, plan.digest, made.id)
+        return Fix(offer, known)
+
+
+class TellingFixes:
+    """A teller whose answers come with their fixes."""
+
+    def __init__(self, teller: Teller, offering: Offering) -> None:
+        self._teller, self._offering = teller, offering
+
+    async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None:
+        await self._teller.started(request, running_for, durable=durable)
+
+    async def progress(self, requests: Sequence[CheckRequest], progress: Progress) -> None:
+        await self._teller.progress(requests, progress)
+
+    async def done(self, request: CheckRequest, answer: Answer) -> None:
+        place = request.place
+        spot = Spot(place.channel, place.thread_ts)
+        fixes = await self._offering.of(answer.report, place.team, spot, request.id)
+        await self._teller.done(request, replace(answer, fixes=fixes))
+
+    async def failed(self, request: CheckRequest, problem: Problem) -> None:
+        await self._teller.failed(request, problem)
+
+    async def gave_up(self, request: CheckRequest, problem: Problem) -> None:
+        await self._teller.gave_up(request, problem)

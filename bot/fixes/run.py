@@ -1,0 +1,357 @@
+"""Carries an approved proposal out: a chain of short jobs, each of which any worker can take up after any crash.
+
+begin      hold the cluster, check again, compare with what was approved, write the audit, then the first piece
+advance    one piece of the executor, as often as it takes
+look       after a pause, diagnose again: only that says whether it worked
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+
+from bot.approvals import moves
+from bot.approvals.moves import NotMoved
+from bot.approvals.offered import Fix
+from bot.approvals.proposal import End, Proposal, State
+from bot.events import Report
+from bot.fixes import audited
+from bot.fixes.board import Board
+from bot.fixes.hands import Workbench
+from bot.fixes.offering import Offering
+from bot.fixes.still import StillApproved, is_word_for_this
+from bot.fixes.times import Times
+from bot.fixes.verify import Seen, look_for, offer_now, what_moved
+from bot.jobs.ending import end as end_task
+from bot.jobs.queue import Kind
+from bot.jobs.request import Priority
+from bot.jobs.teller import CannotTell
+from bot.render.verdict import label, summary
+from bot.slack import words_fixes
+from bot.slack.calls import CallFailed
+from bot.store.audit import Audit
+from bot.store.away import StoreAway
+from bot.store.executions import Executions, HeldBy, RedisLedger
+from bot.store.offered import FixesInHand
+from bot.store.proposals import Proposals
+from handlers.model import Target
+from handlers.problem import Problem
+from handlers.remedy.execution import Execution, Outcome, Phase
+from handlers.remedy.executor import Executor
+from handlers.remedy.ledger import NotOurs
+from handlers.remedy.plan import Plan, Verb
+from handlers.resource_id import ResourceId
+
+log = logging.getLogger(__name__)
+
+KIND = "run_fix"
+LOOKS = 3
+"""Azure shows some states a little later than it reports success."""
+MOST_CRASHES = 5
+_SIGN_OF_LIFE_S = 10.0
+_ALIVE_FOR_S = 60.0
+_AFTER_A_CRASH_S = 10.0
+
+Submit = Callable[[str, str, str, Priority, float], Awaitable[object]]
+Check = Callable[[str], Awaitable[Report | Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One job of the chain. `look` counts the looks afterwards."""
+
+    proposal: str
+    number: int = 0
+    look: int = 0
+    delay_s: float = 0.0
+
+    @property
+    def job(self) -> str:
+        return f"fix-{self.proposal}-{self.number}"
+
+    def after(self, delay_s: float = 0.0, *, look: int = 0) -> Piece:
+        return Piece(self.proposal, self.number + 1, look, delay_s)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """All that the chain needs."""
+
+    still: StillApproved
+    proposals: Proposals
+    executions: Executions
+    in_hand: FixesInHand
+    audit: Audit
+    offering: Offering
+    board: Board
+    bench: Workbench
+    check: Check
+    """A whole check with fresh answers."""
+    submit: Submit
+    times: Times
+
+
+class Runs:
+    """The chain of jobs."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    @property
+    def kind(self) -> Kind:
+        """For the queue. Where it gives up, the next round of the sweep takes the fix up again."""
+
+        async def give_up(text: str, problem: Problem) -> None:
+            log.error("a piece of fix %s was given up for now: %s", json.loads(text)["proposal"], problem)
+
+        return Kind(KIND, self._run, give_up)
+
+    async def begin(self, name: str, number: int = 0) -> None:
+        """Put the first piece of a proposal into the queue. A second time it is the same job."""
+        await self._hand_over(Piece(name, number))
+
+    async def _hand_over(self, piece: Piece) -> None:
+        real_s = self._tools.times.pause_s(piece.delay_s)
+        await self._tools.in_hand.alive(piece.proposal, real_s + _ALIVE_FOR_S)
+        text = json.dumps(asdict(piece))
+        await self._tools.submit(KIND, piece.job, text, Priority.CLICK, real_s)
+
+    async def _run(self, text: str, interrupted: asyncio.Event) -> bool:
+        piece = Piece(**json.loads(text))
+        try:
+            async with self._shown_alive(piece.proposal):
+                following = await self._piece(piece)
+        except (StoreAway, CannotTell):
+            raise
+        except NotOurs as taken:
+            log.info("%s", taken)
+            return True
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed
+        except Exception as error:  # the edge of a job: a fix that cannot go on must end, and be said to have ended
+            log.exception("a piece of fix %s failed", piece.proposal)
+            following = await self._after_crash(piece, error)
+        if following:
+            await self._hand_over(following)
+        return True
+
+    @asynccontextmanager
+    async def _shown_alive(self, name: str) -> AsyncIterator[None]:
+        async def live() -> None:
+            while True:
+                with suppress(StoreAway):
+                    await self._tools.in_hand.alive(name, _ALIVE_FOR_S)
+                await asyncio.sleep(_SIGN_OF_LIFE_S)
+
+        life = asyncio.create_task(live(), name=f"sign of life of fix {name}")
+        try:
+            yield
+        finally:
+            await end_task(life)
+
+    async def _after_crash(self, piece: Piece, error: Exception) -> Piece | None:
+        if await self._tools.in_hand.crashed(piece.proposal) < MOST_CRASHES:
+            return piece.after(_AFTER_A_CRASH_S)
+        one = await self._tools.proposals.load(piece.proposal)
+        if one is None or one.state is State.ENDED:
+            return None
+        here = await self._tools.executions.load(one.id)
+        why = words_fixes.crashed(f"{type(error).__name__}: {error}"[:200])
+        touched = here and (here.calls or here.step or here.phase is not Phase.READY)
+        end = End.UNVERIFIED if touched else End.FAILED
+        await self._end(one, end, f"{why}. {words_fixes.LOOK_YOURSELF}", here)
+        return None
+
+    # -- one piece --------------------------------------------------------------------------------------------
+
+    async def _piece(self, piece: Piece) -> Piece | None:
+        one = await self._tools.proposals.load(piece.proposal)
+        if one is None or one.state is State.OFFERED:
+            return None
+        here = await self._tools.executions.load(one.id)
+        if one.state is State.ENDED:
+            # A worker may have died before the cluster was free, or before it was said.
+            await self._free(one, here, None)
+            await self._tell(one)
+            return None
+        if here is None or one.state is State.APPROVED:
+            # What lies ready without having begun was looked at by somebody else, and who knows when.
+            return await self._begin(one, piece)
+        held = await self._tools.executions.hold(here)
+        if isinstance(held, HeldBy):
+            await self._end(one, End.UNVERIFIED, f"{words_fixes.LOST_HOLD}. {words_fixes.LOOK_YOURSELF}", here)
+            return None
+        if here.ended:
+            return await self._look(one, here, held, piece)
+        if here.plan.digest != one.digest or not is_word_for_this(one):
+            why = f"{words_fixes.NOT_AS_APPROVED}. {words_fixes.LOOK_YOURSELF}"
+            await self._end(one, End.UNVERIFIED, why, here, held)
+            return None
+        return await self._advance(one, here, held, piece)
+
+    # -- before -----------------------------------------------------------------------------------------------
+
+    async def _begin(self, one: Proposal, piece: Piece) -> Piece | None:
+        tools = self._tools
+        if one.state is State.RUNNING:
+            # It had begun, and how far it was is lost: what was sent cannot be told.
+            await self._end(one, End.UNVERIFIED, f"{words_fixes.LOST_PLAN}. {words_fixes.LOOK_YOURSELF}")
+            await self._free(one, None, None)
+            return None
+        if against := await tools.still.against(one):
+            await self._end(one, *against)
+            return None
+        here = replace(Execution.begin(one.id, one.plan), began=tools.times.now())
+        held = await tools.executions.hold(here)
+        if isinstance(held, HeldBy):
+            await self._end(one, End.CANCELLED, words_fixes.OTHER_FIX)
+            return None
+        await tools.board.try_to_show(one.id)
+        report = await tools.check(one.plan.cluster)
+        if isinstance(report, Problem):
+            await self._end(one, End.STALE, words_fixes.no_look(f"{report.what}: {report.why}"), held=held)
+            return None
+        if changes := what_moved(one.plan, report):
+            await self._end(one, End.STALE, words_fixes.stale(changes), held=held, report=report)
+            return None
+        return await self._start(one, here, held, piece)
+
+    async def _start(self, one: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
+        """The last moment before the first act: it is written down, or there is no act."""
+        tools = self._tools
+        verdict = await tools.audit.verify()
+        if not verdict.whole:
+            await self._end(one, End.CANCELLED, f"{words_fixes.AUDIT_BROKEN}: {verdict.why}", held=held)
+            return None
+        await tools.audit.write(audited.started(one))
+        await held.save(here)
+        if not await self._is_started(one, held):
+            return None
+        await tools.board.try_to_show(one.id)
+        return piece.after()
+
+    async def _is_started(self, one: Proposal, held: RedisLedger) -> bool:
+        """Somebody may have withdrawn it in the last moment."""
+        moved = await self._tools.proposals.move(one.id, moves.start)
+        if isinstance(moved, NotMoved):
+            await self._tools.executions.free(held)
+            return False
+        return True
+
+    # -- acting -----------------------------------------------------------------------------------------------
+
+    async def _advance(self, one: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
+        tools = self._tools
+        if one.cancel_by and not here.cancelled:
+            here = replace(here, cancelled=True)
+        target = Target(ResourceId.parse(one.plan.cluster))
+        async with tools.bench.hands(target) as hands:
+            after = await Executor(hands, now=tools.times.now).advance(here, held)
+        for call in after.calls[len(here.calls) :]:
+            await tools.audit.write(audited.called(one, call))
+        if after.ended:
+            # What was acted on needs a moment until a look at it means something.
+            await tools.board.try_to_show(one.id)
+            return piece.after(one.plan.verify.settle.total_seconds() if after.calls else 0.0, look=1)
+        if len(after.notes) > len(here.notes) or after.step != here.step:
+            await tools.board.try_to_show(one.id)
+        return piece.after(after.wait_s)
+
+    # -- afterwards -------------------------------------------------------------------------------------------
+
+    async def _look(self, one: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
+        if not here.calls and here.outcome is not Outcome.DONE:
+            end, why = _without_acts(here)
+            report = await self._tools.check(one.plan.cluster) if end is End.STALE else None
+            await self._end(one, end, why, here, held, report if isinstance(report, Report) else None)
+            return None
+        report = await self._tools.check(one.plan.cluster)
+        end, why = _judged(one, here, report)
+        open_still = end in (End.NOT_FIXED, End.UNVERIFIED) and here.outcome is Outcome.DONE
+        if open_still and piece.look < LOOKS and not only_looks(one.plan):
+            return piece.after(one.plan.verify.settle.total_seconds(), look=piece.look + 1)
+        await self._end(one, end, why, here, held, report if isinstance(report, Report) else None)
+        return None
+
+    async def _end(
+        self,
+        one: Proposal,
+        end: End,
+        why: str,
+        here: Execution | None = None,
+        held: RedisLedger | None = None,
+        report: Report | None = None,
+    ) -> None:
+        """Recorded, moved, freed, said: in this order, and each safe to repeat."""
+        tools = self._tools
+        await tools.audit.write(audited.ended(one, end.value, why, here))
+        moved = await tools.proposals.move(one.id, partial(moves.finish, end=end, why=why))
+        if here or held:
+            await self._free(one, here, held)
+        if isinstance(moved, NotMoved):
+            return
+        if not only_looks(one.plan):
+            await tools.proposals.count_ended(moved)
+        await self._tell(moved, report)
+
+    async def _free(self, one: Proposal, here: Execution | None, held: RedisLedger | None) -> None:
+        """It does not run any more, whoever holds the cluster: what it has left relaxed may be put back."""
+        executions = self._tools.executions
+        if held is None and here is not None:
+            taken = await executions.hold(here)
+            held = taken if isinstance(taken, RedisLedger) else None
+        await executions.free(held or RedisLedger(executions, one.id, one.plan.cluster, ""))
+
+    async def _tell(self, one: Proposal, report: Report | None = None) -> None:
+        offer = offer_now(one.plan, report) if report and one.end in (End.STALE, End.NOT_FIXED) else None
+        fixes: tuple[Fix, ...] = ()
+        if offer:
+            fixes = (await self._tools.offering.one(offer, one.team, one.spot, f"after-{one.id}"),)
+        await self._tools.board.show(one.id)
+        await self._tools.board.tell_outcome(one, fixes)
+
+
+def only_looks(plan: Plan) -> bool:
+    """It repairs nothing, so that not having repaired anything is no failure."""
+    return all(step.verb is Verb.PROBE_FROM_POD for step in plan.steps)
+
+
+def _without_acts(here: Execution) -> tuple[End, str]:
+    ends = {Outcome.STALE: End.STALE, Outcome.CANCELLED: End.CANCELLED, Outcome.UNKNOWN: End.UNVERIFIED}
+    end = ends.get(here.outcome or Outcome.FAILED, End.FAILED)
+    why = words_fixes.stale((here.why,)) if end is End.STALE else words_fixes.not_known(here.why, here.ask)
+    return end, why
+
+
+def _judged(one: Proposal, here: Execution, report: Report | Problem) -> tuple[End, str]:
+    """What the acts and the look afterwards say together."""
+    plan = one.plan
+    if isinstance(report, Problem):
+        seen, unseen, verdict = Seen.UNSURE, words_fixes.no_look(f"{report.what}: {report.why}"), ""
+    else:
+        look = look_for(plan, report.diagnosis)
+        seen, unseen = look.seen, look.why
+        verdict = f"{label(report.diagnosis)[0]}, {summary(report.diagnosis)}"
+    match here.outcome:
+        case Outcome.UNKNOWN:
+            return End.UNVERIFIED, words_fixes.acts_failed(words_fixes.not_known(here.why, here.ask), verdict)
+        case Outcome.STALE:
+            return End.STALE, words_fixes.acts_failed(words_fixes.stale((here.why,)), verdict)
+        case Outcome.CANCELLED:
+            return End.CANCELLED, words_fixes.acts_failed(here.why, verdict)
+        case Outcome.TIMED_OUT if seen is Seen.GONE:
+            return End.FIXED, f"{here.why}. {words_fixes.fixed(plan, verdict)}"
+        case Outcome.FAILED | Outcome.TIMED_OUT:
+            return End.FAILED, words_fixes.acts_failed(here.why, verdict)
+    if seen is Seen.GONE:
+        return End.FIXED, words_fixes.fixed(plan, verdict)
+    if only_looks(plan):
+        return End.NOT_FIXED, words_fixes.looked(here.notes[-1].says if here.notes else "")
+    if seen is Seen.STILL:
+        return End.NOT_FIXED, words_fixes.still_there(plan, verdict)
+    return End.UNVERIFIED, words_fixes.unseen(plan, unseen)

@@ -1,0 +1,70 @@
+"""Once a minute: fixes whose worker is gone go on, offers that nobody took up expire, and what was left relaxed is put
+back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from bot.approvals import moves
+from bot.approvals.moves import NotMoved
+from bot.approvals.proposal import Proposal, State
+from bot.fixes import audited
+from bot.fixes.leftovers import Leftovers
+from bot.fixes.run import Runs, Tools
+from bot.slack.calls import CallFailed
+from bot.store.away import StoreAway
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 60.0
+LEFTOVERS_EVERY = 10
+"""In so many rounds: it asks every cluster that a fix may act in."""
+
+
+class Sweep:
+    """Each worker has one; they do not get into each other's way."""
+
+    def __init__(self, tools: Tools, runs: Runs, leftovers: Leftovers) -> None:
+        self._tools, self._runs, self._leftovers = tools, runs, leftovers
+
+    async def keep_on(self) -> None:
+        """Until cancelled."""
+        rounds = 0
+        while True:
+            await self._safely(self.once)
+            if rounds % LEFTOVERS_EVERY == 0:
+                await self._safely(self._leftovers.restore)
+            rounds += 1
+            await asyncio.sleep(EVERY_S)
+
+    async def _safely(self, look: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await look()
+        except StoreAway as away:
+            log.info("no look after the fixes for now: %s", away)
+        except Exception:  # the edge of a loop: one fix or cluster that cannot be looked at must not cost the others
+            log.exception("looking after the fixes failed this time")
+
+    async def once(self) -> None:
+        async for team in self._tools.proposals.teams():
+            for one in await self._tools.proposals.open(team):
+                await self._look_after(one)
+
+    async def _look_after(self, one: Proposal) -> None:
+        if one.state is not State.OFFERED:
+            if not await self._tools.in_hand.is_alive(one.id):
+                log.warning("fix %s has no worker, and goes on", one.id)
+                # Another number than any piece that may still lie in the queue.
+                await self._runs.begin(one.id, int(datetime.now(UTC).timestamp()))
+            return
+        moved = await self._tools.proposals.move(one.id, moves.expire)
+        if isinstance(moved, NotMoved) or moved.requester is None:
+            return
+        await self._tools.audit.write(audited.ended(moved, "expired", "", None))
+        with suppress(CallFailed):
+            await self._tools.board.show(moved.id)
+            await self._tools.board.tell_outcome(moved)

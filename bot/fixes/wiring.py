@@ -1,0 +1,155 @@
+"""Puts the parts of fixes together, for `bot/app.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from uuid import uuid4
+
+from redis.asyncio import Redis
+
+from bot.events import Report
+from bot.fixes.board import Board
+from bot.fixes.desk import FixDesk
+from bot.fixes.hands import Workbench
+from bot.fixes.leftovers import Leftovers
+from bot.fixes.lists import FixLists
+from bot.fixes.offering import Offering, TellingFixes
+from bot.fixes.run import Check, Runs, Tools
+from bot.fixes.still import StillApproved
+from bot.fixes.sweep import Sweep
+from bot.fixes.times import RealTimes, Times
+from bot.jobs.ending import end
+from bot.jobs.queue import Kind
+from bot.jobs.request import CheckRequest, Place, Priority
+from bot.jobs.service import Jobs
+from bot.jobs.teller import Teller
+from bot.jobs.watch import LIMIT_S, Runner
+from bot.policy.fixes import Fixes
+from bot.slack.asks import Ask, What
+from bot.slack.calls import Calls
+from bot.slack.gate import Gate
+from bot.slack.people import People
+from bot.slack.replier import Replier
+from bot.slack.speaker import Speaker
+from bot.slack.voice import Voice
+from bot.store.audit import Audit
+from bot.store.away import StoreAway
+from bot.store.executions import Executions
+from bot.store.offered import FixesInHand, OfferedPlans
+from bot.store.proposals import Proposals
+from handlers.clients.arm import ArmReader
+from handlers.problem import Problem
+
+log = logging.getLogger(__name__)
+
+APPROVERS_REMEMBERED_S = 60.0
+"""Somebody who has left a group approves nothing after this long."""
+
+
+class Fixing:
+    """All about fixes in one process."""
+
+    def __init__(
+        self,
+        policy: Fixes,
+        redis: Redis,
+        calls: Calls,
+        voice: Voice,
+        speaker: Speaker,
+        replier: Replier,
+        gate: Gate,
+        run: Runner,
+        arm: ArmReader,
+        bench: Workbench,
+        times: Times | None = None,
+    ) -> None:
+        clock, people = times or RealTimes(), People(calls, remembered_s=APPROVERS_REMEMBERED_S)
+        proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
+        self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)
+        board = Board(speaker, proposals, executions, policy, clock)
+        check = fresh_checks(run)
+        self._jobs: asyncio.Future[Jobs] = asyncio.get_running_loop().create_future()
+        tools = Tools(
+            StillApproved(policy, proposals, people, clock),
+            proposals,
+            executions,
+            FixesInHand(redis),
+            self.audit,
+            self._offering,
+            board,
+            bench,
+            check,
+            self._submit,
+            clock,
+        )
+        self._runs = Runs(tools)
+        self._desk = FixDesk(
+            policy, proposals, executions, self.audit, people, gate, board, self._runs, voice, replier, clock
+        )
+        self.lists = FixLists(proposals, self.audit, self._offering, gate, people, speaker, replier, check)
+        self._sweep = Sweep(tools, self._runs, Leftovers(policy, arm, bench, executions, self.audit))
+
+    @property
+    def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:
+        """For the desk that all asks come to."""
+        return {**self._desk.work, **self.lists.work}
+
+    @property
+    def kind(self) -> Kind:
+        """For the queue."""
+        return self._runs.kind
+
+    def telling(self, teller: Teller) -> Teller:
+        """The teller whose answers come with their fixes."""
+        return TellingFixes(teller, self._offering)
+
+    @asynccontextmanager
+    async def looked_after(self, jobs: Jobs, *, works: bool) -> AsyncIterator[None]:
+        """Open while the process serves."""
+        self._jobs.set_result(jobs)
+        if not works:
+            yield
+            return
+        await self._say_whether_whole()
+        sweep = asyncio.create_task(self._sweep.keep_on(), name="looking after the fixes")
+        try:
+            yield
+        finally:
+            await end(sweep)
+
+    async def _say_whether_whole(self) -> None:
+        try:
+            verdict = await self.audit.verify()
+        except StoreAway as away:
+            log.warning("cannot tell whether the audit is whole: %s", away)
+            return
+        if verdict.whole:
+            log.info("the audit is whole: %d records", verdict.records)
+        else:
+            log.error("the audit is broken, and fixes are refused: %s; `aksbot audit verify` tells more", verdict.why)
+
+    async def _submit(self, kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
+        jobs = await asyncio.shield(self._jobs)
+        return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
+
+
+def fresh_checks(run: Runner) -> Check:
+    """Whole checks of a cluster in which nothing from before counts."""
+
+    async def check(cluster: str) -> Report | Problem:
+        request = CheckRequest(f"fix-check-{uuid4().hex}", cluster, Place("", "", ""), fresh=True)
+        try:
+            async with asyncio.timeout(LIMIT_S), aclosing(run(request)) as events:
+                async for event in events:
+                    if isinstance(event, Report):
+                        return event
+        except Problem as problem:
+            return problem
+        except TimeoutError:
+            return Problem(f"cannot check {cluster}", f"no answer within {LIMIT_S:g} s", "check again")
+        raise AssertionError("a check ends with a report")
+
+    return check

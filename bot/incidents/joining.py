@@ -1,0 +1,110 @@
+"""To which incident a message belongs. One incident has one thread, however many speak of it, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bot.incidents.model import REOPENS_WITHIN, Book, How, Incident, Sighting, State, Verdict, pruned
+
+_REMEMBERED = 120
+"""Sightings by which a repetition is known; a worker repeats itself within minutes."""
+_MOST_PLACES = 20
+_MOST_CODES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The incident as it is now, and what the message was to it."""
+
+    incident: Incident
+    how: How
+
+
+def join(book: Book, sighting: Sighting) -> tuple[Book, Joined]:
+    """Enter a sighting. Entered again it changes nothing, and is what it was the first time."""
+    before = _entered(book, sighting.id)
+    if before:
+        return book, before
+    book = pruned(book, sighting.at_ms)
+    found = _belongs_to(book, sighting)
+    if found is None:
+        joined = _opened(sighting)
+    elif found.is_closed:
+        joined = _reopened(found, sighting)
+    else:
+        joined = _added(found, sighting)
+    return book.put(joined.incident), joined
+
+
+def _entered(book: Book, name: str) -> Joined | None:
+    for one in book.incidents:
+        for seen, how in one.seen:
+            if seen == name:
+                return Joined(one, how)
+    return None
+
+
+def _belongs_to(book: Book, sighting: Sighting) -> Incident | None:
+    """Its thread says it, else its codes; while the first check runs, everything about the cluster is one."""
+    alive = [one for one in reversed(book.incidents) if not one.is_closed]
+    here = next((one for one in alive if one.is_told_in(sighting.spot)), None)
+    same = next((one for one in alive if one.speaks_of(sighting.codes)), None)
+    unknown_yet = next((one for one in alive if one.state is State.CHECKING), None)
+    return here or same or unknown_yet or _closed_lately(book, sighting)
+
+
+def _closed_lately(book: Book, sighting: Sighting) -> Incident | None:
+    oldest = sighting.at_ms - int(REOPENS_WITHIN.total_seconds() * 1000)
+    late = [one for one in reversed(book.incidents) if one.is_closed and one.changed_ms >= oldest]
+    own = [one for one in late if not one.merged_into]
+    return next((one for one in own if one.is_told_in(sighting.spot) or one.speaks_of(sighting.codes)), None)
+
+
+def _opened(sighting: Sighting) -> Joined:
+    made = Incident(
+        id=sighting.id,
+        cluster=sighting.cluster,
+        codes=sighting.codes,
+        why=sighting.why,
+        home=sighting.spot,
+        message_ts=sighting.message_ts,
+        opened_ms=sighting.at_ms,
+        changed_ms=sighting.at_ms,
+        seen=((sighting.id, How.NEW),),
+    )
+    return Joined(made, How.NEW)
+
+
+def _reopened(found: Incident, sighting: Sighting) -> Joined:
+    again = replace(
+        _with(found, sighting, How.REOPENED),
+        state=State.CHECKING,
+        verdict=Verdict.PENDING,
+        causes=(),
+        rounds=found.rounds + 1,
+        why=sighting.why,
+        silenced=False,
+    )
+    return Joined(again, How.REOPENED)
+
+
+def _added(found: Incident, sighting: Sighting) -> Joined:
+    first_there = sighting.spot.channel not in {one.channel for one in (found.home, *found.elsewhere)}
+    how = How.ELSEWHERE if first_there else How.REPEAT
+    return Joined(_with(found, sighting, how), how)
+
+
+def _with(found: Incident, sighting: Sighting, how: How) -> Incident:
+    channels = {one.channel for one in (found.home, *found.elsewhere)}
+    places = found.elsewhere
+    if sighting.spot.channel not in channels:
+        places = (*places, sighting.spot)[:_MOST_PLACES]
+    return replace(
+        found,
+        codes=tuple(dict.fromkeys((*found.codes, *sighting.codes)))[:_MOST_CODES],
+        count=found.count + 1,
+        # Messages may come out of order.
+        changed_ms=max(found.changed_ms, sighting.at_ms),
+        seen=(*found.seen, (sighting.id, how))[-_REMEMBERED:],
+        elsewhere=places,
+    )

@@ -1,0 +1,183 @@
+"""What the bot knows of incidents: frozen values, no I/O. The incidents of one cluster stand in one book."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+REOPENS_WITHIN = timedelta(days=1)
+"""What comes back within this time is the same incident, in the same thread."""
+FORGOTTEN_AFTER = timedelta(days=2)
+"""An incident of which nothing was heard for so long is over, whatever became of it."""
+
+
+class State(StrEnum):
+    """How far the bot is with an incident."""
+
+    CHECKING = "checking"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+class Verdict(StrEnum):
+    """What a check says to what a message said."""
+
+    PENDING = "pending"
+    CONFIRMED = "confirmed"
+    NOT_CONFIRMED = "not-confirmed"
+    COULD_NOT_CHECK = "could-not-check"
+    NO_CHECK = "no-check"
+    """No check exists for what was recognised: the text is all there is."""
+
+
+class How(StrEnum):
+    """What a message was to an incident."""
+
+    NEW = "new"
+    REOPENED = "reopened"
+    ELSEWHERE = "elsewhere"
+    """The first word of it in another thread."""
+    REPEAT = "repeat"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A thread; a message outside of threads begins one."""
+
+    channel: str
+    thread_ts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A root cause that a check has proved."""
+
+    code: str
+    subject: str
+    said: str = ""
+    """The line that says most."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.code, self.subject.lower()
+
+
+def fingerprint(cluster: str, cause: Cause) -> str:
+    """The same for the same problem, whoever reports it and in whatever words."""
+    return sha256("\0".join((cluster.lower(), *cause.key)).encode(errors="replace")).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A turn of somebody's messages in which a problem of a cluster was recognised."""
+
+    id: str
+    """The same when Slack or a worker repeats itself."""
+    cluster: str
+    codes: tuple[str, ...]
+    """What is suspected, best first."""
+    why: str
+    spot: Spot
+    message_ts: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """One problem of one cluster, and the thread in which the bot speaks of it."""
+
+    id: str
+    cluster: str
+    codes: tuple[str, ...]
+    why: str
+    home: Spot
+    message_ts: str
+    opened_ms: int
+    changed_ms: int
+    state: State = State.CHECKING
+    verdict: Verdict = Verdict.PENDING
+    causes: tuple[Cause, ...] = ()
+    known: tuple[str, ...] = ()
+    """Every code of the checks that belongs to it: causes and what follows from them."""
+    count: int = 1
+    rounds: int = 1
+    """How often it was opened."""
+    seen: tuple[tuple[str, How], ...] = ()
+    """The latest sightings, and what each was."""
+    elsewhere: tuple[Spot, ...] = ()
+    silenced: bool = False
+    merged_into: str = ""
+
+    @property
+    def is_closed(self) -> bool:
+        return self.state is State.CLOSED
+
+    @property
+    def fingerprints(self) -> frozenset[str]:
+        return frozenset(fingerprint(self.cluster, one) for one in self.causes)
+
+    def speaks_of(self, codes: tuple[str, ...]) -> bool:
+        """Whether a message about one of these codes is about this incident."""
+        return not set(codes).isdisjoint((*self.codes, *self.known))
+
+    def is_told_in(self, spot: Spot) -> bool:
+        return spot == self.home or spot in self.elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The incidents of one cluster, the oldest first."""
+
+    incidents: tuple[Incident, ...] = ()
+
+    def get(self, name: str) -> Incident | None:
+        return next((one for one in self.incidents if one.id == name), None)
+
+    def put(self, incident: Incident) -> Book:
+        """With this one in the place of the one with its id, or at the end."""
+        if self.get(incident.id) is None:
+            return Book((*self.incidents, incident))
+        return Book(tuple(incident if one.id == incident.id else one for one in self.incidents))
+
+    def told_in(self, spot: Spot) -> Incident | None:
+        """The latest one that is spoken of in this thread."""
+        return next((one for one in reversed(self.incidents) if one.is_told_in(spot)), None)
+
+    def as_json(self) -> str:
+        return json.dumps([asdict(one) for one in self.incidents], separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Book:
+        return cls(tuple(map(_incident, json.loads(text)))) if text else cls()
+
+
+def silenced(book: Book, name: str) -> Book:
+    """Nothing more is said in its threads."""
+    found = book.get(name)
+    return book.put(replace(found, silenced=True)) if found else book
+
+
+def pruned(book: Book, now_ms: int) -> Book:
+    """Without those of which nothing was heard for long."""
+    oldest = now_ms - int(FORGOTTEN_AFTER.total_seconds() * 1000)
+    return Book(tuple(one for one in book.incidents if one.changed_ms >= oldest))
+
+
+def _incident(values: dict[str, Any]) -> Incident:
+    return Incident(
+        **values
+        | {
+            "codes": tuple(values["codes"]),
+            "known": tuple(values["known"]),
+            "home": Spot(**values["home"]),
+            "elsewhere": tuple(Spot(**one) for one in values["elsewhere"]),
+            "causes": tuple(Cause(**one) for one in values["causes"]),
+            "seen": tuple((name, How(how)) for name, how in values["seen"]),
+            "state": State(values["state"]),
+            "verdict": Verdict(values["verdict"]),
+        }
+    )

@@ -1,0 +1,22 @@
+"""The policy of the demo and of drills: whoever is in the group of approvers approves what somebody else asks for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sandbox.slack.workspace import Workspace
+
+APPROVERS = "aks-approvers"
+
+
+def permitting(folder: Path, team: Workspace) -> Path | None:
+    """A policy file; None where the workspace has no such group."""
+    groups = [group.id for group in team.groups if group.handle == APPROVERS]
+    if not groups:
+        return None
+    rule = {"clusters": ["*"], "approvers": groups, "requester_counts": False}
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "policy.yaml"
+    file.write_text(json.dumps({"fixes": {"rules": [rule]}}), "utf-8")  # JSON is YAML
+    return file

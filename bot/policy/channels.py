@@ -1,0 +1,76 @@
+"""The `channels` section of the policy: where the bot reads along, whom it believes, and what it may do by itself."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from bot.policy.section import Clusters, Section, listed
+
+NameGlob = Annotated[str, StringConstraints(pattern=r"^[^\sA-Z#]{1,80}$")]
+NameGlobs = Annotated[tuple[NameGlob, ...], BeforeValidator(listed)]
+AppId = Annotated[str, StringConstraints(pattern=r"^[AB][A-Z0-9]{2,}$")]
+AppIds = Annotated[tuple[AppId, ...], BeforeValidator(listed)]
+ChannelId = Annotated[str, StringConstraints(pattern=r"^[CG][A-Z0-9]{2,}$")]
+
+
+class AlertRule(Section):
+    """Alerts about these clusters that come in over HTTP are posted there."""
+
+    channel: ChannelId = Field(description="the id of a channel in which the bot is: C0123ABCD")
+    clusters: Clusters = Field(default=("*",), description="a list of cluster names, with * and ? as in a shell")
+
+
+class Channels(Section):
+    """The section. Without it the bot reads along wherever it was invited, and joins nothing by itself."""
+
+    names: NameGlobs = Field(
+        default=("*",),
+        description="a list of channel names (lower case, with * and ?) where messages are read: [inc-*, '*-alerts']",
+    )
+    join: NameGlobs = Field(
+        default=(), description="a list of channel names (with * and ?) that the bot joins when they appear: [inc-*]"
+    )
+    clusters: Clusters = Field(
+        default=("*",), description="a list of cluster names (with * and ?) about which the bot speaks by itself"
+    )
+    alert_apps: AppIds = Field(
+        default=(), description="a list of apps whose posts are read: ids A0123ABCD (or of bots, B0123ABCD)"
+    )
+    ask_about_apps: bool = Field(
+        default=True, description="true: about an unknown app people are asked, once; false: it is not read"
+    )
+    auto_check: bool = Field(default=True, description="true: check by itself; false: offer a button instead")
+    alerts: Annotated[tuple[AlertRule, ...], BeforeValidator(listed)] = Field(
+        default=(), description="a list of rules, each with a channel and clusters; the first that fits counts"
+    )
+    longest_mute_hours: Annotated[int, Field(ge=0, le=24 * 90)] = Field(
+        default=24 * 14, description="for how long anybody may mute something: 0 (nobody may) to 2160 hours"
+    )
+
+    def reads(self, name: str) -> bool:
+        return _fits(name, self.names)
+
+    @property
+    def reads_everything(self) -> bool:
+        """So that nobody has to ask for a channel's name."""
+        return "*" in self.names
+
+    def joins(self, name: str) -> bool:
+        return _fits(name, self.join)
+
+    def speaks_of(self, cluster: str) -> bool:
+        return _fits(cluster, self.clusters)
+
+    def channel_for(self, cluster: str | None) -> str | None:
+        """Where an alert about this cluster belongs; one that names none belongs where all are welcome."""
+        for rule in self.alerts:
+            if _fits(cluster, rule.clusters) if cluster else "*" in rule.clusters:
+                return rule.channel
+        return None
+
+
+def _fits(name: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name.lower(), glob.lower()) for glob in globs)

@@ -1,0 +1,30 @@
+"""Slack waits 3 s for an acknowledgement: one deadline for all that a listener asks of the memory and of Slack."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+
+from bot.slack import limits
+
+WITHIN_S = limits.ACK_WITHIN_S - 0.5
+"""The rest is for the way there and back."""
+AT_LEAST_S = 0.2
+"""For the last word, whatever came before: a queue that is there takes a job in a few milliseconds."""
+
+_until: ContextVar[float | None] = ContextVar("until", default=None)
+
+
+async def starts(next: Callable[[], Awaitable[None]]) -> None:  # noqa: A002 - Bolt's name
+    """Middleware, the first of all."""
+    _until.set(asyncio.get_running_loop().time() + WITHIN_S)
+    await next()
+
+
+def left_s(at_most: float) -> float:
+    """How long something may take now; outside of a listener, as long as it likes."""
+    until = _until.get()
+    if until is None:
+        return at_most
+    return max(min(until - asyncio.get_running_loop().time(), at_most), AT_LEAST_S)

@@ -1,0 +1,42 @@
+"""Sentences with people in them, as rich text: there a name calls, and text that looks like one does not."""
+
+from __future__ import annotations
+
+from bot.render.clean import one_line
+from bot.slack import words
+from bot.slack.message import Block
+from bot.slack.rich import Element, text
+from bot.slack.rich import blocks as rich_blocks
+from bot.slack.rich import section as rich_section
+from bot.slack.words_fixes import Moment, Said, Who
+
+_LONGEST = 600
+
+
+def lines(*said: Said) -> list[Block]:
+    """A line for each; an empty one is none."""
+    shown = [one for one in said if one]
+    if not shown:
+        return []
+    elements: list[Element] = []
+    for one in shown:
+        elements += [text("\n")] if elements else []
+        elements += [_element(piece) for piece in one if piece]
+    return rich_blocks([rich_section(*elements)])
+
+
+def _element(piece: str | Who | Moment) -> Element:
+    if isinstance(piece, Who):
+        group = piece.id.startswith("S")
+        return {"type": "usergroup", "usergroup_id": piece.id} if group else {"type": "user", "user_id": piece.id}
+    if isinstance(piece, Moment):
+        fallback = f"{piece.at:%H:%M} UTC"
+        return {"type": "date", "timestamp": int(piece.at.timestamp()), "format": "{time}", "fallback": fallback}
+    return text(_spaced(piece))
+
+
+def _spaced(said: str) -> str:
+    """On one line; a space at an end holds two pieces apart."""
+    line = words.cut(one_line(said), _LONGEST)
+    before, after = said[:1].isspace(), said[-1:].isspace()
+    return f"{' ' if before else ''}{line}{' ' if after and line else ''}"

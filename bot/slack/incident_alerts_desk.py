@@ -1,0 +1,72 @@
+"""Posts an alert that came in over HTTP where the policy wants it, and treats it as something that was said there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+from bot.incidents.alerts import Alert
+from bot.incidents.model import Sighting
+from bot.jobs.request import Place
+from bot.policy.model import Policy
+from bot.slack import words_incidents as said
+from bot.slack.hearing import Said
+from bot.slack.incident_desk import IncidentDesk
+from bot.slack.incident_keeper import IncidentKeeper
+from bot.slack.incident_tasks import Do, Task
+from bot.slack.message import Message, section
+from bot.slack.rich import blocks as rich_blocks
+from bot.slack.rich import preformatted
+from bot.slack.speaker import Speaker, Where
+from bot.slack.words import cut
+
+log = logging.getLogger(__name__)
+
+_SHOWN = 1200
+APP = "aksbot-alerts"
+"""Who has said it; nobody needs to allow it, since it has shown the secret."""
+
+
+class AlertsDesk:
+    """Raises CallFailed and StoreAway, after which it is done again."""
+
+    def __init__(self, *, desk: IncidentDesk, keeper: IncidentKeeper, speaker: Speaker, policy: Policy) -> None:
+        self._desk, self._keeper, self._speaker, self._policy = desk, keeper, speaker, policy
+
+    @property
+    def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
+        return {Do.ALERT: self._alert}
+
+    async def _alert(self, task: Task) -> None:
+        """`text` is the alert. One about an incident that is open already is counted there and not posted."""
+        alert, team = Alert.from_json(task.text), task.place.team
+        seen = await self._desk.recognised(alert.text)
+        known = await self._keeper.known(team, seen)
+        if alert.over:
+            if known:
+                # Who sends alerts knows that a condition is over; whether the cause is gone, a check says.
+                await self._keeper.look_soon(team, known, alert.id)
+            return
+        if known:
+            why = f"{alert.source}: {alert.title}"
+            now_ms = int(datetime.now(UTC).timestamp() * 1000)
+            sighting = Sighting(alert.id, known.cluster, seen.codes, why, known.home, known.message_ts, now_ms)
+            await self._keeper.report(team, sighting, task.me)
+            return
+        channel = self._policy.channels.channel_for(seen.cluster)
+        if channel is None:
+            log.warning("an alert was dropped: the policy names no channel for %s", seen.cluster or "it")
+            return
+        posted, _ = await self._speaker.once(_where(team, channel, alert), "alert", _message(alert))
+        one = Said(team, posted.channel, posted.ts, alert.text, app=APP, app_name=alert.source)
+        await self._desk.act(one, seen, task.me)
+
+
+def _where(team: str, channel: str, alert: Alert) -> Where:
+    return Where(f"alert-{alert.id}", Place(team, channel, ""), datetime.now(UTC))
+
+
+def _message(alert: Alert) -> Message:
+    line = said.alert(alert.title, alert.source)
+    return Message(line, (section(line), *rich_blocks([preformatted(cut(alert.text, _SHOWN))])))

@@ -1,0 +1,153 @@
+"""What the bot shows of incidents, made of values alone: the card in the thread, and what it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from bot.incidents.model import Incident, Spot, State, Verdict
+from bot.slack import limits, words
+from bot.slack import words_incidents as said
+from bot.slack.message import Block, Message, Pressed, actions, button, context, section
+from bot.slack.rich import Element, text
+from bot.slack.rich import blocks as rich_blocks
+from bot.slack.rich import section as rich_section
+from handlers.clients.fleet import FleetMember
+from runbooks.library import Library
+
+CHECK, PICK = "incident_check", "incident_pick"
+QUIET, SNOOZE = "incident_quiet", "incident_snooze"
+ALLOW, REFUSE = "incident_allow_app", "incident_refuse_app"
+"""The action ids. `incident_check_0` and so on are numbered."""
+_MOST_CAUSES = 4
+_MOST_PLACES = 5
+
+Address = Callable[[Spot], str]
+"""The link to a thread, or nothing where it cannot be known."""
+
+
+def title_of(library: Library, code: str) -> str:
+    runbook = library.get(code)
+    return runbook.title if runbook else code
+
+
+def card(incident: Incident, library: Library, address: Address, *, home: Incident | None = None) -> Message:
+    """The head of an incident. `home`: the one that this one turned out to be."""
+    headline = _headline(incident, library, home)
+    shown: list[Block] = [section(headline)]
+    if not incident.is_closed and incident.causes:
+        lines = [said.cause(title_of(library, one.code), one.said) for one in incident.causes[:_MOST_CAUSES]]
+        shown.append(section("\n".join(lines)))
+    notes = [said.recognised_by(incident.why)] if incident.why else []
+    if incident.count > 1:
+        notes.append(said.reports(incident.count))
+    if notes:
+        shown.append(context(*notes))
+    if home:
+        shown += _places(said.IT_IS_IN, [home.home], address)
+    elif incident.elsewhere:
+        shown += _places(said.ALSO_IN, incident.elsewhere[:_MOST_PLACES], address)
+    if not incident.is_closed and not incident.silenced:
+        pressed = Pressed(incident.id, incident.cluster)
+        shown.append(actions(button(said.QUIET_HERE, QUIET, pressed), button(said.SNOOZE, SNOOZE, pressed)))
+    return Message(words.fits(headline, limits.MESSAGE_TEXT), tuple(shown))
+
+
+def pointing(line: str, spot: Spot, address: Address) -> Message:
+    """A line that says where something goes on."""
+    return Message(line, (section(line), *_places(said.IT_IS_IN, [spot], address)))
+
+
+def done_by(line: str, user: str) -> Message:
+    """A line about what somebody did; everybody sees who."""
+    return Message(
+        line, (section(line), *rich_blocks([rich_section(text(said.BY), {"type": "user", "user_id": user})]))
+    )
+
+
+def _places(intro: str, spots: Sequence[Spot], address: Address) -> list[Block]:
+    """Links to threads; Slack shows a channel's name to those who may know it."""
+    parts: list[Element] = [text(intro)]
+    for number, spot in enumerate(spots):
+        parts += [text(" · ")] if number else []
+        parts.append({"type": "channel", "channel_id": spot.channel})
+        if link := address(spot):
+            parts += [text(" ("), {"type": "link", "url": link, "text": said.THREAD}, text(")")]
+    return rich_blocks([rich_section(*parts)])
+
+
+def _headline(incident: Incident, library: Library, home: Incident | None) -> str:
+    cluster, code = incident.cluster, _code(incident)
+    title = title_of(library, code)
+    if incident.merged_into and home:
+        return said.merged(title, cluster)
+    if incident.is_closed:
+        return said.closed(title, cluster)
+    if incident.state is State.CHECKING:
+        return said.suspected(title, cluster)
+    if incident.verdict is Verdict.CONFIRMED:
+        return said.confirmed(title, cluster)
+    if incident.verdict is Verdict.NO_CHECK and not incident.causes:
+        return said.no_check(title, cluster, code)
+    if incident.verdict is Verdict.COULD_NOT_CHECK:
+        return said.could_not_check(title, cluster)
+    return (said.found_instead if incident.causes else said.not_confirmed)(title, cluster)
+
+
+def _code(incident: Incident) -> str:
+    """What a confirmed incident is called: its suspect that was found."""
+    known = {one.code for one in incident.causes} | set(incident.known)
+    if incident.verdict is Verdict.CONFIRMED:
+        return next((one for one in incident.codes if one in known), incident.codes[0])
+    return incident.codes[0]
+
+
+def offer(title: str, code: str, sighting: str, clusters: Sequence[str]) -> Message:
+    """What it reads like, and a button for each cluster that may be meant."""
+    one = len(clusters) == 1
+    words_of = (lambda name: said.check_for(name, code)) if one else said.check
+    buttons = [
+        button(words_of(name), f"{CHECK}_{number}", Pressed(sighting, name, code=code), primary=one)
+        for number, name in enumerate(clusters[: limits.ACTIONS_ELEMENTS])
+    ]
+    line = said.reads_like(title, code)
+    line = line if one else f"{line} {said.SEVERAL}"
+    return Message(line, (section(line), actions(*buttons)))
+
+
+def which(title: str, code: str, sighting: str, members: Sequence[FleetMember], *, checked: bool) -> Message:
+    """What was recognised, and a menu where it names no cluster. Without a check the words are all there is."""
+    line = said.reads_like(title, code)
+    if not checked:
+        line = f"{line} {said.NO_CHECK_EXISTS} `/aks runbook {words.escape(code)}`"
+    names = list(dict.fromkeys(one.name for one in members if len(one.name) <= limits.OPTION_TEXT))
+    options = [
+        {"text": {"type": "plain_text", "text": name, "emoji": False}, "value": name}
+        for name in islice(names, limits.OPTIONS)
+    ]
+    if not checked or not options:
+        return Message(line, (section(line),))
+    menu = {
+        "type": "static_select",
+        "action_id": PICK,
+        "placeholder": {"type": "plain_text", "text": said.PICK_PLACEHOLDER, "emoji": False},
+        "options": options,
+    }
+    line = f"{line} {said.NO_CLUSTER}"
+    return Message(
+        line, (section(line), {"type": "actions", "block_id": f"{PICK}:{code}:{sighting}", "elements": [menu]})
+    )
+
+
+def picked(block_id: str) -> tuple[str, str]:
+    """The code and the sighting that waited in the block's id."""
+    _, code, sighting = [*block_id.split(":"), "", ""][:3]
+    return code, sighting
+
+
+def ask_about(app: str, app_name: str, turn: str) -> Message:
+    """May the bot read the posts of this app?"""
+    line = said.allow_posts(app_name)
+    pressed = Pressed(turn, app_name, code=app)
+    row = actions(button(said.ALLOW, ALLOW, pressed, primary=True), button(said.REFUSE, REFUSE, pressed))
+    return Message(line, (section(line), row))

@@ -1,0 +1,222 @@
+"""Reads what was said in channels, in a worker: what it is about, and whether to report, offer, ask or be quiet."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+
+from bot.checked import checked_codes
+from bot.incidents.model import How, Sighting, Spot
+from bot.jobs.request import Place
+from bot.policy.look import Allowed, Asker, may_look
+from bot.policy.model import Policy
+from bot.slack import incident_blocks, replies
+from bot.slack import words_incidents as said
+from bot.slack.gate import Gate
+from bot.slack.hearing import Said
+from bot.slack.incident_keeper import IncidentKeeper
+from bot.slack.incident_places import Places
+from bot.slack.incident_tasks import Do, Task
+from bot.slack.incident_telling import IncidentTelling
+from bot.slack.speaker import Where
+from bot.store.incidents import Incidents
+from bot.store.turns import Turns
+from bot.triage.clusters import FleetNames
+from bot.triage.decide import Certainty
+from bot.triage.recognise import Recogniser, Recognition
+from runbooks.library import Library
+
+log = logging.getLogger(__name__)
+
+_OVER = ("it is over", "it may be over")
+"""Reasons of triage for silence that hold for all that was said in the same breath."""
+_MOST_READ = 20
+"""Messages of a turn that are looked at one by one."""
+
+
+class IncidentDesk:
+    """Raises CallFailed and StoreAway, after which it is done again."""
+
+    def __init__(
+        self,
+        *,
+        keeper: IncidentKeeper,
+        turns: Turns,
+        incidents: Incidents,
+        recogniser: Recogniser,
+        places: Places,
+        telling: IncidentTelling,
+        gate: Gate,
+        policy: Policy,
+        library: Library,
+    ) -> None:
+        self._keeper, self._turns, self._incidents = keeper, turns, incidents
+        self._recogniser, self._places, self._telling = recogniser, places, telling
+        self._gate, self._policy, self._library = gate, policy, library
+
+    @property
+    def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
+        return {Do.TURN: self._turn, Do.CHECK: self._pressed, Do.SILENCE: self._silence_pressed}
+
+    # -- what was said ----------------------------------------------------------------------------------------
+
+    async def _turn(self, task: Task) -> None:
+        team, channel, whose = task.of
+        texts = await self._turns.take(task.text, (team, channel, whose))
+        if texts:
+            turn = [Said.from_json(one) for one in texts]
+            await self.consider(turn, task.me)
+            # An app's words are wanted once somebody allows it.
+            await self._turns.done(task.text, keep=bool(turn[0].app))
+
+    async def consider(self, turn: Sequence[Said], me: str) -> None:
+        """One turn: what it speaks of, and what follows."""
+        first = min(turn, key=lambda one: one.ts)
+        here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else None
+        if here and (first.app or here.silenced or any(one.asks_for_silence for one in turn)):
+            if not first.app and not here.silenced:
+                await self._keeper.silence(first.team, here, Spot(first.channel, first.spot.thread_ts))
+            return
+        fleet = await self._places.fleet()
+        text, seen = self._read([one.text for one in turn], fleet.names)
+        if seen.certainty is Certainty.QUIET or not await self._may_speak(first, me):
+            return
+        if seen.cluster is None and not seen.choices:
+            around = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
+            seen = self._recogniser.recognise(text, fleet.names, around)
+        if here and seen.cluster in (None, here.cluster):
+            return  # people talk about it in its own thread
+        await self.act(first, seen, me)
+
+    def _read(self, texts: Sequence[str], names: FleetNames) -> tuple[str, Recognition]:
+        """What a turn is about: as a whole, or, where small talk drowns it, the message that says most."""
+        text = "\n".join(texts)
+        whole = self._recogniser.recognise(text, names)
+        if whole.certainty is not Certainty.QUIET or len(texts) == 1 or whole.because.startswith(_OVER):
+            return text, whole
+        each = [(one, self._recogniser.recognise(one, names)) for one in texts[:_MOST_READ]]
+        loud = [one for one in each if one[1].certainty is not Certainty.QUIET]
+        return max(loud, key=lambda one: one[1].suspects[0].points, default=(text, whole))
+
+    async def recognised(self, text: str) -> Recognition:
+        """What an alert is about; it has nothing around it."""
+        return self._recogniser.recognise(text, (await self._places.fleet()).names)
+
+    async def _may_speak(self, first: Said, me: str) -> bool:
+        channels = self._policy.channels
+        if not channels.reads_everything and not channels.reads((await self._places.channel(first.channel)).name):
+            return False
+        if not first.app or first.app in channels.alert_apps:
+            return True
+        known = await self._incidents.is_alert_app(first.team, first.app)
+        if known is None and channels.ask_about_apps:
+            await self._ask_about(first, me)
+        return bool(known)
+
+    async def _ask_about(self, first: Said, me: str) -> None:
+        """Once in a channel, about an app."""
+        message = incident_blocks.ask_about(first.app, first.app_name, first.turn)
+        where = Where(f"app-{first.channel}-{first.app}", _place(first, me), datetime.now(UTC))
+        await self._telling.once_where_possible(where, "ask", message)
+
+    async def act(self, first: Said, seen: Recognition, me: str) -> None:
+        """Report what was recognised, offer to check it, ask which cluster, or be quiet."""
+        if seen.certainty is Certainty.QUIET:
+            return
+        if seen.cluster is None:
+            await self._ask_which(first, seen, me)
+            return
+        code = seen.codes[0]
+        if not await self._is_ours(first, seen.cluster, code, me):
+            return
+        why = (seen.suspects[0].why or ("",))[0]
+        sighting = _sighting(first, seen.cluster, seen.codes, why)
+        if await self._keeper.known(first.team, seen) or (
+            seen.certainty is Certainty.SURE and self._policy.channels.auto_check
+        ):
+            await self._keeper.report(first.team, sighting, first.user or me)
+            return
+        key = f"offer {first.team} {first.channel} {seen.cluster} {code} {int(time.time() // 3600)}"
+        if await self._incidents.claim(key, first.id):
+            title = incident_blocks.title_of(self._library, code)
+            offer = incident_blocks.offer(title, code, first.id, [seen.cluster])
+            await self._telling.once_where_possible(_where(first, me), "offer", offer)
+
+    async def _is_ours(self, first: Said, cluster: str, code: str, me: str) -> bool:
+        """Whether the bot may speak of this cluster to these people, and nobody has muted it."""
+        if not self._policy.channels.speaks_of(cluster):
+            return False
+        if not await self._may_see(first, cluster, me):
+            return False
+        muted = await self._incidents.mutes(first.team, _now_ms())
+        return not any(one.code in (code, "*") and one.cluster.lower() == cluster.lower() for one in muted)
+
+    async def _may_see(self, first: Said, cluster: str, me: str) -> bool:
+        if first.app:
+            return isinstance(may_look(self._policy.look, Asker(first.team, me), first.channel, cluster), Allowed)
+        refused = await self._gate.refusal(_place(first, me), cluster, stranger=first.stranger)
+        return refused is None
+
+    async def _ask_which(self, first: Said, seen: Recognition, me: str) -> None:
+        """No cluster, or several: people are asked, once in a thread, and once an hour in a channel."""
+        if not seen.choices and seen.certainty is not Certainty.SURE:
+            return
+        code, fleet = seen.codes[0], await self._places.fleet()
+        title = incident_blocks.title_of(self._library, code)
+        choices = [one for one in seen.choices if await self._is_ours(first, one, code, me)]
+        if seen.choices and not choices:
+            return
+        key = f"which {first.team} {first.channel} {code} {' '.join(choices)} {int(time.time() // 3600)}"
+        if not await self._incidents.claim(key, first.id):
+            return
+        if choices:
+            message = incident_blocks.offer(title, code, first.id, choices)
+        elif fleet.problem:
+            message = replies.only(said.no_fleet(fleet.problem.what, fleet.problem.why, fleet.problem.do))
+        else:
+            seen_by = [one for one in fleet.members if await self._may_see(first, one.name, me)]
+            checked = code in checked_codes()
+            message = incident_blocks.which(title, code, first.id, seen_by, checked=checked)
+        await self._telling.once_where_possible(_where(first, me), "which", message)
+
+    # -- incidents --------------------------------------------------------------------------------------------
+
+    # -- people -----------------------------------------------------------------------------------------------
+
+    async def _pressed(self, task: Task) -> None:
+        """Somebody wants it checked."""
+        place = task.place
+        spot = Spot(place.channel, place.thread_ts or place.message_ts or "")
+        why = incident_blocks.title_of(self._library, task.code)
+        now_ms = _now_ms()
+        sighting = Sighting(task.id, task.cluster, (task.code,), why, spot, spot.thread_ts, now_ms)
+        joined = await self._keeper.report(place.team, sighting, place.user)
+        if joined.how is How.REPEAT:
+            await self._keeper.answer_again(task, joined.incident, spot)
+
+    async def _silence_pressed(self, task: Task) -> None:
+        team = task.place.team
+        incident = (await self._incidents.book(team, task.cluster)).get(task.incident)
+        if incident is None:
+            where = Where(task.id, task.place, datetime.now(UTC))
+            await self._telling.once_where_possible(where, "gone", replies.only(said.GONE))
+        elif not incident.silenced:
+            await self._keeper.silence(team, incident, Spot(task.place.channel, task.place.thread_ts or ""))
+
+
+def _sighting(first: Said, cluster: str, codes: tuple[str, ...], why: str) -> Sighting:
+    return Sighting(first.id, cluster, codes, why, first.spot, first.ts, _now_ms())
+
+
+def _place(first: Said, me: str) -> Place:
+    return Place(first.team, first.channel, first.user or me, thread_ts=first.spot.thread_ts)
+
+
+def _where(first: Said, me: str) -> Where:
+    return Where(f"sighting-{first.id}", _place(first, me), datetime.now(UTC))
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

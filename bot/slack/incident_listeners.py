@@ -1,0 +1,223 @@
+"""What the bot hears where nobody speaks to it: messages in channels, channels that appear, and clicks there."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from datetime import timedelta
+from typing import Any
+
+from slack_bolt import BoltResponse
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond
+
+from bot.incidents.spans import Spans
+from bot.jobs.request import Place
+from bot.metrics import Metrics
+from bot.slack import commands, heard, hearing, incident_blocks, replies, words
+from bot.slack.incident_queue import IncidentQueue
+from bot.slack.incident_tasks import Do, Task
+from bot.slack.intake import Intake, private
+from bot.slack.message import Message, Pressed
+from bot.store.away import StoreAway
+from bot.store.turns import Turns
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+MUTES = frozenset({commands.MUTE, commands.UNMUTE})
+
+
+class IncidentListeners:
+    """Registered before the other listeners: the first one that fits hears an event."""
+
+    def __init__(self, intake: Intake, turns: Turns, queue: IncidentQueue, spans: Spans, metrics: Metrics) -> None:
+        self._intake, self._turns, self._queue = intake, turns, queue
+        self._spans, self._metrics = spans, metrics
+
+    def listen(self, app: AsyncApp) -> None:
+        app.event("message", matchers=[_is_in_a_channel])(self.message)
+        app.event("app_mention", matchers=[_asks_for_silence])(self.silence_wanted)
+        app.event("app_mention", matchers=[_mentions_mute])(self.mute_mentioned)
+        app.event("message", matchers=[_tells_us_to_mute])(self.mute_told)
+        app.command("/aks", matchers=[_is_about_muting])(self.mute)
+        app.event("channel_created")(self.channel_appeared)
+        app.event("channel_rename")(self.channel_appeared)
+        app.event("member_joined_channel")(self.arrived)
+        app.action(re.compile(rf"^{incident_blocks.CHECK}_\d+$"))(self.check)
+        app.action(incident_blocks.PICK)(self.pick)
+        for action, do in (
+            (incident_blocks.QUIET, Do.SILENCE),
+            (incident_blocks.SNOOZE, Do.SNOOZE),
+            (incident_blocks.ALLOW, Do.ALLOW),
+            (incident_blocks.REFUSE, Do.ALLOW),
+        ):
+            app.action(action)(self._pressed(do))
+
+    # -- what is said -----------------------------------------------------------------------------------------
+
+    async def message(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
+        """Kept until its turn closes. What could not be kept is not acknowledged: Slack says it again."""
+        me = hearing.Me(context.bot_user_id or "", context.bot_id or "", str(body.get("api_app_id") or ""))
+        heard_here = hearing.read(body, me, time.time())
+        if isinstance(heard_here, hearing.Ignored):
+            self._metrics.heard.labels(heard_here.name.lower()).inc()
+            return None
+        self._metrics.heard.labels("message").inc()
+        try:
+            await self._hear(body, heard_here, me)
+        except StoreAway as away:
+            log.warning("a message was not taken in: %s", away)
+            return BoltResponse(status=503)
+        return None
+
+    async def _hear(self, body: Body, one: hearing.Said, me: hearing.Me) -> None:
+        lasts = self._spans.turn if one.takes_turns else timedelta()
+        kept = await self._turns.hear(hearing.names(body, one), one.turn, one.of, one.as_json(), lasts)
+        if kept.needs_job:
+            place = Place(one.team, one.channel, one.user or me.user)
+            task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=one.of)
+            await self._queue.submit(task, after_s=lasts.total_seconds())
+
+    async def silence_wanted(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
+        """`@aksbot stop` in a thread."""
+        event, me = body["event"], context.bot_user_id or ""
+        if heard.is_stranger(body):
+            return None
+        one = hearing.Said(
+            str(body["team_id"]),
+            str(event["channel"]),
+            str(event["ts"]),
+            str(event.get("text") or ""),
+            str(event.get("user") or ""),
+            thread_ts=str(event["thread_ts"]),
+            edited="stop",
+        )
+        try:
+            await self._hear(body, one, hearing.Me(me, "", ""))
+        except StoreAway as away:
+            log.warning("a message was not taken in: %s", away)
+            return BoltResponse(status=503)
+        return None
+
+    # -- channels ---------------------------------------------------------------------------------------------
+
+    async def channel_appeared(self, body: Body) -> BoltResponse | None:
+        channel = body["event"]["channel"]
+        place = Place(str(body["team_id"]), str(channel["id"]), "")
+        name = f"appeared-{channel['id']}-{body.get('event_id')}"
+        return await self._submitted(Task(name, Do.APPEARED, place, text=str(channel.get("name") or "")))
+
+    async def arrived(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
+        event = body["event"]
+        if event.get("user") != context.bot_user_id:
+            return None
+        place = Place(str(body["team_id"]), str(event["channel"]), str(event.get("inviter") or ""))
+        return await self._submitted(Task(f"arrived-{place.channel}-{event.get('event_ts')}", Do.ARRIVED, place))
+
+    async def _submitted(self, task: Task) -> BoltResponse | None:
+        try:
+            await self._queue.submit(task)
+        except StoreAway as away:
+            log.warning("%s was not taken in: %s", task.id, away)
+            return BoltResponse(status=503)
+        return None
+
+    # -- what is pressed --------------------------------------------------------------------------------------
+
+    async def check(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+        await ack()
+        pressed = Pressed.load(body["actions"][0]["value"])
+        await self._check(body, respond, pressed.cluster, pressed.code or "", pressed.request)
+
+    async def pick(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+        await ack()
+        action = body["actions"][0]
+        code, sighting = incident_blocks.picked(action["block_id"])
+        await self._check(body, respond, action["selected_option"]["value"], code, sighting)
+
+    async def _check(self, body: Body, respond: AsyncRespond, cluster: str, code: str, sighting: str) -> None:
+        self._metrics.heard.labels("incident_check").inc()
+        place = heard.click_place(body)
+        refused = await self._intake.refusal(place, cluster, body)
+        if refused is None:
+            task = Task(heard.click_id(body), Do.CHECK, place, cluster=cluster, incident=sighting, code=code)
+            refused = await self._taken(task)
+        if refused:
+            await respond(**private(refused), replace_original=False)
+
+    def _pressed(self, do: Do) -> Any:
+        async def pressed(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+            self._metrics.heard.labels(do.value).inc()
+            await ack()
+            action, place = body["actions"][0], heard.click_place(body)
+            value = Pressed.load(action["value"])
+            refused = self._intake.stranger_refusal(place, body)
+            if refused is None and do is not Do.ALLOW:
+                refused = await self._intake.refusal(place, value.cluster, body)
+            if refused is None:
+                task = Task(
+                    heard.click_id(body),
+                    do,
+                    place,
+                    cluster=value.cluster,
+                    incident=value.request,
+                    code=value.code or "",
+                    text=str(body.get("message", {}).get("ts") or ""),
+                    number=int(action["action_id"] == incident_blocks.ALLOW),
+                )
+                refused = await self._taken(task)
+            if refused:
+                await respond(**private(refused), replace_original=False)
+
+        return pressed
+
+    async def _taken(self, task: Task) -> Message | None:
+        try:
+            await self._queue.submit(task)
+        except StoreAway as away:
+            return replies.only(words.away(away))
+        return None
+
+    # -- muting -----------------------------------------------------------------------------------------------
+
+    async def mute(self, ack: AsyncAck, body: Body) -> None:
+        self._metrics.heard.labels("command").inc()
+        place, text = heard.command_place(body), str(body.get("text") or "")
+        refused = await self._taken(Task(heard.command_id(body), Do.MUTE, place, text=text))
+        await ack(**private(refused or replies.only(words.ONE_MOMENT)))
+
+    async def mute_mentioned(self, body: Body) -> BoltResponse | None:
+        if not heard.has_an_author(body) or heard.is_stranger(body):
+            return None
+        return await self._mute_said(body, heard.mention_place(body))
+
+    async def mute_told(self, body: Body) -> BoltResponse | None:
+        return None if heard.is_stranger(body) else await self._mute_said(body, heard.direct_place(body))
+
+    async def _mute_said(self, body: Body, place: Place) -> BoltResponse | None:
+        asked = commands.read_mention(str(body["event"].get("text") or ""))
+        text = f"{asked.word} {asked.rest}"
+        return await self._submitted(Task(heard.mention_id(body), Do.MUTE, place, text=text))
+
+
+async def _is_in_a_channel(body: Body) -> bool:
+    return body["event"].get("channel_type") in ("channel", "group")
+
+
+async def _asks_for_silence(body: Body) -> bool:
+    event = body["event"]
+    return bool(event.get("thread_ts")) and hearing.asks_for_silence(str(event.get("text") or ""))
+
+
+async def _is_about_muting(body: Body) -> bool:
+    return commands.read_command(str(body.get("text") or "")).word in MUTES
+
+
+async def _tells_us_to_mute(body: Body) -> bool:
+    return heard.is_said_to_us(body) and await _mentions_mute(body)
+
+
+async def _mentions_mute(body: Body) -> bool:
+    return commands.read_mention(str(body["event"].get("text") or "")).word in MUTES

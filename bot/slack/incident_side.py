@@ -1,0 +1,99 @@
+"""The part of the bot that reads along, put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+
+from bot.incidents.spans import Spans
+from bot.jobs.watch import Runner
+from bot.policy.model import Policy
+from bot.slack import words
+from bot.slack.asks import Ask, What
+from bot.slack.blocks import AnswerMessages
+from bot.slack.calls import Calls
+from bot.slack.gate import Gate
+from bot.slack.incident_alerts_desk import AlertsDesk
+from bot.slack.incident_desk import IncidentDesk
+from bot.slack.incident_keeper import IncidentKeeper
+from bot.slack.incident_people_desk import IncidentPeopleDesk
+from bot.slack.incident_places import Places
+from bot.slack.incident_queue import IncidentQueue
+from bot.slack.incident_tasks import Task
+from bot.slack.incident_telling import IncidentTelling
+from bot.slack.message import Message
+from bot.slack.people import People
+from bot.slack.replier import Replier
+from bot.slack.speaker import Speaker
+from bot.slack.voice import Voice
+from bot.store.incidents import Incidents
+from bot.store.state import State
+from bot.store.turns import Turns
+from bot.triage.recognise import Recogniser
+from handlers.clients.arm import ArmReader
+from handlers.problem import Problem
+from runbooks.library import Library
+
+
+@dataclass(frozen=True)
+class IncidentSide:
+    """What listeners and the queue need of it."""
+
+    queue: IncidentQueue
+    keeper: IncidentKeeper
+    turns: Turns
+    spans: Spans
+
+
+def incident_side(
+    redis: Redis,
+    *,
+    calls: Calls,
+    state: State,
+    voice: Voice,
+    speaker: Speaker,
+    replier: Replier,
+    people: People,
+    gate: Gate,
+    policy: Policy,
+    library: Library,
+    arm: ArmReader,
+    run: Runner,
+    spans: Spans,
+) -> IncidentSide:
+    turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
+    telling = IncidentTelling(speaker, places, people, library)
+
+    async def tell_given_up(task: Task, problem: Problem) -> None:
+        ask = Ask(task.id, What.REPLY, task.place)
+        await replier.privately(ask, AnswerMessages(Message(words.problem(problem)), ()))
+
+    queue = IncidentQueue(tell_given_up)
+    keeper = IncidentKeeper(queue=queue, incidents=incidents, telling=telling, run=run, spans=spans)
+    desk = IncidentDesk(
+        keeper=keeper,
+        turns=turns,
+        incidents=incidents,
+        recogniser=Recogniser(library),
+        places=places,
+        telling=telling,
+        gate=gate,
+        policy=policy,
+        library=library,
+    )
+    about_people = IncidentPeopleDesk(
+        desk=desk,
+        telling=telling,
+        incidents=incidents,
+        turns=turns,
+        places=places,
+        voice=voice,
+        replier=replier,
+        gate=gate,
+        policy=policy,
+        library=library,
+    )
+    alerts = AlertsDesk(desk=desk, keeper=keeper, speaker=speaker, policy=policy)
+    queue.do(desk.work, keeper.work, about_people.work, alerts.work)
+    return IncidentSide(queue, keeper, turns, spans)

@@ -1,0 +1,112 @@
+"""The books of incidents in Redis, who may post alerts, and what is muted. A change is one compare-and-set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TypeVar
+
+from redis.asyncio import Redis
+
+from bot.incidents.model import Book, Incident, Spot
+from bot.incidents.mutes import Mute
+from bot.store import keys
+from bot.store.away import StoreAway, reachable
+
+T = TypeVar("T")
+
+_TRIES = 200
+
+_WRITE = """
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1
+"""
+
+
+class Incidents:
+    """Every call may raise StoreAway."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._write = redis.register_script(_WRITE)
+
+    # -- books ------------------------------------------------------------------------------------------------
+
+    async def book(self, team: str, cluster: str) -> Book:
+        with reachable():
+            return Book.from_json(str(await self._redis.get(keys.incidents(team, cluster)) or ""))
+
+    async def change(self, team: str, cluster: str, change: Callable[[Book], tuple[Book, T]]) -> T:
+        """Change a book. What several want at once is decided here, one after the other."""
+        key, lasts_ms = keys.incidents(team, cluster), int(keys.INCIDENT_TTL.total_seconds() * 1000)
+        for _ in range(_TRIES):
+            with reachable():
+                before = str(await self._redis.get(key) or "")
+            book, result = change(Book.from_json(before))
+            after = book.as_json()
+            if after == (before or "[]"):
+                return result
+            with reachable():
+                if await self._write(keys=[key], args=[before, after, lasts_ms]):
+                    return result
+        raise StoreAway("so many write to this cluster's incidents at once that none gets through")
+
+    async def speaks_in(self, team: str, spot: Spot, cluster: str) -> None:
+        """This thread is about a cluster's incident."""
+        with reachable():
+            name = keys.incident_thread(team, spot.channel, spot.thread_ts)
+            await self._redis.set(name, cluster, ex=keys.INCIDENT_TTL)
+
+    async def cluster_of(self, team: str, spot: Spot) -> str | None:
+        """The cluster of whose incident a thread speaks."""
+        with reachable():
+            found = await self._redis.get(keys.incident_thread(team, spot.channel, spot.thread_ts))
+        return str(found) if found else None
+
+    async def told_in(self, team: str, spot: Spot) -> Incident | None:
+        """The incident of a thread."""
+        cluster = await self.cluster_of(team, spot)
+        return (await self.book(team, cluster)).told_in(spot) if cluster else None
+
+    async def claim(self, what: str, who: str) -> bool:
+        """Whether this one may do what is done once in a day; whoever was told so still may."""
+        with reachable():
+            await self._redis.set(keys.claim(what), who, nx=True, ex=keys.EVENT_TTL)
+            return str(await self._redis.get(keys.claim(what))) == who
+
+    # -- who may post alerts ----------------------------------------------------------------------------------
+
+    async def is_alert_app(self, team: str, app: str) -> bool | None:
+        """Whether somebody has allowed this app, or refused it; None where nobody was asked."""
+        with reachable():
+            said = await self._redis.hget(keys.alert_apps(team), app)
+        return None if said is None else bool(json.loads(said)["allowed"])
+
+    async def allow_app(self, team: str, app: str, by: str, *, allowed: bool) -> bool:
+        """What somebody decided; the first word counts. Whether this was it."""
+        text = json.dumps({"allowed": allowed, "by": by})
+        with reachable():
+            return bool(await self._redis.hsetnx(keys.alert_apps(team), app, text))
+
+    # -- what is muted ----------------------------------------------------------------------------------------
+
+    async def mute(self, team: str, mute: Mute) -> None:
+        with reachable():
+            await self._redis.hset(keys.mutes(team), mute.name, json.dumps(asdict(mute)))
+
+    async def unmute(self, team: str, code: str, cluster: str) -> bool:
+        """Whether there was anything to take away."""
+        with reachable():
+            return bool(await self._redis.hdel(keys.mutes(team), Mute(code, cluster, 0).name))
+
+    async def mutes(self, team: str, now_ms: int) -> list[Mute]:
+        """Those that hold now, the next to end first."""
+        with reachable():
+            kept = await self._redis.hgetall(keys.mutes(team))
+            found = {str(name): Mute(**json.loads(text)) for name, text in kept.items()}
+            over = [name for name, one in found.items() if one.until_ms <= now_ms]
+            if over:
+                await self._redis.hdel(keys.mutes(team), *over)
+        return sorted((one for one in found.values() if one.until_ms > now_ms), key=lambda one: one.until_ms)

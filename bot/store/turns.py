@@ -1,0 +1,85 @@
+"""What was said in channels, until it is dealt with. What one person says within seconds is one turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from redis.asyncio import Redis
+
+from bot.store import keys
+from bot.store.away import reachable
+
+_HEAR = """
+local before = redis.call('GET', KEYS[1]) or redis.call('GET', KEYS[2])
+if before then return {before, redis.call('EXISTS', ARGV[4] .. before) == 1 and 'done' or 'again'} end
+local turn = redis.call('GET', KEYS[3])
+local how = 'added'
+if not turn then
+  turn, how = ARGV[1], 'first'
+  if tonumber(ARGV[5]) > 0 then redis.call('SET', KEYS[3], turn, 'PX', ARGV[5]) end
+end
+redis.call('SET', KEYS[1], turn, 'EX', ARGV[6])
+redis.call('SET', KEYS[2], turn, 'EX', ARGV[6])
+redis.call('RPUSH', ARGV[3] .. turn, ARGV[2])
+redis.call('EXPIRE', ARGV[3] .. turn, ARGV[6])
+return {turn, how}
+"""
+
+_TAKE = """
+if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+if redis.call('EXISTS', KEYS[3]) == 1 then return {} end
+return redis.call('LRANGE', KEYS[1], 0, -1)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """In which turn a message is."""
+
+    turn: str
+    needs_job: bool
+    """Whether somebody must see that the turn is dealt with: it is new, or nobody knows that it was."""
+
+
+class Turns:
+    """Every call may raise StoreAway."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._hear = redis.register_script(_HEAR)
+        self._take = redis.register_script(_TAKE)
+
+    async def hear(
+        self, names: tuple[str, str], turn: str, of: tuple[str, str, str], text: str, lasts: timedelta
+    ) -> Heard:
+        """Keep a message, once. `names` are those by which a repetition is known; `turn` is what a new turn is called.
+
+        `of`: workspace, channel, and who speaks in which thread.
+        """
+        used = [keys.heard(names[0]), keys.heard(names[1]), keys.turn_of(*of)]
+        kept_s, lasts_ms = int(keys.TURN_TTL.total_seconds()), int(lasts.total_seconds() * 1000)
+        values: list[str | int] = [turn, text, keys.turn(""), keys.turn_done(""), lasts_ms, kept_s]
+        with reachable():
+            found, how = await self._hear(keys=used, args=values)
+        return Heard(str(found), str(how) in ("first", "again"))
+
+    async def take(self, turn: str, of: tuple[str, str, str]) -> list[str]:
+        """Close a turn; its messages, or nothing where it has been dealt with."""
+        with reachable():
+            found = await self._take(keys=[keys.turn(turn), keys.turn_of(*of), keys.turn_done(turn)], args=[turn])
+        return [str(one) for one in found]
+
+    async def kept(self, turn: str) -> list[str]:
+        """The messages of a turn, also of one that was dealt with."""
+        with reachable():
+            return [str(one) for one in await self._redis.lrange(keys.turn(turn), 0, -1)]
+
+    async def done(self, turn: str, *, keep: bool = False) -> None:
+        """Nobody needs to look at it again. Its messages stay known as heard; with `keep` they can be read, too."""
+        with reachable():
+            async with self._redis.pipeline(transaction=True) as together:
+                together.set(keys.turn_done(turn), "1", ex=keys.TURN_TTL)
+                if not keep:
+                    together.delete(keys.turn(turn))
+                await together.execute()

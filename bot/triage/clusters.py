@@ -1,0 +1,199 @@
+"""Which cluster of the fleet a text names: by name, near miss, ARM id, API server address or node resource group."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from handlers.clients.fleet import FleetMember
+
+_PIECE = re.compile(r"[a-z0-9]+")
+_GAP = re.compile(r"[-_ .]")
+_MOST_PIECES = 8
+_MOST_READ = 2_000
+"""Pieces of a text; a name stands in its first or last lines."""
+_SHORTEST_MISS = 6
+"""Letters of a name that may be misspelt; shorter ones are near to too much."""
+_COMPARED = 300
+"""In a larger fleet a near miss is compared with the names one slip away only."""
+_ANOTHER = re.compile(r"[-_]\d{1,3}(?![\w.-])")
+"""`prod-weu-2` is no name for prod-weu."""
+_PLAIN = frozenset(
+    ("aks", "cluster", "dev", "edge", "k8s", "main", "prod", "production", "qa", "shared", "stage", "staging", "test")
+)
+"""Names that are words: they count only beside the word cluster, or in quotes."""
+_SPOKEN_OF_BEFORE = re.compile(r"(?:\bclusters?\W{1,3}|\baks\W{1,3}|[`'\"*/=:])$")
+_SPOKEN_OF_AFTER = re.compile(r"\W{1,2}cluster\b|[`'\"*]")
+_VERB = re.compile(r"^ (?:a|an|the|it|this|that|his|her|our|my|some|with)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A cluster that a text names, and how: the lower the rank, the surer."""
+
+    name: str
+    by: str
+    rank: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class FleetNames:
+    """The names of a fleet, ready to be looked for. Make it once per fleet."""
+
+    names: tuple[str, ...]
+    ties: Mapping[str, str] = field(default_factory=dict)
+    """What ties to a cluster by evidence: its resource group in an id, a node's or scale set's name, an address."""
+    _pieces: int = field(init=False, repr=False)
+    _whole: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
+    _missed: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        whole: dict[str, list[str]] = defaultdict(list)
+        missed: dict[str, list[str]] = defaultdict(list)
+        for name in dict.fromkeys(self.names):
+            squeezed = _squeezed(name)
+            if not squeezed:
+                continue
+            whole[squeezed].append(name)
+            if len(squeezed) >= _SHORTEST_MISS:
+                for shorter in {squeezed, *_one_less(squeezed)}:
+                    missed[shorter].append(name)
+        longest = max((len(_PIECE.findall(name.lower())) for name in self.names), default=0)
+        object.__setattr__(self, "_pieces", min(longest, _MOST_PIECES))
+        object.__setattr__(self, "_whole", {key: tuple(one) for key, one in whole.items()})
+        object.__setattr__(self, "_missed", {key: tuple(one) for key, one in missed.items()})
+
+    @classmethod
+    def of(cls, members: Iterable[FleetMember]) -> FleetNames:
+        """A fleet as Azure gives it. A resource group ties to a cluster if it is the only one in there."""
+        members = tuple(members)
+        inside: dict[str, list[str]] = defaultdict(list)
+        for one in members:
+            inside[one.group.lower()].append(one.name)
+        alone = {group: names[0] for group, names in inside.items() if group and len(names) == 1}
+        return cls(
+            tuple(one.name for one in members), {f"resourcegroups/{group}/": name for group, name in alone.items()}
+        )
+
+    def find(self, text: str) -> list[Named]:
+        """The clusters that the text names, the surest first, each once."""
+        lower = text.lower()
+        found = [*self._exact(lower), *self._tied(lower)]
+        if not found:
+            found = list(self._misspelt(lower))
+        best: dict[str, Named] = {}
+        for one in sorted(found, key=lambda one: (one.rank, one.at)):
+            best.setdefault(one.name.lower(), one)
+        return list(best.values())
+
+    def _exact(self, lower: str) -> Iterator[Named]:
+        pieces = _pieces(lower)
+        at = 0
+        while at < len(pieces):
+            taken = 1
+            for count in range(min(self._pieces, len(pieces) - at), 0, -1):
+                run = pieces[at : at + count]
+                names = self._whole.get("".join(piece[0] for piece in run))
+                how = _joined(lower, run) if names else None
+                if names and how is not None and _meant(lower, run, names):
+                    yield from (Named(name, how[0], how[1], run[0].start()) for name in names)
+                    taken = count
+                    break
+            at += taken
+
+    def _tied(self, lower: str) -> Iterator[Named]:
+        for tied, name in self.ties.items():
+            at = lower.find(tied.lower())
+            if at >= 0:
+                yield Named(name, f"{tied.strip('/')} belongs to it", 3, at)
+
+    def _misspelt(self, lower: str) -> Iterator[Named]:
+        for word in re.finditer(r"[a-z0-9]+(?:[-_][a-z0-9]+)+|[a-z0-9]{6,63}", lower[: 40 * _MOST_READ]):
+            squeezed = word[0].replace("-", "").replace("_", "")
+            if not _SHORTEST_MISS <= len(squeezed) <= 63:
+                continue
+            near = {name for key in {squeezed, *_one_less(squeezed)} for name in self._missed.get(key, ())}
+            close = {name for name in near if _one_letter_off(squeezed, _squeezed(name))}
+            if close and len(self.names) <= _COMPARED:
+                close |= {name for name in self.names if _within_two(squeezed, _squeezed(name))}
+            for name in sorted(close):
+                yield Named(name, f"it is near to “{word[0]}”", 5, word.start())
+
+
+def chosen(found: Iterable[Named]) -> tuple[str | None, tuple[str, ...]]:
+    """The one cluster that is meant, or those among which a person has to choose."""
+    ranked = sorted(found, key=lambda one: (one.rank, one.at))
+    if not ranked:
+        return None, ()
+    surest = [one.name for one in ranked if one.rank == ranked[0].rank]
+    return (surest[0], ()) if len(surest) == 1 else (None, tuple(surest))
+
+
+def _pieces(lower: str) -> list[re.Match[str]]:
+    found: list[re.Match[str]] = []
+    for one in _PIECE.finditer(lower):
+        found.append(one)
+        if len(found) == _MOST_READ:
+            break
+    return found
+
+
+def _joined(lower: str, run: list[re.Match[str]]) -> tuple[str, int] | None:
+    """How the pieces of a name stand together in the text, or None if they do not."""
+    gaps = [lower[one.end() : after.start()] for one, after in pairwise(run)]
+    if not all(len(gap) == 1 and _GAP.match(gap) for gap in gaps):
+        return None
+    before, after = lower[: run[0].start()][-1:], lower[run[-1].end() :][:1]
+    if _ANOTHER.match(lower, run[-1].end()):
+        return None
+    inside = before in ("-", "_") or after in ("-", "_")
+    if " " in gaps:
+        return None if _VERB.match(lower[run[-1].end() :][:12]) else ("its name, spelt apart", 4)
+    return ("a name that holds its name", 2) if inside else ("its name", 1)
+
+
+def _meant(lower: str, run: list[re.Match[str]], names: tuple[str, ...]) -> bool:
+    if not all(name.lower() in _PLAIN or len(name) < 4 for name in names):
+        return True
+    start, end = run[0].start(), run[-1].end()
+    before, after = lower[max(0, start - 12) : start], lower[end : end + 12]
+    return bool(_SPOKEN_OF_BEFORE.search(before) or _SPOKEN_OF_AFTER.match(after))
+
+
+def _squeezed(name: str) -> str:
+    return "".join(_PIECE.findall(name.lower()))
+
+
+def _within_two(one: str, other: str) -> bool:
+    """Two slips away: near enough that nobody can tell which of two names was meant."""
+    if abs(len(one) - len(other)) > 2:
+        return False
+    before = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        row = [at]
+        for place, mark in enumerate(other, 1):
+            row.append(min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != mark)))
+        before = row
+    return before[-1] <= 2
+
+
+def _one_less(word: str) -> Iterator[str]:
+    return (word[:at] + word[at + 1 :] for at in range(len(word)))
+
+
+def _one_letter_off(one: str, other: str) -> bool:
+    """One letter more, less, other, or two swapped. A digit is never a slip: edge-03 is not edge-01."""
+    if one == other:
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    a, b = one[start:], other[start:]
+    for cut_a, cut_b in ((1, 0), (0, 1), (1, 1), (2, 2)):
+        if a[cut_a:] == b[cut_b:]:
+            gone = a[:cut_a] + b[:cut_b]
+            swapped = cut_a < 2 or a[:2] == b[:2][::-1]
+            return swapped and gone.isalpha()
+    return False

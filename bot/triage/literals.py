@@ -1,0 +1,76 @@
+"""Which text a regular expression cannot do without: looking for that first is a hundred times cheaper.
+
+`(?i)lookup \\S{1,80}\\.local` needs "lookup "; `(SubnetIsFull|is full)` needs one of two. All in lower case.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+# The standard library's own parser, so that what is found agrees with what `re` will do. A test holds that it does.
+_parser: Any = importlib.import_module("re._parser")
+_SHORTEST = 3
+_MOST = 40
+"""Alternatives; past these, running the expression is as cheap."""
+
+Needs = tuple[str, ...]
+
+
+def needs(pattern: str) -> Needs:
+    """One of these is in every text that the pattern matches, in any case. Nothing: it cannot be told."""
+    return _best(_of(_parser.parse(pattern))) or ()
+
+
+def _best(found: Iterator[Needs]) -> Needs | None:
+    usable = [one for one in found if len(one) <= _MOST and min(map(len, one)) >= _SHORTEST]
+    return max(usable, key=lambda one: (min(map(len, one)), -len(one)), default=None)
+
+
+def _of(parts: Any) -> Iterator[Needs]:
+    """Each group of alternatives that this sequence cannot do without."""
+    run = ""
+    for operation, argument in parts:
+        letter = _letter(str(operation), argument)
+        if letter:
+            run += letter
+            continue
+        if run:
+            yield (run,)
+        run = ""
+        yield from _inside(str(operation), argument)
+    if run:
+        yield (run,)
+
+
+def _inside(operation: str, argument: Any) -> Iterator[Needs]:
+    if operation == "SUBPATTERN":
+        yield from _of(argument[3])
+    elif operation in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and argument[0] >= 1:
+        yield from _of(argument[2])
+    elif operation == "BRANCH":
+        branches = [_best(_of(branch)) for branch in argument[1]]
+        if all(branches):
+            yield tuple(dict.fromkeys(one for branch in branches for one in branch or ()))
+
+
+def _letter(operation: str, argument: Any) -> str:
+    """The one letter that this must be, in whatever case."""
+    if operation == "LITERAL":
+        return _lower(argument)
+    if operation == "IN" and all(str(kind) == "LITERAL" for kind, _ in argument):
+        letters = {_lower(value) for _, value in argument}
+        return letters.pop() if len(letters) == 1 else ""
+    return ""
+
+
+def _lower(codepoint: int) -> str:
+    lower = chr(codepoint).lower()
+    return lower if lower.isascii() else ""
+
+
+def lowered(text: str) -> str:
+    """Lower case, letter by letter: the same length as the text, so that places agree."""
+    return text.lower() if text.isascii() else re.sub("[^\\W\\d_]", lambda one: one[0].lower()[:1], text)

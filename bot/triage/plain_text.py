@@ -1,0 +1,65 @@
+"""What a message says once disguise, escapes and bulk are taken off it. Everything after this works on bounded text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+LONGEST = 7_000
+"""Characters that are judged: what an error says stands in its first and last lines, or on lines that say so."""
+_HEAD, _TAIL = 3_500, 1_500
+_LONGEST_LINE = 800
+_SKIMMED = 60_000
+"""Characters of a long text in which telling lines are looked for; 10 MB may be pasted."""
+
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+_LOOKALIKES = str.maketrans(
+    "аеорсухіјѕԁԛԝһԍΑΒΕΖΗΙΚΜΝΟΡΤΥΧοАВЕКМНОРСТУХ’‘‛“”„′″‐‑‒–—−",
+    "aeopcyxijsdqwhgABEZHIKMNOPTYXoABEKMHOPCTYX'''\"\"\"'\"------",
+)
+"""Letters of other scripts that read as Latin ones, and typographic quotes and dashes."""
+_ESCAPED_QUOTE = re.compile(r"\\{1,16}([\"'/])")
+_ESCAPED_BREAK = re.compile(r"\\{1,16}r?\\{0,16}n(?=[^a-z]|[a-z]{1,12}[ :=])")
+_EMPTY_LINES = re.compile(r"\n[\n\r]{2,}")
+_BLANKS = re.compile(r" {60,}")
+_WIDE = " " * 40
+"""As wide as a gap between columns needs to be."""
+_TELLING = re.compile(
+    r"error|fail|denied|forbidden|exceed|exit (?:status|code)|timed? ?out|refused|not found|NotReady|OOM|\"code\"|"
+    r"SubCode",
+    re.IGNORECASE,
+)
+
+
+def plain(text: str) -> str:
+    """The text in plain letters, its escaped JSON unwrapped, no longer than LONGEST."""
+    cut = _cut(text)
+    if not cut.isascii():
+        cut = unicodedata.normalize("NFKC", _UNSEEN.sub("", cut)).translate(_LOOKALIKES)[: LONGEST * 2]
+    if "\\" in cut:
+        cut = _ESCAPED_BREAK.sub("\n", _ESCAPED_QUOTE.sub(r"\1", cut))
+    return _cut(without_empty_lines(_BLANKS.sub(_WIDE, cut)))
+
+
+def without_empty_lines(text: str) -> str:
+    """Half a million of them cost an expression that looks for line ends seconds."""
+    return _EMPTY_LINES.sub("\n\n", text)
+
+
+def _cut(text: str) -> str:
+    """Head, tail, and between them the lines that tell of an error, each once."""
+    if len(text) <= LONGEST:
+        return text
+    middle = text[_HEAD : min(len(text) - _TAIL, _SKIMMED)]
+    told: dict[str, None] = {}
+    room = LONGEST - _HEAD - _TAIL - 2
+    for line in middle.splitlines():
+        line = line[:_LONGEST_LINE]
+        if line not in told and _TELLING.search(line):
+            room -= len(line) + 1
+            if room < 0:
+                break
+            told[line] = None
+    return "\n".join((text[:_HEAD], *told, text[-_TAIL:]))

@@ -1,0 +1,204 @@
+"""Why the bot should not speak although words match: it is over, it is elsewhere, or nobody has the problem."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reason for silence, and the points of evidence that it outweighs."""
+
+    name: str
+    found: str
+    outweighs: float
+
+
+_TABLE: dict[str, tuple[str, ...]] = {
+    "it is over": (
+        r"^\W{0,6}(?:\[?(?:resolved|closed|recovered)\b\]?|:?(?:white_check_mark|large_green_circle):)",
+        r"\*{0,2}resolved:?\*{0,2}:",
+        r"\bstatus\W{1,4}resolved\b",
+        r"\"status\": ?\"resolved\"",
+        r"\bmonitorCondition\"?[:= ]{1,3}\"?Resolved",
+        r"\ball clear\b",
+        r"\b(?:is|are|was|been|got|looks?|seems?) (?:now )?(?:solved|mitigated|fixed)\b",
+        r"\b(?:is|are|was|been|got|looks?|seems?) (?:now )?resolved\b(?! (?:to|by|from|via|wrong))",
+        r"\b(?:no (?:new )?(?:failures|errors|issues|alerts) since)\b",
+        r"\A\W{0,4}(?:closing|closed|resolved|solved|mitigated|recovered|fixed|sorted)\b",
+        r"\b(?:incident|ticket|issue|alert) (?:is )?(?:closed|over|resolved)\b",
+        r"\b(?:back to (?:normal|green|healthy)|recovered (?:by itself|on its own)|ha(?:s|ve) recovered)\b",
+        r"\b(?:false alarm|never ?mind)\b",
+        r"\ball (?:good|green|fine) (?:now|again)\b",
+    ),
+    "it may be over": (
+        r"\b(?:went|gone) away (?:again|by itself|after)",
+        r"\bwork(?:s|ing) again\b",
+    ),
+    "an old incident": (
+        r"\bpost-?mortems?\b",
+        r"\bretro(?:spective)?s?\b",
+        r"\blessons learned\b",
+        r"\bjust history\b",
+        r"\bfor the record\b",
+        r"\b(?:last|this time last) year'?s?\b",
+        r"\bonboarding (?:deck|doc|session|page)\b",
+        r"\bwar stor(?:y|ies)\b",
+        r"\bRCA\b.{0,40}\b(?:doc|attached|draft|from|for)\b",
+        r"\broot cause analysis\b",
+        r"\b(?:back in|in) 20(?:1\d|2[0-3])\b",
+        r"\bremember (?:when|that time|the)\b",
+        r"[\"“]the day (?:our|we|when)\b",
+        r"\bmeet-?up\b",
+        r"\bconference\b",
+        r"\bblog ?post\b",
+        r"\bslides?\b",
+        r"\bquiz\b",
+        r"\bgame ?day\b",
+        r"\bchaos (?:test|experiment|day)\b",
+        r"\bfire drill\b",
+        r"\btabletop\b",
+    ),
+    "another place": (
+        r"\bEKS\b",
+        r"\bGKE\b",
+        r"\bOpenShift\b",
+        r"\bminikube\b",
+        r"\bk3s\b",
+        r"\bk3d\b",
+        r"\bmicrok8s\b",
+        r"\bhomelab\b",
+        r"\bhome ?lab\b",
+        r"\bRKE2?\b",
+        r"\bRancher\b",
+        r"\bkops\b",
+        r"\bkubeadm\b",
+        r"amazonaws\.com",
+        r"\bgoogle(?:'s)? (?:cloud|cluster)",
+        r"\bGCE_",
+        r"\bgke-",
+        r"\bAWS\b",
+        r"\bGCP\b",
+        r"\beksctl\b",
+        r"\bDigital ?Ocean\b",
+        r"\bkind cluster\b",
+        r"\bdocker desktop\b",
+        r"\braspberry\b",
+        r"(?<![<\w])not ours\b(?!>)",
+        r"\bno (?:k8s|aks|kubernetes) involved\b",
+        r"\bnot (?:aks|our cluster)\b",
+        r"\bself-?(?:built|managed|hosted) (?:cluster|k8s|kubernetes)",
+    ),
+    "an exercise": (
+        r"\bthis is (?:only )?a test\b",
+        r"\btest alert\b",
+        r"\bdummy alert\b",
+        r"\btesting (?:the )?(?:alert|webhook|bot|integration)\b",
+        r"\bsimulated\b",
+        r"\bplease ignore\b",
+        r"\bignore this\b",
+        r"\bjust (?:a )?joke\b",
+        r"\bmeme\b",
+    ),
+    "a wish or a plan": (
+        r"\bfeature (?:wish|request|idea)\b",
+        r"\bwould be (?:nice|great|cool)\b",
+        r"\bi'?d (?:want|love|like) (?:them|it|to have|a)\b",
+        r"\bwish(?:list)?\b",
+        r"\bproposal\b",
+        r"\broadmap\b",
+        r"\bPR (?:up|open|ready|merged|for)\b",
+        r"\bpull request\b",
+        r"\breviews? welcome\b",
+        r"\bplease review\b",
+        r"\bopened a PR\b",
+        r"\bbacklog\b",
+        r"\bRFC\b",
+        r"\bwe (?:should|could) (?:add|build|write|have|automate|alert)\b",
+        r"\bnext (?:sprint|quarter|year)\b",
+        r"\bplanning to\b",
+        r"\bidea:",
+    ),
+    "an announcement": (
+        r"\breminder\b",
+        r"\bwent (?:through|fine|well|smoothly)\b",
+        r"\bheads[- ]?up\b.{0,80}\b(?:will|going to|planned|tonight|tomorrow|maintenance)\b",
+        r"\bFYI\b",
+        r"\bmaintenance window (?:tonight|tomorrow|on|from|starts|is|next|this)\b",
+        r"\bas usual\b",
+        r"\bscheduled (?:maintenance|upgrade|downtime)\b",
+        r"\bdeployed? (?:v|version )\d",
+        r"\brelease notes?\b",
+        r"\brolled out\b.{0,40}\b(?:fine|ok|successfully|to)\b",
+        r"\bnow (?:live|available|GA)\b",
+        r"\bsuccessfully\b",
+        r"\bno action (?:needed|required)\b",
+        r"\bkudos\b",
+        r"\bthanks? (?:all|everyone|to)\b",
+    ),
+    "a question of knowledge": (
+        r"\bhow much (?:is|does|do|would)\b",
+        r"\bpric(?:e|es|ing)\b",
+        r"\bcosts? (?:per|a month|us|me)\b",
+        r"\bcost of\b",
+        r"\bdocs? (?:list|say|claim)s?\b.{0,80}\?",
+        r"\bwhat(?:'s| is| was) (?:our|the) .{0,40}\blimit\b",
+        r"\bdifference between\b",
+        r"\bwhat(?:'s| is) the (?:best|recommended)\b",
+        r"\bis better\b",
+        r"\bany experience with\b",
+        r"\bsecurity (?:finding|review|audit)\b",
+        r"\bpen-?test\b",
+        r"\bcan one\b",
+        r"\bhow long (?:do|does|is|are|can)\b",
+        r"\bno,? it was (?:just|only)\b",
+        r"\bwhat(?:'s| is) the (?:max|maximum|limit|minimum|default)\b",
+        r"\bhow many .{1,60} (?:can|may|per)\b",
+        r"\bis it possible to\b",
+        r"\bdo we have a (?:doc|runbook|dashboard)\b",
+        r"\bnot urgent\b",
+        r"\bcurious\b",
+        r"\bwhat does .{1,40} (?:mean|stand for)\b",
+    ),
+    "banter": (
+        r":joy:",
+        r":rofl:",
+        r":popcorn:",
+        r"\bmy brain\b",
+        r"\bneed coffee\b",
+        r"\blunch\?",
+        r"\bbeers?\b",
+        r"\bhappy (?:friday|birthday)\b",
+        r"\bbirthday\b",
+    ),
+}
+_OUTWEIGHS = {
+    "a wish or a plan": 98.0,
+    "banter": 120.0,
+    "an announcement": 75.0,
+    "it may be over": 98.0,
+    "a question of knowledge": 75.0,
+}
+_COMPARES = re.compile(
+    r"\b(?:same|identical|never|unlike|compared?|vs|while|whereas|difference|instead|works)\b", re.IGNORECASE
+)
+_OURS = re.compile(
+    r"\bAKS\b|\baz aks\b|azmk8s\.io|Microsoft\.ContainerService|\baks-\w{1,12}-\d{8}-vmss", re.IGNORECASE
+)
+"""Who compares with another cloud has the problem here."""
+
+
+class Quiet:
+    """The reasons, ready to be looked for."""
+
+    def __init__(self) -> None:
+        self._table = {name: re.compile("|".join(one), re.IGNORECASE | re.MULTILINE) for name, one in _TABLE.items()}
+
+    def reasons(self, text: str) -> Iterator[Reason]:
+        for name, expression in self._table.items():
+            hit = expression.search(text)
+            if hit and not (name == "another place" and _OURS.search(text) and _COMPARES.search(text)):
+                yield Reason(name, hit[0].strip()[:60], _OUTWEIGHS.get(name, math.inf))

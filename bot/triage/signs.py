@@ -1,0 +1,110 @@
+"""Codes and patterns in a text: the strong evidence. Each says which runbook's line it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.triage.literals import Needs, lowered, needs
+from handlers.evidence.errors import WRAPPERS
+from runbooks.library import Library
+
+INNERMOST, PATTERN, NAMED = 100.0, 80.0, 45.0
+"""The code of the innermost error, a pattern, a code that is only mentioned."""
+
+_BEFORE, _AFTER = 450, 750
+"""Where a pattern may begin and end, seen from the text that it needs: no repeat is longer than 400."""
+_PLACES = 4
+_MOST_SEARCHES = 160
+"""In one text. A message holds a handful; one made to hold all of them is not read to its end."""
+
+_NAME = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]{4,80}(?!\w)")
+_STATED = re.compile(
+    r"\bcode\"?'?\s{0,4}[:=]\s{0,4}[\"']?([A-Za-z][A-Za-z0-9_]{2,80})|\(([A-Z][A-Za-z0-9_]{4,80})\) ", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Why one code is meant: what was found in the text, and who says that this means it."""
+
+    code: str
+    points: float
+    found: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    code: str
+    expression: re.Pattern[str]
+    needs: Needs
+    source: str
+
+
+class Signs:
+    """The codes and patterns of a catalogue, ready to be looked for."""
+
+    def __init__(self, library: Library) -> None:
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._patterns: list[_Pattern] = []
+        for runbook in library.values():
+            for name in runbook.symptoms.codes:
+                self._by_name[name.lower()].append(runbook.code)
+            for one in runbook.symptoms.patterns:
+                expression = re.compile(one.pattern)
+                self._patterns.append(_Pattern(runbook.code, expression, needs(one.pattern), one.source))
+
+    def find(self, text: str) -> list[Sign]:
+        return [*self._named(text), *self._matched(text)]
+
+    def _named(self, text: str) -> Iterator[Sign]:
+        inner = innermost_code(text).lower()
+        seen: dict[str, str] = {}
+        for hit in _NAME.finditer(text):
+            seen.setdefault(hit[0].lower(), hit[0])
+        for lower, name in seen.items():
+            for code in self._by_name.get(lower, ()):
+                points = INNERMOST if lower == inner else NAMED if inner else PATTERN
+                if lower in WRAPPERS:
+                    points = NAMED / 2
+                yield Sign(code, points, name, "error code")
+
+    def _matched(self, text: str) -> Iterator[Sign]:
+        lower = lowered(text)
+        left = _MOST_SEARCHES
+        for one in self._patterns:
+            places = _places(lower, one.needs)
+            for begin, end in places:
+                left -= 1
+                hit = one.expression.search(text, begin, end)
+                if hit:
+                    yield Sign(one.code, PATTERN, " ".join(hit[0].split())[:160], one.source)
+                    break
+            if left <= 0:
+                return
+
+
+def innermost_code(text: str) -> str:
+    """Of the codes that the (unwrapped) text states, the last that is more than a wrapper."""
+    stated = [hit[1] or hit[2] for hit in _STATED.finditer(text)]
+    telling = [code for code in stated if code.lower() not in WRAPPERS]
+    return telling[-1] if telling else (stated[-1] if stated else "")
+
+
+def _places(lower: str, wanted: Needs) -> list[tuple[int, int]]:
+    """The parts of the text in which a pattern may match."""
+    if len(lower) <= _BEFORE + _AFTER:
+        found = not wanted or any(one in lower for one in wanted)
+        return [(0, len(lower))] if found else []
+    if not wanted:
+        return [(0, len(lower))]
+    places: list[tuple[int, int]] = []
+    for one in wanted:
+        at = lower.find(one)
+        while at >= 0 and len(places) < _PLACES:
+            places.append((max(0, at - _BEFORE), at + _AFTER))
+            at = lower.find(one, at + _AFTER)
+    return places

@@ -1,0 +1,64 @@
+"""The moment in which a write goes out: its token is there, its connection is made, its headers are on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import SimpleNamespace
+
+import aiohttp
+
+WRITE = "write"
+"""What a request is marked with. Reads on the way to a write, and the token's own request, are none."""
+_READS = frozenset({"GET", "HEAD"})
+_HeadersSent = Callable[
+    [aiohttp.ClientSession, SimpleNamespace, aiohttp.TraceRequestHeadersSentParams], Coroutine[None, None, None]
+]
+
+_notice: ContextVar[Callable[[], None] | None] = ContextVar("notice", default=None)
+
+
+@contextmanager
+def once_gone_out(notice: Callable[[], None]) -> Iterator[None]:
+    """Call `notice` when the write that is sent inside goes out."""
+    before = _notice.set(notice)
+    try:
+        yield
+    finally:
+        _notice.reset(before)
+
+
+def watched() -> aiohttp.TraceConfig:
+    """For a session that sends what is marked with `WRITE`."""
+
+    async def headers_sent(
+        session: aiohttp.ClientSession, context: SimpleNamespace, sent: aiohttp.TraceRequestHeadersSentParams
+    ) -> None:
+        if context.trace_request_ctx == WRITE:
+            _tell()
+
+    return _config(headers_sent)
+
+
+def every_write_watched() -> aiohttp.TraceConfig:
+    """For a session whose writes are told by their method."""
+
+    async def headers_sent(
+        session: aiohttp.ClientSession, context: SimpleNamespace, sent: aiohttp.TraceRequestHeadersSentParams
+    ) -> None:
+        if sent.method not in _READS:
+            _tell()
+
+    return _config(headers_sent)
+
+
+def _tell() -> None:
+    if notice := _notice.get():
+        notice()
+
+
+def _config(headers_sent: _HeadersSent) -> aiohttp.TraceConfig:
+    config = aiohttp.TraceConfig()
+    config.on_request_headers_sent.append(headers_sent)
+    return config

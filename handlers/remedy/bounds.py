@@ -1,0 +1,65 @@
+"""Whether a step stays with the cluster that its plan was approved for, and acts on what it names.
+
+A remedy makes no other steps. Between it and the act the plan is kept elsewhere: what comes back is looked at again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from handlers.remedy.plan import Plan, Step, Verb
+from handlers.resource_id import BadResourceId, ResourceId, same
+
+_POOL = re.compile(r"/agentpools/[a-z0-9-]+", re.IGNORECASE)
+_KINDS = {
+    Verb.RELAX_BUDGET: "PodDisruptionBudget",
+    Verb.RESTORE_BUDGET: "PodDisruptionBudget",
+    Verb.DELETE_POD: "Pod",
+}
+
+
+def strays(plan: Plan, step: Step) -> str:
+    """What is wrong with where a step would act; empty if nothing is."""
+    try:
+        cluster, inside = ResourceId.parse(plan.cluster), _stays(ResourceId.parse(plan.cluster), step)
+    except BadResourceId as bad:
+        return str(bad)
+    return "" if inside else f"{step.verb} of {step.target} is no part of a fix of cluster {cluster.name}"
+
+
+def _stays(cluster: ResourceId, step: Step) -> bool:
+    target, arguments = step.target, step.arguments
+    match step.verb:
+        case Verb.PUT_CLUSTER_AS_READ:
+            return same(target, str(cluster))
+        case Verb.PUT_POOL_AS_READ:
+            return _is_pool_of(cluster, target)
+        case Verb.ABORT_LATEST:
+            return same(target, str(cluster)) or _is_pool_of(cluster, target)
+        case Verb.REGISTER_PROVIDER:
+            return same(target, f"/subscriptions/{cluster.subscription}")
+        case Verb.UPDATE_INSTANCE:
+            one = f"{target}/virtualMachines/{arguments.get('instance_id')}"
+            return _is_beside(cluster, target) and same(one, str(arguments.get("machine")))
+        case Verb.REAPPLY_MACHINE:
+            return _is_beside(cluster, target)
+        case Verb.RELAX_BUDGET | Verb.RESTORE_BUDGET | Verb.DELETE_POD:
+            return target == _named(_KINDS[step.verb], arguments)
+        case Verb.PROBE_FROM_POD:
+            return True  # it is made in this cluster, by a name of ours
+
+
+def _is_pool_of(cluster: ResourceId, target: str) -> bool:
+    above = len(str(cluster))
+    return same(target[:above], str(cluster)) and bool(_POOL.fullmatch(target[above:]))
+
+
+def _is_beside(cluster: ResourceId, target: str) -> bool:
+    """Machines live in another resource group, and never in another subscription."""
+    return ResourceId.parse(target).subscription.lower() == cluster.subscription.lower()
+
+
+def _named(kind: str, arguments: Mapping[str, Any]) -> str:
+    return f"{arguments.get('namespace')}/{kind}/{arguments.get('name')}"

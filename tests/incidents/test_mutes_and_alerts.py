@@ -1,0 +1,87 @@
+"""What people type to mute, and what alert senders send."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot.incidents.alerts import Alert, BadAlert, alertmanager, azure_monitor
+from bot.incidents.mutes import Unreadable, read_mute
+
+NOW = datetime(2026, 11, 18, 3, 14, tzinfo=UTC)
+KNOWN, LONGEST = {"quota-exceeded"}, timedelta(days=14)
+
+
+@pytest.mark.parametrize(
+    ("said", "until"),
+    [
+        ("4h", NOW + timedelta(hours=4)),
+        ("2d", NOW + timedelta(days=2)),
+        ("30 min", NOW + timedelta(minutes=30)),
+        ("2026-11-20", datetime(2026, 11, 21, tzinfo=UTC)),
+        ("2026-11-20 08:30", datetime(2026, 11, 20, 8, 30, tzinfo=UTC)),
+    ],
+)
+def test_a_mute_is_read(said: str, until: datetime) -> None:
+    mute = read_mute(f"Quota-exceeded `prod-weu` until {said} moving house", NOW, KNOWN, LONGEST)
+    assert (mute.code, mute.cluster, mute.reason) == ("quota-exceeded", "prod-weu", "moving house")
+    assert mute.until_ms == until.timestamp() * 1000
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("quota-exceeded", "something is missing"),
+        ("quota-exceeded prod-weu for 4h x", "something is missing"),
+        ("no-such-code prod-weu until 4h x", "there is no runbook"),
+        ("quota-exceeded prod-weu until 4h", "the reason is missing"),
+        ("quota-exceeded prod-weu until 2026-11-01 x", "that moment is over"),
+        ("quota-exceeded prod-weu until 2026-13-41 x", "no such date"),
+        ("quota-exceeded prod-weu until 90d x", "longer than 336 h"),
+        ("quota-exceeded prod-weu until later x", "neither a date"),
+    ],
+)
+def test_a_mute_that_cannot_be_read_says_why(said: str, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read_mute(said, NOW, KNOWN, LONGEST)
+
+
+def fired(**more: Any) -> dict[str, Any]:
+    essentials = {"alertId": "a", "alertRule": "rule", "monitorCondition": "Fired", "firedDateTime": "t1"}
+    return {"data": {"essentials": essentials | more, "alertContext": {"properties": {"cause": "OperationNotAllowed"}}}}
+
+
+def test_an_azure_alert_is_the_same_when_sent_again_and_another_when_it_fires_again() -> None:
+    (one,) = azure_monitor(fired(description="prod-weu"))
+    assert "OperationNotAllowed" in one.text
+    assert one.text.startswith("prod-weu")
+    assert azure_monitor(fired(description="prod-weu")) == [one]
+    assert azure_monitor(fired(firedDateTime="t2"))[0].id != one.id
+    over = azure_monitor(fired(monitorCondition="Resolved", resolvedDateTime="t3"))[0]
+    assert over.over
+    assert over.id != one.id
+    assert Alert.from_json(one.as_json()) == one
+
+
+def test_each_alert_of_a_group_stands_by_itself() -> None:
+    group = {
+        "commonLabels": {"cluster": "prod-weu"},
+        "alerts": [
+            {"status": "firing", "labels": {"alertname": "One"}, "startsAt": "t"},
+            {"status": "resolved", "labels": {"alertname": "Two"}, "startsAt": "t", "annotations": {"summary": "2 is"}},
+        ],
+    }
+    first, second = alertmanager(group)
+    assert (first.title, first.over, second.title, second.over) == ("One", False, "2 is", True)
+    assert "prod-weu" in first.text
+
+
+@pytest.mark.parametrize(
+    "body", [None, [], "x", {}, {"data": []}, {"data": {"essentials": 3}}, {"alerts": {}}, {"alerts": [1]}]
+)
+def test_what_is_no_alert_is_refused_with_the_reason(body: Any) -> None:
+    for read in (azure_monitor, alertmanager):
+        with pytest.raises(BadAlert):
+            read(body)

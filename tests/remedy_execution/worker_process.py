@@ -1,0 +1,39 @@
+"""A worker as a process of its own. It carries on with the fix in a file; at a boundary it kills itself.
+
+argv: the file with where everything is, the boundary ("" for none), how often it is passed before that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from handlers.remedy.executor import Executor
+from tests.remedy_execution.stage import Clock, Doors, FileLedger
+
+
+async def main(data: dict[str, Any], deadly: str, left: int) -> None:
+    ledger, clock = FileLedger(Path(data["ledger"])), Clock()
+
+    async def at(boundary: str) -> None:
+        nonlocal left
+        if boundary == deadly:
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left -= 1
+
+    doors = Doors(data["cluster"], data["reader"], data["writer"])
+    async with doors.hands() as hands:
+        executor = Executor(hands, checkpoint=at, now=clock.now)
+        here = ledger.load()
+        while not here.ended:
+            here = await executor.advance(here, ledger)
+            clock.wait(here.wait_s)
+
+
+asyncio.run(main(json.loads(Path(sys.argv[1]).read_text()), sys.argv[2], int(sys.argv[3])))

@@ -1,0 +1,215 @@
+"""Fixes in every state that people can see them in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from bot.approvals.may import Barred, Barrier
+from bot.approvals.moves import NotMoved, Why
+from bot.approvals.offered import Fix
+from bot.approvals.proposal import Approval, End, Person, Proposal, Rules, Spot, State
+from bot.audit.record import Actor, Entry, Record, What, seal
+from bot.policy.fixes import Freeze
+from bot.slack import fixes_lists, fixes_message, fixes_plan, replies, words_fixes
+from bot.slack.fixes_message import Shown
+from bot.slack.fixes_pressed import PressedFix
+from bot.slack.home import OpenApproval
+from handlers.remedy.execution import Call, Execution, Note, Outcome, Phase
+from handlers.remedy.plan import Forbidden, Offer, Plan, Risk, Step, Verb, Verify
+
+Surface = partial[Any]
+
+GROUP = "/subscriptions/3b1f2c84-6a5d-4e70-9c1b-8f2d4a6e7b90/resourceGroups/rg-prod-weu"
+CLUSTER = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters/prod-weu"
+POOL = f"{CLUSTER}/agentPools/apps"
+MOMENT = datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC)
+REQUESTER, APPROVER = Person("T0CONTOSO", "U0REQUESTER", "requester"), Person("T0CONTOSO", "U0APPROVER", "approver")
+
+PLAN = Plan(
+    remedy="reconcile-pool",
+    title="Reconcile node pool apps",
+    cluster=CLUSTER,
+    target=POOL,
+    steps=(
+        Step(
+            Verb.PUT_POOL_AS_READ,
+            POOL,
+            "Send node pool apps of prod-weu to Azure again as it is",
+            f"PUT {POOL}, the body as read, If-Match e1",
+            f"az resource update --ids {POOL}",
+            {"etag": "e1"},
+        ),
+    ),
+    before={
+        "eTag of pool apps": "e1",
+        "state of pool apps": "Failed",
+        "versions of the nodes of pool apps": ["1.35.6"],
+    },
+    undo="nothing is changed, so there is nothing to undo; `az aks nodepool operation-abort` ends it half way",
+    verify=Verify("nodepool-failed", POOL),
+    risk=Risk.LOW,
+    could_go_wrong=("it may fail again for the same reason", "Azure may add nodes that are missing"),
+    eta=timedelta(minutes=5),
+    limit=timedelta(hours=1),
+    warnings=("not every cause could be ruled out; still open: subnet-full",),
+)
+_STEP = PLAN.steps[0]
+LONG = replace(
+    PLAN,
+    remedy="update-instances",
+    title="Update the 30 failed instances of aks-apps-12345678-vmss",
+    risk=Risk.HIGH,
+    steps=tuple(
+        replace(_STEP, says=f"Update instance {number} of the scale set; " + "x" * 300) for number in range(30)
+    ),
+    before={f"state of instance {number}": "Failed" for number in range(60)},
+)
+
+
+def proposal(plan: Plan = PLAN, **more: Any) -> Proposal:
+    at_ms = int(MOMENT.timestamp() * 1000)
+    rules = Rules(more.pop("needed", 1), False, False, 1_800_000)
+    made = Proposal(
+        "p-1", plan, "T0CONTOSO", Spot("C0INCIDENTS", "1.000001"), rules, at_ms, at_ms + 1_800_000, requester=REQUESTER
+    )
+    return made.moved(**{"reason": "the pool cannot scale", **more})
+
+
+def word(who: Person = APPROVER, reason: str = "", *, broke_glass: bool = False) -> Approval:
+    return Approval(who, int(MOMENT.timestamp() * 1000), PLAN.digest, reason, broke_glass)
+
+
+def here(plan: Plan = PLAN, **more: Any) -> Execution:
+    notes = (
+        Note(MOMENT, "Send node pool apps of prod-weu to Azure again as it is"),
+        Note(MOMENT + timedelta(seconds=10), "Azure says: ScalingAgentPool: 0/1 nodes completed"),
+    )
+    return Execution("p-1", plan, MOMENT, phase=Phase.RUNNING, notes=notes, **more)
+
+
+def ended(end: End, why: str = "", **more: Any) -> Shown:
+    step, outcome = more.pop("step", 1), more.pop("outcome", Outcome.DONE)
+    one = proposal(state=State.ENDED, end=end, why=why, approvals=(word(),), **more)
+    return Shown(one, replace(here(), step=step, outcome=outcome), now=MOMENT)
+
+
+ASKED = Shown(proposal(), approvers=("S0APPROVERS", "T0CONTOSO:U0APPROVER"), now=MOMENT)
+NOW = MOMENT + timedelta(seconds=80)
+VERDICT = "CLEAR, nothing wrong in 17 checks"
+ASK = "Look at apps in the portal (Activity log, request id 0f3c…). If it is well, nothing is left to do"
+
+STATES: dict[str, Shown] = {
+    "asked": ASKED,
+    "asked-two-needed": replace(ASKED, proposal=proposal(needed=2, approvals=(word(),)), glass=("T0CONTOSO:U0ONCALL",)),
+    "asked-high-risk": replace(ASKED, proposal=proposal(LONG)),
+    "approved": Shown(proposal(state=State.APPROVED, approvals=(word(),)), now=MOMENT),
+    "running": Shown(proposal(state=State.RUNNING, approvals=(word(),)), here(), now=NOW),
+    "running-stopping": Shown(proposal(state=State.RUNNING, approvals=(word(),), cancel_by=REQUESTER), here(), now=NOW),
+    "running-looking-again": Shown(
+        proposal(state=State.RUNNING, approvals=(word(),)), replace(here(), step=1, outcome=Outcome.DONE), now=NOW
+    ),
+    "running-many-steps": Shown(proposal(LONG, state=State.RUNNING), replace(here(LONG), step=7), now=NOW),
+    "running-broken-glass": Shown(
+        proposal(state=State.RUNNING, approvals=(word(reason="payments are down", broke_glass=True),)), here(), now=NOW
+    ),
+    "fixed": ended(End.FIXED, words_fixes.fixed(PLAN, VERDICT)),
+    "not-fixed": ended(End.NOT_FIXED, words_fixes.still_there(PLAN, "FOUND, 1 cause")),
+    "unverified": ended(
+        End.UNVERIFIED,
+        words_fixes.not_known("the worker died while it sent the request, and it is never sent twice", ASK),
+        outcome=Outcome.UNKNOWN,
+    ),
+    "failed": replace(
+        ended(End.FAILED, words_fixes.acts_failed("Azure began and ended with Failed: no capacity", "FOUND, 1 cause")),
+        execution=replace(here(), step=1, failed_as=Outcome.FAILED, outcome=Outcome.FAILED),
+    ),
+    "stale": Shown(
+        proposal(
+            state=State.ENDED, end=End.STALE, why=words_fixes.stale(("state of pool apps: was Failed, is Updating",))
+        )
+    ),
+    "expired": Shown(proposal(state=State.ENDED, end=End.EXPIRED)),
+    "declined": Shown(proposal(state=State.ENDED, end=End.DENIED, ended_by=APPROVER)),
+    "withdrawn": Shown(proposal(state=State.ENDED, end=End.CANCELLED, ended_by=REQUESTER)),
+}
+
+OFFER = Offer("nodepool-failed", POOL, "reconcile-pool", PLAN)
+FIX = Fix(OFFER, "p-2")
+NO_FIX = Fix(
+    replace(OFFER, plan=None),
+    reasons=(
+        Forbidden("an operation is running: pool apps is Updating", "wait until it has ended, then check again"),
+        words_fixes.barred(Barred(Barrier.NO_RULE), "prod-weu", "reconcile-pool"),
+    ),
+)
+PRESSED = PressedFix("p-1", PLAN.digest, "prod-weu", "C0INCIDENTS", "1.000001")
+FREEZE = Freeze(name="peak-hours")
+
+
+def _record(number: int, what: What, **more: Any) -> Record:
+    actor = Actor("T0CONTOSO", "U0APPROVER", "approver")
+    entry = Entry(what, actor, CLUSTER, "p-1", "reconcile-pool", POOL, PLAN.digest, **more)
+    return seal(number, int(MOMENT.timestamp() * 1000), "0" * 64, entry.as_json())
+
+
+CALL = Call("PUT", POOL, "0f3c", "200", "c0")
+RECORDS = (
+    _record(3, What.ENDED, reason=words_fixes.fixed(PLAN, VERDICT), details={"end": "fixed"}),
+    _record(2, What.CALLED, details={"method": CALL.method, "result": CALL.result}),
+    replace(_record(1, What.APPROVED), body="{broken"),
+)
+OPEN = OpenApproval(PLAN.title, "prod-weu", REQUESTER.user, MOMENT, "https://contoso.slack.com/archives/x")
+
+WINDOWS: dict[str, Surface] = {
+    "plan": partial(fixes_plan.asking, proposal(), PRESSED, ("S0APPROVERS",), alone=False, reason_needed=True),
+    "plan-alone": partial(fixes_plan.asking, proposal(), PRESSED, (), alone=True, reason_needed=False),
+    "plan-long": partial(
+        fixes_plan.asking, proposal(LONG), PRESSED, ("S0APPROVERS",), alone=False, reason_needed=False
+    ),
+    "plan-shown": partial(fixes_plan.shown, PLAN),
+    "plan-not-possible": partial(fixes_plan.not_possible, PLAN, [words_fixes.NO_PLACE]),
+    "plan-told": partial(fixes_plan.told, words_fixes.not_moved(NotMoved(Why.UNKNOWN))),
+    "break-glass": partial(fixes_plan.breaking_glass, PRESSED),
+}
+
+INSTEAD = Barred(Barrier.PERSON, 1, ("S0APPROVERS", "T0CONTOSO:U0APPROVER"), glass=("T0CONTOSO:U0ONCALL",))
+REFUSALS: dict[str, str] = {
+    **{
+        f"not-moved-{why.name.lower().replace('_', '-')}": words_fixes.not_moved(NotMoved(why, proposal()))
+        for why in Why
+    },
+    **{
+        f"barred-{one.name.lower().replace('_', '-')}": words_fixes.refused(
+            words_fixes.barred(Barred(one, 2, freeze=FREEZE), "prod-weu", "reconcile-pool")
+        )
+        for one in Barrier
+    },
+    "audit-broken": words_fixes.refused(words_fixes.audit_broken("record 4 was changed after it was written")),
+    "held-by-another": words_fixes.refused(words_fixes.held_by_another("prod-weu")),
+    "cannot-tell-who": words_fixes.refused(words_fixes.cannot_tell_who("users.info: fatal_error")),
+    "alone": words_fixes.refused(words_fixes.ALONE),
+    "escalate": words_fixes.refused(words_fixes.escalate(3, PLAN.title)),
+    "memory-away": words_fixes.refused(words_fixes.MEMORY_AWAY),
+}
+
+FIXES: dict[str, Surface] = {
+    **{f"fix/{name}": partial(fixes_message.message, shown) for name, shown in STATES.items()},
+    "fix/outcome-fixed": partial(fixes_message.outcome, STATES["fixed"].proposal),
+    "fix/outcome-stale": partial(fixes_message.outcome, STATES["stale"].proposal, (FIX,)),
+    "fix/outcome-not-fixed": partial(fixes_message.outcome, STATES["not-fixed"].proposal, (NO_FIX,)),
+    "fix/glass-broken": partial(fixes_message.broke_glass, proposal(), APPROVER, "payments are down, <!channel>"),
+    "fix/refused-person": partial(
+        fixes_message.refused,
+        words_fixes.refused(words_fixes.barred(INSTEAD, "prod-weu", "reconcile-pool")),
+        words_fixes.who_instead(INSTEAD),
+    ),
+    "fix/list": partial(fixes_lists.fixes, "prod-weu", (FIX, NO_FIX), (OPEN,)),
+    "fix/list-empty": partial(fixes_lists.fixes, "prod-weu", (), ()),
+    "fix/audit": partial(fixes_lists.audit, words_fixes.audit_state(3, ""), RECORDS),
+    "fix/audit-broken": partial(fixes_lists.audit, words_fixes.audit_state(0, "record 1 was changed"), ()),
+    **{f"fix/window-{name}": surface for name, surface in WINDOWS.items()},
+    **{f"fix/said-{name}": partial(replies.only, said) for name, said in REFUSALS.items()},
+}

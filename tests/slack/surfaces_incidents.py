@@ -1,0 +1,102 @@
+"""What is shown of incidents, in every state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from bot.incidents.model import Cause, Incident, Spot, State, Verdict
+from bot.slack import incident_blocks, replies
+from bot.slack import words_incidents as said
+from handlers.clients.fleet import FleetMember
+from tests.checking import LIBRARY
+
+Surface = partial[Any]
+
+SUSPECTED = Incident(
+    "i-1",
+    "prod-weu",
+    ("quota-exceeded", "nodepool-failed"),
+    "“ErrCode_InsufficientVCPUQuota” (AKS error codes)",
+    Spot("C0INCIDENTS", "1.000001"),
+    "1.000001",
+    0,
+    0,
+)
+CAUSE = Cause(
+    "quota-exceeded", "westeurope", "standardDSv5Family in westeurope: 196 of 200 cores are used, 8 are needed"
+)
+OPEN = replace(SUSPECTED, state=State.OPEN, verdict=Verdict.CONFIRMED, causes=(CAUSE,), known=("quota-exceeded",))
+SEEN_ELSEWHERE = replace(OPEN, count=7, elsewhere=(Spot("C0ALERTS", "2.000001"), Spot("C0PAYMENTS", "3.000001")))
+UNPROVED = replace(OPEN, causes=(), known=())
+LATER = replace(OPEN, id="i-2", home=Spot("C0ALERTS", "2.000001"), state=State.CLOSED, merged_into="i-1")
+
+
+def address(spot: Spot) -> str:
+    return f"https://contoso.slack.com/archives/{spot.channel}/p{spot.thread_ts.replace('.', '')}"
+
+
+def card(incident: Incident, **more: Any) -> Surface:
+    return partial(incident_blocks.card, incident, LIBRARY, address, **more)
+
+
+def member(name: str) -> FleetMember:
+    provider = "Microsoft.ContainerService/managedClusters"
+    id_ = f"/subscriptions/s/resourceGroups/rg-{name}/providers/{provider}/{name}"
+    return FleetMember(name, id_, provider, "westeurope", "s")
+
+
+FLEET = [member("prod-weu"), member("dev-shared")]
+UNTIL = datetime(2026, 11, 18, 7, 14, tzinfo=UTC)
+TITLE = incident_blocks.title_of(LIBRARY, "quota-exceeded")
+
+INCIDENTS: dict[str, Surface] = {
+    "incident-suspected": card(SUSPECTED),
+    "incident-confirmed": card(OPEN),
+    "incident-seen-elsewhere": card(SEEN_ELSEWHERE),
+    "incident-not-confirmed": card(replace(UNPROVED, verdict=Verdict.NOT_CONFIRMED)),
+    "incident-found-instead": card(
+        replace(
+            OPEN, verdict=Verdict.NOT_CONFIRMED, causes=(Cause("subnet-full", "nodes", "3 of 27 addresses are left"),)
+        )
+    ),
+    "incident-could-not-check": card(replace(UNPROVED, verdict=Verdict.COULD_NOT_CHECK)),
+    "incident-no-check": card(replace(UNPROVED, verdict=Verdict.NO_CHECK)),
+    "incident-silenced": card(replace(OPEN, silenced=True)),
+    "incident-closed": card(replace(SEEN_ELSEWHERE, state=State.CLOSED)),
+    "incident-merged": card(LATER, home=OPEN),
+    "incident-offer": partial(incident_blocks.offer, TITLE, "quota-exceeded", "s-1", ["prod-weu"]),
+    "incident-offer-several": partial(
+        incident_blocks.offer, TITLE, "quota-exceeded", "s-1", ["edge-nexus-01", "edge-nexus-02"]
+    ),
+    "incident-which": partial(incident_blocks.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=True),
+    "incident-which-no-check": partial(incident_blocks.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=False),
+    "incident-allow-app": partial(incident_blocks.ask_about, "A0123ABCD", "Datadog <!here>", "t-1"),
+    "incident-known-elsewhere": partial(
+        incident_blocks.pointing, said.known_elsewhere(TITLE, "prod-weu"), SUSPECTED.home, address
+    ),
+    "incident-merged-line": partial(incident_blocks.pointing, said.MERGED_LINE, SUSPECTED.home, lambda spot: ""),
+    "incident-app-allowed": partial(incident_blocks.done_by, said.allowed("Datadog"), "U0APPROVER"),
+    "incident-app-refused": partial(incident_blocks.done_by, said.refused(""), "U0APPROVER"),
+    "incident-snoozed": partial(
+        incident_blocks.done_by, said.snoozed(["quota-exceeded"], "prod-weu", UNTIL), "U0APPROVER"
+    ),
+    "incident-muted": partial(
+        incident_blocks.done_by, said.is_muted("quota-exceeded", "prod-weu", UNTIL, "a *migration*"), "U0APPROVER"
+    ),
+    **{
+        name: partial(replies.only, line)
+        for name, line in {
+            "incident-arrived": said.arrived(auto_check=True),
+            "incident-arrived-without-auto-check": said.arrived(auto_check=False),
+            "incident-silenced-line": said.SILENCED,
+            "incident-closed-line": said.closed_line("prod-weu"),
+            "incident-back-line": said.back_line("prod-weu", 2),
+            "incident-no-fleet": said.no_fleet("cannot list the clusters", "no answer within 30 s", "try again"),
+            "incident-nothing-muted": said.NOTHING_MUTED,
+            "incident-cannot-mute": said.cannot_mute("the reason is missing, and others will ask for it"),
+        }.items()
+    },
+}

@@ -1,0 +1,159 @@
+"""A bot that may repair: policies, and the steps from a question to the end of a fix as people take them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from bot.approvals.proposal import Proposal
+from bot.store.audit import Audit
+from bot.store.connect import Connection
+from bot.store.proposals import Proposals
+from sandbox.arm.server import ArmServer
+from sandbox.slack.control import Control
+from sandbox.slack.message import Message
+from sandbox.slack.views import View
+from tests.slack_app.reading import answered, buttons, seen
+
+CHANNEL = "incidents"
+POOL_WRITE = "Microsoft.ContainerService/managedClusters/agentPools/write"
+
+
+@dataclass
+class Desk:
+    """One cluster's fix, in one channel."""
+
+    control: Control
+    cluster: str = "staging-neu"
+
+    async def offered(self, user: str = "requester") -> Message:
+        """The first message under the answer with a button *Fix: …*."""
+        await self.control.slash(user, CHANNEL, "/aks", f"check {self.cluster}")
+        (head,) = await answered(self.control, CHANNEL)
+        return self.control.thread(CHANNEL, head.ts)[1]
+
+    async def planned(self, cause: Message, user: str = "requester") -> View:
+        """The window with the plan, filled."""
+        await self.control.press(user, cause, "fix_0_0")
+        return await self.window(user)
+
+    async def window(self, user: str) -> View:
+        def filled() -> View | None:
+            view = self.control.modal(user)
+            return view if view and "One moment" not in str(view.blocks) else None
+
+        await self.control.until(lambda: filled() is not None, 30)
+        view = filled()
+        assert view
+        return view
+
+    async def asked(self, user: str = "requester", reason: str = "") -> Message:
+        """The proposal, as it stands in the thread."""
+        cause = await self.offered(user)
+        await self.planned(cause, user)
+        await self.control.submit_view(user, {"reason": reason} if reason else {})
+        return await self.proposal()
+
+    async def proposal(self) -> Message:
+        await self.control.until(lambda: self.find() is not None, 30)
+        found = self.find()
+        assert found
+        return found
+
+    def find(self) -> Message | None:
+        there = [one for one in self.control.messages(CHANNEL) if "fix_show" in buttons(one)]
+        return there[-1] if there else None
+
+    async def says(self, *words: str, timeout_s: float = 60.0) -> Message:
+        """The proposal, once it says all of this."""
+
+        def said() -> bool:
+            found = self.find()
+            return found is not None and all(word in seen(found) for word in words)
+
+        try:
+            await self.control.until(said, timeout_s)
+        except TimeoutError:
+            found = self.find()
+            raise AssertionError(f"it does not say {words}: {seen(found) if found else 'nothing'}") from None
+        return await self.proposal()
+
+    async def listed(self) -> Message:
+        """The answer to `/aks fixes`."""
+
+        def found() -> list[Message]:
+            return [one for one in self.control.messages(CHANNEL) if "What can be done about" in seen(one)]
+
+        await self.control.until(lambda: bool(found()), 30)
+        return found()[-1]
+
+    async def told(self, user: str, *words: str) -> str:
+        """What only this person sees, once it says so."""
+
+        def last() -> str:
+            return " ".join(seen(one) for one in self.control.ephemerals(user, CHANNEL))
+
+        try:
+            await self.control.until(lambda: all(word in last() for word in words), 30)
+        except TimeoutError:
+            raise AssertionError(f"{user} is not told {words}: {last()}") from None
+        return last()
+
+
+def policy(control: Control, **rule: Any) -> str:
+    """A policy file in which the approver may approve everything, if the test does not say otherwise.
+
+    People go by their names, `@handle` is a user group, and `TEAM:name` is somebody's id in another team.
+    """
+    whole = {"clusters": ["*"], "approvers": ["approver"], "requester_counts": False, **rule}
+    freezes = whole.pop("freezes", [])
+    for name in ("approvers", "ping", "break_glass"):
+        if name in whole:
+            whole[name] = [_id(control, one) for one in whole[name]]
+    return str(yaml.safe_dump({"fixes": {"rules": [whole], "freezes": freezes}}))
+
+
+def _id(control: Control, name: str) -> str:
+    team = control.team
+    if name.startswith("@"):
+        return next(group.id for group in team.groups if group.handle == name[1:])
+    of_team, _, person = name.rpartition(":")
+    return f"{of_team or team.id}:{team.person(person).id}"
+
+
+def writes(arm: ArmServer) -> list[tuple[str, str]]:
+    """What was sent to Azure that changes anything."""
+    return [(one.method, one.path) for one in arm.log if one.is_write and one.principal]
+
+
+async def audited(redis: Connection) -> list[str]:
+    return [one.entry["what"] async for one in Audit(redis.redis).records()]
+
+
+async def ended(redis: Connection) -> Proposal:
+    """The proposal that was asked for, once it has ended."""
+    proposals = Proposals(redis.redis)
+    async with asyncio.timeout(60):
+        while True:
+            names = [key async for key in redis.redis.scan_iter("aksbot:proposal:*")]
+            found = [await proposals.load(str(name).removeprefix("aksbot:proposal:")) for name in names]
+            done = [one for one in found if one and one.requester and one.end]
+            if done:
+                return done[0]
+            await asyncio.sleep(0.05)
+
+
+async def asked_proposal(redis: Connection) -> Proposal:
+    """The proposal that somebody has asked for."""
+    proposals = Proposals(redis.redis)
+    names = [str(key) async for key in redis.redis.scan_iter("aksbot:proposal:*")]
+    found = [await proposals.load(name.removeprefix("aksbot:proposal:")) for name in names]
+    (one,) = [one for one in found if one and one.requester]
+    return one
+
+
+def pool_of(arm: ArmServer) -> str:
+    return next(str(body["id"]) for key, body in arm.world.resources.items() if key.endswith("/agentpools/general"))

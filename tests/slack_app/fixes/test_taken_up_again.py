@@ -1,0 +1,161 @@
+"""A worker that dies leaves its fix to others; an offer that nobody takes up expires; nothing is sent twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from bot.approvals import moves
+from bot.approvals.proposal import End, Person, Proposal
+from bot.jobs.service import Role
+from bot.playground.hurried import HurriedTimes
+from bot.store.connect import Connection
+from bot.store.executions import Executions, RedisLedger
+from bot.store.proposals import Proposals
+from handlers.remedy.execution import Execution, Phase
+from sandbox.arm.server import ArmServer
+from sandbox.slack.control import Control
+from tests.slack_app.conftest import Start
+from tests.slack_app.fixes.steps import Desk, asked_proposal, ended, policy, writes
+
+
+@pytest.fixture
+def configured(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(policy(control))
+    monkeypatch.setenv("AKSBOT_POLICY", str(file))
+
+
+async def approved(redis: Connection, control: Control) -> Proposal:
+    """As it stands when the process dies between the approval and the first job."""
+    one = await asked_proposal(redis)
+    team = control.team
+    who = Person(team.id, team.person("approver").id, "approver")
+    moved = await Proposals(redis.redis).move(one.id, partial(moves.approve, who=who, digest=one.digest))
+    assert isinstance(moved, Proposal)
+    return moved
+
+
+async def held(redis: Connection, here: Execution) -> RedisLedger:
+    ledger = await Executions(redis.redis).hold(here)
+    assert isinstance(ledger, RedisLedger)
+    return ledger
+
+
+@pytest.mark.usefixtures("configured")
+async def test_what_was_approved_and_never_begun_is_begun(
+    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
+) -> None:
+    async with start(times=HurriedTimes()):
+        await desk.asked()
+    await approved(redis, control)
+    async with start(times=HurriedTimes()):
+        await desk.says("*fixed*")
+    assert len(writes(arm)) == 1
+
+
+@pytest.mark.usefixtures("configured")
+async def test_a_fix_that_was_torn_from_its_worker_before_it_sent_anything_is_carried_out(
+    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
+) -> None:
+    async with start(times=HurriedTimes()):
+        await desk.asked()
+    one = await approved(redis, control)
+    here = Execution.begin(one.id, one.plan)
+    await (await held(redis, here)).save(here)
+    await Proposals(redis.redis).move(one.id, moves.start)
+    async with start(times=HurriedTimes()):
+        await desk.says("*fixed*")
+    assert len(writes(arm)) == 1
+
+
+@pytest.mark.usefixtures("configured")
+async def test_a_fix_that_may_have_sent_its_write_asks_the_world_and_sends_nothing(
+    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
+) -> None:
+    async with start(times=HurriedTimes()):
+        await desk.asked()
+    one = await approved(redis, control)
+    known = {
+        "request_id": str(uuid4()),
+        "method": "PUT",
+        "path": one.plan.target,
+        "state": "Failed",
+        "etag": one.plan.steps[0].arguments["etag"],
+        "intended_at": (datetime.now(UTC) - timedelta(minutes=2)).isoformat(),
+    }
+    here = replace(Execution.begin(one.id, one.plan), phase=Phase.INTENDED, data=known)
+    await (await held(redis, here)).save(here)
+    await Proposals(redis.redis).move(one.id, moves.start)
+    async with start(times=HurriedTimes()):
+        proposal = await desk.says("could not be verified", known["request_id"])
+        assert "never sent twice" in str(proposal.blocks)
+    assert writes(arm) == []
+
+
+@pytest.mark.usefixtures("configured")
+async def test_a_fix_whose_records_are_lost_is_not_begun_anew(
+    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
+) -> None:
+    async with start(times=HurriedTimes()):
+        await desk.asked()
+    one = await approved(redis, control)
+    await Proposals(redis.redis).move(one.id, moves.start)
+    async with start(times=HurriedTimes()):
+        assert (await ended(redis)).end is End.UNVERIFIED
+        await desk.says("could not be verified", "memory was lost")
+    assert writes(arm) == []
+
+
+@pytest.mark.usefixtures("configured")
+async def test_a_request_that_nobody_answered_expires_before_everybodys_eyes(
+    start: Start, desk: Desk, arm: ArmServer, redis: Connection
+) -> None:
+    async with start(times=HurriedTimes()):
+        await desk.asked()
+    one = await asked_proposal(redis)
+    await Proposals(redis.redis).move(one.id, lambda before, _: before.moved(expires_ms=1))
+    async with start(times=HurriedTimes()):
+        await desk.says("expired: nothing was done")
+    assert writes(arm) == []
+
+
+@pytest.mark.usefixtures("configured")
+async def test_a_web_process_takes_the_click_and_a_worker_repairs(
+    start: Start,
+    desk: Desk,
+    control: Control,
+    arm: ArmServer,
+    redis: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AKSBOT_ROLE", Role.WEB.value)
+    async with start():
+        monkeypatch.setenv("AKSBOT_ROLE", Role.WORKER.value)
+        async with start(times=HurriedTimes()):
+            await control.press("approver", await desk.asked(), "fix_approve")
+            await desk.says("*fixed*")
+    assert len(writes(arm)) == 1
+
+
+@pytest.mark.usefixtures("configured")
+async def test_what_runs_can_be_stopped_between_two_steps(
+    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
+) -> None:
+    async with start(times=HurriedTimes()):
+        await desk.asked()
+    one = await approved(redis, control)
+    here = Execution.begin(one.id, one.plan)
+    await (await held(redis, here)).save(here)
+    proposals = Proposals(redis.redis)
+    await proposals.move(one.id, moves.start)
+    assert one.requester
+    await proposals.move(one.id, partial(moves.cancel, who=one.requester))
+    async with start(times=HurriedTimes()):
+        await desk.says("*stopped*", "ancelled before step 1 of 1")
+    assert writes(arm) == []

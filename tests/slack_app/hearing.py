@@ -1,0 +1,103 @@
+"""A bot that reads along, with turns that close soon, and what stands in its threads."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot import settings
+from bot.app import Bot, running
+from bot.incidents.spans import Spans
+from bot.triage.clusters import FleetNames
+from bot.triage.decide import Certainty
+from bot.triage.recognise import Recogniser
+from sandbox.arm.server import ArmServer
+from sandbox.slack.control import Control
+from sandbox.slack.message import Message
+from sandbox.slack.server import SlackServer
+from tests.checking import LIBRARY
+from tests.slack_app.reading import is_answer, seen
+
+Reads = Callable[..., AbstractAsyncContextManager[Bot]]
+FULL_QUOTA = "prod-weu: the upgrade stopped with ErrCode_InsufficientVCPUQuota, we are out of vCPU quota"
+QUOTA_CARD = {
+    "color": "#d00000",
+    "title": "Upgrade of prod-weu failed",
+    "text": 'Code="ErrCode_InsufficientVCPUQuota" Message="Insufficient vcpu quota requested 8, remaining 2"',
+}
+
+
+SOON = Spans(turn=timedelta(seconds=1.5), together=timedelta(seconds=0.5), looks_again=())
+
+
+@pytest.fixture
+def reads(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reads:
+    """Starts the bot, with a policy and settings if need be."""
+
+    @asynccontextmanager
+    async def started(
+        policy: str = "", over_http: bool = False, spans: Spans = SOON, **more: str
+    ) -> AsyncIterator[Bot]:
+        environment = {**arm.environment("reader"), **slack.environment, "AKSBOT_DATA_DIR": str(tmp_path / "data")}
+        if policy:
+            file = tmp_path / "policy.yaml"
+            file.write_text(policy)
+            environment["AKSBOT_POLICY"] = str(file)
+        if over_http:
+            environment["SLACK_APP_TOKEN"] = ""
+        for name, value in {**environment, "AKSBOT_HTTP_PORT": "0", **more}.items():
+            monkeypatch.setenv(name, value)
+        async with running(settings.load(), host="127.0.0.1", spans=spans) as bot:
+            if over_http:
+                await slack.connect_http(f"http://127.0.0.1:{bot.site.port}/slack/events")
+            yield bot
+
+    return started
+
+
+def merely_likely() -> str:
+    """A message about prod-weu that reads like a problem, and might be something else."""
+    recogniser, fleet = Recogniser(LIBRARY), FleetNames(("prod-weu",))
+    for runbook in LIBRARY.values():
+        for words in runbook.symptoms.words:
+            text = f"hm, prod-weu, {words}"
+            found = recogniser.recognise(text, fleet)
+            if found.certainty is Certainty.LIKELY and found.cluster == "prod-weu":
+                return text
+    raise AssertionError("nothing is merely likely")
+
+
+def said_by_bot(control: Control, channel: str = "incidents") -> list[Message]:
+    bot = control.team.bot.id
+    return [one for one in control.messages(channel) if one.user == bot]
+
+
+def cards(control: Control, channel: str = "incidents") -> list[Message]:
+    """The heads of incidents that stand in a channel."""
+    return [one for one in said_by_bot(control, channel) if _part(one) == "card"]
+
+
+def _part(message: Message) -> str:
+    return str(((message.metadata or {}).get("event_payload") or {}).get("part") or "")
+
+
+async def until_said(control: Control, part: str, channel: str = "incidents", timeout_s: float = 60) -> Message:
+    """The bot's message that says this, once it stands."""
+
+    def found() -> Message | None:
+        return next((one for one in said_by_bot(control, channel) if part in seen(one) or part in one.text), None)
+
+    await control.until(lambda: found() is not None, timeout_s)
+    message = found()
+    assert message
+    return message
+
+
+async def until_answered(control: Control, channel: str = "incidents") -> Message:
+    """The answer of a check that an incident asked for."""
+    await control.until(lambda: any(map(is_answer, said_by_bot(control, channel))), 60)
+    return next(one for one in said_by_bot(control, channel) if is_answer(one))

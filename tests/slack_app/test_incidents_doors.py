@@ -1,0 +1,184 @@
+"""Alerts over HTTP, channels that appear, invitations, and what is muted."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.app import Bot
+from sandbox.slack.control import Control
+from tests.slack_app.hearing import FULL_QUOTA, Reads, cards, reads, said_by_bot, until_said
+from tests.slack_app.reading import seen
+
+__all__ = ["reads"]
+
+SECRET = "a-secret-for-alerts-0123"
+FIRED: dict[str, Any] = {
+    "schemaId": "azureMonitorCommonAlertSchema",
+    "data": {
+        "essentials": {
+            "alertId": "/subscriptions/0/providers/Microsoft.AlertsManagement/alerts/1",
+            "alertRule": "upgrade failed",
+            "severity": "Sev1",
+            "signalType": "Activity Log",
+            "monitorCondition": "Fired",
+            "configurationItems": ["prod-weu"],
+            "firedDateTime": "2026-11-18T03:00:00Z",
+            "description": "prod-weu: ErrCode_InsufficientVCPUQuota, insufficient vcpu quota requested 8, remaining 2",
+        },
+        "alertContext": {},
+    },
+}
+FIRING: dict[str, Any] = {
+    "version": "4",
+    "status": "firing",
+    "commonLabels": {"cluster": "prod-weu"},
+    "alerts": [
+        {
+            "status": "firing",
+            "labels": {"alertname": "UpgradeFailed", "cluster": "prod-weu"},
+            "annotations": {"summary": "prod-weu is out of vCPU quota: ErrCode_InsufficientVCPUQuota"},
+            "startsAt": "2026-11-18T03:00:00Z",
+            "fingerprint": "f1",
+        }
+    ],
+}
+
+
+def policy(control: Control, channel: str = "incidents") -> str:
+    return f"channels:\n  alerts:\n    - channel: {control.team.channel(channel).id}\n"
+
+
+async def send(bot: Bot, path: str, body: Any, secret: str | None = SECRET, *, basic: bool = False) -> int:
+    shown = f"Basic {b64encode(f'azure:{secret}'.encode()).decode()}" if basic else f"Bearer {secret}"
+    headers = {"Authorization": shown} if secret else {}
+    url = f"http://127.0.0.1:{bot.site.port}/alerts/{path}"
+    async with aiohttp.ClientSession() as session, session.post(url, json=body, headers=headers) as answer:
+        return answer.status
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "basic"),
+    [("azure-monitor", FIRED, True), ("azure-monitor", FIRED, False), ("alertmanager", FIRING, False)],
+)
+async def test_an_alert_is_posted_checked_and_answered_in_its_thread(
+    reads: Reads, control: Control, path: str, body: Any, basic: bool
+) -> None:
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert await send(bot, path, body, basic=basic) == 202
+        confirmed = await until_said(control, "Confirmed:")
+        assert await send(bot, path, body, basic=basic) == 202
+    (post,) = [one for one in said_by_bot(control) if not one.is_reply]
+    assert confirmed.thread_ts == post.ts
+
+
+async def test_two_sources_of_one_incident_are_one_thread(reads: Reads, control: Control) -> None:
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert await send(bot, "azure-monitor", FIRED) == 202
+        await until_said(control, "Confirmed:")
+        assert await send(bot, "alertmanager", FIRING) == 202
+        await until_said(control, "2 reports")
+    assert len([one for one in said_by_bot(control) if not one.is_reply]) == 1
+
+
+@pytest.mark.parametrize(
+    ("secret", "body", "status"),
+    [(None, FIRED, 401), ("a-secret-for-alerts-9999", FIRED, 401), (SECRET, ["no alert"], 400), (SECRET, {}, 400)],
+)
+async def test_who_shows_no_secret_and_what_is_no_alert_is_refused(
+    reads: Reads, control: Control, secret: str | None, body: Any, status: int
+) -> None:
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert await send(bot, "azure-monitor", body, secret) == status
+        assert await send(bot, "azure-monitor", body, secret, basic=True) == status
+    assert said_by_bot(control) == []
+
+
+async def test_without_a_secret_there_is_no_door(reads: Reads, control: Control) -> None:
+    async with reads(policy(control)) as bot:
+        assert await send(bot, "azure-monitor", FIRED) == 404
+
+
+async def test_a_channel_of_the_pattern_is_joined_and_told_what_will_happen(reads: Reads, control: Control) -> None:
+    async with reads("channels:\n  join: ['inc-*']\n"):
+        control.create_channel("requester", "random-talk")
+        control.create_channel("requester", "inc-2026-11-18")
+        await until_said(control, "I read along here", "inc-2026-11-18")
+        control.create_channel("requester", "plain")
+        control.rename_channel("plain", "inc-renamed")
+        await until_said(control, "I read along here", "inc-renamed")
+        control.say("requester", "inc-renamed", FULL_QUOTA)
+        await until_said(control, "Confirmed:", "inc-renamed")
+    assert len(said_by_bot(control, "inc-2026-11-18")) == 1
+    assert control.team.bot.id not in control.team.channel("random-talk").members
+
+
+async def test_whoever_invites_it_is_told_once_what_it_will_do(reads: Reads, control: Control) -> None:
+    async with reads():
+        control.invite_app("approver", "leads-private")
+        await until_said(control, "I read along here", "leads-private")
+        control.say("approver", "leads-private", FULL_QUOTA)
+        await until_said(control, "Confirmed:", "leads-private")
+    assert sum("I read along" in seen(one) for one in said_by_bot(control, "leads-private")) == 1
+
+
+async def test_elsewhere_than_the_policy_says_nothing_is_read(reads: Reads, control: Control) -> None:
+    async with reads("channels:\n  names: ['inc*']\n"):
+        control.say("requester", "platform-on-call", FULL_QUOTA)
+        control.say("requester", "incidents", FULL_QUOTA)
+        await until_said(control, "Confirmed:")
+    assert said_by_bot(control, "platform-on-call") == []
+
+
+async def test_without_auto_check_the_button_comes_first(reads: Reads, control: Control) -> None:
+    async with reads("channels:\n  auto_check: false\n"):
+        control.say("requester", "incidents", FULL_QUOTA)
+        offer = await until_said(control, "reads like")
+        assert cards(control) == []
+        await control.press("requester", offer, "incident_check_0")
+        await until_said(control, "Confirmed:")
+
+
+async def test_who_may_not_look_from_there_gets_no_answer_there(reads: Reads, control: Control) -> None:
+    channel = control.team.channel("platform-on-call").id
+    async with reads(f"look:\n  rules:\n    - {{clusters: ['*'], channels: [{channel}]}}\n"):
+        control.say("requester", "incidents", FULL_QUOTA)
+        control.say("requester", "platform-on-call", FULL_QUOTA)
+        await until_said(control, "Confirmed:", "platform-on-call")
+    assert said_by_bot(control) == []
+
+
+async def test_what_is_muted_is_not_spoken_of_until_it_is_no_more(reads: Reads, control: Control) -> None:
+    async with reads():
+        for word in (
+            "mute nonsense",
+            "mute no-such-code prod-weu until 4h because",
+            "mute quota-exceeded prod-weu until 2020-01-01 x",
+        ):
+            await control.slash("requester", "incidents", "/aks", word)
+        await control.until(
+            lambda: sum("I cannot mute" in seen(one) for one in control.ephemerals("requester")) == 3, 30
+        )
+        await control.slash("requester", "incidents", "/aks", "mute quota-exceeded prod-weu until 4h a migration")
+        await until_said(control, "I say nothing by myself")
+        control.say("requester", "incidents", FULL_QUOTA)
+        control.say("requester", "platform-on-call", "subnet is full on prod-weu, no more IPs: SubnetIsFull")
+        await until_said(control, "prod-weu", "platform-on-call")
+        assert cards(control) == []
+        await control.slash("requester", "incidents", "/aks", "mute")
+        await control.until(lambda: any("a migration" in seen(one) for one in control.ephemerals("requester")), 30)
+        await control.slash("approver", "incidents", "/aks", "unmute quota-exceeded prod-weu")
+        await until_said(control, "not muted any more")
+
+
+async def test_a_snoozed_incident_is_muted_and_everybody_sees_by_whom(reads: Reads, control: Control) -> None:
+    async with reads():
+        control.say("requester", "incidents", FULL_QUOTA)
+        await until_said(control, "Confirmed:")
+        (card,) = cards(control)
+        await control.press("approver", card, "incident_snooze")
+        said = await until_said(control, "Snoozed: I say nothing")
+        assert said.thread_ts == card.thread_ts

@@ -1,0 +1,65 @@
+"""How an incident ends: a check finds it no more. And how it begins again, in the same thread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from sandbox.arm.server import ArmServer
+from sandbox.scenario import Scenario
+from sandbox.slack.control import Control
+from tests.slack_app.conftest import SCENARIO
+from tests.slack_app.hearing import FULL_QUOTA, SOON, Reads, cards, reads, said_by_bot, until_answered, until_said
+from tests.slack_app.reading import is_answer, seen
+
+__all__ = ["reads"]
+
+LOOKS = replace(SOON, looks_again=(timedelta(seconds=1),) * 30)
+
+
+def hold(arm: ArmServer, name: str) -> None:
+    """What Azure holds from now on."""
+    world = Scenario.load(name).world
+    arm.world.resources, arm.world.tables, arm.world.events = world.resources, world.tables, world.events
+
+
+async def test_it_closes_when_a_look_finds_it_no_more_and_says_so_in_its_thread(
+    reads: Reads, control: Control, arm: ArmServer
+) -> None:
+    async with reads(spans=LOOKS):
+        report = control.say("requester", "incidents", FULL_QUOTA)
+        await until_said(control, "Confirmed:")
+        await until_answered(control)
+        hold(arm, "healthy-fleet")
+        closed = await until_said(control, "this incident is closed")
+        await control.until(lambda: "Over:" in seen(cards(control)[0]), 30)
+    assert closed.thread_ts == report.ts
+
+
+async def test_somebodys_check_again_closes_it_too_and_a_new_report_opens_it_in_the_same_thread(
+    reads: Reads, control: Control, arm: ArmServer
+) -> None:
+    async with reads():
+        report = control.say("requester", "incidents", FULL_QUOTA)
+        await until_said(control, "Confirmed:")
+        answer = await until_answered(control)
+        hold(arm, "healthy-fleet")
+        await control.press("approver", answer, "check_again")
+        await until_said(control, "this incident is closed")
+        hold(arm, SCENARIO)
+        control.say("approver", "incidents", "prod-weu again: ErrCode_InsufficientVCPUQuota, out of vCPU quota")
+        await until_said(control, "It is reported again")
+        await control.until(lambda: sum(map(is_answer, said_by_bot(control))) == 3, 60)
+    assert len(cards(control)) == 1
+    assert {one.thread_ts for one in said_by_bot(control)} == {report.ts}
+
+
+async def test_azure_out_of_reach_is_not_over(reads: Reads, control: Control, arm: ArmServer) -> None:
+    async with reads(spans=LOOKS):
+        control.say("requester", "incidents", FULL_QUOTA)
+        await until_said(control, "Confirmed:")
+        await until_answered(control)
+        await arm.__aexit__(None, None, None)
+        control.say("requester", "platform-on-call", "prod-weu is out of vCPU quota: ErrCode_InsufficientVCPUQuota")
+        await until_said(control, "is known already", "platform-on-call")
+    assert not any("is closed" in seen(one) for one in said_by_bot(control))
