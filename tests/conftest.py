@@ -11,9 +11,9 @@ import pytest
 HERE = Path(__file__).parent
 
 ONE_OF = {
-    "slack_app": 4,
-    "scenarios": 3,
-    "chaos": 4,
+    "slack_app": 5,
+    "scenarios": 4,
+    "chaos": 6,
     "browser": 3,
     "remedy_execution": 3,
     "incidents": 2,

@@ -80,7 +80,8 @@ def _headline(incident: Incident, library: Library, home: Incident | None) -> st
     cluster, code = incident.cluster, _code(incident)
     title = title_of(library, code)
     if incident.merged_into and home:
-        return said.merged(title, cluster)
+        confirmed = incident.verdict is Verdict.CONFIRMED
+        return (said.merged if confirmed else said.merged_not_confirmed)(title, cluster)
     if incident.is_closed:
         return said.closed(title, cluster)
     if incident.state is State.CHECKING:

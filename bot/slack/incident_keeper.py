@@ -80,7 +80,8 @@ class IncidentKeeper:
         if incident.is_told_in(spot) and incident.state is State.CHECKING:
             return  # its answer comes there
         if incident.is_told_in(spot):
-            request = CheckRequest(task.id, incident.cluster, task.place, fresh=True)
+            # A job of this task's own name runs already: it is this one.
+            request = CheckRequest(f"{task.id}-check", incident.cluster, task.place, fresh=True)
             await self._queue.check(request)
         else:
             await self._telling.point_from(task.place.team, incident, spot)

@@ -102,7 +102,10 @@ class IncidentTelling:
             await self._line(where, f"back-{incident.rounds}", said.back_line(incident.cluster, incident.rounds))
         if incident.is_closed:
             await self._line(where, f"closed-{incident.rounds}", said.closed_line(incident.cluster))
+        told = {one.home for one in book.incidents if one.merged_into == incident.id}
         for spot in incident.elsewhere:
+            if spot in told:
+                continue
             await self.point_from(where.place.team, incident, spot)
 
     async def point_from(self, team: str, incident: Incident, spot: Spot) -> None:

@@ -47,6 +47,11 @@ def no_check(title: str, cluster: str, runbook: str) -> str:
     return f"{what} {NO_CHECK_EXISTS} `/aks runbook {escape(runbook)}` says what to do."
 
 
+def merged_not_confirmed(title: str, cluster: str) -> str:
+    what = f":link: *Not confirmed: {plain(title, 200)}* on {code(cluster)}"
+    return f"{what}. What was found there is an incident that is known already"
+
+
 def closed(title: str, cluster: str) -> str:
     return f":white_check_mark: *Over: {plain(title, 200)}* on {code(cluster)}"
 

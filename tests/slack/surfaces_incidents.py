@@ -67,6 +67,7 @@ INCIDENTS: dict[str, Surface] = {
     "incident-silenced": card(replace(OPEN, silenced=True)),
     "incident-closed": card(replace(SEEN_ELSEWHERE, state=State.CLOSED)),
     "incident-merged": card(LATER, home=OPEN),
+    "incident-merged-not-confirmed": card(replace(LATER, verdict=Verdict.NOT_CONFIRMED), home=OPEN),
     "incident-offer": partial(incident_blocks.offer, TITLE, "quota-exceeded", "s-1", ["prod-weu"]),
     "incident-offer-several": partial(
         incident_blocks.offer, TITLE, "quota-exceeded", "s-1", ["edge-nexus-01", "edge-nexus-02"]
