@@ -375,7 +375,7 @@ def unseen(plan: Plan, why: str) -> str:
 
 
 def acts_failed(why: str, verdict: str) -> str:
-    return f"{why}. The cluster now: {verdict}" if verdict else why
+    return f"{why.rstrip('.')}. The cluster now: {verdict}" if verdict else why
 
 
 def not_known(why: str, ask: str) -> str:

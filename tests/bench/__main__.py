@@ -9,13 +9,20 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import checks, inside, slack, start, triage
+from tests.bench import checks, inside, slack, start, storm, triage
 
 OUT = Path("build/bench.json")
 
 
 def main() -> int:
-    figures = [*start.figures(), *checks.figures(), *inside.figures(), *slack.figures(), *triage.figures()]
+    figures = [
+        *start.figures(),
+        *checks.figures(),
+        *inside.figures(),
+        *slack.figures(),
+        *triage.figures(),
+        *storm.figures(),
+    ]
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps([figure.as_mapping() for figure in figures], indent=2) + "\n")
     table = Table("figure", "value", "bar", "", "detail", box=None)

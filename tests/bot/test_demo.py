@@ -133,6 +133,7 @@ async def test_where_nobody_sits_it_does_its_main_job_and_ends(started: Started)
         assert not findings or cluster in ran.out
 
 
+@pytest.mark.soak  # timing of a signal in the first instants: sensitive to load
 async def test_ctrl_c_while_it_starts_ends_it_too() -> None:
     async with in_a_terminal("demo") as terminal:
         await terminal.until("Starting an Azure")

@@ -13,6 +13,7 @@ RARELY = {
     "channels:history": "after an uncertain post: does it stand there already?",
     "groups:history": "the same in a private channel",
     "files:write": "an answer that is too long for messages",
+    "reactions:write": "a message of an incident is being looked into",
     "usergroups:read": "a policy that names a user group",
 }
 """The scopes of which an ordinary day makes no use; tests of their own do."""
@@ -39,6 +40,9 @@ async def test_every_way_to_the_bot_is_answered_with_the_rights_of_the_manifest(
     invited = next(one for one in control.ephemerals("requester", "random") if "invite_me" in buttons(one))
     await control.press("requester", invited, "invite_me")
     await control.until(lambda: any(one.method == "conversations.join" and one.status == 200 for one in slack.log), 30)
+    control.create_channel("requester", "somewhere")
+    control.rename_channel("somewhere", "elsewhere")
+    await control.until(lambda: "channel_rename" in slack.told_events, 30)
     # Whether the check above may be shown to others depends on its channel.
     control.open_home("approver")
     await control.until(lambda: "channels:read" in slack.used_scopes, 30)

@@ -55,4 +55,7 @@ BY_NAME = {
     "wrench": "🔧",
     "x": "❌",
     "zap": "⚡",
+    "leaves": "🍃",
+    "octagonal_sign": "🛑",
+    "raised_hand": "✋",
 }
