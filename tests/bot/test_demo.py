@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from sandbox.scenario import Scenario
 from tests.bot.conftest import PROGRAM, Started, clean_environment
