@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKERS ?= 2
 
-.PHONY: install demo test check bench soak fmt roles lock clean
+.PHONY: install demo test check bench soak fmt roles learn lock clean
 install: $(READY)
 
 # pip reads the lock only (exact versions, hashes); the project itself is then installed without looking anything up.
@@ -43,6 +43,11 @@ fmt: $(READY)
 roles: $(READY)
 	$(BIN)/python -m deploy.roles
 
+# What triage recognises messages by, from those under runbooks/heard. scikit-learn is installed for this alone.
+learn: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/learn -r learn.lock
+	PYTHONPATH=build/learn $(BIN)/python -m bot.triage.learn --judge
+
 # uv resolves once for every supported Python; the result names versions and hashes, never a host.
 # The image needs less: what aksbot runs with, and what makes its wheel, in the same versions.
 RESOLVE := build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
@@ -50,6 +55,7 @@ lock:
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
 	$(RESOLVE) --all-extras --output-file requirements.lock pyproject.toml $(if $(UPGRADE),--upgrade,)
 	$(RESOLVE) --constraints requirements.lock --output-file deploy/run.lock pyproject.toml
+	echo scikit-learn | $(RESOLVE) --output-file learn.lock -
 	echo hatchling | $(RESOLVE) --constraints requirements.lock --output-file deploy/build.lock -
 
 clean:

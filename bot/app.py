@@ -53,6 +53,7 @@ from bot.slack.replier import Replier
 from bot.slack.sign_in import SignIn
 from bot.slack.speaker import Speaker
 from bot.slack.teller import SlackTeller
+from bot.slack.text_files import TextFiles
 from bot.slack.triage_listeners import TriageListeners
 from bot.slack.voice import Voice
 from bot.slack.workspace import workspace
@@ -149,14 +150,15 @@ async def running(
             arm=opened.arm,
             run=run,
             spans=spans,
+            files=TextFiles(session, client, spans.files),
         )
 
         async def team() -> str:
             return (await workspace(sign_in)).team_id or ""
 
-        seen_run = seen_by_incidents(run, reading.keeper, team)
+        seen = seen_by_incidents(reading.keeper, team)
         fixing = Fixing(
-            policy.fixes, connection.redis, calls, voice, speaker, replier, gate, seen_run, opened.arm, bench, times
+            policy.fixes, connection.redis, calls, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
         )
         about_fleet = FleetDesk(
             voice, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm

@@ -13,13 +13,10 @@ from typing import Annotated
 import typer
 
 from bot import process
+from bot.cli_audit import audit_app
+from bot.cli_output import Output, OutputOption
 from bot.process import Act
 from handlers.problem import Exit, Problem
-
-
-class Output(StrEnum):
-    TEXT = "text"
-    JSON = "json"
 
 
 class Role(StrEnum):
@@ -45,10 +42,8 @@ runbooks_app = typer.Typer(help="The runbooks: one page per problem the bot know
 app.add_typer(runbooks_app, name="runbooks")
 policy_app = typer.Typer(help="The policy file: who may look at which cluster.", no_args_is_help=False)
 app.add_typer(policy_app, name="policy")
-audit_app = typer.Typer(help="The audit: what was repaired, by whom, on whose word.", no_args_is_help=False)
 app.add_typer(audit_app, name="audit")
 
-OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For a person, or for a program.")]
 Code = Annotated[str, typer.Argument(help="A finding code, such as subnet-full.", show_default=False)]
 
 
@@ -323,49 +318,6 @@ def explain_policy(
             stranger=stranger,
             as_json=output is Output.JSON,
         )
-
-    return act
-
-
-@audit_app.command("verify")
-def verify_audit(
-    file: Annotated[Path | None, typer.Argument(help="What `audit export` wrote.", show_default=False)] = None,
-    output: OutputOption = Output.TEXT,
-) -> Act:
-    """Say whether the audit is whole: nothing changed, taken out, put in, moved or cut off. Exit 0 is whole."""
-
-    def act() -> int:
-        from bot.commands.audit import verify
-
-        return verify(file, as_json=output is Output.JSON)
-
-    return act
-
-
-@audit_app.command("show")
-def show_audit(
-    number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many of the latest.")] = 20,
-) -> Act:
-    """Show the latest records, the last one first."""
-
-    def act() -> int:
-        from bot.commands.audit import show
-
-        return show(number)
-
-    return act
-
-
-@audit_app.command("export")
-def export_audit(
-    since: Annotated[str | None, typer.Option(metavar="DATE", help="From this day on: 2026-11-18.")] = None,
-) -> Act:
-    """Print the records as JSON lines."""
-
-    def act() -> int:
-        from bot.commands.audit import export
-
-        return export(since)
 
     return act
 

@@ -110,6 +110,8 @@ class Proposal:
     ended_by: Person | None = None
     cancel_by: Person | None = None
     """Who asked that it stop between two steps."""
+    clicks: tuple[str, ...] = ()
+    """The clicks that have moved it: one that is worked on again after a kill is not refused as a second one."""
     version: int = 0
 
     @property
@@ -144,6 +146,7 @@ class Proposal:
             end=End(end) if (end := data.pop("end")) else None,
             ended_by=_person(data.pop("ended_by")),
             cancel_by=_person(data.pop("cancel_by")),
+            clicks=tuple(data.pop("clicks", ())),
             **data,
         )
 

@@ -16,6 +16,9 @@ class Tip:
     hash: str = GENESIS
 
 
+NOTHING = Tip()
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """How many records hold together, and where it breaks."""
@@ -29,11 +32,14 @@ class Verdict:
         return self.broken_at is None
 
 
-async def verify(records: AsyncIterable[Record], tip: Tip) -> Verdict:
-    """Walk from the first record to the last."""
-    last, verdict = await _walk(records, Tip())
+async def verify(records: AsyncIterable[Record], tip: Tip, witness: Tip = NOTHING) -> Verdict:
+    """Walk from the first record to the last. `witness`: a record that was there once, by another place's word."""
+    last, verdict = await _walk(records, NOTHING, witness)
     if not verdict.whole:
         return verdict
+    if last.number < witness.number:
+        why = f"{witness.number} records were written, by another place's word, and {last.number} are there"
+        return Verdict(last.number, last.number + 1, why)
     if last != tip:
         why = f"the last record is {last.number}, and {tip.number} were written: the end was cut off or exchanged"
         return Verdict(last.number, last.number + 1, why)
@@ -46,9 +52,9 @@ async def verify_from(records: AsyncIterable[Record], before: Tip) -> Verdict:
     return Verdict(last.number - before.number, verdict.broken_at, verdict.why)
 
 
-async def _walk(records: AsyncIterable[Record], last: Tip) -> tuple[Tip, Verdict]:
+async def _walk(records: AsyncIterable[Record], last: Tip, witness: Tip = NOTHING) -> tuple[Tip, Verdict]:
     async for record in records:
-        if why := _break(record, last):
+        if why := _break(record, last) or _another(record, witness):
             return last, Verdict(last.number, last.number + 1, why)
         last = Tip(record.number, record.hash)
     return last, Verdict(last.number)
@@ -62,4 +68,10 @@ def _break(record: Record, last: Tip) -> str:
         return f"record {expected} does not follow from the one before it: one of the two was changed"
     if record.hash != link(record.number, record.at_ms, record.previous, record.body):
         return f"record {expected} was changed after it was written"
+    return ""
+
+
+def _another(record: Record, witness: Tip) -> str:
+    if record.number == witness.number and record.hash != witness.hash:
+        return f"record {record.number} is another one than was written: all of it was made anew"
     return ""

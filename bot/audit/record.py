@@ -14,9 +14,8 @@ GENESIS = "0" * 64
 
 
 class What(StrEnum):
-    """What can happen to a fix, and to the audit itself."""
+    """What can happen to a fix, and to the audit itself. An offer is nobody's act: every check makes some."""
 
-    OFFERED = "offered"
     REQUESTED = "requested"
     APPROVED = "approved"
     DECLINED = "declined"
@@ -31,6 +30,8 @@ class What(StrEnum):
     """What a lost fix had relaxed was put back."""
     RAN_COMMAND = "ran-command"
     """A question went into a cluster through Azure's run-command."""
+    SET_ASIDE = "set-aside"
+    """The audit before this one was broken, and somebody has begun a new one."""
 
 
 @dataclass(frozen=True, slots=True)

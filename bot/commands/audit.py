@@ -1,49 +1,49 @@
-"""`aksbot audit verify | show | export`: what was repaired, by whom, on whose word; and whether the record is whole."""
+"""`aksbot audit verify | show | export | set-aside`: what was repaired, by whom, on whose word; and is that whole."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
+from getpass import getuser
 from pathlib import Path
+from socket import gethostname
 from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bot import settings
-from bot.audit.chain import Tip, Verdict, verify_from
+from bot.audit.aside import HOW_ON, told_of
 from bot.audit.record import Record
+from bot.commands.audit_file import Looked, look_into
 from bot.render.clean import one_line, width, wrapped
 from bot.render.line import Line
 from bot.render.terminal import show_lines
 from bot.render.verdict import count
 from bot.settings import Settings
 from bot.store.audit import Audit
+from bot.store.audit_aside import AuditAside
 from bot.store.connect import connected
 from handlers.problem import Exit, Problem
 from handlers.resource_id import last_name
 
 T = TypeVar("T")
 
-_FIELDS = ("number", "at_ms", "previous", "body", "hash")
 
-
-def verify(file: Path | None, *, as_json: bool) -> int:
-    """Walk the chain; 0 where it holds together."""
-    verdict = _verify_file(file) if file else _with_audit(lambda audit: audit.verify())
+def verify(file: Path | None, tip: str, *, as_json: bool) -> int:
+    """Walk the chain; 0 where it holds together, and `tip` is in it."""
+    looked = look_into(file, tip) if file else _with(lambda redis: _look(redis, tip))
     if as_json:
-        whole = {"records": verdict.records, "whole": verdict.whole, "broken_at": verdict.broken_at, "why": verdict.why}
-        sys.stdout.write(json.dumps(whole) + "\n")
-    elif verdict.whole:
-        note = "; whether anything was cut off at its end a file cannot tell" if file else ""
-        show_lines([Line.of(("whole", "clear"), (f": {count(verdict.records, 'record')}{note}", ""))])
+        sys.stdout.write(json.dumps(_as_dict(looked)) + "\n")
     else:
-        show_lines([Line.of(("BROKEN", "found"), (f" at record {verdict.broken_at}: {verdict.why}", ""))])
-    return Exit.CLEAR if verdict.whole else Exit.FOUND
+        show_lines(list(_told(looked, file)))
+    return Exit.CLEAR if looked.good else Exit.FOUND
 
 
 def show(number: int) -> int:
@@ -54,21 +54,106 @@ def show(number: int) -> int:
 
 
 def export(since: str | None) -> int:
-    """Each line stands by itself, and can be checked with `audit verify FILE`."""
+    """Each line stands by itself, and can be checked with `audit verify FILE`. What was set aside comes first."""
     since_ms = _moment_ms(since) if since else 0
 
-    async def write(audit: Audit) -> None:
-        async for record in audit.records(since_ms):
-            sys.stdout.write(json.dumps(record.as_dict(), separators=(",", ":")) + "\n")
+    async def write(redis: Redis) -> None:
+        aside = AuditAside(redis)
+        for number, one in enumerate(await aside.all(), 1):
+            if one.at_ms < since_ms:
+                continue
+            # All of it or nothing: its digest is over the whole.
+            async for place, fields in aside.rows(one):
+                _line({"set_aside": number, "id": place, "fields": fields})
+        async for record in Audit(redis).records(since_ms):
+            _line(record.as_dict())
 
-    _with_audit(write)
+    _with(write)
     return Exit.CLEAR
 
 
+def set_aside(reason: str, by: str) -> int:
+    """Keep a broken audit under another key, and begin a new one that says so."""
+    if not reason.strip():
+        what, why = "cannot set the audit aside", "no reason is given"
+        raise Problem(what, why, "say in --reason what happened to it, and who has looked", code=Exit.USAGE)
+    account = f"{_account()}@{gethostname()}"
+    who = f"{by.strip()} ({account})" if by.strip() else account
+    made = _with(lambda redis: AuditAside(redis).set_aside(who, reason.strip()))
+    said = f": {count(made.records, 'record')}, broken at {made.broken_at}: {made.why}"
+    show_lines(
+        [
+            Line.of(("set aside", "title"), (said, "")),
+            Line.of((f"kept under {made.key}; digest {made.digest}", "")),
+            Line.of((f"a new audit has begun, and its first record says so, by {who}. Fixes are possible again.", "")),
+            Line.of(("`aksbot audit export` prints both; keep that somewhere else.", "dim")),
+        ]
+    )
+    return Exit.CLEAR
+
+
+def _account() -> str:
+    try:
+        return getuser()
+    except (OSError, KeyError):
+        return f"uid {os.getuid()}"  # a container knows no names
+
+
+def _line(values: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(values, separators=(",", ":")) + "\n")
+
+
+async def _look(redis: Redis, tip: str) -> Looked:
+    aside = AuditAside(redis)
+    standing = await aside.standing()
+    return Looked(standing, await _place_of(aside, Audit(redis), tip) if tip else None)
+
+
+async def _place_of(aside: AuditAside, audit: Audit, tip: str) -> str:
+    """Where a record with this hash is; empty if it is nowhere."""
+    async for record in audit.records():
+        if record.hash == tip:
+            return f"record {record.number}"
+    for number, one in enumerate(await aside.all(), 1):
+        async for _, fields in aside.rows(one):
+            if fields.get("hash") == tip:
+                return f"record {fields.get('number')} of what was set aside ({number})"
+    return ""
+
+
+def _told(looked: Looked, file: Path | None) -> Iterator[Line]:
+    verdict = looked.standing.verdict
+    if verdict.whole:
+        note = "; whether anything was cut off at its end a file cannot tell" if file and looked.tip is None else ""
+        yield Line.of(("whole", "clear"), (f": {count(verdict.records, 'record')}{note}", ""))
+    else:
+        yield Line.of(("BROKEN", "found"), (f" at record {verdict.broken_at}: {verdict.why}", ""))
+        if file is None:
+            yield Line.of((HOW_ON, ""))
+    if looked.tip is not None:
+        found = f"the last line of the log is {looked.tip}" if looked.tip else "no record has the hash of that line"
+        yield Line.of(("in it", "clear") if looked.tip else ("BROKEN", "found"), (f": {found}", ""))
+    for one in looked.standing.aside:
+        yield Line.of(("set aside", "title"), (f" {told_of(one)}", ""))
+    for one in looked.standing.changed:
+        yield Line.of(("BROKEN", "found"), (f": what was set aside is not as it was: digest {one.digest} wanted", ""))
+
+
+def _as_dict(looked: Looked) -> dict[str, Any]:
+    verdict, changed = looked.standing.verdict, looked.standing.changed
+    aside = [asdict(one) | {"as_it_was": one not in changed} for one in looked.standing.aside]
+    told = {"records": verdict.records, "whole": verdict.whole, "broken_at": verdict.broken_at, "why": verdict.why}
+    return told | {"set_aside": aside} | ({"tip": looked.tip} if looked.tip is not None else {})
+
+
 def _with_audit(use: Callable[[Audit], Awaitable[T]]) -> T:
+    return _with(lambda redis: use(Audit(redis)))
+
+
+def _with(use: Callable[[Redis], Awaitable[T]]) -> T:
     async def run() -> T:
         async with _redis(settings.load()) as redis:
-            return await use(Audit(redis))
+            return await use(redis)
 
     return asyncio.run(run())
 
@@ -86,40 +171,6 @@ async def _redis(chosen: Settings) -> AsyncIterator[Redis]:
                 return
     async with connected(url, chosen.data_dir) as connection:
         yield connection.redis
-
-
-def _verify_file(file: Path) -> Verdict:
-    records = list(_read(file))
-    if not records:
-        return Verdict(0)
-    first = records[0]
-
-    async def all_of_them() -> AsyncIterator[Record]:
-        for one in records:
-            yield one
-
-    return asyncio.run(verify_from(all_of_them(), Tip(first.number - 1, first.previous)))
-
-
-def _read(file: Path) -> list[Record]:
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as unreadable:
-        why = getattr(unreadable, "strerror", None) or str(unreadable)
-        raise Problem(
-            f"cannot read {file}", why, "name a file that `aksbot audit export` wrote", code=Exit.USAGE
-        ) from (unreadable)
-    return [_record(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-
-
-def _record(file: Path, number: int, line: str) -> Record:
-    try:
-        values: dict[str, Any] = json.loads(line)
-        found = [values[name] for name in _FIELDS]
-        return Record(int(found[0]), int(found[1]), str(found[2]), str(found[3]), str(found[4]))
-    except (ValueError, KeyError, TypeError) as wrong:
-        why, do = f"line {number} is no record of the audit", "name a file that `aksbot audit export` wrote"
-        raise Problem(f"cannot verify {file}", why, do, code=Exit.USAGE) from wrong
 
 
 def _moment_ms(text: str) -> int:

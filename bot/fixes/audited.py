@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from bot.approvals.proposal import Person, Proposal
-from bot.audit.record import Actor, Entry, What
+from bot.approvals.proposal import End, Person, Proposal
+from bot.audit.record import Actor, Entry, Record, What
 from handlers.remedy.execution import Call, Execution
 
 BOT = Person("", "", "aksbot")
@@ -38,6 +38,11 @@ def started(one: Proposal) -> Entry:
 
 def called(one: Proposal, call: Call) -> Entry:
     return entry(What.CALLED, one, details=asdict(call))
+
+
+def ended_as(record: Record) -> tuple[End, str]:
+    """What stands in the audit as the end, and why."""
+    return End(record.entry["details"]["end"]), str(record.entry["reason"])
 
 
 def ended(one: Proposal, end: str, why: str, here: Execution | None) -> Entry:

@@ -69,6 +69,9 @@ class Board:
         if one.requester is not None:
             await self._speaker.once(where(one), OUTCOME, fixes_message.outcome(one, fixes))
 
+    async def has_told_outcome(self, one: Proposal) -> bool:
+        return await self._speaker.standing(where(one), OUTCOME) is not None
+
     async def tell(self, one: Proposal, part: str, message: Message) -> None:
         """Something else, once."""
         await self._speaker.once(where(one), part, message)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 
 from bot.approvals import moves
 from bot.approvals.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass
 from bot.approvals.moves import Moved, NotMoved, Why
 from bot.approvals.proposal import End, Person, Proposal, Spot, State
+from bot.audit.record import Entry
 from bot.audit.record import What as Recorded
 from bot.fixes import audited
 from bot.fixes.board import GLASS, Board
@@ -92,6 +92,7 @@ class FixDesk:
 
     async def _click(self, ask: Ask) -> _Click:
         pressed = PressedFix.load(ask.pressed)
+        self.times.agree(await self.proposals.now_ms())
         one = await self.proposals.load(pressed.proposal) if pressed.proposal else None
         if one is None or one.team != ask.place.team:
             raise _No(words_fixes.not_moved(NotMoved(Why.UNKNOWN)))
@@ -123,7 +124,7 @@ class FixDesk:
 
     async def _asking(self, ask: Ask, click: _Click) -> dict[str, object]:
         one, pressed = click.one, click.pressed
-        now, now_ms = self.times.now(), int(datetime.now(UTC).timestamp() * 1000)
+        now, now_ms = self.times.now(), await self.proposals.now_ms()
         probe = moves.ask(one, now_ms, who=click.person, digest=pressed.digest, reason="-")
         if isinstance(probe, NotMoved):
             return fixes_plan.shown(one.plan, [section(words_fixes.not_moved(probe))])
@@ -166,8 +167,8 @@ class FixDesk:
             moved = moves.ask(before, now_ms, who=click.person, digest=digest, reason=ask.text, today=today)
             return moved if isinstance(moved, NotMoved) else moved.moved(spot=spot)
 
-        moved = await self._moved(one, asked)
-        await self.audit.write(audited.entry(Recorded.REQUESTED, moved, click.person, reason=ask.text))
+        moved = await self._moved(ask, one, asked, Recorded.REQUESTED)
+        await self._audit(ask, audited.entry(Recorded.REQUESTED, moved, click.person, reason=ask.text))
         await self._post(moved)
         if alone:
             await self._approve(ask, click)
@@ -187,57 +188,68 @@ class FixDesk:
         one = click.one
         may = may_approve(self.policy, one.plan, click.asker, self.times.now())
         if isinstance(may, Barred):
-            await self._refuse(one, click.person, may)
+            await self._refuse(ask, one, click.person, may)
         today = (await self._must_be_possible(one)).rules
         word = partial(moves.approve, who=click.person, digest=click.pressed.digest, today=today)
-        moved = await self._moved(one, word)
-        await self.audit.write(audited.entry(Recorded.APPROVED, moved, click.person))
+        moved = await self._moved(ask, one, word, Recorded.APPROVED)
+        await self._audit(ask, audited.entry(Recorded.APPROVED, moved, click.person))
         await self._begin_if_approved(moved)
 
     async def _break_glass(self, ask: Ask, click: _Click) -> None:
         one, reason = click.one, ask.text.strip()
         may = may_break_glass(self.policy, one.plan, click.asker, self.times.now())
         if isinstance(may, Barred):
-            await self._refuse(one, click.person, may)
+            await self._refuse(ask, one, click.person, may)
         await self._must_be_possible(one)
         word = partial(moves.break_glass, who=click.person, digest=click.pressed.digest, reason=reason)
-        moved = await self._moved(one, word)
-        await self.audit.write(audited.entry(Recorded.BROKE_GLASS, moved, click.person, reason=reason))
+        moved = await self._moved(ask, one, word, Recorded.BROKE_GLASS)
+        await self._audit(ask, audited.entry(Recorded.BROKE_GLASS, moved, click.person, reason=reason))
         await self.board.tell(moved, GLASS, fixes_message.broke_glass(moved, click.person, reason))
         await self._begin_if_approved(moved)
 
     async def _decline(self, ask: Ask, click: _Click) -> None:
-        await self._must_have_a_say(click)
-        moved = await self._moved(click.one, partial(moves.decline, who=click.person))
-        await self.audit.write(audited.entry(Recorded.DECLINED, moved, click.person))
-        await self._tell_end(moved)
+        await self._must_have_a_say(ask, click)
+        moved = await self._moved(ask, click.one, partial(moves.decline, who=click.person), Recorded.DECLINED)
+        await self._audit(ask, audited.entry(Recorded.DECLINED, moved, click.person))
+        await self.runs.last_word.say(moved)
 
     async def _stop(self, ask: Ask, click: _Click) -> None:
-        await self._must_have_a_say(click)
-        moved = await self._moved(click.one, partial(moves.cancel, who=click.person))
-        await self.audit.write(audited.entry(Recorded.CANCELLED, moved, click.person))
+        await self._must_have_a_say(ask, click)
+        moved = await self._moved(ask, click.one, partial(moves.cancel, who=click.person), Recorded.CANCELLED)
+        await self._audit(ask, audited.entry(Recorded.CANCELLED, moved, click.person))
         if moved.state is State.ENDED:
-            await self._tell_end(moved)
+            await self.runs.last_word.say(moved)
         else:
             await self.board.show(moved.id)
-
-    async def _tell_end(self, one: Proposal) -> None:
-        await self.board.show(one.id)
-        await self.board.tell_outcome(one)
 
     async def _begin_if_approved(self, one: Proposal) -> None:
         if one.state is State.APPROVED:
             await self.runs.begin(one.id)
         await self.board.try_to_show(one.id)
 
-    async def _moved(self, one: Proposal, change: Callable[[Proposal, int], Moved]) -> Proposal:
-        """The proposal after the move, or the reason why it did not move; then its message is brought up to date."""
-        moved = await self.proposals.move(one.id, change)
+    async def _moved(
+        self, ask: Ask, one: Proposal, change: Callable[[Proposal, int], Moved], what: Recorded
+    ) -> Proposal:
+        """The proposal after the move, or the reason why it did not move; then its message is brought up to date.
+
+        A click whose worker was killed half way is worked on again, and goes on where it has moved already."""
+        click = f"{what.value} {ask.id}"
+
+        def once(before: Proposal, now_ms: int) -> Moved:
+            if click in before.clicks:
+                return before
+            after = change(before, now_ms)
+            return after if isinstance(after, NotMoved) else after.moved(clicks=(*before.clicks, click))
+
+        moved = await self.proposals.move(one.id, once)
         if isinstance(moved, Proposal):
             return moved
         if moved.proposal is not None:
             await self.board.try_to_show(one.id)
         raise _No(words_fixes.not_moved(moved))
+
+    async def _audit(self, ask: Ask, entry: Entry) -> None:
+        await self.audit.write_once(entry, f"{entry.what.value} {entry.proposal} {ask.id}")
 
     # -- who, and whether at all ----------------------------------------------------------------------------------
 
@@ -261,7 +273,7 @@ class FixDesk:
         tries = await self.proposals.failed_tries(one.plan)
         return words_fixes.escalate(tries, one.plan.title) if tries >= MOST_TRIES else None
 
-    async def _must_have_a_say(self, click: _Click) -> None:
+    async def _must_have_a_say(self, ask: Ask, click: _Click) -> None:
         """Whoever asked for it, and whoever could approve it; a freeze keeps nobody from saying no."""
         if click.person.is_(click.one.requester):
             return
@@ -269,12 +281,12 @@ class FixDesk:
         mays = [ask(unfrozen, click.one.plan, click.asker, now) for ask in (may_approve, may_break_glass)]
         refused = [may for may in mays if isinstance(may, Barred)]
         if len(refused) == len(mays):
-            await self._refuse(click.one, click.person, refused[0])
+            await self._refuse(ask, click.one, click.person, refused[0])
 
-    async def _refuse(self, one: Proposal, who: Person, barred: Barred) -> None:
+    async def _refuse(self, ask: Ask, one: Proposal, who: Person, barred: Barred) -> None:
         why = self._barred(one, barred)
         with suppress(StoreAway):
-            await self.audit.write(audited.entry(Recorded.REFUSED, one, who, reason=why.because))
+            await self._audit(ask, audited.entry(Recorded.REFUSED, one, who, reason=why.because))
         told = barred.barrier in (Barrier.PERSON, Barrier.GUEST, Barrier.FROZEN)
         raise _No(words_fixes.refused(why), words_fixes.who_instead(barred) if told else ())
 

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.approvals.proposal import Proposal, Spot
-from bot.audit.record import Record
+from bot.audit.aside import told_of
+from bot.fixes import audit_pages
 from bot.fixes.board import MESSAGE, where
 from bot.fixes.offering import Offering
 from bot.fixes.run import Check
 from bot.jobs.request import Place
-from bot.slack import fixes_lists, words_fixes
+from bot.slack import fixes_lists, words_fixes_lists
 from bot.slack.asks import Ask, What
 from bot.slack.blocks import AnswerMessages
-from bot.slack.gate import Gate, Viewer
+from bot.slack.calls import CallFailed
+from bot.slack.fixes_lists import AuditState
+from bot.slack.gate import Gate
 from bot.slack.home import OpenApproval
 from bot.slack.message import Attachment, Message
 from bot.slack.people import People
 from bot.slack.replier import Replier
 from bot.slack.speaker import Speaker
 from bot.store.audit import Audit
+from bot.store.audit_aside import AuditAside
 from bot.store.proposals import Proposals
 from handlers.problem import Problem
 from handlers.resource_id import last_name
-
-MOST_RECORDS = 10
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class FixLists:
 
     proposals: Proposals
     audit: Audit
+    aside: AuditAside
     offering: Offering
     gate: Gate
     people: People
@@ -69,8 +72,9 @@ class FixLists:
 
     async def _row(self, one: Proposal) -> OpenApproval:
         posted = await self.speaker.standing(where(one), MESSAGE)
-        link = ""
-        address = await self.people.address()
+        link, address = "", ""
+        with suppress(CallFailed):
+            address = await self.people.address()
         if posted and address.startswith("https://"):
             link = f"{address.rstrip('/')}/archives/{posted.channel}/p{posted.ts.replace('.', '')}"
         expires_at = datetime.fromtimestamp(one.expires_ms / 1000, UTC)
@@ -82,32 +86,36 @@ class FixLists:
         if isinstance(viewer, Message):
             await self.replier.privately(ask, AnswerMessages(viewer, ()))
             return
-        verdict = await self.audit.verify()
-        seen = [one async for one in self.audit.records() if _may_see(viewer, one)]
-        state = words_fixes.audit_state(verdict.records, verdict.why)
-        head = fixes_lists.audit(state, seen[-MOST_RECORDS:][::-1])
-        lines = "".join(json.dumps(one.as_dict()) + "\n" for one in seen)
-        file = Attachment("aksbot-audit.jsonl", lines) if len(seen) > MOST_RECORDS else None
-        await self.replier.openly(ask, AnswerMessages(head, (), file), "audit")
+        direct = ask.place.channel.startswith("D")
+        shown = await audit_pages.page(self.audit, viewer, ask.pressed)
+        message = fixes_lists.audit(await self._audit_state(ask), shown, direct=direct)
+        if not direct:
+            await self.replier.privately(ask, AnswerMessages(message, ()))
+            return
+        # Nobody else is there, so it can hold a file.
+        lines = await audit_pages.whole(self.audit, viewer) if shown.older and not ask.pressed else ""
+        file = Attachment("aksbot-audit.jsonl", lines) if lines else None
+        await self.replier.openly(ask, AnswerMessages(message, (), file), "audit")
+
+    async def _audit_state(self, ask: Ask) -> AuditState:
+        """Whether it is whole: said on the first page."""
+        if ask.pressed:
+            return AuditState(words_fixes_lists.OLDER_RECORDS)
+        verdict, aside = await self.audit.verify(), await self.aside.all()
+        return AuditState(
+            words_fixes_lists.audit_state(verdict.records, verdict.why), tuple(told_of(one) for one in aside)
+        )
 
     # -- App Home ---------------------------------------------------------------------------------------------
 
-    async def open_for(self, team: str, user: str) -> Sequence[OpenApproval]:
-        """Those that this person may see, the most urgent first."""
+    async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
+        """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
         viewer = await self.gate.viewer(Place(team, user, user))
         if isinstance(viewer, Message):
-            return ()
+            return viewer
         mine = [one for one in await self._open(team) if viewer.may_see(last_name(one.plan.cluster))]
         return [await self._row(one) for one in mine]
 
 
 def same_cluster(one: Proposal, cluster: str) -> bool:
     return one.plan.cluster.strip("/").lower() == cluster.strip("/").lower()
-
-
-def _may_see(viewer: Viewer, record: Record) -> bool:
-    try:
-        cluster = str(record.entry.get("cluster", ""))
-    except ValueError:
-        return True  # it was tampered with: nobody is helped by hiding that
-    return not cluster or viewer.may_see(last_name(cluster))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -38,6 +39,8 @@ class Offering:
         plan = offer.plan
         if plan is None:
             return Fix(offer, reasons=offer.forbidden)
+        with suppress(StoreAway):  # then nothing is offered in any case
+            self._times.agree(await self._proposals.now_ms())
         may = may_be_offered(self._policy, plan, self._times.now())
         if isinstance(may, Barred):
             return Fix(offer, reasons=(words_fixes.barred(may, last_name(plan.cluster), plan.remedy),))

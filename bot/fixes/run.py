@@ -10,29 +10,29 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from bot.approvals import moves
 from bot.approvals.moves import NotMoved
-from bot.approvals.offered import Fix
 from bot.approvals.proposal import End, Proposal, State
 from bot.events import Report
 from bot.fixes import audited
 from bot.fixes.board import Board
 from bot.fixes.hands import Workbench
+from bot.fixes.last_word import LastWord
 from bot.fixes.offering import Offering
 from bot.fixes.still import StillApproved, is_word_for_this
 from bot.fixes.times import Times
-from bot.fixes.verify import Seen, look_for, offer_now, what_moved
+from bot.fixes.verify import Seen, look_for, what_moved
 from bot.jobs.ending import end as end_task
 from bot.jobs.queue import Kind
 from bot.jobs.request import Priority
 from bot.jobs.teller import CannotTell
 from bot.render.verdict import label, summary
-from bot.slack import words_fixes
+from bot.slack import words_fixes, words_fixes_ended
 from bot.slack.calls import CallFailed
 from bot.store.audit import Audit
 from bot.store.away import StoreAway
@@ -41,7 +41,7 @@ from bot.store.offered import FixesInHand
 from bot.store.proposals import Proposals
 from handlers.model import Target
 from handlers.problem import Problem
-from handlers.remedy.execution import Execution, Outcome, Phase
+from handlers.remedy.execution import Call, Execution, Outcome, Phase
 from handlers.remedy.executor import Executor
 from handlers.remedy.ledger import NotOurs
 from handlers.remedy.plan import Plan, Verb
@@ -59,6 +59,7 @@ _AFTER_A_CRASH_S = 10.0
 
 Submit = Callable[[str, str, str, Priority, float], Awaitable[object]]
 Check = Callable[[str], Awaitable[Report | Problem]]
+Telling = Callable[[Report], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ class Tools:
     bench: Workbench
     check: Check
     """A whole check with fresh answers."""
+    seen: Telling
+    """What a check has found at the end matters to others, too; they hear of it after the people of the fix."""
     submit: Submit
     times: Times
 
@@ -101,6 +104,7 @@ class Runs:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self.last_word = LastWord(tools.board, tools.offering, tools.in_hand, tools.check)
 
     @property
     def kind(self) -> Kind:
@@ -119,10 +123,16 @@ class Runs:
         real_s = self._tools.times.pause_s(piece.delay_s)
         await self._tools.in_hand.alive(piece.proposal, real_s + _ALIVE_FOR_S)
         text = json.dumps(asdict(piece))
+        await self._tools.in_hand.later_piece(piece.proposal, piece.number, text)
         await self._tools.submit(KIND, piece.job, text, Priority.CLICK, real_s)
 
     async def _run(self, text: str, interrupted: asyncio.Event) -> bool:
         piece = Piece(**json.loads(text))
+        latest = Piece(**json.loads(await self._tools.in_hand.later_piece(piece.proposal, piece.number, text)))
+        if latest.number != piece.number:
+            # It was over when its worker was killed. Two chains would get into each other's way.
+            await self._hand_over(latest)
+            return True
         try:
             async with self._shown_alive(piece.proposal):
                 following = await self._piece(piece)
@@ -161,15 +171,16 @@ class Runs:
         if one is None or one.state is State.ENDED:
             return None
         here = await self._tools.executions.load(one.id)
-        why = words_fixes.crashed(f"{type(error).__name__}: {error}"[:200])
+        why = words_fixes_ended.crashed(f"{type(error).__name__}: {error}"[:200])
         touched = here and (here.calls or here.step or here.phase is not Phase.READY)
         end = End.UNVERIFIED if touched else End.FAILED
-        await self._end(one, end, f"{why}. {words_fixes.LOOK_YOURSELF}", here)
+        await self._end(one, end, f"{why}. {words_fixes_ended.LOOK_YOURSELF}", here)
         return None
 
     # -- one piece --------------------------------------------------------------------------------------------
 
     async def _piece(self, piece: Piece) -> Piece | None:
+        self._tools.times.agree(await self._tools.proposals.now_ms())
         one = await self._tools.proposals.load(piece.proposal)
         if one is None or one.state is State.OFFERED:
             return None
@@ -177,19 +188,24 @@ class Runs:
         if one.state is State.ENDED:
             # A worker may have died before the cluster was free, or before it was said.
             await self._free(one, here, None)
-            await self._tell(one)
+            await self._count(one)
+            if one.end is End.EXPIRED:
+                await self._tools.audit.write_once(audited.ended(one, one.end, one.why, None), f"ended {one.id}")
+            await self.last_word.say_again(one)
             return None
         if here is None or one.state is State.APPROVED:
             # What lies ready without having begun was looked at by somebody else, and who knows when.
             return await self._begin(one, piece)
         held = await self._tools.executions.hold(here)
         if isinstance(held, HeldBy):
-            await self._end(one, End.UNVERIFIED, f"{words_fixes.LOST_HOLD}. {words_fixes.LOOK_YOURSELF}", here)
+            await self._end(
+                one, End.UNVERIFIED, f"{words_fixes_ended.LOST_HOLD}. {words_fixes_ended.LOOK_YOURSELF}", here
+            )
             return None
         if here.ended:
             return await self._look(one, here, held, piece)
         if here.plan.digest != one.digest or not is_word_for_this(one):
-            why = f"{words_fixes.NOT_AS_APPROVED}. {words_fixes.LOOK_YOURSELF}"
+            why = f"{words_fixes_ended.NOT_AS_APPROVED}. {words_fixes_ended.LOOK_YOURSELF}"
             await self._end(one, End.UNVERIFIED, why, here, held)
             return None
         return await self._advance(one, here, held, piece)
@@ -200,7 +216,7 @@ class Runs:
         tools = self._tools
         if one.state is State.RUNNING:
             # It had begun, and how far it was is lost: what was sent cannot be told.
-            await self._end(one, End.UNVERIFIED, f"{words_fixes.LOST_PLAN}. {words_fixes.LOOK_YOURSELF}")
+            await self._end(one, End.UNVERIFIED, f"{words_fixes_ended.LOST_PLAN}. {words_fixes_ended.LOOK_YOURSELF}")
             await self._free(one, None, None)
             return None
         if against := await tools.still.against(one):
@@ -209,15 +225,15 @@ class Runs:
         here = replace(Execution.begin(one.id, one.plan), began=tools.times.now())
         held = await tools.executions.hold(here)
         if isinstance(held, HeldBy):
-            await self._end(one, End.CANCELLED, words_fixes.OTHER_FIX)
+            await self._end(one, End.CANCELLED, words_fixes_ended.OTHER_FIX)
             return None
         await tools.board.try_to_show(one.id)
         report = await tools.check(one.plan.cluster)
         if isinstance(report, Problem):
-            await self._end(one, End.STALE, words_fixes.no_look(f"{report.what}: {report.why}"), held=held)
+            await self._end(one, End.STALE, words_fixes_ended.no_look(f"{report.what}: {report.why}"), held=held)
             return None
         if changes := what_moved(one.plan, report):
-            await self._end(one, End.STALE, words_fixes.stale(changes), held=held, report=report)
+            await self._end(one, End.STALE, words_fixes_ended.stale(changes), held=held, report=report)
             return None
         return await self._start(one, here, held, piece)
 
@@ -228,7 +244,7 @@ class Runs:
         if not verdict.whole:
             await self._end(one, End.CANCELLED, f"{words_fixes.AUDIT_BROKEN}: {verdict.why}", held=held)
             return None
-        await tools.audit.write(audited.started(one))
+        await tools.audit.write_once(audited.started(one), f"started {one.id}")
         await held.save(here)
         if not await self._is_started(one, held):
             return None
@@ -252,8 +268,7 @@ class Runs:
         target = Target(ResourceId.parse(one.plan.cluster))
         async with tools.bench.hands(target) as hands:
             after = await Executor(hands, now=tools.times.now).advance(here, held)
-        for call in after.calls[len(here.calls) :]:
-            await tools.audit.write(audited.called(one, call))
+        await self._audit_calls(one, after.calls[len(here.calls) :])
         if after.ended:
             # What was acted on needs a moment until a look at it means something.
             await tools.board.try_to_show(one.id)
@@ -289,31 +304,36 @@ class Runs:
     ) -> None:
         """Recorded, moved, freed, said: in this order, and each safe to repeat."""
         tools = self._tools
-        await tools.audit.write(audited.ended(one, end.value, why, here))
+        # A worker that was killed in between has seen what it has seen: the first verdict stands.
+        await self._audit_calls(one, here.calls if here else ())
+        record = await tools.audit.write_once(audited.ended(one, end.value, why, here), f"ended {one.id}")
+        end, why = audited.ended_as(record)
         moved = await tools.proposals.move(one.id, partial(moves.finish, end=end, why=why))
         if here or held:
             await self._free(one, here, held)
         if isinstance(moved, NotMoved):
             return
+        await self._count(moved)
+        await self.last_word.say(moved, report)
+        if report:
+            await tools.seen(report)
+
+    async def _audit_calls(self, one: Proposal, calls: Sequence[Call]) -> None:
+        for call in calls:
+            await self._tools.audit.write_once(audited.called(one, call), f"called {one.id} {call.request_id}")
+
+    async def _count(self, one: Proposal) -> None:
         if not only_looks(one.plan):
-            await tools.proposals.count_ended(moved)
-        await self._tell(moved, report)
+            await self._tools.proposals.count_ended(one)
 
     async def _free(self, one: Proposal, here: Execution | None, held: RedisLedger | None) -> None:
         """It does not run any more, whoever holds the cluster: what it has left relaxed may be put back."""
         executions = self._tools.executions
-        if held is None and here is not None:
-            taken = await executions.hold(here)
+        if held is None:
+            # One that was never begun may hold it, too: its worker was killed while it looked.
+            taken = await executions.hold(here or Execution.begin(one.id, one.plan))
             held = taken if isinstance(taken, RedisLedger) else None
         await executions.free(held or RedisLedger(executions, one.id, one.plan.cluster, ""))
-
-    async def _tell(self, one: Proposal, report: Report | None = None) -> None:
-        offer = offer_now(one.plan, report) if report and one.end in (End.STALE, End.NOT_FIXED) else None
-        fixes: tuple[Fix, ...] = ()
-        if offer:
-            fixes = (await self._tools.offering.one(offer, one.team, one.spot, f"after-{one.id}"),)
-        await self._tools.board.show(one.id)
-        await self._tools.board.tell_outcome(one, fixes)
 
 
 def only_looks(plan: Plan) -> bool:
@@ -324,7 +344,7 @@ def only_looks(plan: Plan) -> bool:
 def _without_acts(here: Execution) -> tuple[End, str]:
     ends = {Outcome.STALE: End.STALE, Outcome.CANCELLED: End.CANCELLED, Outcome.UNKNOWN: End.UNVERIFIED}
     end = ends.get(here.outcome or Outcome.FAILED, End.FAILED)
-    why = words_fixes.stale((here.why,)) if end is End.STALE else words_fixes.not_known(here.why, here.ask)
+    why = words_fixes_ended.stale((here.why,)) if end is End.STALE else words_fixes_ended.not_known(here.why, here.ask)
     return end, why
 
 
@@ -332,26 +352,29 @@ def _judged(one: Proposal, here: Execution, report: Report | Problem) -> tuple[E
     """What the acts and the look afterwards say together."""
     plan = one.plan
     if isinstance(report, Problem):
-        seen, unseen, verdict = Seen.UNSURE, words_fixes.no_look(f"{report.what}: {report.why}"), ""
+        seen, unseen, verdict = Seen.UNSURE, words_fixes_ended.no_look(f"{report.what}: {report.why}"), ""
     else:
         look = look_for(plan, report.diagnosis)
         seen, unseen = look.seen, look.why
         verdict = f"{label(report.diagnosis)[0]}, {summary(report.diagnosis)}"
     match here.outcome:
         case Outcome.UNKNOWN:
-            return End.UNVERIFIED, words_fixes.acts_failed(words_fixes.not_known(here.why, here.ask), verdict)
+            return End.UNVERIFIED, words_fixes_ended.acts_failed(
+                words_fixes_ended.not_known(here.why, here.ask), verdict
+            )
         case Outcome.STALE:
-            return End.STALE, words_fixes.acts_failed(words_fixes.stale((here.why,)), verdict)
+            return End.STALE, words_fixes_ended.acts_failed(words_fixes_ended.stale((here.why,)), verdict)
         case Outcome.CANCELLED:
-            return End.CANCELLED, words_fixes.acts_failed(here.why, verdict)
+            return End.CANCELLED, words_fixes_ended.acts_failed(here.why, verdict)
         case Outcome.TIMED_OUT if seen is Seen.GONE:
-            return End.FIXED, f"{here.why}. {words_fixes.fixed(plan, verdict)}"
+            # A state of Updating hides the finding, too: gone is not repaired while what was sent may still run.
+            return End.UNVERIFIED, words_fixes_ended.gone_too_early(plan, here.why, verdict)
         case Outcome.FAILED | Outcome.TIMED_OUT:
-            return End.FAILED, words_fixes.acts_failed(here.why, verdict)
+            return End.FAILED, words_fixes_ended.acts_failed(here.why, verdict)
     if seen is Seen.GONE:
-        return End.FIXED, words_fixes.fixed(plan, verdict)
+        return End.FIXED, words_fixes_ended.fixed(plan, verdict)
     if only_looks(plan):
-        return End.NOT_FIXED, words_fixes.looked(here.notes[-1].says if here.notes else "")
+        return End.NOT_FIXED, words_fixes_ended.looked(here.notes[-1].says if here.notes else "")
     if seen is Seen.STILL:
-        return End.NOT_FIXED, words_fixes.still_there(plan, verdict)
-    return End.UNVERIFIED, words_fixes.unseen(plan, unseen)
+        return End.NOT_FIXED, words_fixes_ended.still_there(plan, verdict)
+    return End.UNVERIFIED, words_fixes_ended.unseen(plan, unseen)

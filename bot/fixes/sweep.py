@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from bot.approvals import moves
 from bot.approvals.moves import NotMoved
-from bot.approvals.proposal import Proposal, State
+from bot.approvals.proposal import End, Proposal, State
 from bot.fixes import audited
 from bot.fixes.leftovers import Leftovers
 from bot.fixes.run import Runs, Tools
@@ -53,18 +53,31 @@ class Sweep:
         async for team in self._tools.proposals.teams():
             for one in await self._tools.proposals.open(team):
                 await self._look_after(one)
+        for name in await self._tools.in_hand.untold():
+            await self._go_on(name, "has ended, and nobody was told")
 
     async def _look_after(self, one: Proposal) -> None:
         if one.state is not State.OFFERED:
-            if not await self._tools.in_hand.is_alive(one.id):
-                log.warning("fix %s has no worker, and goes on", one.id)
-                # Another number than any piece that may still lie in the queue.
-                await self._runs.begin(one.id, int(datetime.now(UTC).timestamp()))
+            await self._go_on(one.id, "has no worker, and goes on")
             return
+        if await self._tools.proposals.now_ms() >= one.expires_ms:
+            await self._expire(one)
+
+    async def _expire(self, one: Proposal) -> None:
+        in_hand = self._tools.in_hand
+        if one.requester is not None:
+            # No job stands behind this: whoever dies here leaves it to the next round.
+            await in_hand.must_be_told(one.id)
         moved = await self._tools.proposals.move(one.id, moves.expire)
-        if isinstance(moved, NotMoved) or moved.requester is None:
-            return
-        await self._tools.audit.write(audited.ended(moved, "expired", "", None))
-        with suppress(CallFailed):
-            await self._tools.board.show(moved.id)
-            await self._tools.board.tell_outcome(moved)
+        if isinstance(moved, NotMoved):
+            await in_hand.is_told(one.id)
+        elif moved.requester is not None:
+            await self._tools.audit.write_once(audited.ended(moved, End.EXPIRED, "", None), f"ended {one.id}")
+            with suppress(CallFailed):
+                await self._runs.last_word.say(moved)
+
+    async def _go_on(self, name: str, why: str) -> None:
+        if not await self._tools.in_hand.is_alive(name):
+            log.warning("fix %s %s", name, why)
+            # Another number than any piece that may still lie in the queue.
+            await self._runs.begin(name, int(datetime.now(UTC).timestamp()))

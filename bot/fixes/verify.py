@@ -58,7 +58,7 @@ def what_moved(plan: Plan, report: Report) -> tuple[str, ...]:
             return (f"{plan.verify.code} could not be looked for again: {look.why}",)
         if look.seen is Seen.GONE:
             return (f"{plan.verify.code} is gone by itself: there is nothing to repair",)
-        return (f"{plan.verify.code} follows from another cause now",)
+        return (f"{plan.verify.code} follows from another cause now{_causes(plan, report)}",)
     if offer.plan is None:
         return tuple(one.because for one in offer.forbidden)
     if moved := plan.moved(offer.plan):
@@ -66,6 +66,12 @@ def what_moved(plan: Plan, report: Report) -> tuple[str, ...]:
     if _acts(plan) != _acts(offer.plan):
         return ("other calls would be made now",)
     return ()
+
+
+def _causes(plan: Plan, report: Report) -> str:
+    key = (plan.verify.code, plan.verify.subject.lower())
+    codes = [code for one in report.diagnosis.findings if one.finding.key == key for code, _ in one.explained_by]
+    return f": {', '.join(codes)}" if codes else ""
 
 
 def _acts(plan: Plan) -> list[tuple[str, str, dict[str, object]]]:

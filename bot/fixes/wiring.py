@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from redis.asyncio import Redis
 
+from bot.audit.aside import HOW_ON, told_of
 from bot.events import Report
 from bot.fixes.board import Board
 from bot.fixes.desk import FixDesk
@@ -17,7 +18,7 @@ from bot.fixes.hands import Workbench
 from bot.fixes.leftovers import Leftovers
 from bot.fixes.lists import FixLists
 from bot.fixes.offering import Offering, TellingFixes
-from bot.fixes.run import Check, Runs, Tools
+from bot.fixes.run import Check, Runs, Telling, Tools
 from bot.fixes.still import StillApproved
 from bot.fixes.sweep import Sweep
 from bot.fixes.times import RealTimes, Times
@@ -36,6 +37,7 @@ from bot.slack.replier import Replier
 from bot.slack.speaker import Speaker
 from bot.slack.voice import Voice
 from bot.store.audit import Audit
+from bot.store.audit_aside import AuditAside
 from bot.store.away import StoreAway
 from bot.store.executions import Executions
 from bot.store.offered import FixesInHand, OfferedPlans
@@ -64,10 +66,12 @@ class Fixing:
         run: Runner,
         arm: ArmReader,
         bench: Workbench,
+        seen: Telling,
         times: Times | None = None,
     ) -> None:
         clock, people = times or RealTimes(), People(calls, remembered_s=APPROVERS_REMEMBERED_S)
         proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
+        self._aside = AuditAside(redis)
         self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)
         board = Board(speaker, proposals, executions, policy, clock)
         check = fresh_checks(run)
@@ -82,6 +86,7 @@ class Fixing:
             board,
             bench,
             check,
+            seen,
             self._submit,
             clock,
         )
@@ -89,7 +94,9 @@ class Fixing:
         self._desk = FixDesk(
             policy, proposals, executions, self.audit, people, gate, board, self._runs, voice, replier, clock
         )
-        self.lists = FixLists(proposals, self.audit, self._offering, gate, people, speaker, replier, check)
+        self.lists = FixLists(
+            proposals, self.audit, self._aside, self._offering, gate, people, speaker, replier, overheard(check, seen)
+        )
         self._sweep = Sweep(tools, self._runs, Leftovers(policy, arm, bench, executions, self.audit))
 
     @property
@@ -122,18 +129,34 @@ class Fixing:
 
     async def _say_whether_whole(self) -> None:
         try:
-            verdict = await self.audit.verify()
+            standing = await self._aside.standing()
         except StoreAway as away:
             log.warning("cannot tell whether the audit is whole: %s", away)
             return
-        if verdict.whole:
-            log.info("the audit is whole: %d records", verdict.records)
+        for one in standing.aside:
+            log.warning("an earlier audit was set aside %s", told_of(one))
+        for one in standing.changed:
+            log.error("an audit that was set aside is not as it was: its digest should be %s", one.digest)
+        if standing.verdict.whole:
+            log.info("the audit is whole: %d records", standing.verdict.records)
         else:
-            log.error("the audit is broken, and fixes are refused: %s; `aksbot audit verify` tells more", verdict.why)
+            log.error("the audit is broken: %s; %s", standing.verdict.why, HOW_ON)
 
     async def _submit(self, kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
         jobs = await asyncio.shield(self._jobs)
         return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
+
+
+def overheard(check: Check, seen: Telling) -> Check:
+    """The same checks, and somebody else hears at once what they have found."""
+
+    async def told(cluster: str) -> Report | Problem:
+        report = await check(cluster)
+        if isinstance(report, Report):
+            await seen(report)
+        return report
+
+    return told
 
 
 def fresh_checks(run: Runner) -> Check:

@@ -71,6 +71,7 @@ def _opened(sighting: Sighting) -> Joined:
         opened_ms=sighting.at_ms,
         changed_ms=sighting.at_ms,
         seen=((sighting.id, How.NEW),),
+        signs=sighting.signs,
     )
     return Joined(made, How.NEW)
 
@@ -83,6 +84,7 @@ def _reopened(found: Incident, sighting: Sighting) -> Joined:
         causes=(),
         rounds=found.rounds + 1,
         why=sighting.why,
+        signs=sighting.signs,
         silenced=False,
     )
     return Joined(again, How.REOPENED)
@@ -107,4 +109,5 @@ def _with(found: Incident, sighting: Sighting, how: How) -> Incident:
         changed_ms=max(found.changed_ms, sighting.at_ms),
         seen=(*found.seen, (sighting.id, how))[-_REMEMBERED:],
         elsewhere=places,
+        signs=(*found.signs, *(one for one in sighting.signs if one[0] not in dict(found.signs)))[:_MOST_CODES],
     )

@@ -84,6 +84,8 @@ class Sighting:
     spot: Spot
     message_ts: str
     at_ms: int
+    signs: tuple[tuple[str, str], ...] = ()
+    """What each code was recognised by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,12 @@ class Incident:
     elsewhere: tuple[Spot, ...] = ()
     silenced: bool = False
     merged_into: str = ""
+    signs: tuple[tuple[str, str], ...] = ()
+    """What each code was recognised by."""
+
+    def recognised_by(self, code: str) -> str:
+        """What this code was recognised by; where nobody has noted that, what the first report was."""
+        return dict(self.signs).get(code) or self.why
 
     @property
     def is_closed(self) -> bool:
@@ -177,6 +185,7 @@ def _incident(values: dict[str, Any]) -> Incident:
             "elsewhere": tuple(Spot(**one) for one in values["elsewhere"]),
             "causes": tuple(Cause(**one) for one in values["causes"]),
             "seen": tuple((name, How(how)) for name, how in values["seen"]),
+            "signs": tuple((code, sign) for code, sign in values.get("signs", ())),
             "state": State(values["state"]),
             "verdict": Verdict(values["verdict"]),
         }

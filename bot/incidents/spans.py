@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.incidents.watching import LONGEST
+
 
 @dataclass(frozen=True, slots=True)
 class Spans:
@@ -14,5 +16,10 @@ class Spans:
     """What one person says within this time is one turn."""
     together: timedelta = timedelta(seconds=5)
     """A card changes no more often than this, however many reports come in."""
+    files: timedelta = timedelta(seconds=8)
+    """For all files of a turn: people wait for the answer. What has come until then is read."""
+    watch: timedelta = timedelta(minutes=1)
+    """Until the first look of `/aks watch`; the pauses grow."""
+    watch_for: timedelta = LONGEST
     looks_again: tuple[timedelta, ...] = tuple(timedelta(minutes=10) * 2**number for number in range(6))
     """Ten minutes, then twice as long each time: what lasts longer than a night needs no bot to be noticed."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from bot.fixes.times import RealTimes, own_clock
 
 
-class HurriedTimes:
+class HurriedTimes(RealTimes):
     """`pace` is the part of each pause that is really waited for."""
 
-    def __init__(self, pace: float = 0.0) -> None:
+    def __init__(self, pace: float = 0.0, wall: Callable[[], datetime] = own_clock) -> None:
+        super().__init__(wall)
         self._pace, self._ahead = pace, timedelta()
 
     def now(self) -> datetime:
-        return datetime.now(UTC) + self._ahead
+        return super().now() + self._ahead
 
     def pause_s(self, seconds: float) -> float:
         real_s = seconds * self._pace

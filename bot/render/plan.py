@@ -57,35 +57,7 @@ def as_dict(offer: Offer) -> dict[str, Any]:
         "subject": offer.subject,
         "remedy": offer.remedy,
         "forbidden": [{"because": one.because, "do": one.do} for one in offer.forbidden],
-        "plan": _plan_dict(plan) if plan else None,
-    }
-
-
-def _plan_dict(plan: Plan) -> dict[str, Any]:
-    return {
-        "title": plan.title,
-        "digest": plan.digest,
-        "cluster": plan.cluster,
-        "target": plan.target,
-        "steps": [
-            {
-                "verb": one.verb.value,
-                "target": one.target,
-                "says": one.says,
-                "request": one.request,
-                "command": one.command,
-                "arguments": dict(one.arguments),
-            }
-            for one in plan.steps
-        ],
-        "before": dict(plan.before),
-        "undo": plan.undo,
-        "verify": {"code": plan.verify.code, "subject": plan.verify.subject},
-        "risk": plan.risk.value,
-        "could_go_wrong": list(plan.could_go_wrong),
-        "warnings": list(plan.warnings),
-        "eta_s": plan.eta.total_seconds(),
-        "limit_s": plan.limit.total_seconds(),
+        "plan": {"digest": plan.digest, **plan.as_dict()} if plan else None,
     }
 
 

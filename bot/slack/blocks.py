@@ -84,8 +84,8 @@ def progress(now: Progress, *, plan: bool = True) -> Message:
     return Message(words.fits(said, limits.MESSAGE_TEXT), tuple(shown))
 
 
-def answer(given: Answer, pressed: Pressed, library: Library) -> AnswerMessages:
-    """The whole answer."""
+def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool = False) -> AnswerMessages:
+    """The whole answer. `in_thread`: its head stands in a thread itself, so the rest follows right below."""
     diagnosis = given.report.diagnosis
     thread = Thread(given.report, library, pressed, given.fixes)
     messages, fitted = pages(thread.blocks(), _verdict(diagnosis), most=MOST_THREAD_MESSAGES)
@@ -93,7 +93,7 @@ def answer(given: Answer, pressed: Pressed, library: Library) -> AnswerMessages:
     if file:
         note = context(words.whole_in_file(file.name))
         messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, note))
-    return AnswerMessages(_head(given, pressed, library), tuple(messages), file)
+    return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file)
 
 
 def checks(given: Answer, library: Library) -> AnswerMessages:
@@ -138,11 +138,12 @@ def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Mess
     return Message(words.fits(said, limits.MESSAGE_TEXT).strip() or words.NO_WORDS, (*intro, *body, again))
 
 
-def _head(given: Answer, pressed: Pressed, library: Library) -> Message:
+def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool) -> Message:
     diagnosis = given.report.diagnosis
     said = _verdict(diagnosis)
     roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
-    shown: list[Block] = [section(f"{_light(diagnosis)} {said}"), *_causes(roots, diagnosis.target.name, library)]
+    named = [] if in_thread and len(roots) == 1 else roots
+    shown: list[Block] = [section(f"{_light(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
     if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
         shown.append(section(words.NOT_PROVEN))
     if diagnosis.unseen:

@@ -16,10 +16,11 @@ CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
 EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
 FIXES, AUDIT = "fixes", "audit"
 MUTE, UNMUTE = "mute", "unmute"
-NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, FIXES, AUDIT, MUTE, UNMUTE, RUNBOOK, HELP)
+WATCH = "watch"
+NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
 NO_CLUSTER = "none"
 """After `default`: take it away."""
-LATER = ("changes", "history", "support", "watch")
+LATER = ("changes", "history", "support")
 """Words of the design whose work does not exist yet."""
 
 _LINK = re.compile(r"<(https?://[^|>]+)(?:\|[^>]*)?>")

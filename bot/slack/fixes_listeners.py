@@ -9,11 +9,12 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 
 from bot.jobs.request import Place
 from bot.metrics import Metrics
-from bot.slack import fixes_plan, heard, steps, words, words_fixes
+from bot.slack import fixes_plan, heard, steps, words, words_fixes_plan
 from bot.slack.asks import Ask, What
 from bot.slack.fixes_pressed import (
     APPROVE,
     ASK_VIEW,
+    AUDIT_OLDER,
     DECLINE,
     FIX_PATTERN,
     GLASS,
@@ -43,6 +44,7 @@ class FixListeners:
         app.action(GLASS)(self.glass)
         for action, what in ((APPROVE, What.FIX_APPROVE), (DECLINE, What.FIX_DECLINE), (STOP, What.FIX_STOP)):
             app.action(action)(self._pressed(what))
+        app.action(AUDIT_OLDER)(self._pressed(What.AUDIT))
         app.view(ASK_VIEW)(self._sent(What.FIX_ASK))
         app.view(GLASS_VIEW)(self._sent(What.FIX_GLASS))
 
@@ -54,7 +56,7 @@ class FixListeners:
             await ack()
             if await self._refused(body, respond):
                 return
-            loading = steps.view([section(words.ONE_MOMENT)], title=words_fixes.PLAN_TITLE)
+            loading = steps.view([section(words.ONE_MOMENT)], title=words_fixes_plan.PLAN_TITLE)
             window = await self._voice.open_view(body["trigger_id"], loading)
             said = await self._intake.ask(_ask(what, body, view=window))
             if said:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.approvals.offered import Fix
 from bot.audit.record import Record
 from bot.render.clean import one_line
 from bot.render.subject import short
-from bot.slack import words, words_fixes
+from bot.slack import words, words_fixes_lists
 from bot.slack.fixes_offer import under
+from bot.slack.fixes_pressed import AUDIT_OLDER
 from bot.slack.home import OpenApproval
-from bot.slack.message import Block, Message, header, section
+from bot.slack.message import Block, Message, actions, context, header, section
 from bot.slack.rich import Element, bullets, text
 from bot.slack.rich import blocks as rich_blocks
+from bot.slack.rich import section as rich_section
 from handlers.resource_id import last_name
 
 MOST_OPEN = 20
@@ -23,32 +26,67 @@ _LONGEST = 300
 
 def fixes(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval]) -> Message:
     """What can be done about a cluster now, and what was asked for already."""
-    said = words_fixes.fixes_of(cluster)
+    said = words_fixes_lists.fixes_of(cluster)
     about = [[text(one_line(f"{one.offer.code} on {short(one.offer.subject)}"))] for one in offered]
     parts: list[Block] = [section(f"*{said}*")]
     parts += [*rich_blocks([bullets(about[:MOST_OPEN])]), *under(offered)] if offered else []
-    parts += [] if offered else [section(words_fixes.NOTHING_TO_FIX)]
-    parts.append(section(f"*{words_fixes.OPEN_TITLE}*"))
+    parts += [] if offered else [section(words_fixes_lists.NOTHING_TO_FIX)]
+    parts.append(section(f"*{words_fixes_lists.OPEN_TITLE}*"))
     if waiting:
         parts += rich_blocks([bullets([_waiting(one) for one in waiting[:MOST_OPEN]])])
     else:
-        parts.append(section(words_fixes.NOTHING_OPEN))
+        parts.append(section(words_fixes_lists.NOTHING_OPEN))
     return Message(said, tuple(parts))
 
 
 def _waiting(one: OpenApproval) -> list[Element]:
     row = [text(words.cut(one_line(one.title), _LONGEST)), text(f" · {one.expires_at:%H:%M} UTC")]
-    return [*row, text(" · "), {"type": "link", "url": one.link, "text": words_fixes.REQUEST}] if one.link else row
+    return (
+        [*row, text(" · "), {"type": "link", "url": one.link, "text": words_fixes_lists.REQUEST}] if one.link else row
+    )
 
 
-def audit(state: str, latest: Sequence[Record]) -> Message:
-    """The latest records, the last one first."""
-    parts: list[Block] = [header(words_fixes.AUDIT_TITLE), section(state)]
-    if latest:
-        parts += rich_blocks([bullets([_record(one) for one in latest])])
-    else:
-        parts.append(section(words_fixes.NO_RECORDS))
-    return Message(state, tuple(parts))
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Some records, the latest first. `older`: where the next page begins; `looked_at`: it ended after so many."""
+
+    records: tuple[Record, ...]
+    older: str = ""
+    looked_at: int = 0
+    unreadable: bool = False
+    """Something else stands in the place of the records."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditState:
+    """What stands above: whether the audit is whole, and what was set aside before it began."""
+
+    state: str
+    aside: tuple[str, ...] = ()
+
+
+def audit(said: AuditState, page: AuditPage, *, direct: bool) -> Message:
+    """One page, for one person."""
+    parts: list[Block] = [header(words_fixes_lists.AUDIT_TITLE), section(said.state)]
+    for one in said.aside:
+        parts += rich_blocks([rich_section(text(words.cut(one_line(words_fixes_lists.set_aside(one)), 2 * _LONGEST)))])
+    if page.records:
+        parts += rich_blocks([bullets([_record(one) for one in page.records])])
+    elif page.unreadable:
+        parts.append(section(words_fixes_lists.UNREADABLE_AUDIT))
+    elif not page.looked_at:
+        parts.append(section(words_fixes_lists.NO_RECORDS))
+    if page.looked_at:
+        parts.append(section(words_fixes_lists.looked_at(page.looked_at)))
+    if page.older:
+        parts.append(actions(_older(page.older)))
+        parts += [] if direct else [context(words_fixes_lists.ALL_OF_IT)]
+    return Message(said.state, tuple(parts))
+
+
+def _older(place: str) -> Block:
+    label = {"type": "plain_text", "text": words_fixes_lists.OLDER, "emoji": False}
+    return {"type": "button", "action_id": AUDIT_OLDER, "text": label, "value": place}
 
 
 def _record(one: Record) -> list[Element]:
@@ -56,7 +94,7 @@ def _record(one: Record) -> list[Element]:
     try:
         entry = one.entry
     except ValueError:
-        return [text(f"{one.number} · {at} · {words_fixes.UNREADABLE}")]
+        return [text(f"{one.number} · {at} · {words_fixes_lists.UNREADABLE}")]
     who, details = entry.get("who") or {}, entry.get("details") or {}
     more = [str(details[key]) for key in ("end", "method", "result") if details.get(key)]
     parts = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.render.clean import one_line
 from bot.slack import words
 from bot.slack.message import Block
-from bot.slack.rich import Element, text
+from bot.slack.rich import Element, entity_of, text
 from bot.slack.rich import blocks as rich_blocks
 from bot.slack.rich import section as rich_section
 from bot.slack.words_fixes import Moment, Said, Who
@@ -23,6 +23,12 @@ def lines(*said: Said) -> list[Block]:
         elements += [text("\n")] if elements else []
         elements += [_element(piece) for piece in one if piece]
     return rich_blocks([rich_section(*elements)])
+
+
+def as_text(*said: Said) -> str:
+    """The same for a notification, which holds no blocks: a sentence after the other."""
+    elements = [[_element(piece) for piece in one if piece] for one in said if one]
+    return " · ".join("".join(entity_of(one) or words.escape(one["text"]) for one in line) for line in elements)
 
 
 def _element(piece: str | Who | Moment) -> Element:

@@ -8,7 +8,7 @@ from typing import Any
 from bot.approvals.proposal import Proposal
 from bot.render.clean import one_line
 from bot.render.subject import short
-from bot.slack import limits, words, words_fixes
+from bot.slack import limits, words, words_fixes, words_fixes_message, words_fixes_plan
 from bot.slack.fixes_offer import why_none
 from bot.slack.fixes_people import lines
 from bot.slack.fixes_pressed import ASK_VIEW, GLASS_VIEW, REASON, REASON_BLOCK, SHOW_VIEW, PressedFix
@@ -29,21 +29,21 @@ def asking(
 ) -> dict[str, Any]:
     """For somebody who may ask for it. Nothing has been asked yet."""
     rules = proposal.rules
-    decides = words_fixes.who_decides(rules.needed, requester_counts=rules.requester_counts, alone=alone)
-    who = [section(decides), *([] if alone else lines(words_fixes.may_approve(approvers)))]
-    submit = words_fixes.RUN_IT if alone else words_fixes.ASK_FOR_IT
-    parts = [*plan_blocks(proposal.plan), header(words_fixes.WHO), *who, _reason(needed=reason_needed)]
-    return _view(ASK_VIEW, parts, words_fixes.PLAN_TITLE, submit=submit, metadata=pressed.dump())
+    decides = words_fixes_plan.who_decides(rules.needed, requester_counts=rules.requester_counts, alone=alone)
+    who = [section(decides), *([] if alone else lines(words_fixes_message.may_approve(approvers)))]
+    submit = words_fixes_plan.RUN_IT if alone else words_fixes_plan.ASK_FOR_IT
+    parts = [*plan_blocks(proposal.plan), header(words_fixes_plan.WHO), *who, _reason(needed=reason_needed)]
+    return _view(ASK_VIEW, parts, words_fixes_plan.PLAN_TITLE, submit=submit, metadata=pressed.dump())
 
 
 def shown(plan: Plan, notes: Sequence[Block] = ()) -> dict[str, Any]:
     """To read only; `notes` say why nothing can be pressed."""
-    return _view(SHOW_VIEW, [*notes, *plan_blocks(plan)], words_fixes.PLAN_TITLE)
+    return _view(SHOW_VIEW, [*notes, *plan_blocks(plan)], words_fixes_plan.PLAN_TITLE)
 
 
 def told(said: str) -> dict[str, Any]:
     """Instead of a plan."""
-    return _view(SHOW_VIEW, [section(said)], words_fixes.PLAN_TITLE)
+    return _view(SHOW_VIEW, [section(said)], words_fixes_plan.PLAN_TITLE)
 
 
 def not_possible(plan: Plan, reasons: Sequence[Forbidden]) -> dict[str, Any]:
@@ -53,23 +53,25 @@ def not_possible(plan: Plan, reasons: Sequence[Forbidden]) -> dict[str, Any]:
 
 def breaking_glass(pressed: PressedFix) -> dict[str, Any]:
     """It is known without looking anything up, so that it opens at once."""
-    parts = [section(words_fixes.GLASS_WARNING), _reason(needed=True)]
-    return _view(GLASS_VIEW, parts, words_fixes.GLASS_TITLE, submit=words_fixes.BREAK_IT, metadata=pressed.dump())
+    parts = [section(words_fixes_plan.GLASS_WARNING), _reason(needed=True)]
+    return _view(
+        GLASS_VIEW, parts, words_fixes_plan.GLASS_TITLE, submit=words_fixes_plan.BREAK_IT, metadata=pressed.dump()
+    )
 
 
 def plan_blocks(plan: Plan) -> list[Block]:
     cluster = words_fixes.name(plan)
     return [
         header(plan.title),
-        context(f"{words.code(cluster)} · {words_fixes.cost(plan)}"),
-        *_titled(words_fixes.CAREFUL, plan.warnings),
-        header(words_fixes.STEPS),
+        context(f"{words.code(cluster)} · {words_fixes_plan.cost(plan)}"),
+        *_titled(words_fixes_plan.CAREFUL, plan.warnings),
+        header(words_fixes_plan.STEPS),
         *(block for number, _ in enumerate(plan.steps[:MOST_STEPS]) for block in _step(plan, number)),
         *_more(plan, cluster),
-        *_titled(words_fixes.ONLY_IF, [f"{name}: {_value(value)}" for name, value in plan.before.items()]),
-        *_titled(words_fixes.WRONG, plan.could_go_wrong),
-        *_titled(words_fixes.UNDO, [plan.undo]),
-        *_titled(words_fixes.FIXED_WHEN, [words_fixes.fixed_when(plan, short(plan.verify.subject))]),
+        *_titled(words_fixes_plan.ONLY_IF, [f"{name}: {_value(value)}" for name, value in plan.before.items()]),
+        *_titled(words_fixes_plan.WRONG, plan.could_go_wrong),
+        *_titled(words_fixes_plan.UNDO, [plan.undo]),
+        *_titled(words_fixes_plan.FIXED_WHEN, [words_fixes_plan.fixed_when(plan, short(plan.verify.subject))]),
     ]
 
 
@@ -87,7 +89,7 @@ def _step(plan: Plan, number: int) -> list[Block]:
 
 def _more(plan: Plan, cluster: str) -> Iterator[Block]:
     if len(plan.steps) > MOST_STEPS:
-        yield context(words_fixes.more_steps(len(plan.steps) - MOST_STEPS, cluster, plan.remedy))
+        yield context(words_fixes_plan.more_steps(len(plan.steps) - MOST_STEPS, cluster, plan.remedy))
 
 
 def _titled(title: str, lines: Sequence[str]) -> list[Block]:
@@ -108,7 +110,7 @@ def _reason(*, needed: bool) -> Block:
         "type": "input",
         "block_id": REASON_BLOCK,
         "optional": not needed,
-        "label": {"type": "plain_text", "text": words_fixes.WHY_NOW, "emoji": False},
+        "label": {"type": "plain_text", "text": words_fixes_plan.WHY_NOW, "emoji": False},
         "hint": {"type": "plain_text", "text": words_fixes.reason_missing(), "emoji": False},
         "element": {
             "type": "plain_text_input",
@@ -122,7 +124,7 @@ def _reason(*, needed: bool) -> Block:
 def _view(callback: str, parts: list[Block], title: str, *, submit: str = "", metadata: str = "") -> dict[str, Any]:
     room = limits.BLOCKS_IN_VIEW
     kept = parts if len(parts) <= room else [*parts[: room - 1], context(words.CUT.strip())]
-    close = words_fixes.CANCEL_WORD if submit else words_fixes.CLOSE
+    close = words_fixes_plan.CANCEL_WORD if submit else words_fixes_plan.CLOSE
     made: dict[str, Any] = {
         "type": "modal",
         "callback_id": callback,

@@ -17,6 +17,7 @@ FIX, APPROVE, DECLINE, SHOW, GLASS, STOP = (
     "fix_stop",
 )
 """The action ids. `FIX` is numbered, by cause and by remedy: `fix_0_0`."""
+AUDIT_OLDER = "audit_older"
 FIX_PATTERN = re.compile(rf"^{FIX}_\d+_\d+$")
 ASK_VIEW, GLASS_VIEW, SHOW_VIEW = "fix_ask", "fix_break_glass", "fix_plan"
 REASON_BLOCK, REASON = "fix_reason", "reason"

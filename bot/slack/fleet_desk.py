@@ -194,7 +194,7 @@ class FleetDesk:
         except Problem as problem:
             return problem
 
-    async def _approvals_of(self, ask: Ask) -> Sequence[OpenApproval] | None:
+    async def _approvals_of(self, ask: Ask) -> Sequence[OpenApproval] | Message | None:
         try:
             return await self._approvals.open_for(ask.place.team, ask.place.user)
         except StoreAway:

@@ -13,6 +13,7 @@ from typing import Any
 
 from bot.incidents.model import Spot
 from bot.slack import heard
+from bot.slack.attached import Attached, attached, others
 from bot.triage.reading import read_message
 
 Body = dict[str, Any]
@@ -65,6 +66,8 @@ class Said:
     thread_ts: str | None = None
     stranger: bool = False
     edited: str = ""
+    files: tuple[Attached, ...] = ()
+    """Text files that can be fetched; what Slack shows of them is in the text."""
 
     @property
     def spot(self) -> Spot:
@@ -100,7 +103,8 @@ class Said:
 
     @classmethod
     def from_json(cls, text: str) -> Said:
-        return cls(**json.loads(text))
+        values: dict[str, Any] = json.loads(text)
+        return cls(**values | {"files": tuple(Attached(**one) for one in values.get("files", ()))})
 
 
 def asks_for_silence(text: str) -> bool:
@@ -124,8 +128,8 @@ def read(body: Body, me: Me, now: float) -> Said | Ignored:
         return Ignored.OWN
     if _seconds(str(message["ts"])) < now - OLDEST.total_seconds():
         return Ignored.OLD
-    text = _words(message)
-    if not text.strip():
+    text, files = _words(message), attached(message)
+    if not text.strip() and not files:
         return Ignored.EMPTY
     if me.user and f"<@{me.user}" in str(message.get("text") or "")[:_MOST_TEXT]:
         return Ignored.TO_US
@@ -143,6 +147,7 @@ def read(body: Body, me: Me, now: float) -> Said | Ignored:
         thread_ts=str(thread_ts) if thread_ts else None,
         stranger=heard.is_stranger(body),
         edited=edited,
+        files=files,
     )
 
 
@@ -162,7 +167,7 @@ def _words(message: Mapping[str, Any]) -> str:
         "text": message.get("text") or "",
         "blocks": message.get("blocks") or (),
         "attachments": [one for one in message.get("attachments") or () if not _is_unfurl(one)],
-        "files": message.get("files") or (),
+        "files": others(message),
     }
     return read_message(_Bounded(_MOST_TEXT).copy(shown))
 

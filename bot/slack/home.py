@@ -44,14 +44,14 @@ class OpenApproval:
 class Approvals(Protocol):
     """Where open approvals come from."""
 
-    async def open_for(self, team: str, user: str) -> Sequence[OpenApproval]:
-        """Those that this person may see, the most urgent first."""
+    async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
+        """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
 
 
 class NoApprovals:
     """There are no fixes yet, so nothing waits for approval."""
 
-    async def open_for(self, team: str, user: str) -> Sequence[OpenApproval]:
+    async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
         return ()
 
 
@@ -63,8 +63,8 @@ class Shown:
     taken_at: datetime
     recent: Sequence[RecentCheck] | None
     """None where the memory is away."""
-    approvals: Sequence[OpenApproval] | None = ()
-    """None where the memory is away."""
+    approvals: Sequence[OpenApproval] | Message | None = ()
+    """None where the memory is away; a message where nobody can tell what this person may see."""
     address: str = ""
     """Of the workspace, for links to threads; without it there are none."""
     note: str = ""
@@ -153,10 +153,12 @@ def _taken_at(moment: datetime) -> list[Block]:
     return [context(words_home.taken_at(f"{moment:%H:%M} UTC"))]
 
 
-def _approvals(open_ones: Sequence[OpenApproval] | None) -> list[Block]:
+def _approvals(open_ones: Sequence[OpenApproval] | Message | None) -> list[Block]:
     title = header(words_home.APPROVALS)
     if open_ones is None:
         return [title, section(words_home.APPROVALS_AWAY)]
+    if isinstance(open_ones, Message):
+        return [title, section(words_home.APPROVALS_NOT_TOLD), *(open_ones.blocks or [section(open_ones.text)])]
     if not open_ones:
         return [title, section(words_home.NO_APPROVALS)]
     rows = [_approval(one) for one in open_ones[:MOST_APPROVALS]]

@@ -36,9 +36,9 @@ def card(incident: Incident, library: Library, address: Address, *, home: Incide
     headline = _headline(incident, library, home)
     shown: list[Block] = [section(headline)]
     if not incident.is_closed and incident.causes:
-        lines = [said.cause(title_of(library, one.code), one.said) for one in incident.causes[:_MOST_CAUSES]]
-        shown.append(section("\n".join(lines)))
-    notes = [said.recognised_by(incident.why)] if incident.why else []
+        shown.append(section(_causes(incident, library)))
+    why = incident.recognised_by(_code(incident))
+    notes = [said.recognised_by(why)] if why and not incident.is_closed else []
     if incident.count > 1:
         notes.append(said.reports(incident.count))
     if notes:
@@ -51,6 +51,14 @@ def card(incident: Incident, library: Library, address: Address, *, home: Incide
         pressed = Pressed(incident.id, incident.cluster)
         shown.append(actions(button(said.QUIET_HERE, QUIET, pressed), button(said.SNOOZE, SNOOZE, pressed)))
     return Message(words.fits(headline, limits.MESSAGE_TEXT), tuple(shown))
+
+
+def _causes(incident: Incident, library: Library) -> str:
+    """What was proved. The only cause is not called by its title again where the headline has just done so."""
+    only = incident.causes[0] if len(incident.causes) == 1 else None
+    if only and only.said and only.code == _code(incident) and incident.verdict is Verdict.CONFIRMED:
+        return said.cause_itself(only.said)
+    return "\n".join(said.cause(title_of(library, one.code), one.said) for one in incident.causes[:_MOST_CAUSES])
 
 
 def pointing(line: str, spot: Spot, address: Address) -> Message:
@@ -96,11 +104,12 @@ def _headline(incident: Incident, library: Library, home: Incident | None) -> st
 
 
 def _code(incident: Incident) -> str:
-    """What a confirmed incident is called: its suspect that was found."""
-    known = {one.code for one in incident.causes} | set(incident.known)
-    if incident.verdict is Verdict.CONFIRMED:
-        return next((one for one in incident.codes if one in known), incident.codes[0])
-    return incident.codes[0]
+    """What an incident is called: its suspect that was found. One that is over is called what it was."""
+    causes = [one.code for one in incident.causes]
+    if incident.verdict is not Verdict.CONFIRMED and not (incident.is_closed and causes):
+        return incident.codes[0]
+    found = (one for one in incident.codes if one in (*causes, *incident.known))
+    return next(found, causes[0] if causes else incident.codes[0])
 
 
 def offer(title: str, code: str, sighting: str, clusters: Sequence[str]) -> Message:

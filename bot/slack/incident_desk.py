@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.checked import checked_codes
@@ -21,11 +22,13 @@ from bot.slack.incident_places import Places
 from bot.slack.incident_tasks import Do, Task
 from bot.slack.incident_telling import IncidentTelling
 from bot.slack.speaker import Where
+from bot.slack.text_files import TextFiles
 from bot.store.incidents import Incidents
 from bot.store.turns import Turns
 from bot.triage.clusters import FleetNames
 from bot.triage.decide import Certainty
 from bot.triage.recognise import Recogniser, Recognition
+from bot.triage.with_files import WithFiles
 from runbooks.library import Library
 
 log = logging.getLogger(__name__)
@@ -51,10 +54,12 @@ class IncidentDesk:
         gate: Gate,
         policy: Policy,
         library: Library,
+        files: TextFiles,
     ) -> None:
         self._keeper, self._turns, self._incidents = keeper, turns, incidents
         self._recogniser, self._places, self._telling = recogniser, places, telling
         self._gate, self._policy, self._library = gate, policy, library
+        self._files, self._together = files, WithFiles()
 
     @property
     def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
@@ -81,11 +86,14 @@ class IncidentDesk:
             return
         fleet = await self._places.fleet()
         text, seen = self._read([one.text for one in turn], fleet.names)
+        if any(one.files for one in turn) and await self._may_open_files(first, text):
+            seen = await self._with_files(turn, text, seen, fleet.names)
         if seen.certainty is Certainty.QUIET or not await self._may_speak(first, me):
             return
         if seen.cluster is None and not seen.choices:
             around = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
-            seen = self._recogniser.recognise(text, fleet.names, around)
+            where = self._recogniser.recognise(text, fleet.names, around)
+            seen = replace(seen, cluster=where.cluster, cluster_by=where.cluster_by, choices=where.choices)
         if here and seen.cluster in (None, here.cluster):
             return  # people talk about it in its own thread
         await self.act(first, seen, me)
@@ -98,7 +106,21 @@ class IncidentDesk:
             return text, whole
         each = [(one, self._recogniser.recognise(one, names)) for one in texts[:_MOST_READ]]
         loud = [one for one in each if one[1].certainty is not Certainty.QUIET]
-        return max(loud, key=lambda one: one[1].suspects[0].points, default=(text, whole))
+        return max(loud, key=lambda one: one[1].odds, default=(text, whole))
+
+    async def _may_open_files(self, first: Said, text: str) -> bool:
+        """Nobody's files are fetched where nothing is read, or where the words say already that it is none of ours."""
+        if any(one.covers_files for one in self._together.against(text)):
+            return False
+        return await self._is_read(first)
+
+    async def _with_files(self, turn: Sequence[Said], text: str, seen: Recognition, names: FleetNames) -> Recognition:
+        contents = await self._files.read([file for one in turn for file in one.files])
+        return self._together.together(text, seen, [self._recogniser.recognise(one, names) for one in contents])
+
+    async def _is_read(self, first: Said) -> bool:
+        channels = self._policy.channels
+        return channels.reads_everything or channels.reads((await self._places.channel(first.channel)).name)
 
     async def recognised(self, text: str) -> Recognition:
         """What an alert is about; it has nothing around it."""
@@ -106,7 +128,7 @@ class IncidentDesk:
 
     async def _may_speak(self, first: Said, me: str) -> bool:
         channels = self._policy.channels
-        if not channels.reads_everything and not channels.reads((await self._places.channel(first.channel)).name):
+        if not await self._is_read(first):
             return False
         if not first.app or first.app in channels.alert_apps:
             return True
@@ -131,8 +153,7 @@ class IncidentDesk:
         code = seen.codes[0]
         if not await self._is_ours(first, seen.cluster, code, me):
             return
-        why = (seen.suspects[0].why or ("",))[0]
-        sighting = _sighting(first, seen.cluster, seen.codes, why)
+        sighting = _sighting(first, seen.cluster, seen)
         if await self._keeper.known(first.team, seen) or (
             seen.certainty is Certainty.SURE and self._policy.channels.auto_check
         ):
@@ -181,8 +202,6 @@ class IncidentDesk:
             message = incident_blocks.which(title, code, first.id, seen_by, checked=checked)
         await self._telling.once_where_possible(_where(first, me), "which", message)
 
-    # -- incidents --------------------------------------------------------------------------------------------
-
     # -- people -----------------------------------------------------------------------------------------------
 
     async def _pressed(self, task: Task) -> None:
@@ -206,8 +225,10 @@ class IncidentDesk:
             await self._keeper.silence(team, incident, Spot(task.place.channel, task.place.thread_ts or ""))
 
 
-def _sighting(first: Said, cluster: str, codes: tuple[str, ...], why: str) -> Sighting:
-    return Sighting(first.id, cluster, codes, why, first.spot, first.ts, _now_ms())
+def _sighting(first: Said, cluster: str, seen: Recognition) -> Sighting:
+    signs = tuple((one.code, one.why[0]) for one in seen.suspects if one.why)
+    why = (seen.suspects[0].why or ("",))[0]
+    return Sighting(first.id, cluster, seen.codes, why, first.spot, first.ts, _now_ms(), signs)
 
 
 def _place(first: Said, me: str) -> Place:

@@ -14,7 +14,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncResp
 from bot.incidents.spans import Spans
 from bot.jobs.request import Place
 from bot.metrics import Metrics
-from bot.slack import commands, heard, hearing, incident_blocks, replies, words
+from bot.slack import commands, heard, hearing, incident_blocks, replies, watch_blocks, words
 from bot.slack.incident_queue import IncidentQueue
 from bot.slack.incident_tasks import Do, Task
 from bot.slack.intake import Intake, private
@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
-MUTES = frozenset({commands.MUTE, commands.UNMUTE})
+WORDS = {commands.MUTE: Do.MUTE, commands.UNMUTE: Do.MUTE, commands.WATCH: Do.WATCH}
+"""What people say of what the bot does by itself."""
 
 
 class IncidentListeners:
@@ -39,9 +40,9 @@ class IncidentListeners:
     def listen(self, app: AsyncApp) -> None:
         app.event("message", matchers=[_is_in_a_channel])(self.message)
         app.event("app_mention", matchers=[_asks_for_silence])(self.silence_wanted)
-        app.event("app_mention", matchers=[_mentions_mute])(self.mute_mentioned)
-        app.event("message", matchers=[_tells_us_to_mute])(self.mute_told)
-        app.command("/aks", matchers=[_is_about_muting])(self.mute)
+        app.event("app_mention", matchers=[_mentions_a_word])(self.word_mentioned)
+        app.event("message", matchers=[_tells_us_a_word])(self.word_told)
+        app.command("/aks", matchers=[_is_a_word])(self.word)
         app.event("channel_created")(self.channel_appeared)
         app.event("channel_rename")(self.channel_appeared)
         app.event("member_joined_channel")(self.arrived)
@@ -52,6 +53,7 @@ class IncidentListeners:
             (incident_blocks.SNOOZE, Do.SNOOZE),
             (incident_blocks.ALLOW, Do.ALLOW),
             (incident_blocks.REFUSE, Do.ALLOW),
+            (watch_blocks.STOP, Do.UNWATCH),
         ):
             app.action(action)(self._pressed(do))
 
@@ -180,26 +182,27 @@ class IncidentListeners:
             return replies.only(words.away(away))
         return None
 
-    # -- muting -----------------------------------------------------------------------------------------------
+    # -- muting and watching ----------------------------------------------------------------------------------
 
-    async def mute(self, ack: AsyncAck, body: Body) -> None:
+    async def word(self, ack: AsyncAck, body: Body) -> None:
         self._metrics.heard.labels("command").inc()
         place, text = heard.command_place(body), str(body.get("text") or "")
-        refused = await self._taken(Task(heard.command_id(body), Do.MUTE, place, text=text))
+        do = WORDS[commands.read_command(text).word]
+        refused = await self._taken(Task(heard.command_id(body), do, place, text=text))
         await ack(**private(refused or replies.only(words.ONE_MOMENT)))
 
-    async def mute_mentioned(self, body: Body) -> BoltResponse | None:
+    async def word_mentioned(self, body: Body) -> BoltResponse | None:
         if not heard.has_an_author(body) or heard.is_stranger(body):
             return None
-        return await self._mute_said(body, heard.mention_place(body))
+        return await self._word_said(body, heard.mention_place(body))
 
-    async def mute_told(self, body: Body) -> BoltResponse | None:
-        return None if heard.is_stranger(body) else await self._mute_said(body, heard.direct_place(body))
+    async def word_told(self, body: Body) -> BoltResponse | None:
+        return None if heard.is_stranger(body) else await self._word_said(body, heard.direct_place(body))
 
-    async def _mute_said(self, body: Body, place: Place) -> BoltResponse | None:
+    async def _word_said(self, body: Body, place: Place) -> BoltResponse | None:
         asked = commands.read_mention(str(body["event"].get("text") or ""))
         text = f"{asked.word} {asked.rest}"
-        return await self._submitted(Task(heard.mention_id(body), Do.MUTE, place, text=text))
+        return await self._submitted(Task(heard.mention_id(body), WORDS[asked.word], place, text=text))
 
 
 async def _is_in_a_channel(body: Body) -> bool:
@@ -211,13 +214,13 @@ async def _asks_for_silence(body: Body) -> bool:
     return bool(event.get("thread_ts")) and hearing.asks_for_silence(str(event.get("text") or ""))
 
 
-async def _is_about_muting(body: Body) -> bool:
-    return commands.read_command(str(body.get("text") or "")).word in MUTES
+async def _is_a_word(body: Body) -> bool:
+    return commands.read_command(str(body.get("text") or "")).word in WORDS
 
 
-async def _tells_us_to_mute(body: Body) -> bool:
-    return heard.is_said_to_us(body) and await _mentions_mute(body)
+async def _tells_us_a_word(body: Body) -> bool:
+    return heard.is_said_to_us(body) and await _mentions_a_word(body)
 
 
-async def _mentions_mute(body: Body) -> bool:
-    return commands.read_mention(str(body["event"].get("text") or "")).word in MUTES
+async def _mentions_a_word(body: Body) -> bool:
+    return commands.read_mention(str(body["event"].get("text") or "")).word in WORDS

@@ -26,10 +26,13 @@ from bot.slack.message import Message
 from bot.slack.people import People
 from bot.slack.replier import Replier
 from bot.slack.speaker import Speaker
+from bot.slack.text_files import TextFiles
 from bot.slack.voice import Voice
+from bot.slack.watch_desk import WatchDesk
 from bot.store.incidents import Incidents
 from bot.store.state import State
 from bot.store.turns import Turns
+from bot.store.watches import Watches
 from bot.triage.recognise import Recogniser
 from handlers.clients.arm import ArmReader
 from handlers.problem import Problem
@@ -61,6 +64,7 @@ def incident_side(
     arm: ArmReader,
     run: Runner,
     spans: Spans,
+    files: TextFiles,
 ) -> IncidentSide:
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
     telling = IncidentTelling(speaker, places, people, library)
@@ -81,6 +85,7 @@ def incident_side(
         gate=gate,
         policy=policy,
         library=library,
+        files=files,
     )
     about_people = IncidentPeopleDesk(
         desk=desk,
@@ -95,5 +100,17 @@ def incident_side(
         library=library,
     )
     alerts = AlertsDesk(desk=desk, keeper=keeper, speaker=speaker, policy=policy)
-    queue.do(desk.work, keeper.work, about_people.work, alerts.work)
+    watching = WatchDesk(
+        queue=queue,
+        keeper=keeper,
+        watches=Watches(redis),
+        speaker=speaker,
+        replier=replier,
+        gate=gate,
+        run=run,
+        arm=arm,
+        library=library,
+        spans=spans,
+    )
+    queue.do(desk.work, keeper.work, about_people.work, alerts.work, watching.work)
     return IncidentSide(queue, keeper, turns, spans)

@@ -32,9 +32,14 @@ class Do(StrEnum):
     ALERT = "alert"
     """An alert came in over HTTP."""
     MUTE = "mute"
+    WATCH = "watch"
+    """`/aks watch`."""
+    UNWATCH = "unwatch"
+    WATCH_LOOK = "watch_look"
+    """Whether what somebody waits for is over."""
 
 
-PEOPLE_WAIT = frozenset({Do.CHECK, Do.SILENCE, Do.SNOOZE, Do.ALLOW, Do.MUTE})
+PEOPLE_WAIT = frozenset({Do.CHECK, Do.SILENCE, Do.SNOOZE, Do.ALLOW, Do.MUTE, Do.WATCH, Do.UNWATCH, Do.WATCH_LOOK})
 """What somebody has asked for and must hear of, also where it fails."""
 
 

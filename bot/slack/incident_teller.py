@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from bot.events import Event, Report, Scope
+from bot.events import Report, Scope
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell, Teller
-from bot.jobs.watch import Runner
 from bot.slack.calls import CallFailed
 from bot.slack.gate import name_of
 from bot.slack.incident_keeper import IncidentKeeper
@@ -26,15 +24,13 @@ _PATIENCE_S = 20.0
 """A check must not wait for longer until Slack says what it means for incidents."""
 
 
-def seen_by_incidents(run: Runner, keeper: IncidentKeeper, team: Callable[[], Awaitable[str]]) -> Runner:
-    """Checks whose answers no teller tells, such as those after a fix: what they see counts for incidents, too."""
+def seen_by_incidents(
+    keeper: IncidentKeeper, team: Callable[[], Awaitable[str]]
+) -> Callable[[Report], Awaitable[None]]:
+    """For whole checks whose answers no teller tells, such as those after a fix: they count for incidents, too."""
 
-    async def seen(request: CheckRequest) -> AsyncGenerator[Event, None]:
-        async with aclosing(run(request)) as events:
-            async for event in events:
-                if isinstance(event, Report) and request.scope == _EVERYTHING:
-                    await _observed(keeper, await team(), event)
-                yield event
+    async def seen(report: Report) -> None:
+        await _observed(keeper, await team(), report)
 
     return seen
 

@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackClientError
 from bot.events import Scope
 from bot.jobs.request import CheckRequest, Place, Priority
 from bot.metrics import Metrics
-from bot.slack import commands, heard, home, replies, words, words_channel, words_fixes
+from bot.slack import commands, heard, home, replies, words, words_channel, words_fixes_lists
 from bot.slack.asks import Ask, What
 from bot.slack.calls import CallFailed
 from bot.slack.gate import name_of
@@ -176,7 +176,7 @@ class Listeners:
         if asked.word in (commands.FIXES, commands.AUDIT):
             what = What.FIXES if asked.word == commands.FIXES else What.AUDIT
             ask = Ask(name, what, place, text=asked.rest.replace("`", "").strip())
-            looking = words_fixes.LOOKING if what is What.FIXES else words_fixes.AUDIT_HERE
+            looking = words_fixes_lists.LOOKING if what is What.FIXES else words_fixes_lists.AUDIT_HERE
             return await self._intake.ask(ask) or _first(looking, quiet)
         try:
             cluster, scope = commands.read_check(asked.rest, self._areas)

@@ -8,7 +8,7 @@ from itertools import islice
 
 from bot.explain import Explanation, explain
 from bot.render.clean import one_line
-from bot.slack import commands, limits, words, words_fixes, words_triage
+from bot.slack import commands, limits, words, words_fixes_lists, words_triage
 from bot.slack.commands import Asked
 from bot.slack.fleet_rows import option, state_of
 from bot.slack.message import PICK, Block, Message, context, header, pages, section
@@ -26,7 +26,7 @@ _MOST_LISTED = 60
 def at_once(asked: Asked, library: Library) -> Message | None:
     """The answer, or None where Azure has to be asked."""
     if asked.word == commands.FIXES and not asked.rest:
-        return only(words_fixes.NAME_A_CLUSTER)
+        return only(words_fixes_lists.NAME_A_CLUSTER)
     if asked.word in (commands.CHECK, commands.CLUSTERS, commands.DEFAULT, commands.FIXES, commands.AUDIT):
         return None
     if asked.word == commands.HELP:

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.render.clean import clean, one_line
 from bot.slack.limits import RICH_TEXT, URL
-from bot.slack.words import CUT, cut
+from bot.slack.words import CUT, cut, escape
 
 Element = dict[str, Any]
 
@@ -28,6 +28,23 @@ def text(words: str, *, bold: bool = False, as_code: bool = False, dim: bool = F
     element: Element = {"type": "text", "text": words or " "}
     style = {name: True for name, on in (("bold", bold), ("code", as_code), ("italic", dim)) if on}
     return element | {"style": style} if style else element
+
+
+def entity_of(element: Element) -> str | None:
+    """Somebody, a place, a moment or a link as mrkdwn; None for what is none of these."""
+    match element.get("type"):
+        case "user":
+            return f"<@{element['user_id']}>"
+        case "usergroup":
+            return f"<!subteam^{element['usergroup_id']}>"
+        case "channel":
+            return f"<#{element['channel_id']}>"
+        case "date":
+            return f"<!date^{element['timestamp']}^{element['format']}|{escape(str(element.get('fallback', '')))}>"
+        case "link":
+            label = escape(str(element.get("text") or "")).replace("|", "¦")
+            return f"<{element['url']}|{label}>" if label else f"<{element['url']}>"
+    return None
 
 
 def section(*elements: Element) -> Element:

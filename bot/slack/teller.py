@@ -145,7 +145,8 @@ class SlackTeller:
     # -- the answer -------------------------------------------------------------------------------------------
 
     async def done(self, request: CheckRequest, answer: Answer) -> None:
-        await self._answer(request, blocks.answer(answer, _pressed(request), self._library))
+        in_thread = request.place.thread_ts is not None
+        await self._answer(request, blocks.answer(answer, _pressed(request), self._library, in_thread=in_thread))
         self._count(request, answer.report.diagnosis.state.value)
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:

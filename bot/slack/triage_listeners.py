@@ -15,7 +15,8 @@ from bot.slack.asks import Ask, What
 from bot.slack.gate import name_of
 from bot.slack.intake import Intake, private
 from bot.slack.message import Pressed
-from bot.slack.message_text import readable
+from bot.slack.message_text import LONGEST
+from bot.triage.reading import read_message
 
 Body = dict[str, Any]
 
@@ -37,7 +38,9 @@ class TriageListeners:
         said = self._intake.stranger_refusal(place, body)
         if said is None:
             thread_ts = message.get("thread_ts") or message["ts"]
-            ask = Ask(heard.shortcut_id(body), What.TRIAGE, place, text=readable(message), pressed=thread_ts)
+            ask = Ask(
+                heard.shortcut_id(body), What.TRIAGE, place, text=read_message(message)[:LONGEST], pressed=thread_ts
+            )
             said = await self._intake.ask(ask)
         if said:
             await respond(**private(said), replace_original=False)

@@ -12,6 +12,7 @@ from bot.slack import limits, words
 from bot.slack.calls import LONGEST_WAIT_S, Body, Calls, Refused
 from bot.slack.message import Attachment, Message, context, section
 from bot.slack.pace import Pace
+from bot.slack.rich import entity_of
 from bot.store.state import Posted
 
 log = logging.getLogger(__name__)
@@ -231,6 +232,9 @@ def _spoken(element: Any) -> str:
         return "".join(map(_spoken, element))
     if not isinstance(element, dict) or element.get("type") == "actions":
         return ""
+    entity = entity_of(element)
+    if entity is not None:
+        return entity
     own = element.get("text")
     if isinstance(own, str):
         return own if element.get("type") == "mrkdwn" else words.escape(own)

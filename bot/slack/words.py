@@ -50,7 +50,7 @@ def fits(text: str, longest: int) -> str:
     """Cut mrkdwn that we made: never inside an entity, and a code span stays closed."""
     if len(text) <= longest:
         return text
-    short = re.sub(r"&[a-z]*$", "", text[: max(longest - len(CUT) - 1, 0)])
+    short = re.sub(r"(&[a-z]*|<[^<>]*)$", "", text[: max(longest - len(CUT) - 1, 0)])
     return short + ("`" if short.count("`") % 2 else "") + CUT
 
 
@@ -234,6 +234,7 @@ HELP = (
     "`/aks audit` shows what was repaired, by whom, on whose word\n"
     "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` keeps me quiet about it; "
     "`/aks mute` lists, `/aks unmute &lt;code&gt; &lt;cluster&gt;` ends it\n"
+    "`/aks watch &lt;cluster&gt;` tells you when what is wrong there, or runs there, ends; `/aks watch` lists\n"
     "`/aks runbook &lt;code&gt;` shows what I know about a problem\n"
     "`/aks help` shows this\n"
     "In threads, where Slack has no commands: `@aksbot check &lt;cluster&gt;`, and so on; in a direct message to me "

@@ -19,6 +19,7 @@ APPROVALS_AWAY = (
     "Open approvals cannot be shown, nor approved: my memory (Redis) is away. Press *Refresh* in a minute; if it stays "
     "so, look at the Redis server."
 )
+APPROVALS_NOT_TOLD = "Whether approvals are open cannot be shown."
 NO_ANSWER = "NO ANSWER"
 HERE = "the answer"
 UNTIL = " · open until "

@@ -80,6 +80,11 @@ def cause(title: str, said: str) -> str:
     return f"• *{plain(title, 200)}*: {plain(said, 400)}" if said else f"• *{plain(title, 200)}*"
 
 
+def cause_itself(said: str) -> str:
+    """Where its title stands right above."""
+    return plain(said, 400)
+
+
 def recognised_by(why: str) -> str:
     return f"Recognised by {plain(why, 300)}"
 

@@ -22,6 +22,15 @@ AUDIT = f"{PREFIX}audit"
 AUDIT_TIP = f"{PREFIX}audit:tip"
 """A hash: number and hash of the audit's last record."""
 
+AUDIT_WITNESS = f"{PREFIX}recorded"
+"""A hash: number and hash of the audit's last record once more, under a name that deleting the audit does not touch."""
+
+AUDIT_ASIDE = f"{PREFIX}audit:aside"
+"""A list: the broken audits that somebody has set aside. Never expires."""
+
+AUDIT_KNOWN = timedelta(days=30)
+"""How long it is known what stands in the audit and must not stand there twice: as long as an offer is kept."""
+
 FENCE = f"{PREFIX}fence"
 """A counter: every worker that takes up a fix gets the next number."""
 
@@ -30,6 +39,9 @@ PROPOSAL_TEAMS = f"{PREFIX}proposals"
 
 EXECUTING = f"{PREFIX}executing"
 """A set: the fixes that have begun and not ended."""
+
+FIXES_UNTOLD = f"{PREFIX}fixes:untold"
+"""A sorted set: the fixes that have ended and whose end has not been said yet, by when they ended."""
 
 EVENT_TTL = timedelta(hours=24)
 """Slack repeats an event for about an hour; a person repeats a message within the day."""
@@ -113,6 +125,11 @@ def proposals(team: str) -> str:
     return f"{PREFIX}proposals:{team}"
 
 
+def audit_aside(at_ms: int) -> tuple[str, str]:
+    """Where a broken audit is kept, and its tip. Never expire."""
+    return f"{AUDIT_ASIDE}:{at_ms}", f"{AUDIT_ASIDE}:{at_ms}:tip"
+
+
 def tries(cluster: str, remedy: str, target: str) -> str:
     """A set: the tries of one fix that have not worked lately."""
     return f"{PREFIX}tries:{_short(' '.join([cluster, remedy, target]).lower())}"
@@ -131,6 +148,16 @@ def offered(request: str) -> str:
 def fix_alive(name: str) -> str:
     """Set while a worker has this fix in hand, or has put its next piece into the queue."""
     return f"{PREFIX}fix:{name}:alive"
+
+
+def audit_once(name: str) -> str:
+    """The audit's record of something that happens once."""
+    return f"{PREFIX}audit-once:{_short(name)}"
+
+
+def fix_piece(name: str) -> str:
+    """The latest piece of this fix that was put into the queue."""
+    return f"{PREFIX}fix:{name}:piece"
 
 
 def fix_crashes(name: str) -> str:
@@ -191,3 +218,8 @@ def claim(what: str) -> str:
 def mutes(team: str) -> str:
     """A hash: code and cluster → until when nothing is said of it, who wants that, and why."""
     return f"{PREFIX}mutes:{team}"
+
+
+def watches(team: str) -> str:
+    """A hash: what people of a workspace wait for, by the watch's name. Each ends within hours."""
+    return f"{PREFIX}watches:{team}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 from redis.asyncio import Redis
@@ -11,6 +12,17 @@ from bot.store.away import reachable
 
 KEPT = timedelta(days=30)
 _CRASHES_COUNTED = timedelta(hours=6)
+_PIECE_KNOWN = timedelta(days=1)
+_TOLD_WITHIN = timedelta(days=1)
+
+_LATER = """
+local number = tonumber(redis.call('HGET', KEYS[1], 'number') or '-1')
+if tonumber(ARGV[1]) > number then
+  redis.call('HSET', KEYS[1], 'number', ARGV[1], 'text', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+end
+return redis.call('HGET', KEYS[1], 'text')
+"""
 
 
 class OfferedPlans:
@@ -37,10 +49,18 @@ class OfferedPlans:
 
 
 class FixesInHand:
-    """Signs of life of those who carry fixes out. Every call may raise StoreAway."""
+    """Signs of life of those who carry fixes out, and how far the chain of jobs is. Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._later = redis.register_script(_LATER)
+
+    async def later_piece(self, proposal: str, number: int, text: str) -> str:
+        """Note that this piece is due, and learn which one is the latest: a job that the queue hands out once more,
+        because its worker was killed at its very end, may be over."""
+        ttl_ms = int(_PIECE_KNOWN.total_seconds() * 1000)
+        with reachable():
+            return str(await self._later(keys=[keys.fix_piece(proposal)], args=[number, text, ttl_ms]))
 
     async def alive(self, proposal: str, for_s: float) -> None:
         with reachable():
@@ -49,6 +69,21 @@ class FixesInHand:
     async def is_alive(self, proposal: str) -> bool:
         with reachable():
             return bool(await self._redis.exists(keys.fix_alive(proposal)))
+
+    async def must_be_told(self, proposal: str) -> None:
+        """It has ended, and its last word is not said yet."""
+        with reachable():
+            await self._redis.zadd(keys.FIXES_UNTOLD, {proposal: time.time()}, nx=True)
+
+    async def is_told(self, proposal: str) -> None:
+        with reachable():
+            await self._redis.zrem(keys.FIXES_UNTOLD, proposal)
+
+    async def untold(self) -> list[str]:
+        """Those whose last word should still be said; where Slack takes none for a day, nobody waits for it."""
+        with reachable():
+            await self._redis.zremrangebyscore(keys.FIXES_UNTOLD, 0, time.time() - _TOLD_WITHIN.total_seconds())
+            return [str(name) for name in await self._redis.zrange(keys.FIXES_UNTOLD, 0, -1)]
 
     async def crashed(self, proposal: str) -> int:
         """How often a piece of it has failed, with this time."""

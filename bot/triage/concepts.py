@@ -1,7 +1,7 @@
-"""Different words for one thing. People and runbooks meet in these concepts, whatever words each of them took.
+"""Different words for one thing. Messages that say it differently meet in these concepts.
 
 A line is `concept: words that mean it`, an indented one goes on; words may be several ("run out of") and may stand in
-several lines. `~word`: who writes it implies the concept, but a runbook's phrase with that word does not ask for it.
+several lines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ fail: fail, failed, failing, failure, error, errored, errors out, broke, broken,
     work, stopped working, borked, choke, crap out, kaput, hosed, red, busted, fall over, unhappy, invalid, gives
     up, gave up, wrecked, toast, tank, tanked, screwed, not succeed, could not complete
 missing: missing, gone, vanished, disappeared, not found, not exist, nonexistent, 404, not there, no longer there,
-    lost, absent, cannot find, could not find, not find, dangling, unknown resource, ~deleted, ~removed, no such,
+    lost, absent, cannot find, could not find, not find, dangling, unknown resource, deleted, removed, no such,
     does not see, no more there
 deleted: delete, deleted, deletion, remove, removed, cleanup, clean up, cleaned, tidied, tidy, nuked, wiped, purged,
     destroyed, rm, dropped, erased, decommissioned, garbage collected, hand deleted
@@ -24,16 +24,16 @@ exhausted: run out, ran out, running out, out of, exhausted, exhaustion, deplete
     ceiling, hit the cap, no spare, zero free, zero left, 0 left, 0 free, 0 available, more than allowed, all used,
     fully used, maximum reached, max reached, quota reached, cap reached
 neg: forgot, forgotten, forget, skipped, not, no, never, none, without, unable, nothing, zero, nobody, neither,
-    impossible, ~fail, ~failed, ~fails, ~refuse, ~refused, ~missing, ~lacks, ~gone, ~unreachable, ~inaccessible
+    impossible, fail, failed, fails, refuse, refused, missing, lacks, gone, unreachable, inaccessible
 stuck: been running since, running since, running for, sits there, sit there, stuck, hang, hung, hanging, forever,
     endless, endlessly, not finish, never finish, never end, spinning, frozen, freeze, for hours, not move, no
     progress, not progress, not complete, not end, not come back, not terminate, never completes, does nothing,
-    stays, sits, sitting, waits forever, pending, ~stalled, stall, loop, in limbo, limbo, ages, since hours, going
+    stays, sits, sitting, waits forever, pending, stalled, stall, loop, in limbo, limbo, ages, since hours, going
     nowhere, not budge, forhours, freezes, not finishing
 down: down, outage, not respond, no response, unresponsive, not answer, stopped answering, no answer, flaky,
     intermittent, intermittently, dead, 503, 502, 504, unavailable, eof, unstable, dropping out, drops, sporadic,
     sporadically, on and off, comes and goes, not reply, silent, timeouts everywhere, not reachable at all
-timeout: timeout, timeouts, time out, timed out, times out, timing out, deadline exceeded, too long, ~hang
+timeout: timeout, timeouts, time out, timed out, times out, timing out, deadline exceeded, too long, hang
 block: block, blocked, blocking, blocker, deny, denied, denies, drop, dropped, dropping, reject, rejected, disallow,
     disallowed, not allowed, not permitted, forbid, forbidden, prevent, prevented, refuse, refused, filter,
     filtered, closed, prohibited, not let, wont let, stops us, in the way, not whitelisted, cut off, in its way,
@@ -63,9 +63,9 @@ internal: internal error, internal server error, internalservererror, internal o
 """What goes wrong."""
 
 THINGS = """
-node: node, nodes, worker, workers, ~vm, ~machine, ~machines, ~host, ~instance, ~instances, minion, kubelet
+node: node, nodes, worker, workers, vm, machine, machines, host, instance, instances, minion, kubelet
 vm: vm, vms, virtual machine, virtual machines, instance, instances, vmss, scale set, scaleset, scalesets, virtual
-    machine scale set, machine, machines, ~vmss instance
+    machine scale set, machine, machines, vmss instance
 pool: pool, pools, nodepool, node pool, agentpool, agent pool, userpool, systempool, nodegroup, node group, np
 cluster: cluster, clusters, aks, managed cluster, kubernetes, k8s
 notready: not rejoin, not join, not register, dropped off, drop off, not post, not posting, unknown state, fell out,
@@ -81,7 +81,7 @@ core: core, cores, vcpu, vcpus, cpu family, compute cores, cpu quota, cpu limit,
 subnet: subnet, subnets, snet, subnetwork, address space, cidrsize
 address: ip, ips, address, addresses, ipv4, ip address, ip addresses, ipam
 upgrade: upgrade, upgrades, upgrading, upgraded, version bump, update to, new version, node image, nodeimage,
-    patching, auto upgrade, autoupgrade, k8s version, kubernetes version, minor version, ~update, ~updating
+    patching, auto upgrade, autoupgrade, k8s version, kubernetes version, minor version, update, updating
 scale: scale, scaling, scaled, scale out, scale up, scaleup, scaleout, autoscaler, autoscale, autoscaling, add node,
     add nodes, adding nodes, new nodes, more nodes, resize, grow, enlarge, extra nodes, another node, node count,
     cluster autoscaler
@@ -136,7 +136,7 @@ dns: dns, resolve, resolves, resolving, resolution, name resolution, lookup, nsl
 privatecluster: private cluster, private aks, private endpoint, privatelink, private link, private api, private
     fqdn, private api server, private network, private vnet, private, private control plane
 privatezone: private dns zone, private dns, private zone, dns zone, privatelink zone, dns zones, zone link, vnet
-    link, virtual network link, zone record, ~privatelink
+    link, virtual network link, zone record, privatelink
 zone: zone, zones, availability zone, zonal
 capacity: not have that machine, out of d8s, machine type, have any left, capacity, stock, sold out, allocation,
     allocate, allocated, hardware, available in region, availability, physical capacity, capacity reservation, no
@@ -168,7 +168,7 @@ customdns: custom dns, dns server, dns servers, dns forwarder, own dns, vnet dns
 vnet: vnet, vnets, v net, v nets, virtual network, virtual networks, network
 kubeinternal: kubernetes internal, kubernetesinternal
 apiserver: api server, apiserver, kube api, kubernetes api, k8s api, control plane, api endpoint, master, masters,
-    kube apiserver, cluster api, ~apiserver address, api, management plane, azmk8s io
+    kube apiserver, cluster api, apiserver address, api, management plane, azmk8s io
 kubectl: kubectl, k9s, lens, helm, k get, kubeconfig
 iprange: limited which addresses, addresses may, restrict access, restricted access, restricted the api, limit
     access, access restriction, authorized ip, authorized ips, authorized range, authorized ranges, authorized ip
@@ -190,19 +190,19 @@ connrefused: connection refused, econnrefused, conn refused, refuses connections
 kubeproxy: kube proxy, kubeproxy, kube proxies
 iptables: iptables, ipvs, conntrack, xtables, nat rules, dnat
 cni: cni, azure cni, kubenet, network plugin, cns, cilium, overlay, cni plugin, networkplugin, azure vnet, ipam
-    plugin, pod network, ~calico, ~sandbox
+    plugin, pod network, calico, sandbox
 sandbox: sandbox, pod sandbox, sand box, containercreating, container creating, create pod sandbox,
     failedcreatepodsandbox, failed create pod sand box
-memory: memory, ram, heap, gb used, swap, working set, rss, ~oom, ~oomkilled, ~memory pressure, ~out of memory,
+memory: memory, ram, heap, gb used, swap, working set, rss, oom, oomkilled, memory pressure, out of memory,
     gigabytes
 oom: oom, oomkilled, oom killed, memory pressure, oomkiller, oom killer, out of memory, oom kill, oom kills, killed
     by the kernel, exit code 137, 137, low on memory, memory saturation, gets killed, memory killed
 systempod: coredns, core dns, konnectivity, metrics server, kube system, kubesystem, system pod, system pods,
     tunnelfront, cloud node manager, csi azuredisk, ip masq, azure ip masq agent, ama logs, kube dns, system
-    components, addon pods, system addons, ~kube proxy, konnectivity agent, system namespace, v1beta1 metrics, csi
+    components, addon pods, system addons, kube proxy, konnectivity agent, system namespace, v1beta1 metrics, csi
     azurefile, csi azuredisk node, disk csi, file csi
 workspace: workspace, log analytics, loganalytics, log analytics workspace, oms workspace, oms, operational
-    insights, operationalinsights, la workspace, law, logs workspace, ~workspaces
+    insights, operationalinsights, la workspace, law, logs workspace, workspaces
 monitoring: monitoring, monitoring addon, monitoring add on, omsagent, container insights, ama, azure monitor,
     insights, addon, add on, defender
 lb: load balancer, load balancers, lb, lbs, loadbalancer, backend pool, frontend ip, slb, outbound ip, nat gateway
@@ -224,8 +224,8 @@ exitcode: exit code, exit status, exitcode, exited with
 disk: disk, disks, data disk, data disks, volume, volumes, leftover disk, os disk
 detach: detach, detached, detaching, undock
 attach: attach, attached, attaching
-surge: surge, surge node, surge nodes, extra node, buffer node, left over node, ~leftover, ~leftovers
-mixed: in the middle, still on 1, old and new, old version, mixed version, mixed versions, halfway, half way, ~half,
+surge: surge, surge node, surge nodes, extra node, buffer node, left over node, leftover, leftovers
+mixed: in the middle, still on 1, old and new, old version, mixed version, mixed versions, halfway, half way, half,
     half done, half of the nodes, different versions, quarantined, scheduling disabled, two versions, both versions,
     some nodes on, remaining nodes, mid upgrade, midway, partly, partially, old nodes, rest of the nodes, halfdone,
     old image, not all nodes, two pools still, some pools, bailed out, stopped midway, stuck between
@@ -251,7 +251,7 @@ precondition: a few minutes later, minutes later, fine by itself, by itself late
 transient: being updated, being created, being upgraded, provisioning state, transient, cluster is busy, is
     updating, is upgrading, is creating, still creating, still updating, still upgrading
 bridge: bridge, resource bridge, arc bridge, arc resource bridge, appliance, appliance vm, arcappliance, arb,
-    control plane vm, ~kva, ~mocarb, ~moc arb
+    control plane vm, kva, mocarb, moc arb
 arc: arc, azure arc, arc enabled, arc connected, azurearc
 arcagent: arc pod, arc pods, arc agent, arc agents, azure arc pods, azure arc namespace, arc namespace,
     clusterconnect agent
@@ -287,7 +287,7 @@ heartbeat: heartbeat, waiting for heartbeat, waitforheartbeat, heart beat
 credential: credential, credentials, password, passwords, login, account, pw
 preface: preface, server preface
 wssd: wssd, stale folder, stale folders
-token: token, az login, sign in, session, ~refresh token
+token: token, az login, sign in, session, refresh token
 refreshtoken: refresh token, refreshtoken, sign in frequency, conditional access, token lifetime, allowed lifetime
 pullimage: pull image, pulling image, pull images, image pull, back off pulling, imagepull, failfast,
     failfastpodcondition, image download, download image, pulling images, download images, images not downloaded

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,20 +9,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason for silence, and the points of evidence that it outweighs."""
+    """A reason for silence. Most only speak against an answer, as learned; a final one forbids it."""
 
     name: str
     found: str
-    outweighs: float
+    final: bool
+    covers_files: bool
+    """What lies beside is of the same other time or place."""
 
 
+_OVER = "it is over"
 _TABLE: dict[str, tuple[str, ...]] = {
-    "it is over": (
-        r"^\W{0,6}(?:\[?(?:resolved|closed|recovered)\b\]?|:?(?:white_check_mark|large_green_circle):)",
-        r"\*{0,2}resolved:?\*{0,2}:",
+    _OVER: (
+        r"\A\W{0,6}(?:\[?(?:resolved|closed|recovered)\b\]?|:?(?:white_check_mark|large_green_circle):)",
+        r"^\W{0,4}\*{0,2}resolved:?\*{0,2}:",
         r"\bstatus\W{1,4}resolved\b",
         r"\"status\": ?\"resolved\"",
         r"\bmonitorCondition\"?[:= ]{1,3}\"?Resolved",
+    ),
+    "it seems over": (
         r"\ball clear\b",
         r"\b(?:is|are|was|been|got|looks?|seems?) (?:now )?(?:solved|mitigated|fixed)\b",
         r"\b(?:is|are|was|been|got|looks?|seems?) (?:now )?resolved\b(?! (?:to|by|from|via|wrong))",
@@ -175,13 +179,8 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\bbirthday\b",
     ),
 }
-_OUTWEIGHS = {
-    "a wish or a plan": 98.0,
-    "banter": 120.0,
-    "an announcement": 75.0,
-    "it may be over": 98.0,
-    "a question of knowledge": 75.0,
-}
+_FINAL = frozenset({_OVER, "an exercise"})
+_COVERS_FILES = _FINAL | {"it seems over", "an old incident", "another place", "banter"}
 _COMPARES = re.compile(
     r"\b(?:same|identical|never|unlike|compared?|vs|while|whereas|difference|instead|works)\b", re.IGNORECASE
 )
@@ -201,4 +200,4 @@ class Quiet:
         for name, expression in self._table.items():
             hit = expression.search(text)
             if hit and not (name == "another place" and _OURS.search(text) and _COMPARES.search(text)):
-                yield Reason(name, hit[0].strip()[:60], _OUTWEIGHS.get(name, math.inf))
+                yield Reason(name, hit[0].strip()[:60], name in _FINAL, name in _COVERS_FILES)

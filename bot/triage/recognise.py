@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.triage.clusters import FleetNames, Named, chosen
-from bot.triage.confidence import confidence, unrelated
-from bot.triage.decide import Certainty, Suspect, decide, vague_codes, weigh
-from bot.triage.likeness import Likeness, Resemblance
-from bot.triage.lookalikes import Lookalikes
-from bot.triage.odds import Hints, Odds
+from bot.triage.decide import Certainty, Suspect, decide, stated
+from bot.triage.features import shown, spoken
+from bot.triage.learned import Learned
+from bot.triage.phrases import Phrases, Said
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
-from bot.triage.signs import Signs
-from bot.triage.voices import voices
+from bot.triage.signs import Sign, Signs
+from bot.triage.tokens import stem
+from bot.triage.tokens import words as split
 from runbooks.library import Library
 
 NO_FLEET = FleetNames(())
-_ID = re.compile(r"/subscriptions/[^\s\"',;)\]]{1,400}", re.IGNORECASE)
-"""Every id holds the words subscription and provider; what it says stands at its end."""
-_PASTED, _FOREIGN_ERROR = 0.5, 0.75
-"""What a resemblance counts for in pasted text, and in people's words around an error that no pattern knows."""
-_MENU = 10
+_MENU, _REASONS = 10, 3
+_LONG, _LOOKED_FOR = 1_500, 40
 """Clusters to choose from; who names more than that names none."""
 
 
@@ -48,6 +44,8 @@ class Recognition:
     """The clusters that are named alike, where no single one is: for a menu."""
     because: str
     """Why quiet."""
+    odds: float = 0.0
+    """The logarithm of how much likelier it is one of the problems than none; what louder messages have more of."""
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -58,13 +56,11 @@ class Recogniser:
     """A catalogue of runbooks, ready to be recognised in texts. Make it once: it takes a tenth of a second."""
 
     def __init__(self, library: Library) -> None:
-        self._library = library
         self._signs = Signs(library)
-        self._likeness = Likeness(library)
-        self._odds = Odds(library, unrelated())
-        self._vague = vague_codes(library)
+        self._learned = Learned.load()
+        self._known = frozenset(library)
+        self._phrases = Phrases(library, self._learned.codes)
         self._quiet = Quiet()
-        self._lookalikes = Lookalikes()
 
     def recognise(self, text: str, fleet: FleetNames = NO_FLEET, around: Iterable[Around] = ()) -> Recognition:
         """`around` is asked, in its order, when the message itself names no cluster."""
@@ -72,36 +68,45 @@ class Recogniser:
         named = fleet.find(text)
         cluster, by, choices = _which(named, fleet, around)
         signs = self._signs.find(text)
-        alike = self._resembles(text, named, known=bool(signs))
-        hints = self._odds.read(text)
-        suspects = weigh(signs, alike, self._library, self._vague, hints.scores)
-        against = list(self._quiet.reasons(text)) if suspects else []
-        elsewhere = list(self._lookalikes.find(text)) if suspects else []
-        sure = confidence(text, signs, alike, hints, ours=bool(named))
-        verdict = decide(suspects, against, elsewhere, sure)
-        told = tuple(self._explained(one, hints) for one in verdict.suspects)
-        return Recognition(verdict.certainty, told, cluster, by, choices, verdict.because)
+        against = list(self._quiet.reasons(text))
+        names, marks = [one.name for one in named[:_MENU]], shown(signs, against)
+        words = spoken(text, names)
+        read = self._learned.read(words, marks)
+        near = _around_signs(text, signs)
+        if near:
+            there = spoken(near, names)
+            words, read = max((words, read), (there, self._learned.read(there, marks)), key=lambda one: one[1].odds)
+        said = self._phrases.find(text)
+        verdict = decide(read, stated(signs, said, self._learned.codes), against)
+        suspects = tuple(Suspect(code, self._why(code, signs, said, words, text)) for code in verdict.codes)
+        return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
 
-    def _explained(self, suspect: Suspect, hints: Hints) -> Suspect:
-        """Whom only the words' odds speak for has no reason yet."""
-        if suspect.why:
-            return suspect
-        telling = ", ".join(f"“{one}”" for one in self._odds.telling(suspect.code, hints))
-        return replace(suspect, why=(f"its words {telling} speak of it",))
+    def _why(
+        self, code: str, signs: list[Sign], said: list[Said], found: dict[str, float], text: str
+    ) -> tuple[str, ...]:
+        """The strongest first."""
+        strongest = sorted((one for one in signs if one.code == code), key=lambda one: -one.points)
+        why = [f"“{one.found}” ({one.source})" for one in strongest]
+        why += [f"it says “{one.phrase}”" for one in said if one.code == code]
+        telling = _as_written(self._learned.telling(code, found), text)
+        if telling:
+            why.append(f"its words {', '.join(f'“{one}”' for one in telling)} speak of it")
+        return tuple(dict.fromkeys(why))[:_REASONS]
 
-    def _resembles(self, text: str, named: list[Named], *, known: bool) -> list[Resemblance]:
-        """What people's words resemble; what machines say counts for less, and against if no pattern knows it."""
-        said = voices(text)
-        pasted = self._likeness.find(_with_clusters_called_so(said.machines, named)) if said.machines else []
-        spoken = self._likeness.find(_with_clusters_called_so(said.people, named))
-        doubt = _FOREIGN_ERROR if said.machines.strip() and not known else 1.0
-        best: dict[str, Resemblance] = {}
-        for share, ones in ((doubt, spoken), (_PASTED, pasted)):
-            for one in ones:
-                counted = replace(one, weight=one.weight * share)
-                if one.code not in best or counted.points > best[one.code].points:
-                    best[one.code] = counted
-        return sorted(best.values(), key=lambda one: (-one.points, one.code))
+
+def _as_written(names: list[str], text: str) -> list[str]:
+    """The words as the text has them: what is compared are their stems."""
+    whole = {stem(word): word for word in reversed(split(text))}
+    return [" ".join(whole.get(one, one) for one in name.split()) for name in names]
+
+
+def _around_signs(text: str, signs: list[Sign]) -> str:
+    """Of a long log the lines in which a sign stands: the rest would drown them. Nothing, where there are none."""
+    if len(text) <= _LONG or not signs:
+        return ""
+    wanted = [one.found[:_LOOKED_FOR] for one in sorted(signs, key=lambda one: -one.points)[:_REASONS]]
+    lines = [line[:_LONG] for line in text.splitlines() if any(one in line for one in wanted)]
+    return "\n".join(dict.fromkeys(lines))[:_LONG]
 
 
 def _which(named: list[Named], fleet: FleetNames, around: Iterable[Around]) -> tuple[str | None, str, tuple[str, ...]]:
@@ -113,11 +118,3 @@ def _which(named: list[Named], fleet: FleetNames, around: Iterable[Around]) -> t
     cluster, choices = chosen(named)
     by = next((one.by + where for one in named if one.name == cluster), "")
     return cluster, by, choices if len(choices) <= _MENU else ()
-
-
-def _with_clusters_called_so(text: str, named: list[Named]) -> str:
-    """`prod-weu is Failed` says of a cluster that it is Failed: the runbooks' phrases do not know the names."""
-    text = _ID.sub(lambda id_: " ".join(id_[0].rsplit("/", 2)[1:]), text)
-    for one in named[:_MENU]:
-        text = text.replace(one.name, f"{one.name} cluster", 3)
-    return text

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 
-from bot.triage.concept_weights import STOP
 from bot.triage.concepts import EDGE, THINGS, TROUBLE
 
 _HEADING = re.compile(
@@ -100,54 +99,22 @@ class Thesaurus:
     """Which concepts a run of stems names."""
 
     def __init__(self, *tables: str) -> None:
-        self._runs: dict[str, list[tuple[Phrase, str, bool]]] = defaultdict(list)
+        self._runs: dict[str, list[tuple[Phrase, str]]] = defaultdict(list)
         for table in tables:
             for concept, member in _members(table):
                 run = tuple(map(stem, words(member)))
                 if run:
-                    self._runs[run[0]].append((run, concept, member.startswith("~")))
-        for runs in self._runs.values():
-            runs.sort(key=lambda one: -len(one[0]))
+                    self._runs[run[0]].append((run, concept))
 
-    def concepts(self, stems: list[str], *, asked: bool = False) -> set[str]:
-        """The concepts of these stems; words that name none stand for themselves. `asked`: of a runbook's phrase,
-        which asks for the longest reading of each place only."""
-        found: set[str] = set()
-        taken = 0
-        for at, first in enumerate(stems):
-            longest = 1
-            named = False
-            for run, concept, implied in self._runs.get(first, ()):
-                if len(run) > 1 and tuple(stems[at : at + len(run)]) != run:
-                    continue
-                if asked and (implied or at < taken or len(run) < longest):
-                    continue
-                found.add(concept)
-                named = True
-                longest = max(longest, len(run))
-            if asked and named:
-                taken = max(taken, at + longest)
-            elif not named and at >= taken and first not in _STOP_STEMS:
-                found.add(f"{_ITSELF}{first}")
-        if {"neg", "reach"} <= found:
-            found.add("unreachable")
-            if asked:
-                found -= {"neg", "reach"}
-        return found
+    def named(self, stems: list[str]) -> set[str]:
+        """The concepts that these stems name."""
+        found = {
+            concept
+            for at, first in enumerate(stems)
+            for run, concept in self._runs.get(first, ())
+            if len(run) == 1 or tuple(stems[at : at + len(run)]) == run
+        }
+        return found | {"unreachable"} if {"neg", "reach"} <= found else found
 
 
-_ITSELF = "."
-"""Before a word that stands for itself: `internal` is not the concept of that name."""
-_PLAIN_WORD = 10
-
-
-def is_plain(concept: str) -> bool:
-    """A word of no concept that may stand in any sentence; long ones and those with digits are names."""
-    word = concept.removeprefix(_ITSELF)
-    return word != concept and len(word) <= _PLAIN_WORD and word.isalpha()
-
-
-_STOP_STEMS = frozenset({stem(word) for word in STOP} | STOP)
 THESAURUS = Thesaurus(TROUBLE, THINGS, EDGE)
-TROUBLES = frozenset(concept for concept, _ in _members(TROUBLE)) - {"reach"}
-"""To reach something is no trouble in itself."""

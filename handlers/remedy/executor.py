@@ -19,6 +19,7 @@ from handlers.clients.gone_out import once_gone_out
 from handlers.remedy.acts.act import (
     CLOSING,
     TIDY_SINCE,
+    UNANSWERED,
     Act,
     Again,
     Answered,
@@ -74,7 +75,7 @@ class Executor:
         """Do what is due. Raises NotOurs, before anything is sent, when another worker has taken over."""
         if execution.ended:
             return execution
-        here = _skipped(execution)
+        here = _never_answered(_skipped(execution))
         if here.step >= len(here.plan.steps):
             return await self._kept(_ended(here), ledger)
         step = here.plan.steps[here.step]
@@ -99,6 +100,7 @@ class Executor:
         request_id = str(uuid.uuid4())
         known = {"request_id": request_id, "method": sending.method, "path": sending.path}
         data = {**here.data, **sending.data, **known, "intended_at": self._now().isoformat()}
+        data.pop(UNANSWERED, None)
         intent = replace(here, phase=Phase.INTENDED, data=data)
         if "tries" not in here.data and "stage" not in here.data:
             intent = intent.said(here.plan.steps[here.step].says, self._now())
@@ -112,7 +114,8 @@ class Executor:
             answer = await _before(left, sending, request_id)
         except (WriteFateUnknown, ServerFault) as lost:
             lost_call = replace(call, result=f"no answer: {lost.detail}")
-            return await self._kept(replace(_called(intent, lost_call), wait_s=SOON_S), ledger)
+            unanswered = replace(_called(intent, lost_call), data={**data, UNANSWERED: lost.detail}, wait_s=SOON_S)
+            return await self._kept(unanswered, ledger)
         except ArmError as error:
             verdict = refused(error, here.plan.steps[here.step], here.data)
             return await self._settled(_called(intent, replace(call, result=error.detail)), verdict, ledger)
@@ -231,6 +234,15 @@ def _tidies(here: Execution, step: Step) -> bool:
 
 def _called(execution: Execution, call: Call) -> Execution:
     return replace(execution, calls=(*execution.calls, call))
+
+
+def _never_answered(here: Execution) -> Execution:
+    """A worker died while it sent: what may have gone out is kept like every other call."""
+    request_id = here.data.get("request_id")
+    if here.phase is not Phase.INTENDED or any(one.request_id == request_id for one in here.calls):
+        return here
+    method, path = str(here.data.get("method", "")), str(here.data.get("path", ""))
+    return _called(here, Call(method, path, str(request_id), "no answer: the worker died while it sent it"))
 
 
 def _next(here: Execution) -> Execution:

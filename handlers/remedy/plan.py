@@ -59,6 +59,17 @@ class Step:
     always: bool = False
     """Done even when a step before it has failed: what was relaxed is restored."""
 
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "verb": self.verb.value,
+            "target": self.target,
+            "says": self.says,
+            "request": self.request,
+            "command": self.command,
+            "arguments": dict(self.arguments),
+            "always": self.always,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Verify:
@@ -68,6 +79,9 @@ class Verify:
     subject: str
     settle: timedelta = timedelta(seconds=30)
     """How long the world needs until a look at it means something."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"code": self.code, "subject": self.subject, "settle_s": self.settle.total_seconds()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +113,25 @@ class Plan:
         return sha256(self.as_json().encode()).hexdigest()
 
     def as_json(self) -> str:
-        return json.dumps(_plain_plan(self), sort_keys=True, separators=(",", ":"))
+        return json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as plain JSON."""
+        return {
+            "remedy": self.remedy,
+            "title": self.title,
+            "cluster": self.cluster,
+            "target": self.target,
+            "steps": [one.as_dict() for one in self.steps],
+            "before": dict(self.before),
+            "undo": self.undo,
+            "verify": self.verify.as_dict(),
+            "risk": self.risk.value,
+            "could_go_wrong": list(self.could_go_wrong),
+            "eta_s": self.eta.total_seconds(),
+            "limit_s": self.limit.total_seconds(),
+            "warnings": list(self.warnings),
+        }
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -161,39 +193,6 @@ class Offer:
         plan = Plan.from_json(data["plan"]) if data["plan"] else None
         forbidden = tuple(Forbidden(because, do) for because, do in data["forbidden"])
         return cls(data["code"], data["subject"], data["remedy"], plan, forbidden)
-
-
-def _plain_plan(plan: Plan) -> dict[str, Any]:
-    return {
-        "remedy": plan.remedy,
-        "title": plan.title,
-        "cluster": plan.cluster,
-        "target": plan.target,
-        "steps": [
-            {
-                "verb": one.verb.value,
-                "target": one.target,
-                "says": one.says,
-                "request": one.request,
-                "command": one.command,
-                "arguments": dict(one.arguments),
-                "always": one.always,
-            }
-            for one in plan.steps
-        ],
-        "before": dict(plan.before),
-        "undo": plan.undo,
-        "verify": {
-            "code": plan.verify.code,
-            "subject": plan.verify.subject,
-            "settle_s": plan.verify.settle.total_seconds(),
-        },
-        "risk": plan.risk.value,
-        "could_go_wrong": list(plan.could_go_wrong),
-        "eta_s": plan.eta.total_seconds(),
-        "limit_s": plan.limit.total_seconds(),
-        "warnings": list(plan.warnings),
-    }
 
 
 def _short(value: Any) -> str:

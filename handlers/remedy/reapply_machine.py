@@ -13,8 +13,9 @@ from handlers.evidence.governance import Locks
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
+from handlers.remedy.machines import must_have_a_node, node_of
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
-from handlers.remedy.reasons import Act, doubts, is_stopped, operation_runs, stands_in_the_way
+from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
 
 ACTION = "Microsoft.Compute/virtualMachines/reapply/action"
 ETA, LIMIT = timedelta(minutes=3), timedelta(minutes=20)
@@ -37,12 +38,9 @@ def reapply_machine(
         state = f"{machine.name} is {machine.state}" if machine else "the machine is not there any more"
         yield Forbidden(state, "check again; a machine whose health probe fails is restarted by the steps")
         return
-    node = next((one.name for one in nodes.nodes if one.machine.lower() == machine.id.lower()), machine.computer)
-    acts = (Act(ACTION, machine.id),)
-    yield from is_stopped(cluster)
-    yield from operation_runs(cluster, pools)
-    if not node:
-        yield Forbidden(f"nobody can tell which node {machine.name} is", "follow the steps")
+    node, acts = node_of(machine, nodes), (Act(ACTION, machine.id),)
+    yield from not_now(cluster, pools)
+    yield from must_have_a_node(machine, node)
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
     yield Plan(
         remedy="reapply-machine",

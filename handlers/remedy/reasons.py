@@ -48,6 +48,12 @@ def is_stopped(cluster: ManagedCluster) -> Iterator[Forbidden]:
         yield Forbidden(f"cluster {cluster.name} is stopped", "start it, then check again")
 
 
+def not_now(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbidden]:
+    """A cluster that stands still, or that is at work already."""
+    yield from is_stopped(cluster)
+    yield from operation_runs(cluster, pools)
+
+
 def stands_in_the_way(
     acts: Iterable[Act],
     cluster: ManagedCluster,

@@ -13,7 +13,7 @@ from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Verify
 from handlers.remedy.putting import ASSIGN, JOIN, POOL_WRITE, pool_acts, pool_before, put_pool, risks, untagged
-from handlers.remedy.reasons import doubts, is_stopped, operation_runs, stands_in_the_way
+from handlers.remedy.reasons import doubts, not_now, stands_in_the_way
 from handlers.remedy.rolling import as_they_are, could_roll
 
 ETA, LIMIT = timedelta(minutes=5), timedelta(hours=1)
@@ -36,8 +36,7 @@ def reconcile_pool(
         yield Forbidden(f"the pool is {pool.state if pool else 'not there'}", "check again")
         return
     acts = pool_acts(pool)
-    yield from is_stopped(cluster)
-    yield from operation_runs(cluster, pools)
+    yield from not_now(cluster, pools)
     yield from untagged({f"pool {pool.name}": pool.etag})
     yield from could_roll([pool], nodes)
     yield from stands_in_the_way(acts, cluster, locks, denials, may)

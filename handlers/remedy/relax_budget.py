@@ -36,7 +36,7 @@ from handlers.remedy.putting import (
     put_pool,
     untagged,
 )
-from handlers.remedy.reasons import doubts, is_stopped, operation_runs, some, stands_in_the_way
+from handlers.remedy.reasons import doubts, not_now, some, stands_in_the_way
 from handlers.remedy.reconcile_cluster import half_upgraded
 from handlers.remedy.rolling import Rolled, as_they_are, could_roll, rolled_by
 
@@ -72,8 +72,7 @@ def relax_budget(
     others = tuple(one for one in pools.pools if one not in blocked)
     acts = tuple(act for pool in blocked for act in pool_acts(pool))
     acts += cluster_acts(cluster, pools) if cluster.failed else ()
-    yield from is_stopped(cluster)
-    yield from operation_runs(cluster, pools)
+    yield from not_now(cluster, pools)
     yield from _cannot_be_relaxed(budget, finding, pods)
     yield from _nothing_to_go_on_with(blocked, pools, finding)
     yield from untagged({f"pool {pool.name}": pool.etag for pool in (pools.pools if cluster.failed else blocked)})

@@ -13,8 +13,9 @@ from handlers.evidence.governance import Locks
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
+from handlers.remedy.machines import must_have_a_node, node_of
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
-from handlers.remedy.reasons import Act, doubts, is_stopped, operation_runs, stands_in_the_way
+from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
 from handlers.resource_id import last_name
 
 ACTION = "Microsoft.Compute/virtualMachineScaleSets/manualUpgrade/action"
@@ -43,12 +44,12 @@ def update_instances(
         return
     siblings = [one for one in instances.machines if one.scale_set.lower() == machine.scale_set.lower()]
     chosen = sorted((one for one in siblings if one.failed and one.latest_model), key=_in_order)
-    names = {one.id: _node_of(one, nodes) for one in chosen}
+    names = {one.id: node_of(one, nodes) for one in chosen}
     acts = (Act(ACTION, machine.scale_set),)
-    yield from is_stopped(cluster)
-    yield from operation_runs(cluster, pools)
+    yield from not_now(cluster, pools)
     yield from _at_work(siblings)
-    yield from _nameless(chosen, names)
+    for one in chosen:
+        yield from must_have_a_node(one, names[one.id])
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
     skipped = [one.name for one in siblings if one.failed and not one.latest_model]
     yield Plan(
@@ -97,19 +98,6 @@ def _at_work(siblings: list[Instance]) -> Iterator[Forbidden]:
     busy = [f"{one.name} is {one.state}" for one in siblings if one.busy]
     if busy:
         yield Forbidden(f"the scale set is at work: {', '.join(busy[:3])}", "wait until it has ended, then check again")
-
-
-def _nameless(chosen: list[Instance], names: dict[str, str]) -> Iterator[Forbidden]:
-    for one in chosen:
-        if not names[one.id]:
-            what = f"nobody can tell which node {one.name} is: whether it comes back could not be seen"
-            yield Forbidden(what, "follow the steps")
-
-
-def _node_of(machine: Instance, nodes: Nodes) -> str:
-    """What Kubernetes calls it; a machine that never joined will have its computer's name."""
-    found = next((node.name for node in nodes.nodes if node.machine.lower() == machine.id.lower()), "")
-    return found or machine.computer
 
 
 def _in_order(machine: Instance) -> tuple[int, str]:

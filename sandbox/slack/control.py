@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sandbox.slack import events, interactions, payloads, posting, state
+from sandbox.slack import downloads, events, interactions, payloads, posting, state
 from sandbox.slack.blocks.ids import with_ids
 from sandbox.slack.errors import NotInSlack
 from sandbox.slack.message import Message, StoredFile
@@ -83,6 +83,27 @@ class Control:
             blocks=with_ids(rich_text(self.team, text), ts),
             thread_ts=thread_ts,
         )
+        return posting.put(self.site, self.team, where, message)
+
+    def share(
+        self,
+        user: str,
+        channel: str,
+        name: str,
+        content: bytes,
+        text: str = "",
+        thread_ts: str | None = None,
+        **more: Any,
+    ) -> Message:
+        """Share a file, with or without words. `more` is what Slack says of it besides, where it is not Slack's own."""
+        person, where = self._in(user, channel)
+        file = StoredFile(self.site.new_id("F"), name, len(content), name, content, shared=True)
+        self.site.files[file.id] = file
+        downloads.describe(self.site, self.team, file)
+        file.more |= more
+        ts, home = self.site.new_ts(), person.home_team or self.team.id
+        said = compose(self.team, text)
+        message = Message(ts, where.id, person.id, said, home, files=[file], thread_ts=thread_ts, subtype="file_share")
         return posting.put(self.site, self.team, where, message)
 
     def mention(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Message:

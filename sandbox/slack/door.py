@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import response_urls
+from sandbox.slack import downloads, response_urls
 from sandbox.slack.api.methods import METHODS, Call, Entry, files
 from sandbox.slack.errors import Refused, rate_limited
 from sandbox.slack.faults import Fault, first
@@ -34,6 +34,7 @@ class Door:
         app.router.add_post("/commands/{tail:.+}", self.respond)
         app.router.add_post("/actions/{tail:.+}", self.respond)
         app.router.add_post("/upload/v1/{secret}", self.upload)
+        app.router.add_get("/files-pri/{which}/{name}", self.download)
 
     # -- the Web API ------------------------------------------------------------------------------------------
 
@@ -108,6 +109,26 @@ class Door:
 
         return await self._answer(request, logged, run)
 
+    async def download(self, request: web.Request) -> web.StreamResponse:
+        """Who may not read it is shown the sign-in page, and no error: that is how Slack has it."""
+        logged = self._logged(downloads.METHOD)
+        self._site.changes.ring()
+        try:
+            file = downloads.find(self._site, request.match_info["which"])
+        except Refused as refusal:
+            return self._send(logged, (refusal.status, refusal.body, {}))
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        team = downloads.may_read(self._site, token, file)
+        logged.team = team.id if team else ""
+        if (fault := first(self._site.faults, logged.method, logged.team)) is not None:
+            return await self._broken(request, logged, fault)
+        logged.ended, logged.status = self._site.clock.now(), 200
+        if team is None:
+            logged.error = "sign_in"
+            return web.Response(text=downloads.SIGN_IN, content_type="text/html")
+        logged.scopes = (downloads.SCOPE,)
+        return web.Response(body=file.content, content_type=downloads.mimetype(file.name))
+
     # -- answers, and faults instead of them ------------------------------------------------------------------
 
     async def _answer(
@@ -118,6 +139,11 @@ class Door:
             return self._send(logged, _tried(run), entry)
         if fault.executed:
             _tried(run)
+        return await self._broken(request, logged, fault, entry)
+
+    async def _broken(
+        self, request: web.Request, logged: LoggedCall, fault: Fault, entry: Entry | None = None
+    ) -> web.StreamResponse:
         if fault.kind == "timeout":
             await self._site.closing.wait()
         if fault.kind in ("timeout", "reset"):

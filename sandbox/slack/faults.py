@@ -12,10 +12,10 @@ Kind = Literal["429", "500", "503", "html", "timeout", "reset", "error"]
 class Fault:
     """One thing that goes wrong. Without `method` and `team` it hits every call.
 
-    Methods are those of the Web API, and `response_url` and `upload`. `times` is how often (forever without), `skip`
-    how many matching calls pass first. `executed` lets the call happen although its answer is lost or an error.
-    `html` is the page of something on the way. An `error` answers 200 with `error` as Slack's word, and `messages` as
-    its details.
+    Methods are those of the Web API, and `response_url`, `upload` and `files-pri` (a download). `times` is how often
+    (forever without), `skip` how many matching calls pass first. `executed` lets the call happen although its answer is
+    lost or an error. `html` is the page of something on the way. An `error` answers 200 with `error` as Slack's word,
+    and `messages` as its details.
     """
 
     kind: Kind

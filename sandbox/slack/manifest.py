@@ -43,6 +43,7 @@ class Manifest:
         "channels:read",
         "chat:write",
         "commands",
+        "files:read",
         "files:write",
         "groups:history",
         "groups:read",

@@ -18,6 +18,8 @@ class StoredFile:
     title: str = ""
     content: bytes | None = None
     shared: bool = False
+    more: Body = field(default_factory=dict)
+    """What else Slack says of it where somebody shared it: its address, its type, its first lines."""
 
     @property
     def type(self) -> str:
@@ -32,6 +34,7 @@ class StoredFile:
             "size": self.length,
             "mode": "hosted",
             "is_external": False,
+            **self.more,
         }
 
 

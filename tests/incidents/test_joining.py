@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.incidents.joining import join
 from bot.incidents.model import Book, How, Sighting, State
 from bot.incidents.observing import observe
@@ -81,7 +83,8 @@ def test_its_own_thread_is_its_own_whatever_is_said_there() -> None:
 
 
 def test_a_book_comes_back_from_its_json_as_it_was() -> None:
-    book, _ = entered(sighting("1"), sighting("2", channel=ALERTS))
+    told = replace(sighting("1"), signs=(("quota-exceeded", "“QuotaExceeded” (error code)"),))
+    book, _ = entered(told, sighting("2", channel=ALERTS))
     book, _ = observe(book, seen(QUOTA, ("subnet-full", "nodes")))
     assert Book.from_json(book.as_json()) == book
     assert Book.from_json("") == Book()

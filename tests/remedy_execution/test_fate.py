@@ -63,6 +63,8 @@ async def test_a_write_that_never_arrived_is_asked_about_and_not_sent_again(name
         ended = await stage.run(CASES[name].make(stage))
         assert ended.outcome is Outcome.UNKNOWN
         assert "never sent twice" in ended.why
+        assert "the request was never answered (" in ended.why
+        assert "died" not in ended.why
         assert ended.ask.startswith("Look at ")
         assert len(stage.writes) == 1
         assert stage.clock.now() - before >= SETTLE
@@ -75,6 +77,7 @@ async def test_who_died_before_sending_is_not_carried_on_by_sending(name: str) -
         assert left.phase is Phase.INTENDED
         ended = await stage.run(left)
         assert (ended.outcome, stage.writes) == (Outcome.UNKNOWN, [])
+        assert "the worker died before the request was answered" in ended.why
         assert ended.ask
 
 

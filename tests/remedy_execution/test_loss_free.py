@@ -181,6 +181,9 @@ async def test_a_recorded_body_goes_over_the_wire_as_it_was_read(
 ) -> None:
     odd = {"future": {"adminPassword": "hunter2hunter2", "none": None, "list": [None, 1.5]}, "mail": "a@example.com"}
     changed = {**body["properties"], **odd, "provisioningState": "Failed", "eTag": "1"}
+    if "agentPoolProfiles" in changed:
+        # Answers of older versions have none, and without one nothing is sent.
+        changed["agentPoolProfiles"] = [{"eTag": "p1", **one} for one in changed["agentPoolProfiles"]]
     await assert_sent_as_read(wire, {**body, "eTag": "1", "properties": changed}, read_only)
 
 

@@ -12,7 +12,7 @@ from slack_sdk.models.blocks import Block
 from bot.slack import limits
 from bot.slack.blocks import AnswerMessages
 from bot.slack.message import Message
-from bot.slack.rich import size
+from bot.slack.rich import entity_of, size
 
 _TEXTS = {"section": limits.SECTION_TEXT, "header": limits.HEADER_TEXT, "button": limits.BUTTON_TEXT}
 _OURS = re.compile(r"[^<>]*")
@@ -24,10 +24,19 @@ def assert_accepted(said: Message | AnswerMessages) -> None:
             assert_accepted(message)
         return
     assert 0 < len(said.text) <= limits.MESSAGE_TEXT
-    assert _OURS.fullmatch(said.text), "nothing may become a mention or a link in a notification"
+    assert _OURS.fullmatch(without_the_named(said)), "nothing may become a mention or a link in a notification"
     assert_blocks_accepted(list(said.blocks), limits.BLOCKS_IN_MESSAGE)
     as_sent = json.dumps(list(said.blocks), ensure_ascii=False, separators=(",", ":"))
     assert len(as_sent) <= limits.MESSAGE_CHARACTERS + 1000
+
+
+def without_the_named(said: Message) -> str:
+    """The notification without those whom the blocks name, too, and without our own moments."""
+    text = re.sub(r"<!date\^\d+\^\{time\}\|[0-9:]+ UTC>", "", said.text)
+    for element in (one for block in said.blocks for one in _all(block)):
+        if element.get("type") in ("user", "usergroup"):
+            text = text.replace(str(entity_of(element)), "")
+    return text
 
 
 def assert_blocks_accepted(blocks: list[dict[str, Any]], most: int) -> None:

@@ -221,6 +221,7 @@ HOME: dict[str, Surface] = {
     "home-empty": home_page((), recent=()),
     "home-too-many": home_page([member(f"edge-{n:03}", "Failed" if n % 4 == 0 else "Succeeded") for n in range(200)]),
     "home-without-memory": home_page(FLEET[:1], recent=None),
+    "home-approvals-not-told": home_page(FLEET[:1], approvals=replies.only(words_policy.cannot_tell("500", None))),
     "home-azure-away": partial(home.page, home.Shown(UNREACHABLE, MOMENT, LATELY[:1]), HOME_OF),
     "home-refused": partial(home.refused, refusal(Look(), Refused(Why.GUEST), None), HOME_OF),
 }

@@ -11,9 +11,11 @@ from bot.approvals.may import Barred, Barrier
 from bot.approvals.moves import NotMoved, Why
 from bot.approvals.offered import Fix
 from bot.approvals.proposal import Approval, End, Person, Proposal, Rules, Spot, State
+from bot.audit.aside import SetAside, told_of
 from bot.audit.record import Actor, Entry, Record, What, seal
 from bot.policy.fixes import Freeze
-from bot.slack import fixes_lists, fixes_message, fixes_plan, replies, words_fixes
+from bot.slack import fixes_lists, fixes_message, fixes_plan, replies, words_fixes, words_fixes_ended, words_fixes_lists
+from bot.slack.fixes_lists import AuditPage, AuditState
 from bot.slack.fixes_message import Shown
 from bot.slack.fixes_pressed import PressedFix
 from bot.slack.home import OpenApproval
@@ -115,20 +117,25 @@ STATES: dict[str, Shown] = {
     "running-broken-glass": Shown(
         proposal(state=State.RUNNING, approvals=(word(reason="payments are down", broke_glass=True),)), here(), now=NOW
     ),
-    "fixed": ended(End.FIXED, words_fixes.fixed(PLAN, VERDICT)),
-    "not-fixed": ended(End.NOT_FIXED, words_fixes.still_there(PLAN, "FOUND, 1 cause")),
+    "fixed": ended(End.FIXED, words_fixes_ended.fixed(PLAN, VERDICT)),
+    "not-fixed": ended(End.NOT_FIXED, words_fixes_ended.still_there(PLAN, "FOUND, 1 cause")),
     "unverified": ended(
         End.UNVERIFIED,
-        words_fixes.not_known("the worker died while it sent the request, and it is never sent twice", ASK),
+        words_fixes_ended.not_known("the worker died before the request was answered, and it is never sent twice", ASK),
         outcome=Outcome.UNKNOWN,
     ),
     "failed": replace(
-        ended(End.FAILED, words_fixes.acts_failed("Azure began and ended with Failed: no capacity", "FOUND, 1 cause")),
+        ended(
+            End.FAILED,
+            words_fixes_ended.acts_failed("Azure began and ended with Failed: no capacity", "FOUND, 1 cause"),
+        ),
         execution=replace(here(), step=1, failed_as=Outcome.FAILED, outcome=Outcome.FAILED),
     ),
     "stale": Shown(
         proposal(
-            state=State.ENDED, end=End.STALE, why=words_fixes.stale(("state of pool apps: was Failed, is Updating",))
+            state=State.ENDED,
+            end=End.STALE,
+            why=words_fixes_ended.stale(("state of pool apps: was Failed, is Updating",)),
         )
     ),
     "expired": Shown(proposal(state=State.ENDED, end=End.EXPIRED)),
@@ -157,9 +164,12 @@ def _record(number: int, what: What, **more: Any) -> Record:
 
 CALL = Call("PUT", POOL, "0f3c", "200", "c0")
 RECORDS = (
-    _record(3, What.ENDED, reason=words_fixes.fixed(PLAN, VERDICT), details={"end": "fixed"}),
+    _record(3, What.ENDED, reason=words_fixes_ended.fixed(PLAN, VERDICT), details={"end": "fixed"}),
     _record(2, What.CALLED, details={"method": CALL.method, "result": CALL.result}),
     replace(_record(1, What.APPROVED), body="{broken"),
+)
+ASIDE = SetAside(
+    "aksbot:audit:aside:1", "3f" * 32, 7, 4, "record 4 was changed", "the disk was full", "somebody (root@host)", 1_000
 )
 OPEN = OpenApproval(PLAN.title, "prod-weu", REQUESTER.user, MOMENT, "https://contoso.slack.com/archives/x")
 
@@ -208,8 +218,21 @@ FIXES: dict[str, Surface] = {
     ),
     "fix/list": partial(fixes_lists.fixes, "prod-weu", (FIX, NO_FIX), (OPEN,)),
     "fix/list-empty": partial(fixes_lists.fixes, "prod-weu", (), ()),
-    "fix/audit": partial(fixes_lists.audit, words_fixes.audit_state(3, ""), RECORDS),
-    "fix/audit-broken": partial(fixes_lists.audit, words_fixes.audit_state(0, "record 1 was changed"), ()),
+    "fix/audit": partial(
+        fixes_lists.audit, AuditState(words_fixes_lists.audit_state(3, "")), AuditPage(RECORDS, "1-0"), direct=False
+    ),
+    "fix/audit-broken": partial(
+        fixes_lists.audit,
+        AuditState(words_fixes_lists.audit_state(0, "record 1 was changed")),
+        AuditPage(()),
+        direct=True,
+    ),
+    "fix/audit-set-aside": partial(
+        fixes_lists.audit,
+        AuditState(words_fixes_lists.audit_state(3, ""), (told_of(ASIDE),)),
+        AuditPage((), "1-0", 5000),
+        direct=True,
+    ),
     **{f"fix/window-{name}": surface for name, surface in WINDOWS.items()},
     **{f"fix/said-{name}": partial(replies.only, said) for name, said in REFUSALS.items()},
 }

@@ -12,6 +12,7 @@ from bot.slack import incident_blocks, replies
 from bot.slack import words_incidents as said
 from handlers.clients.fleet import FleetMember
 from tests.checking import LIBRARY
+from tests.slack.surfaces_watch import WATCHES
 
 Surface = partial[Any]
 
@@ -66,6 +67,23 @@ INCIDENTS: dict[str, Surface] = {
     "incident-no-check": card(replace(UNPROVED, verdict=Verdict.NO_CHECK)),
     "incident-silenced": card(replace(OPEN, silenced=True)),
     "incident-closed": card(replace(SEEN_ELSEWHERE, state=State.CLOSED)),
+    "incident-closed-other-cause": card(
+        replace(
+            SUSPECTED,
+            codes=("cluster-failed-infra", "quota-exceeded"),
+            state=State.CLOSED,
+            verdict=Verdict.NOT_CONFIRMED,
+            causes=(CAUSE,),
+        )
+    ),
+    "incident-confirmed-second-suspect": card(
+        replace(
+            OPEN,
+            codes=("cluster-failed-infra", "quota-exceeded"),
+            why="“InternalError” (error code)",
+            signs=(("cluster-failed-infra", "“InternalError” (error code)"), ("quota-exceeded", SUSPECTED.why)),
+        )
+    ),
     "incident-merged": card(LATER, home=OPEN),
     "incident-merged-not-confirmed": card(replace(LATER, verdict=Verdict.NOT_CONFIRMED), home=OPEN),
     "incident-offer": partial(incident_blocks.offer, TITLE, "quota-exceeded", "s-1", ["prod-weu"]),
@@ -87,6 +105,7 @@ INCIDENTS: dict[str, Surface] = {
     "incident-muted": partial(
         incident_blocks.done_by, said.is_muted("quota-exceeded", "prod-weu", UNTIL, "a *migration*"), "U0APPROVER"
     ),
+    **WATCHES,
     **{
         name: partial(replies.only, line)
         for name, line in {

@@ -74,6 +74,15 @@ def test_causes_come_before_consequences() -> None:
     assert thread.index("core quota") < thread.index("What follows from it") < thread.index("Could not see")
 
 
+def test_in_a_thread_the_only_cause_is_named_once_right_below() -> None:
+    one = blocks.answer(answer(many(1)), PRESSED, library(), in_thread=True)
+    elsewhere = blocks.answer(answer(many(1)), PRESSED, library())
+    assert one.thread == elsewhere.thread
+    assert len(read(one.head)) < len(read(elsewhere.head))
+    several = blocks.answer(answer(many(3)), PRESSED, library(), in_thread=True)
+    assert several.head == blocks.answer(answer(many(3)), PRESSED, library()).head
+
+
 def test_hostile_names_and_texts_stay_text() -> None:
     finding = Finding("quota-exceeded", f"/subscriptions/{HOSTILE}", (HOSTILE,), severity=Severity.WARNING)
     hidden = Unavailable(HOSTILE, Why.FAILED, HOSTILE, HOSTILE)

@@ -12,6 +12,7 @@ from tests.slack_app.reading import answered, buttons, seen, text_of
 RARELY = {
     "channels:history": "after an uncertain post: does it stand there already?",
     "groups:history": "the same in a private channel",
+    "files:read": "somebody shares a text file",
     "files:write": "an answer that is too long for messages",
     "reactions:write": "a message of an incident is being looked into",
     "usergroups:read": "a policy that names a user group",

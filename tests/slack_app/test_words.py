@@ -13,7 +13,7 @@ from tests.slack_app.reading import heads, seen
         ("", "What I can do"),
         ("help", "/aks explain"),
         ("chek prod-weu", "Perhaps you mean `/aks check`"),
-        ("watch prod-weu", "`/aks watch` does not exist yet"),
+        ("support prod-weu", "`/aks support` does not exist yet"),
         ("prod-weu", "`/aks check prod-weu` checks"),
         ("runbook quota-exceeded", "What it means"),
         ("runbook quota-exeded", "Perhaps you mean `quota-exceeded`"),

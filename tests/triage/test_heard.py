@@ -1,16 +1,18 @@
-"""Messages that nothing was tuned on: what the messages of tomorrow will meet."""
+"""What was learned from the messages, and what it is worth on messages that nothing was learned from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
-from bot.triage.confidence import unrelated
+from bot.triage.decide import Certainty
+from bot.triage.heard import NONE, BadMessages, Heard, digest, heard, lessons, written
+from bot.triage.learned import Learned
 from bot.triage.recognise import Recogniser
 from runbooks.library import Library
 from tests.bench.triage import FLEET
-from tests.triage.heard import beside, beside_obliquely, heard, heard_obliquely
+from tests.triage.messages import LEARNED, UNHEARD, others, problems
 
 
 @pytest.fixture(scope="module")
@@ -18,34 +20,58 @@ def recogniser() -> Recogniser:
     return Recogniser(Library.load())
 
 
-def _missed(recogniser: Recogniser, said: Iterable[tuple[frozenset[str], str]]) -> list[str]:
-    return [text for right, text in said if not right & set(recogniser.recognise(text, FLEET).codes[:1])]
+def test_every_code_has_messages_that_it_is_recognised_by() -> None:
+    often = {code: sum(one.code == code for one in LEARNED) for code in Library.load()}
+    assert {code: times for code, times in often.items() if times < 20} == {}
 
 
-def test_of_messages_never_seen_most_are_recognised(recogniser: Recogniser) -> None:
-    said = list(heard(held=True))
-    missed = _missed(recogniser, said)
-    assert len(missed) <= 0.13 * len(said), missed
+def test_messages_name_codes_that_exist() -> None:
+    known = {*Library.load(), NONE}
+    assert [one for one in (*LEARNED, *UNHEARD) if not one.right <= known] == []
 
 
-def test_of_oblique_messages_never_seen_three_in_four_are_recognised(recogniser: Recogniser) -> None:
-    said = list(heard_obliquely(held=True))
-    missed = _missed(recogniser, said)
-    assert len(missed) <= 0.27 * len(said), missed
+def test_the_weights_were_learned_from_these_messages() -> None:
+    assert Learned.load().learned_from == digest(lessons(Library.load())), "run: make learn"
 
 
-def test_problems_of_others_never_seen_are_left_alone(recogniser: Recogniser) -> None:
-    said = [*beside(held=True), *beside_obliquely(held=True)]
-    answered = [text for text in said if recogniser.recognise(text, FLEET).codes]
-    assert len(answered) <= 0.04 * len(said), answered
+def test_what_measures_was_not_learned_from() -> None:
+    assert {one.text for one in LEARNED}.isdisjoint(one.text for one in UNHEARD)
 
 
-def test_what_is_held_back_is_not_learned_from() -> None:
-    learned = set(unrelated())
-    assert learned.isdisjoint(beside(held=True))
-    assert learned.isdisjoint(beside_obliquely(held=True))
+def test_of_problems_never_heard_of_most_are_recognised(recogniser: Recogniser) -> None:
+    said = [(one, recogniser.recognise(one.text, FLEET).codes) for one in problems(UNHEARD)]
+    first = [one.text for one, codes in said if not one.right & set(codes[:1])]
+    first_two = [one.text for one, codes in said if not one.right & set(codes[:2])]
+    assert len(first) <= 0.15 * len(said), first
+    assert len(first_two) <= 0.11 * len(said), first_two
 
 
-def test_whom_only_the_words_speak_for_is_explained(recogniser: Recogniser) -> None:
-    for _, text in heard(held=True):
-        assert all(one.why for one in recogniser.recognise(text, FLEET).suspects)
+def test_problems_of_others_never_heard_of_are_left_alone(recogniser: Recogniser) -> None:
+    said = others(UNHEARD)
+    answered = [one.text for one in said if recogniser.recognise(one.text, FLEET).codes]
+    sure = [text for text in answered if recogniser.recognise(text, FLEET).certainty is Certainty.SURE]
+    assert len(answered) <= 0.05 * len(said), answered
+    assert len(sure) <= 0.01 * len(said), sure
+
+
+def test_every_answer_is_explained(recogniser: Recogniser) -> None:
+    for one in UNHEARD:
+        assert all(suspect.why for suspect in recogniser.recognise(one.text, FLEET).suspects[:1])
+
+
+def test_messages_are_written_as_they_are_read(tmp_path: Path) -> None:
+    said = [
+        Heard("subnet-full", ("nodepool-failed", "none"), "human", "two lines\n\n and a blank one"),
+        Heard("subnet-full", (), "kubectl", " --- looks like a mark"),
+    ]
+    (tmp_path / "subnet-full.txt").write_text(written(said))
+    assert list(heard(tmp_path)) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("--- shouted\nno", ":1: a message is of kind"), ("--- human\n\n--- human\na", ":3:")]
+)
+def test_a_bad_file_of_messages_is_named_by_line(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "subnet-full.txt").write_text(text)
+    with pytest.raises(BadMessages, match=told):
+        list(heard(tmp_path))

@@ -87,6 +87,11 @@ class Scene:
         """What is said with the first of many looks only."""
         return "" if self.data.get("said_once") == says else says
 
+    def lost(self, doing: str) -> str:
+        """Why nobody knows whether it was sent: nobody lived to hear the answer, or none came."""
+        why = self.data.get(UNANSWERED)
+        return f"{doing} was never answered ({why})" if why else f"the worker died before {doing} was answered"
+
     @property
     def has_settled(self) -> bool:
         """Whether whatever was sent must have arrived by now."""
@@ -168,6 +173,8 @@ class Act(Protocol):
 
 CLOSING = "closing"
 """In the data of a step: it only tidies up from now on, whatever is cancelled or over its time."""
+UNANSWERED = "unanswered"
+"""Why a worker that lives has no answer to what it sent."""
 TIDY_SINCE = "tidy_since"
 """When tidying up began. It has a time of its own, however long its turn was in coming."""
 

@@ -50,7 +50,7 @@ class DeletePod:
             return Wait()
         name = _name(scene)
         return unknown(
-            f"the worker died while it deleted pod {name}, and nothing is sent twice: the pod is still there",
+            f"{scene.lost(f'the deletion of pod {name}')}, and nothing is sent twice: the pod is still there",
             f"Look at pod {name} (kubectl get pod -n {scene.step.arguments['namespace']} "
             f"{scene.step.arguments['name']}). "
             "If it is gone, nothing is left to do; if not, check again and start the fix anew.",

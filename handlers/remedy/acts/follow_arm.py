@@ -133,7 +133,7 @@ def _unproven(scene: Scene, subject: str, state: str, etag: str) -> Wait | Stopp
         else f"{name} is {state or 'there'} as before, and Azure's activity log does not know the request"
     )
     return unknown(
-        f"the worker died while it sent the request, and it is never sent twice: {seen}",
+        f"{scene.lost('the request')}, and it is never sent twice: {seen}",
         f"Look at {name} in the portal (Activity log, request id {scene.request_id}). "
         f"If it is well, nothing is left to do; if it is as before, check again and start the fix anew.",
     )

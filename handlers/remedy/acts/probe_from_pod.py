@@ -48,7 +48,7 @@ class ProbeFromPod:
             return Going({}, 0.0, "the probe pod is there: it is followed")
         if not scene.has_settled:
             return Wait()
-        return _close(scene, "", "the worker died while it made the probe pod; there is none")
+        return _close(scene, "", f"{scene.lost('the making of the probe pod')}; there is none")
 
     async def follow(self, scene: Scene) -> Wait | Again | Done | Stopped:
         pod = await _pod(scene)

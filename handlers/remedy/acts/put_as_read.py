@@ -16,6 +16,7 @@ class PutAsRead:
     """GET raw, compare, PUT the same. What was read lives in memory, between the two, and nowhere else."""
 
     read_only = POOL
+    needs_planned_tag = True
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
         target, arm = scene.step.target, scene.hands.arm
@@ -24,10 +25,12 @@ class PutAsRead:
         if is_busy(state):
             return stale(f"{last_name(target)} is {state}: another operation has begun")
         wanted = str(scene.step.arguments.get("etag") or "")
-        if not tag or (wanted and tag != wanted):
-            return stale(f"{last_name(target)} was changed since the plan: eTag was {wanted or '?'}, is {tag or '?'}")
-        if moved := await self.moved(scene, read):
-            return stale(moved)
+        if not tag or (not wanted and self.needs_planned_tag):
+            return _untagged(last_name(target))
+        if wanted and tag != wanted:
+            return stale(f"{last_name(target)} was changed since the plan: eTag was {wanted}, is {tag}")
+        if against := await self.against(scene, read):
+            return against
         try:
             body = to_send(read, self.read_only)
         except NotAsRead as refused:
@@ -38,9 +41,9 @@ class PutAsRead:
 
         return Sending("PUT", target, send, {"etag": tag, "state": state})
 
-    async def moved(self, scene: Scene, read: Mapping[str, Any]) -> str:
-        """What else must be as planned; empty if it is."""
-        return ""
+    async def against(self, scene: Scene, read: Mapping[str, Any]) -> Stopped | None:
+        """What else must be as planned, and is not."""
+        return None
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
         return await fate(scene, scene.step.target, AKS_API)
@@ -57,26 +60,44 @@ class PutClusterAsRead(PutAsRead):
     """A cluster's body carries its pools: whoever changed one meanwhile must not have that undone."""
 
     read_only = CLUSTER
+    needs_planned_tag = False
+    """A step before this one may have given it another; the eTag of the read right before is sent in any case."""
 
-    async def moved(self, scene: Scene, read: Mapping[str, Any]) -> str:
+    async def against(self, scene: Scene, read: Mapping[str, Any]) -> Stopped | None:
         planned = {str(pool).lower(): str(tag) for pool, tag in (scene.step.arguments.get("pools") or {}).items()}
         carried = {str(one["name"]): one for one in read["properties"].get("agentPoolProfiles") or ()}
         pools = {str(one["name"]): one for one in await _pools_of(scene.hands.arm, scene.step.target)}
         if pools.keys() != carried.keys():
-            return f"node pools came or went: {', '.join(sorted(pools.keys() ^ carried.keys()))}"
+            return stale(f"node pools came or went: {', '.join(sorted(pools.keys() ^ carried.keys()))}")
         for name, pool in pools.items():
-            expected = planned.get(str(pool["id"]).lower()) or etag_of(carried[name])
-            if is_busy(state_of(pool)):
-                return f"pool {name} is {state_of(pool)}: another operation has begun"
-            if expected and etag_of(pool) != expected:
-                return f"pool {name} was changed since: eTag was {expected}, is {etag_of(pool)}"
-            if str(pool["id"]).lower() not in planned and (half := _half_upgraded(pool, "orchestratorVersion")):
-                return f"pool {name} {half}"
+            if against := _pool_against(pool, carried[name], planned.get(str(pool["id"]).lower())):
+                return against
         gone = planned.keys() - {str(pool["id"]).lower() for pool in pools.values()}
         if gone:
-            return f"pool {last_name(sorted(gone)[0])} is not there any more"
+            return stale(f"pool {last_name(sorted(gone)[0])} is not there any more")
         half = _half_upgraded(read, "kubernetesVersion")
-        return f"cluster {last_name(scene.step.target)} {half}" if half else ""
+        return stale(f"cluster {last_name(scene.step.target)} {half}") if half else None
+
+
+def _pool_against(pool: Mapping[str, Any], carried: Mapping[str, Any], planned: str | None) -> Stopped | None:
+    """`carried`: as it is in the body that is about to be sent. `planned`: its eTag, unless the plan writes it, too."""
+    name, tag = pool["name"], etag_of(pool)
+    if is_busy(state_of(pool)):
+        return stale(f"pool {name} is {state_of(pool)}: another operation has begun")
+    expected = [one for one in (planned, etag_of(carried)) if one]
+    if not tag or not expected:
+        return _untagged(f"pool {name}")
+    for one in expected:
+        if tag != one:
+            return stale(f"pool {name} was changed since: eTag was {one}, is {tag}")
+    half = _half_upgraded(pool, "orchestratorVersion") if planned is None else ""
+    return stale(f"pool {name} {half}") if half else None
+
+
+def _untagged(what: str) -> Stopped:
+    return failed(
+        f"no eTag tells whether somebody has changed {what} meanwhile, and a PUT would undo that; nothing was sent"
+    )
 
 
 def _half_upgraded(body: Mapping[str, Any], asked_as: str) -> str:

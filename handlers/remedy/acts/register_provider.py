@@ -33,7 +33,7 @@ class RegisterProvider:
         if not scene.has_settled:
             return Wait()
         return unknown(
-            f"the worker died while it sent the request, and it is never sent twice: {namespace} is {state} as before",
+            f"{scene.lost('the request')}, and it is never sent twice: {namespace} is {state} as before",
             f"Look at {namespace} (az provider show --namespace {namespace} --query registrationState). "
             "If it is Registered, nothing is left to do; if not, check again and start the fix anew.",
         )

@@ -40,7 +40,7 @@ class RelaxBudget:
             return Wait()
         # What is restored in any case comes after this; it sees the same.
         return unknown(
-            f"the worker died while it relaxed budget {name}, and nothing is sent twice: it is not relaxed",
+            f"{scene.lost(f'the relaxing of budget {name}')}, and nothing is sent twice: it is not relaxed",
             f"Look at budget {name} (kubectl get pdb -n {scene.step.arguments['namespace']} {name}). "
             "If it is as it was, check again and start the fix anew.",
         )

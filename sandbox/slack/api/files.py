@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from sandbox.slack import posting
+from sandbox.slack import downloads, posting
 from sandbox.slack.api.call import Body, Call, method
 from sandbox.slack.errors import Refused, invalid
 from sandbox.slack.message import StoredFile
@@ -60,6 +60,7 @@ def _uploaded(call: Call, asked: Body) -> StoredFile:
     if stored.content is None:
         raise Refused("file_not_uploaded")
     stored.title = str(asked.get("title") or stored.name)
+    downloads.describe(call.site, call.team, stored)
     return stored
 
 

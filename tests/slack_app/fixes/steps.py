@@ -133,10 +133,10 @@ async def audited(redis: Connection) -> list[str]:
     return [one.entry["what"] async for one in Audit(redis.redis).records()]
 
 
-async def ended(redis: Connection) -> Proposal:
+async def ended(redis: Connection, timeout_s: float = 60) -> Proposal:
     """The proposal that was asked for, once it has ended."""
     proposals = Proposals(redis.redis)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(timeout_s):
         while True:
             names = [key async for key in redis.redis.scan_iter("aksbot:proposal:*")]
             found = [await proposals.load(str(name).removeprefix("aksbot:proposal:")) for name in names]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from bot.app import Bot
 from bot.approvals.proposal import End
+from bot.store import keys
 from bot.store.audit import Audit
+from bot.store.audit_aside import AuditAside
 from bot.store.connect import Connection
 from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer, Fault
@@ -223,18 +224,20 @@ async def test_fixes_and_open_requests_are_listed(bot: Bot, desk: Desk, control:
     await control.until(lambda: "Reconcile node pool general" in _home(control), 30)
 
 
-async def test_the_audit_is_listed_and_its_whole_is_a_file(
-    bot: Bot, desk: Desk, control: Control, redis: Connection
+async def test_after_a_broken_audit_was_set_aside_a_fix_runs_and_the_audit_says_so(
+    bot: Bot, desk: Desk, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     proposal = await desk.asked()
-    for number in range(10):
-        await control.press("visitor", proposal, "fix_approve")
-        await control.until(lambda told=number + 1: len(control.ephemerals("visitor", CHANNEL)) == told, 30)  # type: ignore[misc]
+    await redis.redis.delete(keys.AUDIT, keys.AUDIT_TIP)
+    await control.press("approver", proposal, "fix_approve")
+    await desk.told("approver", "the audit is broken")
+    await AuditAside(redis.redis).set_aside("somebody", "the wrong command in the wrong window")
+    await control.press("approver", proposal, "fix_approve")
+    await desk.says("*fixed*")
+    assert await audited(redis) == ["set-aside", "approved", "started", "called", "ended"]
+    assert len(writes(arm)) == 1
     await control.slash("requester", CHANNEL, "/aks", "audit")
-    await control.until(lambda: bool(control.files(CHANNEL)), 30)
-    (file,) = control.files(CHANNEL)
-    lines = [json.loads(line) for line in (file.content or b"").decode().splitlines()]
-    assert [one["number"] for one in lines] == list(range(1, 12))
+    await desk.told("requester", "5 records, whole", "set aside", "the wrong command in the wrong window")
 
 
 def _home(control: Control) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -12,11 +12,13 @@ import pytest
 from bot.app import Bot
 from bot.approvals.proposal import End, Proposal
 from bot.playground.hurried import HurriedTimes
+from bot.store import keys
 from bot.store.connect import Connection
 from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
+from sandbox.slack.server import Fault, SlackServer
 from sandbox.world import Change
 from tests.slack_app.conftest import Start
 from tests.slack_app.fixes.steps import CHANNEL, POOL_WRITE, Desk, audited, ended, pool_of, writes
@@ -211,43 +213,38 @@ async def test_a_world_that_has_moved_is_told_with_what_changed(
     assert thread
 
 
-async def test_a_finding_that_went_by_itself_needs_no_repair(
-    bot: Bot, desk: Desk, control: Control, arm: ArmServer
-) -> None:
-    proposal = await desk.asked()
+def gone_by_itself(arm: ArmServer) -> None:
     arm.world.apply(Change(pool_of(arm), {"properties": {"provisioningState": "Succeeded", "status": None}}))
-    await control.press("approver", proposal, "fix_approve")
-    await desk.says("out of date", "gone by itself")
 
 
-async def test_an_operation_that_began_since_stands_in_the_way(
-    bot: Bot, desk: Desk, control: Control, arm: ArmServer
-) -> None:
-    proposal = await desk.asked()
-    cluster = pool_of(arm).rpartition("/agentPools/")[0]
-    arm.world.apply(Change(cluster, {"properties": {"provisioningState": "Updating"}}))
-    await control.press("approver", proposal, "fix_approve")
-    await desk.says("out of date", "Updating")
+def at_work(arm: ArmServer) -> None:
+    arm.world.apply(Change(cluster_of(arm), {"properties": {"provisioningState": "Updating"}}))
 
 
-async def test_a_permission_that_the_writer_lost_stands_in_the_way(
-    bot: Bot, desk: Desk, control: Control, arm: ArmServer
-) -> None:
-    proposal = await desk.asked()
+def not_permitted(arm: ArmServer) -> None:
     arm.deny("writer", POOL_WRITE)
-    await control.press("approver", proposal, "fix_approve")
-    await desk.says("out of date", POOL_WRITE)
 
 
-async def test_a_lock_that_was_put_there_since_stands_in_the_way(
-    bot: Bot, desk: Desk, control: Control, arm: ArmServer
+def locked(arm: ArmServer) -> None:
+    lock = {"name": "frozen", "type": "Microsoft.Authorization/locks", "properties": {"level": "ReadOnly"}}
+    arm.world.put({"id": f"{cluster_of(arm)}/providers/Microsoft.Authorization/locks/frozen", **lock})
+
+
+def cluster_of(arm: ArmServer) -> str:
+    return pool_of(arm).rpartition("/agentPools/")[0]
+
+
+@pytest.mark.parametrize(
+    ("happens", "said"),
+    [(gone_by_itself, "gone by itself"), (at_work, "Updating"), (not_permitted, POOL_WRITE), (locked, "lock")],
+)
+async def test_what_has_come_in_between_since_the_plan_is_told_and_nothing_is_written(
+    bot: Bot, desk: Desk, control: Control, arm: ArmServer, happens: Callable[[ArmServer], None], said: str
 ) -> None:
     proposal = await desk.asked()
-    cluster = pool_of(arm).rpartition("/agentPools/")[0]
-    lock = {"name": "frozen", "type": "Microsoft.Authorization/locks", "properties": {"level": "ReadOnly"}}
-    arm.world.put({"id": f"{cluster}/providers/Microsoft.Authorization/locks/frozen", **lock})
+    happens(arm)
     await control.press("approver", proposal, "fix_approve")
-    await desk.says("out of date", "lock")
+    await desk.says("out of date", said)
 
 
 async def test_another_fix_on_the_cluster_must_end_first(
@@ -263,21 +260,27 @@ async def test_another_fix_on_the_cluster_must_end_first(
     await desk.told("approver", "another fix runs on staging-neu")
 
 
-async def test_a_broken_audit_refuses_every_fix(bot: Bot, desk: Desk, control: Control, redis: Connection) -> None:
-    proposal = await desk.asked()
-    await redis.redis.hset("aksbot:audit:tip", "number", "7")
-    await control.press("approver", proposal, "fix_approve")
-    await desk.told("approver", "the audit is broken")
+async def its_end_cut_off(redis: Connection) -> None:
+    await redis.redis.hset(keys.AUDIT_TIP, "number", "7")
 
 
-async def test_an_audit_that_cannot_be_written_refuses_every_fix(
-    bot: Bot, desk: Desk, control: Control, redis: Connection
+async def something_else_in_its_place(redis: Connection) -> None:
+    await redis.redis.delete(keys.AUDIT)
+    await redis.redis.set(keys.AUDIT, "something else")
+
+
+async def deleted_with_its_tip(redis: Connection) -> None:
+    await redis.redis.delete(keys.AUDIT, keys.AUDIT_TIP)
+
+
+@pytest.mark.parametrize("happens", [its_end_cut_off, something_else_in_its_place, deleted_with_its_tip])
+async def test_a_broken_audit_refuses_every_fix(
+    bot: Bot, desk: Desk, control: Control, redis: Connection, happens: Callable[[Connection], Awaitable[None]]
 ) -> None:
     proposal = await desk.asked()
-    await redis.redis.delete("aksbot:audit")
-    await redis.redis.set("aksbot:audit", "something else")
+    await happens(redis)
     await control.press("approver", proposal, "fix_approve")
-    await desk.told("approver", "the audit is broken")
+    await desk.told("approver", "the audit is broken", "aksbot audit verify")
 
 
 async def test_without_redis_a_click_is_refused_with_the_reason(
@@ -305,12 +308,22 @@ async def test_of_a_click_that_slack_repeats_and_of_two_at_once_one_counts(
 
 
 async def test_slack_that_does_not_say_who_somebody_is_lets_nobody_through(
-    bot: Bot, desk: Desk, control: Control, slack: object
+    bot: Bot, desk: Desk, control: Control, slack: SlackServer
 ) -> None:
-    from sandbox.slack.server import Fault, SlackServer
-
-    assert isinstance(slack, SlackServer)
     proposal = await desk.asked()
     slack.faults.append(Fault("500", "users.info"))
     await control.press("approver", proposal, "fix_approve")
     await desk.told("approver", "does not say who you are")
+
+
+async def test_a_refusal_that_could_only_be_said_at_the_second_try_is_recorded_once(
+    bot: Bot, desk: Desk, control: Control, redis: Connection, slack: SlackServer
+) -> None:
+    proposal = await desk.asked()
+    slack.faults.append(Fault("500", "response_url", times=2))
+    await control.press("visitor", proposal, "fix_approve")
+    await desk.told("visitor", "not among those")
+    assert await audited(redis) == ["requested", "refused"]
+    await control.press("visitor", proposal, "fix_approve")
+    await control.until(lambda: len(control.ephemerals("visitor", CHANNEL)) == 2, 30)
+    assert await audited(redis) == ["requested", "refused", "refused"]

@@ -47,65 +47,68 @@ async def held(redis: Connection, here: Execution) -> RedisLedger:
     return ledger
 
 
-@pytest.mark.usefixtures("configured")
-async def test_what_was_approved_and_never_begun_is_begun(
-    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
-) -> None:
-    async with start(times=HurriedTimes()):
-        await desk.asked()
-    await approved(redis, control)
-    async with start(times=HurriedTimes()):
-        await desk.says("*fixed*")
-    assert len(writes(arm)) == 1
-
-
-@pytest.mark.usefixtures("configured")
-async def test_a_fix_that_was_torn_from_its_worker_before_it_sent_anything_is_carried_out(
-    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
-) -> None:
-    async with start(times=HurriedTimes()):
-        await desk.asked()
-    one = await approved(redis, control)
-    here = Execution.begin(one.id, one.plan)
-    await (await held(redis, here)).save(here)
-    await Proposals(redis.redis).move(one.id, moves.start)
-    async with start(times=HurriedTimes()):
-        await desk.says("*fixed*")
-    assert len(writes(arm)) == 1
-
-
-@pytest.mark.usefixtures("configured")
-async def test_a_fix_that_may_have_sent_its_write_asks_the_world_and_sends_nothing(
-    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
-) -> None:
-    async with start(times=HurriedTimes()):
-        await desk.asked()
-    one = await approved(redis, control)
+async def intended(redis: Connection, one: Proposal, at: datetime) -> str:
+    """It lies there as a worker leaves it that dies over its write; the id of the request."""
     known = {
         "request_id": str(uuid4()),
         "method": "PUT",
         "path": one.plan.target,
         "state": "Failed",
         "etag": one.plan.steps[0].arguments["etag"],
-        "intended_at": (datetime.now(UTC) - timedelta(minutes=2)).isoformat(),
+        "intended_at": at.isoformat(),
     }
     here = replace(Execution.begin(one.id, one.plan), phase=Phase.INTENDED, data=known)
     await (await held(redis, here)).save(here)
-    await Proposals(redis.redis).move(one.id, moves.start)
+    return known["request_id"]
+
+
+async def ready(redis: Connection, one: Proposal) -> None:
+    """It has begun, and nothing was sent."""
+    here = Execution.begin(one.id, one.plan)
+    await (await held(redis, here)).save(here)
+
+
+@pytest.fixture
+async def left(start: Start, configured: None, desk: Desk, control: Control, redis: Connection) -> Proposal:
+    """A fix that was approved, and then no process lives any more."""
     async with start(times=HurriedTimes()):
-        proposal = await desk.says("could not be verified", known["request_id"])
+        await desk.asked()
+    return await approved(redis, control)
+
+
+async def test_what_was_approved_and_never_begun_is_begun(
+    left: Proposal, start: Start, desk: Desk, arm: ArmServer
+) -> None:
+    async with start(times=HurriedTimes()):
+        await desk.says("*fixed*")
+    assert len(writes(arm)) == 1
+
+
+async def test_a_fix_that_was_torn_from_its_worker_before_it_sent_anything_is_carried_out(
+    left: Proposal, start: Start, desk: Desk, arm: ArmServer, redis: Connection
+) -> None:
+    await ready(redis, left)
+    await Proposals(redis.redis).move(left.id, moves.start)
+    async with start(times=HurriedTimes()):
+        await desk.says("*fixed*")
+    assert len(writes(arm)) == 1
+
+
+async def test_a_fix_that_may_have_sent_its_write_asks_the_world_and_sends_nothing(
+    left: Proposal, start: Start, desk: Desk, arm: ArmServer, redis: Connection
+) -> None:
+    request_id = await intended(redis, left, datetime.now(UTC) - timedelta(minutes=2))
+    await Proposals(redis.redis).move(left.id, moves.start)
+    async with start(times=HurriedTimes()):
+        proposal = await desk.says("could not be verified", request_id)
         assert "never sent twice" in str(proposal.blocks)
     assert writes(arm) == []
 
 
-@pytest.mark.usefixtures("configured")
 async def test_a_fix_whose_records_are_lost_is_not_begun_anew(
-    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
+    left: Proposal, start: Start, desk: Desk, arm: ArmServer, redis: Connection
 ) -> None:
-    async with start(times=HurriedTimes()):
-        await desk.asked()
-    one = await approved(redis, control)
-    await Proposals(redis.redis).move(one.id, moves.start)
+    await Proposals(redis.redis).move(left.id, moves.start)
     async with start(times=HurriedTimes()):
         assert (await ended(redis)).end is End.UNVERIFIED
         await desk.says("could not be verified", "memory was lost")
@@ -143,19 +146,14 @@ async def test_a_web_process_takes_the_click_and_a_worker_repairs(
     assert len(writes(arm)) == 1
 
 
-@pytest.mark.usefixtures("configured")
 async def test_what_runs_can_be_stopped_between_two_steps(
-    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
+    left: Proposal, start: Start, desk: Desk, arm: ArmServer, redis: Connection
 ) -> None:
-    async with start(times=HurriedTimes()):
-        await desk.asked()
-    one = await approved(redis, control)
-    here = Execution.begin(one.id, one.plan)
-    await (await held(redis, here)).save(here)
+    await ready(redis, left)
     proposals = Proposals(redis.redis)
-    await proposals.move(one.id, moves.start)
-    assert one.requester
-    await proposals.move(one.id, partial(moves.cancel, who=one.requester))
+    await proposals.move(left.id, moves.start)
+    assert left.requester
+    await proposals.move(left.id, partial(moves.cancel, who=left.requester))
     async with start(times=HurriedTimes()):
         await desk.says("*stopped*", "ancelled before step 1 of 1")
     assert writes(arm) == []

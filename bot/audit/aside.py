@@ -1,0 +1,64 @@
+"""A broken audit that somebody has set aside, so that a new one could begin: kept as it was, named by its digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from bot.render.verdict import count
+
+HOW_ON = (
+    "fixes are refused until somebody has looked. Keep it (`aksbot audit export`), find out who changed it, compare it "
+    'with aksbot\'s log; then `aksbot audit set-aside --reason "…"` begins a new one that says so'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """What the first record of the audit after it says, too."""
+
+    key: str
+    digest: str
+    """Over every record as it was found: see `Digest`."""
+    records: int
+    broken_at: int
+    why: str
+    reason: str
+    by: str
+    at_ms: int
+    tip: str = ""
+    """The hash that its last record was said to have."""
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SetAside:
+        """Of more than it needs."""
+        return cls(**{one.name: data[one.name] for one in fields(cls)})
+
+
+def told_of(one: SetAside) -> str:
+    """Who set it aside, and why: said wherever it is said whether the audit is whole."""
+    at = f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"on {at} by {one.by}: {one.reason} ({count(one.records, 'record')}, {one.why}; digest {one.digest})"
+
+
+class Digest:
+    """Of records that need not be whole: every place and field counts, nothing is read into them."""
+
+    def __init__(self) -> None:
+        self._hash, self.records = sha256(), 0
+
+    def add(self, place: str, held: Mapping[str, str]) -> None:
+        line = json.dumps({"id": place, "fields": dict(held)}, sort_keys=True, separators=(",", ":"))
+        self._hash.update(f"{line}\n".encode(errors="surrogatepass"))
+        self.records += 1
+
+    @property
+    def value(self) -> str:
+        return self._hash.hexdigest()

@@ -1,0 +1,80 @@
+"""Why a fix ended as it did."""
+
+from __future__ import annotations
+
+from bot.render.verdict import count
+from bot.slack.words_fixes import escalate
+from handlers.remedy.plan import Plan
+
+
+def stale(changes: tuple[str, ...]) -> str:
+    return "The world has moved since the plan was made: " + "; ".join(changes)
+
+
+def fixed(plan: Plan, verdict: str) -> str:
+    return f"Before: {plan.verify.code}. After: it is gone. The cluster now: {verdict}"
+
+
+def gone_too_early(plan: Plan, why: str, verdict: str) -> str:
+    return (
+        f"{why}. {plan.verify.code} is not there now, but what was sent may still run. "
+        f"Look at it in the portal until it has ended, then check again. The cluster now: {verdict}"
+    )
+
+
+def still_there(plan: Plan, verdict: str) -> str:
+    return f"Everything was done, and {plan.verify.code} is still there. The cluster now: {verdict}"
+
+
+def looked(answer: str) -> str:
+    return f"It only looks, and repairs nothing. What it saw: {answer}"
+
+
+def unseen(plan: Plan, why: str) -> str:
+    return f"Everything was done, but whether {plan.verify.code} is gone could not be seen: {why}. Check again"
+
+
+def acts_failed(why: str, verdict: str) -> str:
+    return f"{why.rstrip('.')}. The cluster now: {verdict}" if verdict else why
+
+
+def not_known(why: str, ask: str) -> str:
+    return f"{why}. {ask}".strip()
+
+
+def no_look(problem: str) -> str:
+    return f"it could not be checked: {problem}"
+
+
+OTHER_FIX = "another fix runs on this cluster: two never run at once"
+AUDIT_REFUSED = "the audit could not be written, and nothing is changed that cannot be recorded"
+LOST_HOLD = "another fix has taken this cluster over, or the bot's memory was lost: nobody knows how far it was"
+LOST_PLAN = "the bot's memory was lost after this had begun: what was sent goes on by itself"
+NOT_AS_APPROVED = "the plan that is kept is another one than the one that was approved"
+NOBODY_MAY_NOW = "the policy does not allow it any more"
+
+
+def approved_long_ago(minutes: int) -> str:
+    return (
+        f"It was approved, and could not begin within {count(minutes, 'minute')}: aksbot was away, or had too much to "
+        "do. Whether it is still wanted now is for people to say: check again, and ask again"
+    )
+
+
+def not_enough_now(missing: int, needed: int) -> str:
+    return (
+        "By what the policy says now its approvals are not enough: "
+        f"{missing} of {count(needed, 'approval')} missing. Check again, and ask again"
+    )
+
+
+def tried_enough(tries: int, plan: Plan) -> str:
+    why = escalate(tries, plan.title)
+    return f"{why.because}: {why.do}"
+
+
+def crashed(why: str) -> str:
+    return f"aksbot itself failed while it carried this out ({why}); what was sent goes on by itself"
+
+
+LOOK_YOURSELF = "Look at it in the portal, then check again"

@@ -1,0 +1,36 @@
+"""What people wait for, in Redis. Every call may raise StoreAway."""
+
+from __future__ import annotations
+
+from redis.asyncio import Redis
+
+from bot.incidents.watching import Watch
+from bot.store import keys
+from bot.store.away import reachable
+
+
+class Watches:
+    """The watches of workspaces."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def put(self, watch: Watch) -> None:
+        with reachable():
+            await self._redis.hset(keys.watches(watch.team), watch.id, watch.as_json())
+
+    async def get(self, team: str, name: str) -> Watch | None:
+        with reachable():
+            found = await self._redis.hget(keys.watches(team), name)
+        return Watch.from_json(str(found)) if found else None
+
+    async def remove(self, watch: Watch) -> bool:
+        """Whether it was there: of several who end it at once, one does."""
+        with reachable():
+            return bool(await self._redis.hdel(keys.watches(watch.team), watch.id))
+
+    async def all_of(self, team: str) -> list[Watch]:
+        """The oldest first."""
+        with reachable():
+            found = await self._redis.hvals(keys.watches(team))
+        return sorted((Watch.from_json(str(one)) for one in found), key=lambda one: one.began_ms)

@@ -1,0 +1,57 @@
+"""What a text is judged by: its words, pairs of them, the concepts they name, the signs, the reasons for silence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from bot.triage.quiet import Reason
+from bot.triage.signs import PATTERN, Sign
+from bot.triage.tokens import THESAURUS, sentences
+
+WORD, PAIR, CONCEPT, SIGN, REASON = "w:", "b:", "c:", "s:", "q:"
+SPOKEN = {WORD: 1.0, PAIR: 0.7, CONCEPT: 1.0}
+"""What the text says, weighed by how rare it is; and how much each kind counts."""
+_SIGN, _REASON = 0.3, 1.0
+"""What a sign, and a reason for silence, may count for, next to all words together."""
+_OURS = "ourcluster"
+"""Any cluster's name: what is true of one is true of all."""
+_MOST = 400
+"""Of a text: what it is about shows in fewer."""
+_ID = re.compile(r"/subscriptions/[^\s\"',;)\]]{1,400}", re.IGNORECASE)
+"""Every id holds the words subscription and provider; what it says stands at its end."""
+_GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}\b", re.IGNORECASE)
+
+
+def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
+    """The words, pairs and concepts of a text."""
+    for name in clusters:
+        text = text.replace(name, _OURS)
+    text = _GUID.sub(" ", _ID.sub(lambda id_: " ".join(id_[0].rsplit("/", 2)[1:]), text))
+    found: dict[str, float] = {}
+    for stems in sentences(text):
+        for stem in stems:
+            if not stem.isdigit():
+                found[WORD + stem] = SPOKEN[WORD]
+        for one, other in pairwise(stems):
+            found[f"{PAIR}{one} {other}"] = SPOKEN[PAIR]
+        for concept in THESAURUS.named(stems):
+            found[CONCEPT + concept] = SPOKEN[CONCEPT]
+        if len(found) >= _MOST:
+            break
+    return found
+
+
+def shown(signs: Sequence[Sign], against: Sequence[Reason]) -> dict[str, float]:
+    """What patterns and codes show, and what speaks for silence."""
+    found = {REASON + one.name: _REASON for one in against}
+    for sign in signs:
+        if sign.points >= PATTERN:
+            name = SIGN + sign.code
+            found[name] = max(found.get(name, 0.0), _SIGN * sign.points / 100)
+    return found
+
+
+def words_of(features: Mapping[str, float]) -> int:
+    return sum(one.startswith(WORD) for one in features)

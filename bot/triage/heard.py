@@ -1,0 +1,95 @@
+"""The messages that recognition learns from: `runbooks/heard/<code>.txt`; `none.txt` is what is no concern of ours.
+
+A message begins after a line `--- kind`, or `--- kind, also code, code` where other answers are right too; it ends at
+the next such line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runbooks.library import OWN, Runbook
+
+FOLDER = OWN / "heard"
+NONE = "none"
+KINDS = frozenset({"human", "error", "alert", "kubectl"})
+_MARK = "--- "
+
+
+class BadMessages(Exception):
+    """A file of messages that cannot be read, by file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message, and what it is about."""
+
+    code: str
+    also: tuple[str, ...]
+    kind: str
+    text: str
+
+    @property
+    def right(self) -> frozenset[str]:
+        return frozenset((self.code, *self.also))
+
+
+def heard(folder: Path = FOLDER) -> Iterator[Heard]:
+    """Every message, by code."""
+    for file in sorted(folder.glob("*.txt")):
+        yield from _of(file)
+
+
+def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
+    """All that is learned from: the messages, and what the runbooks say of themselves."""
+    phrases = [
+        Heard(runbook.code, (), "human", text)
+        for runbook in library.values()
+        for text in (runbook.title, *runbook.symptoms.words)
+    ]
+    return [*heard(), *phrases]
+
+
+def digest(messages: list[Heard]) -> str:
+    """What a set of messages is known by: who learned from others knows others."""
+    told = sorted(f"{one.code}\0{','.join(one.also)}\0{one.text}" for one in messages)
+    return hashlib.sha256("\0\0".join(told).encode()).hexdigest()[:16]
+
+
+def written(messages: list[Heard]) -> str:
+    """The messages of one code as their file holds them."""
+    return "".join(f"{_MARK}{one.kind}{_also(one)}\n{_escaped(one.text)}\n" for one in messages)
+
+
+def _also(one: Heard) -> str:
+    return f", also {', '.join(one.also)}" if one.also else ""
+
+
+def _escaped(text: str) -> str:
+    return "\n".join(f" {line}" if line.startswith(_MARK) else line for line in text.strip("\n").splitlines())
+
+
+def _of(file: Path) -> Iterator[Heard]:
+    kind, also, lines = "", tuple[str, ...](), list[str]()
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+        if not line.startswith(_MARK):
+            lines.append(line)
+            continue
+        if kind:
+            yield _message(file, number, kind, also, lines)
+        head, _, others = line.removeprefix(_MARK).partition(", also ")
+        kind, also, lines = head.strip(), tuple(filter(None, others.replace(",", " ").split())), []
+        if kind not in KINDS:
+            raise BadMessages(f"{file}:{number}: a message is of kind {', '.join(sorted(KINDS))}; this says {kind!r}")
+    if kind:
+        yield _message(file, number, kind, also, lines)
+
+
+def _message(file: Path, line: int, kind: str, also: tuple[str, ...], lines: list[str]) -> Heard:
+    text = "\n".join(lines).strip("\n")
+    if not text.strip():
+        raise BadMessages(f"{file}:{line}: the message before this line is empty")
+    return Heard(file.stem, also, kind, text)

@@ -1,0 +1,169 @@
+"""Learn from the messages under `runbooks/heard` and write `bot/triage/learned.json`: `make learn`.
+
+scikit-learn does it, which nothing else here needs: `make learn` installs it beside. The same messages give the same
+weights. Before it writes it says how right it is about messages that it did not learn from (a fifth each time).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from bot.triage.features import PAIR, shown, spoken
+from bot.triage.heard import NONE, Heard, digest, lessons
+from bot.triage.learned import FILE, SCALE, Learned
+from bot.triage.plain_text import plain
+from bot.triage.quiet import Quiet
+from bot.triage.signs import Signs
+from runbooks.library import Library
+
+_STRICTNESS = 30.0
+"""The inverse of what large weights cost."""
+_EVEN = 0.5
+"""How far rare codes are made up for: 0 not at all, 1 as if all were as frequent."""
+_PAIR_SEEN = 2
+"""A pair of words that one message alone holds is a coincidence."""
+_LEAST_WEIGHT = 0.25
+_FOLDS = 5
+_OUR_NAMES = (
+    "prod-weu",
+    "prod-eus2",
+    "staging-neu",
+    "dev-shared",
+    "payments-prod",
+    "edge-nexus-01",
+    "edge-nexus-02",
+    "arc-bridge-hq",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A message as the model sees it."""
+
+    heard: Heard
+    spoken: Mapping[str, float]
+    shown: Mapping[str, float]
+
+
+def examples(messages: Sequence[Heard]) -> list[Example]:
+    signs, quiet = Signs(Library.load()), Quiet()
+    found = []
+    for one in messages:
+        text = plain(one.text)
+        said = shown(signs.find(text), list(quiet.reasons(text)))
+        found.append(Example(one, spoken(text, _OUR_NAMES), said))
+    return found
+
+
+def learned(from_: Sequence[Example]) -> Learned:
+    """The weights that explain these examples best."""
+    seen = Counter(feature for one in from_ for feature in one.spoken)
+    rarity = {
+        feature: math.log((len(from_) + 1) / times) + 0.3
+        for feature, times in seen.items()
+        if times >= _PAIR_SEEN or not feature.startswith(PAIR)
+    }
+    names = sorted({*rarity, *(feature for one in from_ for feature in one.shown)})
+    column = {name: at for at, name in enumerate(names)}
+    labels = [one.heard.code for one in from_]
+    often = Counter(labels)
+    even = {code: (len(labels) / len(often) / times) ** _EVEN for code, times in often.items()}
+    model = LogisticRegression(C=_STRICTNESS, max_iter=400, class_weight=even)
+    model.fit(_matrix(from_, rarity, column), labels)
+    weights = {
+        name: tuple(
+            (at, round(float(model.coef_[at, column[name]]), 2))
+            for at in np.flatnonzero(np.abs(model.coef_[:, column[name]]) >= _LEAST_WEIGHT).tolist()
+        )
+        for name in names
+    }
+    kept = {name: rare for name, rare in rarity.items() if weights[name] or not name.startswith(PAIR)}
+    from_digest = digest([one.heard for one in from_])
+    bias = tuple(round(float(one), 3) for one in model.intercept_)
+    return Learned(tuple(map(str, model.classes_)), bias, kept, {n: w for n, w in weights.items() if w}, from_digest)
+
+
+def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mapping[str, int]) -> Any:
+    values, columns, starts = list[float](), list[int](), [0]
+    for one in from_:
+        weighed = {name: value * rarity[name] for name, value in one.spoken.items() if name in rarity}
+        length = math.sqrt(sum(value * value for value in weighed.values())) or 1.0
+        for name, value in (*((n, v / length) for n, v in weighed.items()), *one.shown.items()):
+            columns.append(column[name])
+            values.append(value)
+        starts.append(len(columns))
+    shape = (len(from_), len(column))
+    return csr_matrix((values, np.asarray(columns, "int32"), np.asarray(starts, "int32")), shape=shape)
+
+
+def write(model: Learned) -> int:
+    """One feature a line, so that a change can be read; how many there are."""
+    lines = []
+    for name in sorted(model.weights):
+        flat = [part for at, weight in model.weights[name] for part in (at, round(weight * SCALE))]
+        rare = round(model.rarity.get(name, 0.0) * SCALE)
+        lines.append(f"{_json(name)}:{_json([rare, *flat])}")
+    silent = sorted(set(model.rarity) - set(model.weights))
+    lines += [f"{_json(name)}:{_json([round(model.rarity[name] * SCALE)])}" for name in silent]
+    head = f'"learned_from":{_json(model.learned_from)},\n"codes":{_json(model.codes)},\n"bias":{_json(model.bias)}'
+    FILE.write_text(f'{{{head},\n"features":{{\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    return len(lines)
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def judged(all_: Sequence[Example]) -> list[tuple[Example, float, list[str]]]:
+    """Each example with what a model that did not learn from it says: the odds, and the codes, likeliest first."""
+    found = []
+    for fold in range(_FOLDS):
+        model = learned([one for at, one in enumerate(all_) if at % _FOLDS != fold])
+        for one in all_[fold::_FOLDS]:
+            read = model.read(one.spoken, one.shown)
+            found.append((one, read.odds, list(read.chances)[:2]))
+    return found
+
+
+def table(found: Sequence[tuple[Example, float, list[str]]]) -> str:
+    """For some thresholds: of the problems, how many are answered rightly; of the rest, how many are answered."""
+    ours = [one for one in found if one[0].heard.code != NONE]
+    theirs = [odds for one, odds, _ in found if one.heard.code == NONE and not one.heard.also]
+    ranked = sum(codes[0] in one.heard.right for one, _, codes in ours)
+    lines = [f"{len(ours)} problems, {len(theirs)} others; were all answered, {ranked / len(ours):.1%} would be right"]
+    for least in (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0):
+        first = sum(odds >= least and codes[0] in one.heard.right for one, odds, codes in ours)
+        two = sum(odds >= least and bool(one.heard.right & set(codes)) for one, odds, codes in ours)
+        false = sum(odds >= least for odds in theirs)
+        shares = f"first {first / len(ours):.1%}, one of two {two / len(ours):.1%}, others {false / len(theirs):.1%}"
+        lines.append(f"  odds from {least:+.1f}: {shares}")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    known = examples(sorted(lessons(Library.load()), key=lambda one: hash_of(one.text)))
+    if "--judge" in sys.argv[1:]:
+        sys.stdout.write(table(judged(known)) + "\n")
+    model = learned(known)
+    sys.stdout.write(f"learned {write(model)} features from {len(known)} messages: {FILE.name}\n")
+    return 0
+
+
+def hash_of(text: str) -> str:
+    """An order that has nothing to do with who wrote what when."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

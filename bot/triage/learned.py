@@ -1,0 +1,102 @@
+"""What was learned from messages: how much each word of a text speaks for each code, and for silence.
+
+It is one logistic regression over all codes and `none`, which `make learn` makes (`bot/triage/learn.py`). Here it is
+only read: a sum for each code, so that an answer can name the words that it comes from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import orjson
+
+from bot.triage.features import PAIR, SPOKEN, WORD
+from bot.triage.heard import NONE
+
+FILE = Path(__file__).with_name("learned.json")
+SCALE = 100
+"""Weights are kept as hundredths."""
+_LEAST_TOLD = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text speaks of."""
+
+    odds: float
+    """The logarithm of how much likelier it is one of the codes than none of them."""
+    chances: Mapping[str, float]
+    """Of each code, if it is one; the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The weights, ready to be summed."""
+
+    codes: tuple[str, ...]
+    bias: tuple[float, ...]
+    rarity: Mapping[str, float]
+    weights: Mapping[str, tuple[tuple[int, float], ...]]
+    learned_from: str
+
+    @classmethod
+    def load(cls, file: Path = FILE) -> Learned:
+        return _load(file)
+
+    def read(self, spoken: Mapping[str, float], shown: Mapping[str, float]) -> Reading:
+        sums = list(self.bias)
+        for feature, value in self._scaled(spoken, shown):
+            for at, weight in self.weights[feature]:
+                sums[at] += weight * value
+        none = self.codes.index(NONE)
+        highest = max(sums)
+        powers = [math.exp(one - highest) for one in sums]
+        ours = sum(powers) - powers[none]
+        odds = math.log(max(ours, 1e-12)) - math.log(max(powers[none], 1e-12))
+        likeliest = sorted(
+            (-power / ours, code) for code, power in zip(self.codes, powers, strict=True) if code != NONE
+        )
+        return Reading(odds, {code: -chance for chance, code in likeliest})
+
+    def telling(self, code: str, spoken: Mapping[str, float], most: int = 4) -> list[str]:
+        """The words of the text that speak loudest for a code."""
+        if code not in self.codes:
+            return []
+        wanted = self.codes.index(code)
+        loud: dict[str, float] = defaultdict(float)
+        for feature, value in self._scaled(spoken, {}):
+            weight = next((weight for at, weight in self.weights[feature] if at == wanted), 0.0)
+            if weight * value > _LEAST_TOLD and feature.startswith((WORD, PAIR)):
+                loud[feature[len(WORD) :]] += weight * value
+        names = sorted(loud, key=lambda one: (-loud[one], one))
+        kept: list[str] = []
+        for name in names:
+            if not any(set(name.split()) & set(other.split()) for other in kept):
+                kept.append(name)
+        return kept[:most]
+
+    def _scaled(self, spoken: Mapping[str, float], shown: Mapping[str, float]) -> Iterable[tuple[str, float]]:
+        """The features that are known: what is said is weighed by its rarity, and a long text says no more than a
+        short one."""
+        weighed = [(one, value * self.rarity[one]) for one, value in spoken.items() if one in self.rarity]
+        length = math.sqrt(sum(value * value for _, value in weighed)) or 1.0
+        yield from ((one, value / length) for one, value in weighed if one in self.weights)
+        yield from ((one, value) for one, value in shown.items() if one in self.weights)
+
+
+@cache
+def _load(file: Path) -> Learned:
+    told = orjson.loads(file.read_bytes())
+    codes = tuple(told["codes"])
+    rarity: dict[str, float] = {}
+    weights: dict[str, tuple[tuple[int, float], ...]] = {}
+    for feature, (rare, *flat) in told["features"].items():
+        if feature.startswith(tuple(SPOKEN)):
+            rarity[feature] = rare / SCALE
+        weights[feature] = tuple(zip(flat[::2], (one / SCALE for one in flat[1::2]), strict=True))
+    return Learned(codes, tuple(told["bias"]), rarity, weights, told["learned_from"])

@@ -1,0 +1,36 @@
+"""What a message and its files say together: the words say whether and where, the files say what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.triage.decide import Certainty
+from bot.triage.plain_text import plain
+from bot.triage.quiet import Quiet, Reason
+from bot.triage.recognise import Recognition
+
+
+class WithFiles:
+    """Puts them together."""
+
+    def __init__(self) -> None:
+        self._quiet = Quiet()
+
+    def against(self, said: str) -> list[Reason]:
+        """Why the words alone want silence, whatever a file shows: it is over, it is elsewhere."""
+        return list(self._quiet.reasons(plain(said)))
+
+    def together(self, said: str, words: Recognition, files: Sequence[Recognition]) -> Recognition:
+        """The one that says most. Which cluster, the words say first."""
+        best = max((words, *files), key=_odds)
+        if best is words or any(one.covers_files for one in self.against(said)):
+            return words
+        if words.cluster or words.choices:
+            return replace(best, cluster=words.cluster, cluster_by=words.cluster_by, choices=words.choices)
+        return best
+
+
+def _odds(seen: Recognition) -> float:
+    return -math.inf if seen.certainty is Certainty.QUIET else seen.odds

@@ -1,0 +1,61 @@
+"""What is over and what is not, for somebody who waits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.incidents.watching import LONGEST, Look, Seen, Watch, pause, seen
+from handlers.model import Diagnosis
+from tests.bot import diagnoses
+
+ROOT = next(one.finding for one in diagnoses.found().findings if one.root)
+WATCH = Watch(
+    *("w-1", "T0CONTOSO", str(diagnoses.TARGET.id), "prod-weu", "C0INCIDENTS", "1.2", "U0REQUESTER"),
+    began_ms=1,
+    until_ms=2,
+    state="",
+    causes=(ROOT.key,),
+)
+UPGRADE = replace(WATCH, state="Upgrading", causes=())
+
+
+@pytest.mark.parametrize(
+    ("watch", "diagnosis", "state", "expected"),
+    [
+        (WATCH, diagnoses.found(), "Succeeded", Seen.LASTS),
+        (WATCH, diagnoses.clear(), "Succeeded", Seen.OVER),
+        (WATCH, diagnoses.clear(), "Updating", Seen.LASTS),
+        (WATCH, diagnoses.clear(), None, Seen.OVER),
+        (UPGRADE, diagnoses.clear(), "Upgrading", Seen.LASTS),
+        (UPGRADE, diagnoses.clear(), "Failed", Seen.OVER),
+        (UPGRADE, diagnoses.found(), "Succeeded", Seen.OVER),
+        (UPGRADE, diagnoses.clear(), None, Seen.UNSURE),
+    ],
+)
+def test_it_is_over_when_all_of_it_is_gone(
+    watch: Watch, diagnosis: Diagnosis, state: str | None, expected: Seen
+) -> None:
+    assert seen(watch, Look(diagnosis, state)) is expected
+
+
+def test_what_could_not_be_looked_for_is_not_gone() -> None:
+    blind = diagnoses.blind()
+    unsure = next(
+        code for one in blind.checks if one.outcome.value in ("inconclusive", "crashed") for code in one.codes
+    )
+    watch = replace(WATCH, causes=((unsure, "somewhere"),))
+    assert seen(watch, Look(blind, "Succeeded")) is Seen.UNSURE
+
+
+def test_a_watch_comes_back_from_its_json_as_it_was() -> None:
+    assert Watch.from_json(WATCH.as_json()) == WATCH
+
+
+def test_the_pauses_grow_and_there_are_not_many_of_them() -> None:
+    pauses = [pause(timedelta(minutes=1), number) for number in range(2000)]
+    assert pauses == sorted(pauses)
+    assert pauses[0] == timedelta(minutes=1)
+    assert LONGEST / pauses[-1] < 100

@@ -1,0 +1,49 @@
+"""What is shown of a watch, in every state."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from bot.incidents.watching import Look, Watch
+from bot.slack import replies, watch_blocks
+from bot.slack import words_watch as said
+from tests.bot import diagnoses
+from tests.checking import LIBRARY
+
+Surface = partial[Any]
+
+CAUSES = (("quota-exceeded", "westeurope"),)
+WATCH = Watch(
+    *("w-1", "T0CONTOSO", str(diagnoses.TARGET.id), "prod-weu", "C0INCIDENTS", None, "U0REQUESTER"),
+    began_ms=0,
+    until_ms=43_200_000,
+    state="Upgrading",
+    causes=CAUSES,
+)
+LASTED = timedelta(minutes=34)
+STILL = said.still(watch_blocks.waits_for("Upgrading", CAUSES, LIBRARY), "prod-weu")
+
+WATCHES: dict[str, Surface] = {
+    "watch-watching": partial(watch_blocks.watching, WATCH, LIBRARY),
+    "watch-over": partial(watch_blocks.over, WATCH, LASTED, Look(diagnoses.clear(), "Succeeded"), LIBRARY),
+    "watch-over-but": partial(watch_blocks.over, WATCH, LASTED, Look(diagnoses.found(), "Succeeded"), LIBRARY),
+    "watch-over-unclear": partial(watch_blocks.over, WATCH, LASTED, Look(diagnoses.blind(), "Succeeded"), LIBRARY),
+    "watch-not-over": partial(watch_blocks.gave_up, WATCH, timedelta(hours=12), STILL),
+    "watch-unseen": partial(watch_blocks.gave_up, WATCH, timedelta(hours=12), said.unseen(said.NOT_SEEN, "prod-weu")),
+    "watch-stopped": partial(watch_blocks.stopped, WATCH, "U0APPROVER"),
+    "watch-ended": partial(watch_blocks.after_its_end, WATCH),
+    "watch-listed": partial(watch_blocks.listed, [(WATCH, LASTED)]),
+    **{
+        name: partial(replies.only, line)
+        for name, line in {
+            "watch-none": said.NONE,
+            "watch-nothing": said.nothing_to_wait_for("prod-weu"),
+            "watch-cannot-tell": said.cannot_tell("prod-weu"),
+            "watch-known": said.known("prod-weu"),
+            "watch-too-many": said.too_many(30),
+            "watch-gone": said.GONE,
+        }.items()
+    },
+}

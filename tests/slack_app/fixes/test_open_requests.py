@@ -1,0 +1,71 @@
+"""Which requests are open, for App Home: where nobody can tell who looks, that is said, and not that there are none."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.app import Bot
+from bot.fixes.lists import FixLists
+from bot.metrics import Metrics
+from bot.policy.model import Look
+from bot.slack import home
+from bot.slack.calls import Calls
+from bot.slack.gate import Gate
+from bot.slack.home import Shown
+from bot.slack.message import Message
+from bot.slack.people import People
+from bot.slack.speaker import Speaker
+from bot.slack.voice import Voice
+from bot.store.connect import Connection
+from bot.store.proposals import Proposals
+from bot.store.state import State
+from sandbox.slack.control import Control
+from sandbox.slack.server import Fault, SlackServer
+from tests.slack.surfaces_fixes import NOW
+from tests.slack_app.fixes.steps import Desk, asked_proposal
+
+ELSEWHERE: Any = None
+"""What this question does not need."""
+
+
+@pytest.fixture
+async def lists(slack: SlackServer, redis: Connection) -> AsyncIterator[FixLists]:
+    """As another process has them, which has asked Slack nothing yet."""
+    async with aiohttp.ClientSession() as session:
+        client = AsyncWebClient(slack.bot_token, base_url=slack.url, session=session, retry_handlers=[])
+        calls = Calls(client, session, Metrics())
+        people, speaker = People(calls), Speaker(Voice(calls), State(redis.redis))
+        gate = Gate(Look(), people)
+        yield FixLists(
+            Proposals(redis.redis), ELSEWHERE, ELSEWHERE, ELSEWHERE, gate, people, speaker, ELSEWHERE, ELSEWHERE
+        )
+
+
+async def test_where_slack_does_not_say_who_looks_nothing_is_called_none(
+    bot: Bot, desk: Desk, control: Control, slack: SlackServer, redis: Connection, lists: FixLists
+) -> None:
+    await desk.asked()
+    one = await asked_proposal(redis)
+    slack.faults.append(Fault("error", "users.info", error="internal_error"))
+    found = await lists.open_for(one.team, control.team.person("approver").id)
+    assert isinstance(found, Message)
+    said = str(home.page(Shown((), NOW, (), approvals=found), "D0")["blocks"])
+    assert "Slack does not say who you are" in said
+    assert "Whether approvals are open cannot be shown" in said
+    assert "No approvals are open" not in said
+    assert "Redis" not in said
+
+
+async def test_where_slack_does_not_say_where_it_lives_requests_are_listed_without_a_link(
+    bot: Bot, desk: Desk, control: Control, slack: SlackServer, redis: Connection, lists: FixLists
+) -> None:
+    await desk.asked()
+    one = await asked_proposal(redis)
+    slack.faults.append(Fault("error", "auth.test", error="internal_error"))
+    (found,) = await lists.open_for(one.team, control.team.person("approver").id)  # type: ignore[misc]
+    assert (found.title, found.link) == (one.plan.title, "")

@@ -1,0 +1,107 @@
+"""Slack is away while a fix ends, for longer than a job is tried: the end is said when it is back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from bot.approvals.proposal import End, Proposal
+from bot.playground.hurried import HurriedTimes
+from bot.store.connect import Connection
+from bot.store.proposals import Proposals
+from sandbox.arm.server import ArmServer
+from sandbox.slack.control import Control
+from sandbox.slack.message import Message
+from sandbox.slack.server import Fault, SlackServer
+from tests.slack_app.conftest import Start
+from tests.slack_app.fixes.steps import Desk, asked_proposal, ended, writes
+from tests.slack_app.fixes.test_taken_up_again import configured
+from tests.slack_app.reading import seen
+from tests.store.servers import until
+
+__all__ = ["configured"]
+pytestmark = pytest.mark.usefixtures("configured")
+AWAY_S = 120.0
+
+
+@asynccontextmanager
+async def away(slack: SlackServer, redis: Connection) -> AsyncIterator[None]:
+    """Nothing can be said for as long as this is open; at its end everybody has given up."""
+    silent = [Fault("500", method) for method in ("chat.postMessage", "chat.update", "chat.postEphemeral")]
+    slack.faults.extend(silent)
+    yield
+
+    async def given_up() -> bool:
+        return not [key async for key in redis.redis.scan_iter("*:task:data:*")]
+
+    await until(given_up, AWAY_S)
+    for fault in silent:
+        slack.faults.remove(fault)
+
+
+async def a_minute_later(redis: Connection, one: Proposal) -> None:
+    """Signs of life are forgotten."""
+    await redis.redis.delete(f"aksbot:fix:{one.id}:alive")
+
+
+def outcomes(desk: Desk, proposal: Message) -> list[Message]:
+    thread = desk.control.thread(proposal.channel, proposal.thread_ts or "")
+    return [one for one in thread if (one.metadata or {}).get("event_payload", {}).get("part") == "outcome"]
+
+
+async def told_once(desk: Desk, proposal: Message, *words: str) -> None:
+    await desk.says(*words)
+    await desk.control.until(lambda: bool(outcomes(desk, proposal)), 60)
+    (outcome,) = outcomes(desk, proposal)
+    assert words[0] in seen(outcome)
+
+
+Act = Callable[[Control, Message], Awaitable[None]]
+
+
+async def approve(control: Control, proposal: Message) -> None:
+    await control.press("approver", proposal, "fix_approve")
+
+
+async def decline(control: Control, proposal: Message) -> None:
+    await control.press("approver", proposal, "fix_decline")
+
+
+@pytest.mark.parametrize(("act", "end", "word"), [(approve, End.FIXED, "*fixed*"), (decline, End.DENIED, "*declined")])
+async def test_how_it_ended_is_said_once_slack_is_back(
+    start: Start,
+    desk: Desk,
+    control: Control,
+    arm: ArmServer,
+    slack: SlackServer,
+    redis: Connection,
+    act: Act,
+    end: End,
+    word: str,
+) -> None:
+    async with start(times=HurriedTimes()):
+        proposal = await desk.asked()
+        async with away(slack, redis):
+            await act(control, proposal)
+            assert (await ended(redis, AWAY_S)).end is end
+    assert outcomes(desk, proposal) == []
+    await a_minute_later(redis, await asked_proposal(redis))
+    async with start(times=HurriedTimes()):
+        await told_once(desk, proposal, word)
+    assert len(writes(arm)) == (1 if end is End.FIXED else 0)
+
+
+async def test_that_it_expired_is_said_once_slack_is_back(
+    start: Start, desk: Desk, control: Control, slack: SlackServer, redis: Connection
+) -> None:
+    async with start(times=HurriedTimes()):
+        proposal = await desk.asked()
+    one = await asked_proposal(redis)
+    await Proposals(redis.redis).move(one.id, lambda before, _: before.moved(expires_ms=1))
+    async with away(slack, redis), start(times=HurriedTimes()):
+        assert (await ended(redis)).end is End.EXPIRED
+    assert outcomes(desk, proposal) == []
+    async with start(times=HurriedTimes()):
+        await told_once(desk, proposal, "*expired: nothing was done*")

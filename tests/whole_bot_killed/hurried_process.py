@@ -1,0 +1,18 @@
+"""`aksbot serve` as a process of its own that waits less than it should between its looks: to be killed late."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from bot import settings
+from bot.app import running
+from bot.playground.hurried import HurriedTimes
+
+
+async def main(pace: float) -> None:
+    async with running(settings.load(), host="127.0.0.1", times=HurriedTimes(pace)):
+        await asyncio.Event().wait()
+
+
+asyncio.run(main(float(sys.argv[1])))

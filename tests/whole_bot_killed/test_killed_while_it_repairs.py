@@ -1,0 +1,48 @@
+"""The whole bot is killed (SIGKILL) in the middle of a fix that was approved in Slack, and another one ends it."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+import pytest
+
+from tests.slack_app.fixes.test_every_remedy import budgets
+from tests.whole_bot_killed.conftest import Another
+from tests.whole_bot_killed.moments import BUDGET, POOL, Moment
+from tests.whole_bot_killed.stage import Stage
+
+WALK = [("nodepool-failed", name) for name in POOL] + [("pdb-blocks-drain", name) for name in BUDGET]
+
+
+def _moment(scenario: str, name: str) -> Moment:
+    return (POOL if scenario == "nodepool-failed" else BUDGET)[name]
+
+
+@pytest.mark.parametrize("another_lives", [False, True], ids=["a new one comes", "a worker lives"])
+@pytest.mark.parametrize(("scenario", "name"), WALK, ids=[name for _, name in WALK])
+async def test_killed_in_this_moment_it_ends_once_and_is_told_once(
+    stage: Stage, another: Another, scenario: str, name: str, another_lives: bool
+) -> None:
+    moment, before = _moment(scenario, name), budgets(stage.arm)
+    async with AsyncExitStack() as stack, stage.serving(moment.pace) as process:
+        await stage.approved_until(moment, process)
+        if another_lives:
+            await stack.enter_async_context(another("worker"))
+        await stage.is_killed(process)
+        if not another_lives:
+            await stack.enter_async_context(another())
+        await stage.over()
+    await stage.assert_well_ended(moment, before)
+
+
+async def test_of_a_web_and_a_worker_the_worker_is_killed_and_the_next_one_ends_it(
+    stage: Stage, another: Another
+) -> None:
+    moment, before = POOL["sent and accepted, no answer"], budgets(stage.arm)
+    async with another("web"):
+        async with stage.serving(None, "worker") as process:
+            await stage.approved_until(moment, process)
+            await stage.is_killed(process)
+        async with another("worker"):
+            await stage.over()
+    await stage.assert_well_ended(moment, before)
