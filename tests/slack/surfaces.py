@@ -144,7 +144,7 @@ COMMANDS: dict[str, Surface] = {
     "runbooks": partial(replies.runbook, "", LIBRARY),
     "runbook": partial(replies.runbook, "quota-exceeded", LIBRARY),
     "runbook-unknown": partial(replies.runbook, "quota-exeded", LIBRARY),
-    "word-for-later": typed("watch prod-weu"),
+    "word-for-later": typed("history prod-weu"),
     "word-unknown": typed("chek prod-weu"),
     "word-is-a-cluster": typed("prod-weu"),
     "clusters": partial(replies.clusters, FLEET),
