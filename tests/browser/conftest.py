@@ -22,8 +22,7 @@ SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
-_collected = whole_bot._collected
-_nobodys_settings = whole_bot._nobodys_settings
+collected, nobodys_settings = whole_bot.collected, whole_bot.nobodys_settings
 slack, control, arm = whole_bot.slack, whole_bot.control, whole_bot.arm
 start, bot = whole_bot.start, whole_bot.bot
 

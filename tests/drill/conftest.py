@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import gc
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import BROKEN
+from tests.clean_slate import collected, let_coredis_break, nobodys_settings
+
+__all__ = ["collected", "nobodys_settings"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.filterwarnings(BROKEN))
-
-
-@pytest.fixture(autouse=True)
-def _collected() -> Iterator[None]:
-    yield
-    gc.collect()
-
-
-@pytest.fixture(autouse=True)
-def _nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in os.environ:
-        if name.startswith(("AKSBOT_", "AZURE_", "REDIS_", "SLACK_")):
-            monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
+    let_coredis_break(items, Path(__file__).parent)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
@@ -21,8 +19,8 @@ from sandbox.slack.cast import on_call_workspace
 from sandbox.slack.control import Control
 from sandbox.slack.server import SlackServer
 from tests.checking import azure
+from tests.clean_slate import collected, let_coredis_break, nobodys_settings
 from tests.deploy.slack_manifests import shipped
-from tests.jobs.conftest import BROKEN
 
 SCENARIO = "quota-blocks-upgrade"
 SHIPPED = shipped()
@@ -34,26 +32,11 @@ class Start(Protocol):
     def __call__(self, *, over_http: bool = False, times: Times | None = None) -> AbstractAsyncContextManager[Bot]: ...
 
 
+__all__ = ["collected", "nobodys_settings"]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.filterwarnings(BROKEN))
-
-
-@pytest.fixture(autouse=True)
-def _collected() -> Iterator[None]:
-    """What is left for the garbage collector is found in the test that left it."""
-    yield
-    gc.collect()
-
-
-@pytest.fixture(autouse=True)
-def _nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No settings but the test's own, in a folder of its own."""
-    for name in os.environ:
-        if name.startswith(("AKSBOT_", "AZURE_", "REDIS_", "SLACK_")):
-            monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
+    let_coredis_break(items, Path(__file__).parent)
 
 
 @pytest.fixture

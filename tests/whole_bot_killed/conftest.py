@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
@@ -20,7 +18,7 @@ from sandbox.scenario import Scenario
 from sandbox.slack.cast import on_call_workspace
 from sandbox.slack.server import SlackServer
 from tests.checking import azure
-from tests.jobs.conftest import BROKEN
+from tests.clean_slate import collected, let_coredis_break, nobodys_settings
 from tests.slack_app.conftest import SHIPPED
 from tests.slack_app.fixes.steps import Desk, policy
 from tests.whole_bot_killed.redis_gate import RedisGate, gated
@@ -35,25 +33,11 @@ class Another(Protocol):
     def __call__(self, role: str = "all") -> AbstractAsyncContextManager[Bot]: ...
 
 
+__all__ = ["collected", "nobodys_settings"]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.filterwarnings(BROKEN))
-
-
-@pytest.fixture(autouse=True)
-def _collected() -> Iterator[None]:
-    """What is left for the garbage collector is found in the test that left it."""
-    yield
-    gc.collect()
-
-
-@pytest.fixture(autouse=True)
-def _nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in os.environ:
-        if name.startswith(("AKSBOT_", "AZURE_", "REDIS_", "SLACK_")):
-            monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
+    let_coredis_break(items, Path(__file__).parent)
 
 
 @pytest.fixture
