@@ -15,7 +15,7 @@ SPOKEN = {WORD: 1.0, PAIR: 0.7, CONCEPT: 1.0}
 """What the text says, weighed by how rare it is; and how much each kind counts."""
 _SIGN, _REASON = 0.3, 1.0
 """What a sign, and a reason for silence, may count for, next to all words together."""
-_OURS = "ourcluster"
+OURS = "ourcluster"
 """Any cluster's name: what is true of one is true of all."""
 _MOST = 400
 """Of a text: what it is about shows in fewer."""
@@ -27,7 +27,7 @@ _GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}\b", re.IGNORECAS
 def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
     """The words, pairs and concepts of a text."""
     for name in clusters:
-        text = text.replace(name, _OURS)
+        text = text.replace(name, OURS)
     text = _GUID.sub(" ", _ID.sub(lambda id_: " ".join(id_[0].rsplit("/", 2)[1:]), text))
     found: dict[str, float] = {}
     for stems in sentences(text):

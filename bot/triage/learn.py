@@ -81,17 +81,15 @@ def learned(from_: Sequence[Example]) -> Learned:
     even = {code: (len(labels) / len(often) / times) ** _EVEN for code, times in often.items()}
     model = LogisticRegression(C=_STRICTNESS, max_iter=400, class_weight=even)
     model.fit(_matrix(from_, rarity, column), labels)
-    weights = {
-        name: tuple(
-            (at, round(float(model.coef_[at, column[name]]), 2))
-            for at in np.flatnonzero(np.abs(model.coef_[:, column[name]]) >= _LEAST_WEIGHT).tolist()
-        )
-        for name in names
-    }
-    kept = {name: rare for name, rare in rarity.items() if weights[name] or not name.startswith(PAIR)}
-    from_digest = digest([one.heard for one in from_])
+    features: dict[str, list[int]] = {}
+    for name in names:
+        weights = model.coef_[:, column[name]]
+        telling = np.flatnonzero(np.abs(weights) >= _LEAST_WEIGHT).tolist()
+        flat = [part for at in telling for part in (at, round(float(weights[at]) * SCALE))]
+        if flat or not name.startswith(PAIR):
+            features[name] = [round(rarity.get(name, 0.0) * SCALE), *flat]
     bias = tuple(round(float(one), 3) for one in model.intercept_)
-    return Learned(tuple(map(str, model.classes_)), bias, kept, {n: w for n, w in weights.items() if w}, from_digest)
+    return Learned(tuple(map(str, model.classes_)), bias, features, digest([one.heard for one in from_]))
 
 
 def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mapping[str, int]) -> Any:
@@ -109,13 +107,7 @@ def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mappi
 
 def write(model: Learned) -> int:
     """One feature a line, so that a change can be read; how many there are."""
-    lines = []
-    for name in sorted(model.weights):
-        flat = [part for at, weight in model.weights[name] for part in (at, round(weight * SCALE))]
-        rare = round(model.rarity.get(name, 0.0) * SCALE)
-        lines.append(f"{_json(name)}:{_json([rare, *flat])}")
-    silent = sorted(set(model.rarity) - set(model.weights))
-    lines += [f"{_json(name)}:{_json([round(model.rarity[name] * SCALE)])}" for name in silent]
+    lines = [f"{_json(name)}:{_json(list(model.features[name]))}" for name in sorted(model.features)]
     head = f'"learned_from":{_json(model.learned_from)},\n"codes":{_json(model.codes)},\n"bias":{_json(model.bias)}'
     FILE.write_text(f'{{{head},\n"features":{{\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
     return len(lines)

@@ -7,15 +7,16 @@ only read: a sum for each code, so that an answer can name the words that it com
 from __future__ import annotations
 
 import math
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import orjson
 
-from bot.triage.features import PAIR, SPOKEN, WORD
+from bot.triage.features import PAIR, WORD
 from bot.triage.heard import NONE
 
 FILE = Path(__file__).with_name("learned.json")
@@ -40,8 +41,8 @@ class Learned:
 
     codes: tuple[str, ...]
     bias: tuple[float, ...]
-    rarity: Mapping[str, float]
-    weights: Mapping[str, tuple[tuple[int, float], ...]]
+    features: Mapping[str, Sequence[int]]
+    """Of each: how rare it is (0 for what is shown), then a code's place and its weight, and so on; in hundredths."""
     learned_from: str
 
     @classmethod
@@ -51,8 +52,9 @@ class Learned:
     def read(self, spoken: Mapping[str, float], shown: Mapping[str, float]) -> Reading:
         sums = list(self.bias)
         for feature, value in self._scaled(spoken, shown):
-            for at, weight in self.weights[feature]:
-                sums[at] += weight * value
+            flat, share = self.features[feature], value / SCALE
+            for at in range(1, len(flat), 2):
+                sums[flat[at]] += flat[at + 1] * share
         none = self.codes.index(NONE)
         highest = max(sums)
         powers = [math.exp(one - highest) for one in sums]
@@ -70,7 +72,8 @@ class Learned:
         wanted = self.codes.index(code)
         loud: dict[str, float] = defaultdict(float)
         for feature, value in self._scaled(spoken, {}):
-            weight = next((weight for at, weight in self.weights[feature] if at == wanted), 0.0)
+            flat = self.features[feature]
+            weight = dict(zip(flat[1::2], flat[2::2], strict=True)).get(wanted, 0) / SCALE
             if weight * value > _LEAST_TOLD and feature.startswith((WORD, PAIR)):
                 loud[feature[len(WORD) :]] += weight * value
         names = sorted(loud, key=lambda one: (-loud[one], one))
@@ -80,23 +83,19 @@ class Learned:
                 kept.append(name)
         return kept[:most]
 
-    def _scaled(self, spoken: Mapping[str, float], shown: Mapping[str, float]) -> Iterable[tuple[str, float]]:
+    def _scaled(self, spoken: Mapping[str, float], shown: Mapping[str, float]) -> Iterator[tuple[str, float]]:
         """The features that are known: what is said is weighed by its rarity, and a long text says no more than a
         short one."""
-        weighed = [(one, value * self.rarity[one]) for one, value in spoken.items() if one in self.rarity]
+        weighed = [
+            (one, value * self.features[one][0] / SCALE) for one, value in spoken.items() if one in self.features
+        ]
         length = math.sqrt(sum(value * value for _, value in weighed)) or 1.0
-        yield from ((one, value / length) for one, value in weighed if one in self.weights)
-        yield from ((one, value) for one, value in shown.items() if one in self.weights)
+        yield from ((one, value / length) for one, value in weighed)
+        yield from ((one, value) for one, value in shown.items() if one in self.features)
 
 
 @cache
 def _load(file: Path) -> Learned:
     told = orjson.loads(file.read_bytes())
-    codes = tuple(told["codes"])
-    rarity: dict[str, float] = {}
-    weights: dict[str, tuple[tuple[int, float], ...]] = {}
-    for feature, (rare, *flat) in told["features"].items():
-        if feature.startswith(tuple(SPOKEN)):
-            rarity[feature] = rare / SCALE
-        weights[feature] = tuple(zip(flat[::2], (one / SCALE for one in flat[1::2]), strict=True))
-    return Learned(codes, tuple(told["bias"]), rarity, weights, told["learned_from"])
+    features = {feature: array("h", flat) for feature, flat in told["features"].items()}
+    return Learned(tuple(told["codes"]), tuple(told["bias"]), features, told["learned_from"])

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 
 from bot.triage.clusters import FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
-from bot.triage.features import shown, spoken
+from bot.triage.features import OURS, shown, spoken
 from bot.triage.learned import Learned
 from bot.triage.phrases import Phrases, Said
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
 from bot.triage.signs import Sign, Signs
-from bot.triage.tokens import stem
+from bot.triage.stop_words import STOP
+from bot.triage.tokens import STANDS_FOR, stem
 from bot.triage.tokens import words as split
 from runbooks.library import Library
 
 NO_FLEET = FleetNames(())
 _MENU, _REASONS = 10, 3
+_WORDS_TOLD = 4
 _LONG, _LOOKED_FOR = 1_500, 40
 """Clusters to choose from; who names more than that names none."""
 
@@ -88,7 +90,7 @@ class Recogniser:
         strongest = sorted((one for one in signs if one.code == code), key=lambda one: -one.points)
         why = [f"“{one.found}” ({one.source})" for one in strongest]
         why += [f"it says “{one.phrase}”" for one in said if one.code == code]
-        telling = _as_written(self._learned.telling(code, found), text)
+        telling = _as_written(self._learned.telling(code, found, 2 * _WORDS_TOLD), text)
         if telling:
             why.append(f"its words {', '.join(f'“{one}”' for one in telling)} speak of it")
         return tuple(dict.fromkeys(why))[:_REASONS]
@@ -96,8 +98,12 @@ class Recogniser:
 
 def _as_written(names: list[str], text: str) -> list[str]:
     """The words as the text has them: what is compared are their stems."""
-    whole = {stem(word): word for word in reversed(split(text))}
-    return [" ".join(whole.get(one, one) for one in name.split()) for name in names]
+    whole = {
+        **{stem(word): word for word in reversed(split(text))},
+        **{stem(word): told for word, told in STANDS_FOR.items()},
+    }
+    written = [" ".join(whole.get(one, one) for one in name.split()) for name in names if OURS not in name]
+    return [one for one in written if not STOP.issuperset(one.split())][:_WORDS_TOLD]
 
 
 def _around_signs(text: str, signs: list[Sign]) -> str:

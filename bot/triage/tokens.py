@@ -38,6 +38,14 @@ _NAMED = (
     ),
 )
 """`our /26 is too small` speaks of a subnet, `no D8s_v5 in zone 2` of a size, `Updating for 5 hours` of being stuck."""
+STANDS_FOR = {
+    "cidrsize": "the size of a network",
+    "vmsize": "a VM size",
+    "noderg": "a node resource group",
+    "gigabytes": "gigabytes",
+    "forhours": "for so long",
+}
+"""What those words mean to who reads them."""
 _WORD = re.compile(r"[a-z0-9]+")
 _NOT = re.compile(
     r"\b(?:can(?:['´`]?t|not)|wo?n['´`]?t|(?:do|does|did|is|could|are|was|were|have|has|had|would|should)n['´`]?t)\b"

@@ -8,6 +8,7 @@ from bot.triage.heard import NONE, Heard, heard
 
 LEARNED = tuple(heard())
 UNHEARD = tuple(heard(Path(__file__).with_name("unheard")))
+STRANGERS = tuple(heard(Path(__file__).with_name("strangers")))
 """Never learned from and never tuned on: they measure what the messages of tomorrow will meet."""
 
 
