@@ -11,7 +11,7 @@ from runbooks.commands import complaint_about
 from runbooks.head import BadRunbook
 from runbooks.library import FIX, OWN, SECTIONS, Library, Runbook, runbook_files
 from runbooks.patterns import danger
-from runbooks.template import CannotRender
+from runbooks.template import CannotRender, gaps
 from runbooks.template import check as check_template
 from runbooks.values import found_in
 
@@ -125,10 +125,13 @@ def _values(runbook: Runbook) -> Iterator[tuple[int, str]]:
 
 def _templates(runbook: Runbook) -> Iterator[tuple[int, str]]:
     for section in SECTIONS:
+        source, first = runbook.sections[section], runbook.lines[section]
         try:
-            check_template(runbook.sections[section])
+            check_template(source)
         except CannotRender as bad:
-            yield runbook.lines[section] + bad.line - 1, f"{section}: {bad.what}"
+            yield first + bad.line - 1, f"{section}: {bad.what}"
+        else:
+            yield from ((first + line - 1, f"{section}: {what}") for line, what in gaps(source))
 
 
 def _commands(runbook: Runbook) -> Iterator[tuple[int, str]]:

@@ -15,10 +15,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, Undefined, UndefinedError
+from jinja2 import (
+    StrictUndefined,
+    TemplateError,
+    TemplateRuntimeError,
+    TemplateSyntaxError,
+    Undefined,
+    UndefinedError,
+)
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from runbooks.conditions import WHEN, WHEN_IN_SHELL, Outliner, When, laid_out
+from runbooks.placeholder import Placeholder, formatted, is_known, number_of
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)")
 _QUOTES = re.compile(r"""\\.|['"]|(?:^|(?<=\s))#""")
@@ -41,14 +51,26 @@ def render(source: str, facts: Mapping[str, Any]) -> str:
 def outline(source: str, facts: Mapping[str, Any] | None = None, labels: Mapping[str, str] | None = None) -> str:
     """The text with a placeholder such as `<cluster>` for every fact that is not given.
 
-    `is defined` tells a fact from a placeholder. `labels` names placeholders otherwise than their facts are named.
-    Where the template fails, the template itself is shown.
+    What depends on a fact that is not given is not stated; see `runbooks/conditions.py`. `labels` names placeholders
+    otherwise than their facts are named. Where the template fails, the template itself is shown.
     """
-    known = {name: Placeholder(name=label) for name, label in (labels or {}).items()} | dict(facts or {})
+    known = dict(facts or {})
+    shown = {name: Placeholder(name=label) for name, label in (labels or {}).items()} | known
+    environment = _environment(Placeholder, quotes=bool(facts))
     try:
-        return _fill(_environment(Placeholder, quotes=bool(facts)), source, known)
+        return laid_out(_fill(environment, source, shown, Outliner(frozenset(known))))
     except CannotRender:
         return source
+
+
+def gaps(source: str) -> list[tuple[int, str]]:
+    """Where the outline of a right template has a hole, or states what is not known: the line, and what is wrong."""
+    outliner = Outliner(frozenset(), strict=True)
+    try:
+        _fill(_environment(Placeholder, quotes=False), source, {}, outliner)
+    except CannotRender as cannot:
+        return [*outliner.gaps, (cannot.line, f"its outline fails: {cannot.what}")]
+    return outliner.gaps
 
 
 def check(source: str) -> None:
@@ -60,9 +82,18 @@ def check(source: str) -> None:
         raise CannotRender(bad.lineno, f"template: {bad.message}") from None
 
 
-def _fill(environment: ImmutableSandboxedEnvironment, source: str, facts: Mapping[str, Any]) -> str:
+def _fill(
+    environment: ImmutableSandboxedEnvironment,
+    source: str,
+    facts: Mapping[str, Any],
+    outliner: Outliner | None = None,
+) -> str:
     try:
-        return environment.from_string(source).render(facts)
+        if outliner is None:
+            return environment.from_string(source).render(facts)
+        rewritten = outliner.rewrite(environment.parse(source))
+        rewritten.set_environment(environment)
+        return environment.from_string(rewritten).render(facts)
     except TemplateSyntaxError as bad:
         raise CannotRender(bad.lineno, f"template: {bad.message}") from None
     except UndefinedError as missing:
@@ -79,58 +110,6 @@ def _line_of_failure() -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
-
-
-class Placeholder(Undefined):
-    """An unknown fact that shows its name, whatever the template does with it."""
-
-    # jinja2 types each of these as "never returns": its own kinds of Undefined all fail there.
-
-    @property
-    def _label(self) -> str:
-        return self._undefined_name or "value"
-
-    def __str__(self) -> str:
-        return f"<{self._label}>"
-
-    def __getattr__(self, name: str) -> Placeholder:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Placeholder(name=f"{self._label}.{name}")
-
-    def __getitem__(self, key: object) -> Placeholder:  # type: ignore[override]
-        return Placeholder(name=f"{self._label}.{key}")
-
-    def __call__(self, *_args: object, **_kwargs: object) -> Placeholder:  # type: ignore[override]
-        return self
-
-    def __iter__(self) -> Iterator[Placeholder]:
-        yield self
-
-    def __len__(self) -> int:
-        return 1
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __round__(self, _digits: int = 0) -> Placeholder:
-        return self
-
-    def _with(self, _other: object) -> Placeholder:
-        return self
-
-    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = _with  # type: ignore[assignment]
-    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _with  # type: ignore[assignment]
-
-    def _yes(self, _other: object) -> bool:
-        return True
-
-    __gt__ = __ge__ = __lt__ = __le__ = _yes  # type: ignore[assignment]
-
-
-def _outline_format(text: str, *values: object) -> str:
-    """`"%d" | format(x)` where x is only a name."""
-    return re.sub(r"%[^%a-zA-Z]*[a-zA-Z]", "%s", text) % values
 
 
 class Quoted(str):
@@ -159,6 +138,12 @@ def _sh_in_single_quotes(value: object) -> object:
 def _sh_outline(value: object) -> object:
     """A placeholder is for a person: it stays as it is."""
     return value if isinstance(value, str | Undefined) else " ".join(map(str, value))  # type: ignore[call-overload]
+
+
+def _shows_a_placeholder(value: object) -> object:
+    if "<" not in str(value):
+        raise TemplateRuntimeError(f"this shows {str(value)!r}, although nothing is known")
+    return value
 
 
 class _ShellBlocks:
@@ -201,10 +186,13 @@ class _QuoteInShellBlocks(Extension):
     """Adds the right filter to every expression that stands inside a fenced block of shell."""
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-        block = _ShellBlocks()
+        block, before = _ShellBlocks(), ""
         for token in stream:
             if token.type == "data":
                 block.read(token.value)
+            if block.inside and token.type == "name" and token.value == WHEN and before == "block_begin":
+                token = Token(token.lineno, "name", WHEN_IN_SHELL)
+            before = token.type
             if not block.inside or token.type not in ("variable_begin", "variable_end"):
                 yield token
             elif token.type == "variable_begin":
@@ -220,7 +208,7 @@ class _QuoteInShellBlocks(Extension):
 def _environment(undefined: type[Undefined], *, quotes: bool = True) -> ImmutableSandboxedEnvironment:
     # Nothing is escaped for HTML: the text is Markdown, and what shows it cleans it for its own medium.
     environment = ImmutableSandboxedEnvironment(
-        undefined=undefined, trim_blocks=True, lstrip_blocks=True, extensions=[_QuoteInShellBlocks]
+        undefined=undefined, trim_blocks=True, lstrip_blocks=True, extensions=[_QuoteInShellBlocks, When]
     )
     environment.globals.clear()  # a fact may be called `namespace`, as Jinja's own class is
     environment.filters |= {
@@ -228,8 +216,10 @@ def _environment(undefined: type[Undefined], *, quotes: bool = True) -> Immutabl
         "sh_in_double_quotes": _sh_in_double_quotes,
         "sh_in_single_quotes": _sh_in_single_quotes,
     }
+    environment.tests["known"] = is_known
     if undefined is Placeholder:
-        environment.filters["format"] = _outline_format
+        environment.filters |= {"format": formatted, "length": number_of, "count": number_of}
+        environment.filters["shows_a_placeholder"] = _shows_a_placeholder
     if not quotes:
         environment.filters["sh"] = _sh_outline
     return environment

@@ -64,6 +64,17 @@ class Open:
         return self.rule.ping or self.rule.approvers
 
 
+@dataclass(frozen=True, slots=True)
+class Called:
+    """Whose word lets it run now: the approvers'; where none of them can give it, theirs who may break the glass."""
+
+    approvers: tuple[str, ...] = ()
+    glass: tuple[str, ...] = ()
+    freeze: Freeze | None = None
+    """Why no approver can."""
+
+
+NOBODY = Called()
 _RISKS: Sequence[str] = [one.value for one in HighestRisk]
 
 
@@ -111,6 +122,14 @@ def may_break_glass(fixes: Fixes, plan: Wanted, asker: Asker, now: datetime) -> 
     if not _is_among(asker, offer.rule.break_glass):
         return Barred(Barrier.PERSON, offer.number, offer.rule.approvers, glass=offer.rule.break_glass)
     return offer
+
+
+def whom_to_call(fixes: Fixes, may: Open, now: datetime) -> Called:
+    """Nobody is woken who could only look on."""
+    freeze = fixes.freeze_on(may.rule, now)
+    if freeze or not may.rule.approvers:
+        return Called(glass=may.rule.break_glass, freeze=freeze)
+    return Called(may.ping)
 
 
 def _is_among(asker: Asker, people: tuple[str, ...]) -> bool:

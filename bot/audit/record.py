@@ -74,8 +74,11 @@ class Record:
 
     @property
     def entry(self) -> dict[str, Any]:
-        read: dict[str, Any] = json.loads(self.body)
-        return read
+        """Raises ValueError where somebody has put something else there."""
+        read = json.loads(self.body)
+        if isinstance(read, dict):
+            return read
+        raise ValueError(f"record {self.number} is no entry")
 
     def as_dict(self) -> dict[str, Any]:
         """For the log and for export; whoever has it can check the chain."""

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bot.approvals.may import Open, may_be_offered
+from bot.approvals.may import Open, may_be_offered, whom_to_call
 from bot.approvals.offered import Fix
 from bot.approvals.proposal import Proposal, State
 from bot.fixes.times import Times
@@ -80,12 +80,12 @@ class Board:
         return fixes_message.message(self._shown(one, await self._executions.load(one.id)))
 
     def _shown(self, one: Proposal, here: Execution | None) -> Shown:
-        may = may_be_offered(self._policy, one.plan, self._times.now())
-        rule = may.rule if isinstance(may, Open) else None
-        waits = one.state is State.OFFERED and rule is not None
-        approvers = may.ping if isinstance(may, Open) and waits else ()
-        one = one.under(may.rules) if isinstance(may, Open) and waits else one
-        return Shown(one, here, approvers, rule.break_glass if rule and waits else (), self._times.now())
+        now = self._times.now()
+        may = may_be_offered(self._policy, one.plan, now)
+        if one.state is not State.OFFERED or not isinstance(may, Open):
+            return Shown(one, here, now=now)
+        called = whom_to_call(self._policy, may, now)
+        return Shown(one.under(may.rules), here, called, may.rule.break_glass, now)
 
     async def _is_latest(self, one: Proposal, here: Execution | None) -> bool:
         now = await self._proposals.load(one.id)

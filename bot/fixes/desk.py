@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.approvals import moves
-from bot.approvals.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass
+from bot.approvals.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
 from bot.approvals.moves import Moved, NotMoved, Why
 from bot.approvals.proposal import End, Person, Proposal, Spot, State
 from bot.audit.record import Entry
@@ -92,7 +92,7 @@ class FixDesk:
 
     async def _click(self, ask: Ask) -> _Click:
         pressed = PressedFix.load(ask.pressed)
-        self.times.agree(await self.proposals.now_ms())
+        await self.times.agree(self.proposals.now_ms)
         one = await self.proposals.load(pressed.proposal) if pressed.proposal else None
         if one is None or one.team != ask.place.team:
             raise _No(words_fixes.not_moved(NotMoved(Why.UNKNOWN)))
@@ -136,7 +136,9 @@ class FixDesk:
             return fixes_plan.not_possible(one.plan, [against])
         one = one.under(may.rules)
         spot = PressedFix(one.id, pressed.digest, pressed.cluster, ask.place.channel, ask.place.thread_ts or "")
-        return fixes_plan.asking(one, spot, may.ping, alone=alone, reason_needed=one.rules.reason_needed)
+        return fixes_plan.asking(
+            one, spot, whom_to_call(self.policy, may, now), alone=alone, reason_needed=one.rules.reason_needed
+        )
 
     async def _show(self, ask: Ask) -> None:
         try:

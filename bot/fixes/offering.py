@@ -40,7 +40,7 @@ class Offering:
         if plan is None:
             return Fix(offer, reasons=offer.forbidden)
         with suppress(StoreAway):  # then nothing is offered in any case
-            self._times.agree(await self._proposals.now_ms())
+            await self._times.agree(self._proposals.now_ms)
         may = may_be_offered(self._policy, plan, self._times.now())
         if isinstance(may, Barred):
             return Fix(offer, reasons=(words_fixes.barred(may, last_name(plan.cluster), plan.remedy),))

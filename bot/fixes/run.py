@@ -13,6 +13,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from functools import partial
 
 from bot.approvals import moves
@@ -22,16 +23,16 @@ from bot.events import Report
 from bot.fixes import audited
 from bot.fixes.board import Board
 from bot.fixes.hands import Workbench
+from bot.fixes.judged import judged, only_looks, without_acts
 from bot.fixes.last_word import LastWord
 from bot.fixes.offering import Offering
 from bot.fixes.still import StillApproved, is_word_for_this
 from bot.fixes.times import Times
-from bot.fixes.verify import Seen, look_for, what_moved
+from bot.fixes.verify import what_moved
 from bot.jobs.ending import end as end_task
 from bot.jobs.queue import Kind
 from bot.jobs.request import Priority
 from bot.jobs.teller import CannotTell
-from bot.render.verdict import label, summary
 from bot.slack import words_fixes, words_fixes_ended
 from bot.slack.calls import CallFailed
 from bot.store.audit import Audit
@@ -44,7 +45,6 @@ from handlers.problem import Problem
 from handlers.remedy.execution import Call, Execution, Outcome, Phase
 from handlers.remedy.executor import Executor
 from handlers.remedy.ledger import NotOurs
-from handlers.remedy.plan import Plan, Verb
 from handlers.resource_id import ResourceId
 
 log = logging.getLogger(__name__)
@@ -56,6 +56,8 @@ MOST_CRASHES = 5
 _SIGN_OF_LIFE_S = 10.0
 _ALIVE_FOR_S = 60.0
 _AFTER_A_CRASH_S = 10.0
+_SEEN_LATELY = timedelta(minutes=2)
+"""What was looked at longer ago is looked at again before the first act: no worker may have lived in between."""
 
 Submit = Callable[[str, str, str, Priority, float], Awaitable[object]]
 Check = Callable[[str], Awaitable[Report | Problem]]
@@ -180,14 +182,14 @@ class Runs:
     # -- one piece --------------------------------------------------------------------------------------------
 
     async def _piece(self, piece: Piece) -> Piece | None:
-        self._tools.times.agree(await self._tools.proposals.now_ms())
+        await self._tools.times.agree(self._tools.proposals.now_ms)
         one = await self._tools.proposals.load(piece.proposal)
         if one is None or one.state is State.OFFERED:
             return None
         here = await self._tools.executions.load(one.id)
         if one.state is State.ENDED:
             # A worker may have died before the cluster was free, or before it was said.
-            await self._free(one, here, None)
+            await self._free(one)
             await self._count(one)
             if one.end is End.EXPIRED:
                 await self._tools.audit.write_once(audited.ended(one, one.end, one.why, None), f"ended {one.id}")
@@ -208,6 +210,10 @@ class Runs:
             why = f"{words_fixes_ended.NOT_AS_APPROVED}. {words_fixes_ended.LOOK_YOURSELF}"
             await self._end(one, End.UNVERIFIED, why, here, held)
             return None
+        untouched = here.step == 0 and here.phase is Phase.READY and not here.calls
+        long_ago = self._tools.times.now() - here.began > _SEEN_LATELY
+        if untouched and long_ago and not one.cancel_by and not await self._is_as_approved(one, held, here):
+            return None
         return await self._advance(one, here, held, piece)
 
     # -- before -----------------------------------------------------------------------------------------------
@@ -217,7 +223,7 @@ class Runs:
         if one.state is State.RUNNING:
             # It had begun, and how far it was is lost: what was sent cannot be told.
             await self._end(one, End.UNVERIFIED, f"{words_fixes_ended.LOST_PLAN}. {words_fixes_ended.LOOK_YOURSELF}")
-            await self._free(one, None, None)
+            await self._free(one)
             return None
         if against := await tools.still.against(one):
             await self._end(one, *against)
@@ -228,14 +234,21 @@ class Runs:
             await self._end(one, End.CANCELLED, words_fixes_ended.OTHER_FIX)
             return None
         await tools.board.try_to_show(one.id)
-        report = await tools.check(one.plan.cluster)
-        if isinstance(report, Problem):
-            await self._end(one, End.STALE, words_fixes_ended.no_look(f"{report.what}: {report.why}"), held=held)
-            return None
-        if changes := what_moved(one.plan, report):
-            await self._end(one, End.STALE, words_fixes_ended.stale(changes), held=held, report=report)
+        if not await self._is_as_approved(one, held):
             return None
         return await self._start(one, here, held, piece)
+
+    async def _is_as_approved(self, one: Proposal, held: RedisLedger, here: Execution | None = None) -> bool:
+        """The world is as it was when people said yes; if not, it has ended."""
+        report = await self._tools.check(one.plan.cluster)
+        if isinstance(report, Problem):
+            why = words_fixes_ended.no_look(f"{report.what}: {report.why}")
+            await self._end(one, End.STALE, why, here, held)
+            return False
+        if changes := what_moved(one.plan, report):
+            await self._end(one, End.STALE, words_fixes_ended.stale(changes), here, held, report)
+            return False
+        return True
 
     async def _start(self, one: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
         """The last moment before the first act: it is written down, or there is no act."""
@@ -281,12 +294,12 @@ class Runs:
 
     async def _look(self, one: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
         if not here.calls and here.outcome is not Outcome.DONE:
-            end, why = _without_acts(here)
+            end, why = without_acts(here)
             report = await self._tools.check(one.plan.cluster) if end is End.STALE else None
             await self._end(one, end, why, here, held, report if isinstance(report, Report) else None)
             return None
         report = await self._tools.check(one.plan.cluster)
-        end, why = _judged(one, here, report)
+        end, why = judged(one.plan, here, report)
         open_still = end in (End.NOT_FIXED, End.UNVERIFIED) and here.outcome is Outcome.DONE
         if open_still and piece.look < LOOKS and not only_looks(one.plan):
             return piece.after(one.plan.verify.settle.total_seconds(), look=piece.look + 1)
@@ -304,19 +317,30 @@ class Runs:
     ) -> None:
         """Recorded, moved, freed, said: in this order, and each safe to repeat."""
         tools = self._tools
+        await self._must_be_ours(one, held)
         # A worker that was killed in between has seen what it has seen: the first verdict stands.
         await self._audit_calls(one, here.calls if here else ())
         record = await tools.audit.write_once(audited.ended(one, end.value, why, here), f"ended {one.id}")
         end, why = audited.ended_as(record)
+        # Whoever dies after the move, and whose job nobody takes up, leaves this to the sweep.
+        await tools.in_hand.must_be_told(one.id)
         moved = await tools.proposals.move(one.id, partial(moves.finish, end=end, why=why))
         if here or held:
-            await self._free(one, here, held)
+            await self._free(one, held)
         if isinstance(moved, NotMoved):
             return
         await self._count(moved)
         await self.last_word.say(moved, report)
         if report:
             await tools.seen(report)
+
+    async def _must_be_ours(self, one: Proposal, held: RedisLedger | None) -> None:
+        """Who stood still for long may have been replaced: what they saw says nothing about what was done since."""
+        if held:
+            await held.must_be_ours()
+        now = await self._tools.proposals.load(one.id)
+        if one.state is State.APPROVED and now and now.state is State.RUNNING:
+            raise NotOurs(f"another worker has begun {one.id}")
 
     async def _audit_calls(self, one: Proposal, calls: Sequence[Call]) -> None:
         for call in calls:
@@ -326,55 +350,10 @@ class Runs:
         if not only_looks(one.plan):
             await self._tools.proposals.count_ended(one)
 
-    async def _free(self, one: Proposal, here: Execution | None, held: RedisLedger | None) -> None:
+    async def _free(self, one: Proposal, held: RedisLedger | None = None) -> None:
         """It does not run any more, whoever holds the cluster: what it has left relaxed may be put back."""
-        executions = self._tools.executions
-        if held is None:
+        if held:
+            await self._tools.executions.free(held)
+        else:
             # One that was never begun may hold it, too: its worker was killed while it looked.
-            taken = await executions.hold(here or Execution.begin(one.id, one.plan))
-            held = taken if isinstance(taken, RedisLedger) else None
-        await executions.free(held or RedisLedger(executions, one.id, one.plan.cluster, ""))
-
-
-def only_looks(plan: Plan) -> bool:
-    """It repairs nothing, so that not having repaired anything is no failure."""
-    return all(step.verb is Verb.PROBE_FROM_POD for step in plan.steps)
-
-
-def _without_acts(here: Execution) -> tuple[End, str]:
-    ends = {Outcome.STALE: End.STALE, Outcome.CANCELLED: End.CANCELLED, Outcome.UNKNOWN: End.UNVERIFIED}
-    end = ends.get(here.outcome or Outcome.FAILED, End.FAILED)
-    why = words_fixes_ended.stale((here.why,)) if end is End.STALE else words_fixes_ended.not_known(here.why, here.ask)
-    return end, why
-
-
-def _judged(one: Proposal, here: Execution, report: Report | Problem) -> tuple[End, str]:
-    """What the acts and the look afterwards say together."""
-    plan = one.plan
-    if isinstance(report, Problem):
-        seen, unseen, verdict = Seen.UNSURE, words_fixes_ended.no_look(f"{report.what}: {report.why}"), ""
-    else:
-        look = look_for(plan, report.diagnosis)
-        seen, unseen = look.seen, look.why
-        verdict = f"{label(report.diagnosis)[0]}, {summary(report.diagnosis)}"
-    match here.outcome:
-        case Outcome.UNKNOWN:
-            return End.UNVERIFIED, words_fixes_ended.acts_failed(
-                words_fixes_ended.not_known(here.why, here.ask), verdict
-            )
-        case Outcome.STALE:
-            return End.STALE, words_fixes_ended.acts_failed(words_fixes_ended.stale((here.why,)), verdict)
-        case Outcome.CANCELLED:
-            return End.CANCELLED, words_fixes_ended.acts_failed(here.why, verdict)
-        case Outcome.TIMED_OUT if seen is Seen.GONE:
-            # A state of Updating hides the finding, too: gone is not repaired while what was sent may still run.
-            return End.UNVERIFIED, words_fixes_ended.gone_too_early(plan, here.why, verdict)
-        case Outcome.FAILED | Outcome.TIMED_OUT:
-            return End.FAILED, words_fixes_ended.acts_failed(here.why, verdict)
-    if seen is Seen.GONE:
-        return End.FIXED, words_fixes_ended.fixed(plan, verdict)
-    if only_looks(plan):
-        return End.NOT_FIXED, words_fixes_ended.looked(here.notes[-1].says if here.notes else "")
-    if seen is Seen.STILL:
-        return End.NOT_FIXED, words_fixes_ended.still_there(plan, verdict)
-    return End.UNVERIFIED, words_fixes_ended.unseen(plan, unseen)
+            await self._tools.executions.let_go(one.id, one.plan.cluster)

@@ -8,12 +8,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 from bot.approvals import moves
 from bot.approvals.moves import NotMoved
 from bot.approvals.proposal import End, Proposal, State
 from bot.fixes import audited
-from bot.fixes.leftovers import Leftovers
 from bot.fixes.run import Runs, Tools
 from bot.slack.calls import CallFailed
 from bot.store.away import StoreAway
@@ -21,27 +21,32 @@ from bot.store.away import StoreAway
 log = logging.getLogger(__name__)
 
 EVERY_S = 60.0
-LEFTOVERS_EVERY = 10
-"""In so many rounds: it asks every cluster that a fix may act in."""
+LEFTOVERS_EVERY_S = 600.0
+"""It asks every cluster that a fix may act in."""
+
+Look = Callable[[], Awaitable[None]]
 
 
 class Sweep:
     """Each worker has one; they do not get into each other's way."""
 
-    def __init__(self, tools: Tools, runs: Runs, leftovers: Leftovers) -> None:
-        self._tools, self._runs, self._leftovers = tools, runs, leftovers
+    def __init__(self, tools: Tools, runs: Runs, restore: Look, *, every_s: float = EVERY_S) -> None:
+        self._tools, self._runs, self._restore, self._every_s = tools, runs, restore, every_s
 
     async def keep_on(self) -> None:
         """Until cancelled."""
-        rounds = 0
-        while True:
-            await self._safely(self.once)
-            if rounds % LEFTOVERS_EVERY == 0:
-                await self._safely(self._leftovers.restore)
-            rounds += 1
-            await asyncio.sleep(EVERY_S)
+        await self._repeat(self.once, self._every_s)
 
-    async def _safely(self, look: Callable[[], Awaitable[None]]) -> None:
+    async def keep_restoring(self) -> None:
+        """Until cancelled. Beside it: clusters that do not answer keep no fix waiting."""
+        await self._repeat(self._restore, LEFTOVERS_EVERY_S)
+
+    async def _repeat(self, look: Look, every_s: float) -> None:
+        while True:
+            await self._safely(look)
+            await asyncio.sleep(every_s)
+
+    async def _safely(self, look: Look) -> None:
         try:
             await look()
         except StoreAway as away:
@@ -52,9 +57,9 @@ class Sweep:
     async def once(self) -> None:
         async for team in self._tools.proposals.teams():
             for one in await self._tools.proposals.open(team):
-                await self._look_after(one)
+                await self._safely(partial(self._look_after, one))
         for name in await self._tools.in_hand.untold():
-            await self._go_on(name, "has ended, and nobody was told")
+            await self._safely(partial(self._go_on, name, "has ended, and nobody was told"))
 
     async def _look_after(self, one: Proposal) -> None:
         if one.state is not State.OFFERED:
@@ -70,7 +75,9 @@ class Sweep:
             await in_hand.must_be_told(one.id)
         moved = await self._tools.proposals.move(one.id, moves.expire)
         if isinstance(moved, NotMoved):
-            await in_hand.is_told(one.id)
+            # Of one that somebody else has ended they may still have to tell.
+            if moved.proposal is None or moved.proposal.state is not State.ENDED:
+                await in_hand.is_told(one.id)
         elif moved.requester is not None:
             await self._tools.audit.write_once(audited.ended(moved, End.EXPIRED, "", None), f"ended {one.id}")
             with suppress(CallFailed):

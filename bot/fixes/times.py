@@ -6,9 +6,13 @@ kept. A worker's own clock may be minutes wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
+
+_ANSWERED_WITHIN = timedelta(seconds=1)
+_MOST_QUESTIONS = 3
 
 
 class Times(Protocol):
@@ -16,15 +20,24 @@ class Times(Protocol):
 
     def now(self) -> datetime: ...
 
-    def agree(self, server_ms: int) -> None:
-        """What time it is right now for everybody."""
+    async def agree(self, server_ms: Callable[[], Awaitable[int]]) -> None:
+        """Ask what time it is for everybody."""
 
     def pause_s(self, seconds: float) -> float:
         """How long to wait, where the world should be left alone for so long."""
 
 
+def _ticking_s() -> float:
+    """Seconds that nobody sets back or forward, and that go on while the machine sleeps, where it can tell."""
+    boottime = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boottime is None else time.clock_gettime(boottime)
+
+
+_BEGAN = datetime.now(UTC) - timedelta(seconds=_ticking_s())
+
+
 def own_clock() -> datetime:
-    return datetime.now(UTC)
+    return _BEGAN + timedelta(seconds=_ticking_s())
 
 
 class RealTimes:
@@ -36,8 +49,15 @@ class RealTimes:
     def now(self) -> datetime:
         return self._wall() - self._wrong_by
 
-    def agree(self, server_ms: int) -> None:
-        self._wrong_by = self._wall() - datetime.fromtimestamp(server_ms / 1000, UTC)
+    async def agree(self, server_ms: Callable[[], Awaitable[int]]) -> None:
+        for _ in range(_MOST_QUESTIONS):
+            asked = self._wall()
+            said = datetime.fromtimestamp(await server_ms() / 1000, UTC)
+            # Rather a moment ahead than behind, should the answer have lain here for long: what is written down
+            # with a time that is past already would be taken for settled too soon.
+            self._wrong_by = asked - said
+            if self._wall() - asked < _ANSWERED_WITHIN:
+                return
 
     def pause_s(self, seconds: float) -> float:
         return seconds

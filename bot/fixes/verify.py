@@ -31,11 +31,15 @@ def look_for(plan: Plan, diagnosis: Diagnosis) -> Look:
     key = (plan.verify.code, plan.verify.subject.lower())
     if any(ranked.finding.key == key for ranked in diagnosis.findings):
         return Look(Seen.STILL)
-    for check in diagnosis.checks:
-        if plan.verify.code in check.codes and check.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED):
+    asked = [check for check in diagnosis.checks if plan.verify.code in check.codes]
+    for check in asked:
+        if check.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED):
             return Look(Seen.UNSURE, check.why)
-    if not any(plan.verify.code in check.codes for check in diagnosis.checks):
-        return Look(Seen.UNSURE, "no check asks this question")
+        if check.outcome is Outcome.FOUND and check.unseen:
+            # It found others, and silence about this one acquits only where nothing was missing.
+            return Look(Seen.UNSURE, str(check.unseen[0]))
+    if all(check.outcome is Outcome.NOT_APPLICABLE for check in asked):
+        return Look(Seen.UNSURE, asked[0].why if asked else "no check asks this question")
     return Look(Seen.GONE)
 
 

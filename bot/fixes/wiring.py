@@ -97,7 +97,7 @@ class Fixing:
         self.lists = FixLists(
             proposals, self.audit, self._aside, self._offering, gate, people, speaker, replier, overheard(check, seen)
         )
-        self._sweep = Sweep(tools, self._runs, Leftovers(policy, arm, bench, executions, self.audit))
+        self._sweep = Sweep(tools, self._runs, Leftovers(policy, arm, bench, executions, self.audit).restore)
 
     @property
     def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:
@@ -121,11 +121,12 @@ class Fixing:
             yield
             return
         await self._say_whether_whole()
-        sweep = asyncio.create_task(self._sweep.keep_on(), name="looking after the fixes")
+        fixes = asyncio.create_task(self._sweep.keep_on(), name="looking after the fixes")
+        left = asyncio.create_task(self._sweep.keep_restoring(), name="looking for what fixes have left")
         try:
             yield
         finally:
-            await end(sweep)
+            await end(fixes, left)
 
     async def _say_whether_whole(self) -> None:
         try:

@@ -9,11 +9,13 @@ from hashlib import sha256
 from typing import Any
 
 from bot.triage.reading import read_alert
+from handlers.clients.redact import redact_text
 
 AZURE_MONITOR, ALERTMANAGER = "Azure Monitor", "Alertmanager"
 MOST = 200
 """Alerts in one request; Alertmanager groups by far fewer."""
 _LONGEST = 12_000
+_TITLE = 200
 
 
 class BadAlert(ValueError):
@@ -31,6 +33,8 @@ class Alert:
     text: str
     """All that it says, as lines."""
     over: bool = False
+    chosen: str = ""
+    """The words that somebody wrote for people to read; in an alert's envelope they drown."""
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))
@@ -49,8 +53,8 @@ def azure_monitor(body: Any) -> list[Alert]:
     moment = essentials.get("resolvedDateTime") if over else essentials.get("firedDateTime")
     identity = _id(AZURE_MONITOR, essentials.get("alertId") or name, moment, over)
     description = str(essentials.get("description") or "")
-    text = "\n".join(filter(None, (description, read_alert(data))))[:_LONGEST]
-    return [Alert(AZURE_MONITOR, identity, name[:200], text, over)]
+    text = "\n".join(filter(None, (description, read_alert(data))))
+    return [_alert(AZURE_MONITOR, identity, name, text, over=over, description=description)]
 
 
 def alertmanager(body: Any) -> list[Alert]:
@@ -58,11 +62,12 @@ def alertmanager(body: Any) -> list[Alert]:
     alerts = _mapping(body, "the body").get("alerts")
     if not isinstance(alerts, list):
         raise BadAlert("`alerts` is no list")
-    common = {name: body.get(name) for name in ("commonLabels", "commonAnnotations")}
+    # Read once: two hundred times half a megabyte would hold everything up for seconds.
+    common = read_alert({name: body.get(name) for name in ("commonLabels", "commonAnnotations")})[:_LONGEST]
     return list(_alerts(alerts[:MOST], common))
 
 
-def _alerts(alerts: list[Any], common: Mapping[str, Any]) -> Iterator[Alert]:
+def _alerts(alerts: list[Any], common: str) -> Iterator[Alert]:
     for one in alerts:
         alert = _mapping(one, "an alert")
         labels = _mapping(alert.get("labels") or {}, "labels")
@@ -71,8 +76,17 @@ def _alerts(alerts: list[Any], common: Mapping[str, Any]) -> Iterator[Alert]:
         name = str(labels.get("alertname") or "an alert")
         print_ = alert.get("fingerprint") or json.dumps(labels, sort_keys=True)
         identity = _id(ALERTMANAGER, print_, alert.get("startsAt"), over)
-        text = read_alert({"annotations": notes, "labels": labels, **common, "status": alert.get("status")})
-        yield Alert(ALERTMANAGER, identity, str(notes.get("summary") or name)[:200], text[:_LONGEST], over)
+        own = read_alert({"annotations": notes, "labels": labels, "status": alert.get("status")})
+        text = "\n".join(dict.fromkeys((*own[:_LONGEST].splitlines(), *common.splitlines())))
+        title, description = str(notes.get("summary") or name), str(notes.get("description") or "")
+        yield _alert(ALERTMANAGER, identity, title, text, over=over, description=description)
+
+
+def _alert(source: str, identity: str, title: str, text: str, *, over: bool, description: str) -> Alert:
+    """Without secrets, which people write into descriptions, and within bounds."""
+    title = redact_text(title[:_TITLE])
+    chosen = "\n".join((title, redact_text(description[:_LONGEST])))
+    return Alert(source, identity, title, redact_text(text[:_LONGEST]), over, chosen)
 
 
 def _mapping(value: Any, what: str) -> Mapping[str, Any]:

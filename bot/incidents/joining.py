@@ -10,6 +10,7 @@ _REMEMBERED = 120
 """Sightings by which a repetition is known; a worker repeats itself within minutes."""
 _MOST_PLACES = 20
 _MOST_CODES = 20
+_ELSEWHERE = "what was said in another channel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +78,15 @@ def _opened(sighting: Sighting) -> Joined:
 
 
 def _reopened(found: Incident, sighting: Sighting) -> Joined:
+    signs = _signs(found, sighting)
     again = replace(
         _with(found, sighting, How.REOPENED),
         state=State.CHECKING,
         verdict=Verdict.PENDING,
         causes=(),
         rounds=found.rounds + 1,
-        why=sighting.why,
-        signs=sighting.signs,
+        why=sighting.why if _is_in_its_channel(found, sighting) else _ELSEWHERE,
+        signs=signs,
         silenced=False,
     )
     return Joined(again, How.REOPENED)
@@ -109,5 +111,18 @@ def _with(found: Incident, sighting: Sighting, how: How) -> Incident:
         changed_ms=max(found.changed_ms, sighting.at_ms),
         seen=(*found.seen, (sighting.id, how))[-_REMEMBERED:],
         elsewhere=places,
-        signs=(*found.signs, *(one for one in sighting.signs if one[0] not in dict(found.signs)))[:_MOST_CODES],
+        signs=(*found.signs, *(one for one in _signs(found, sighting) if one[0] not in dict(found.signs)))[
+            :_MOST_CODES
+        ],
     )
+
+
+def _signs(found: Incident, sighting: Sighting) -> tuple[tuple[str, str], ...]:
+    """What people write in one channel is not repeated in another: that one may be private."""
+    if _is_in_its_channel(found, sighting):
+        return sighting.signs
+    return tuple((code, _ELSEWHERE) for code, _ in sighting.signs)
+
+
+def _is_in_its_channel(found: Incident, sighting: Sighting) -> bool:
+    return sighting.spot.channel == found.home.channel

@@ -64,12 +64,10 @@ class Channels(Section):
     def speaks_of(self, cluster: str) -> bool:
         return _fits(cluster, self.clusters)
 
-    def channel_for(self, cluster: str | None) -> str | None:
-        """Where an alert about this cluster belongs; one that names none belongs where all are welcome."""
-        for rule in self.alerts:
-            if _fits(cluster, rule.clusters) if cluster else "*" in rule.clusters:
-                return rule.channel
-        return None
+    def channels_for(self, cluster: str | None) -> tuple[str, ...]:
+        """Where an alert about this cluster belongs, the first of them; one that names none, where all are welcome."""
+        fit = (one for one in self.alerts if (_fits(cluster, one.clusters) if cluster else "*" in one.clusters))
+        return tuple(one.channel for one in fit)
 
 
 def _fits(name: str, globs: tuple[str, ...]) -> bool:

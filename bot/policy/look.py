@@ -71,6 +71,11 @@ def may_look(look: Look, asker: Asker, channel: str | None, cluster: str) -> Dec
     return Refused(Why.PERSON if about else Why.CLUSTER)
 
 
+def is_shown_in(look: Look, channel: str, cluster: str) -> bool:
+    """Whether anybody at all may look at a cluster from this channel: only then it may be spoken of there."""
+    return any(_is_about(rule, cluster) and _is_in(rule.channels, place_of(channel)) for rule in look.rules)
+
+
 def shut_out(look: Look, asker: Asker, channel: str | None) -> Refused | None:
     """Why this person may look at nothing from there, whatever the rules say."""
     place = place_of(channel)

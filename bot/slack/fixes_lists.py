@@ -90,11 +90,16 @@ def _older(place: str) -> Block:
 
 
 def _record(one: Record) -> list[Element]:
-    at = f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
     try:
-        entry = one.entry
-    except ValueError:
-        return [text(f"{one.number} · {at} · {words_fixes_lists.UNREADABLE}")]
+        said = _said(one)
+    except (ValueError, TypeError, AttributeError, OverflowError, OSError):
+        said = f"{one.number} · {words_fixes_lists.UNREADABLE}"  # it was tampered with: the rest is shown all the same
+    return [text(words.cut(one_line(said), _LONGEST))]
+
+
+def _said(one: Record) -> str:
+    at = f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    entry = one.entry
     who, details = entry.get("who") or {}, entry.get("details") or {}
     more = [str(details[key]) for key in ("end", "method", "result") if details.get(key)]
     parts = [
@@ -107,4 +112,4 @@ def _record(one: Record) -> list[Element]:
         *more,
         str(entry.get("reason", "")),
     ]
-    return [text(words.cut(one_line(" · ".join(filter(None, parts))), _LONGEST))]
+    return " · ".join(filter(None, parts))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bot.approvals.may import NOBODY, Called
 from bot.approvals.offered import Fix
 from bot.approvals.proposal import End, Person, Proposal, State
 from bot.render.clean import one_line
@@ -31,7 +32,8 @@ class Shown:
 
     proposal: Proposal
     execution: Execution | None = None
-    approvers: tuple[str, ...] = ()
+    called: Called = NOBODY
+    """Those whose word it waits for."""
     glass: tuple[str, ...] = ()
     """Who may break the glass; empty where nobody may."""
     now: datetime | None = None
@@ -78,7 +80,7 @@ def _said(shown: Shown) -> list[words_fixes.Said]:
     said = [words_fixes_message.asked_by(one), words_fixes_message.words_given(one), words_fixes_message.ended_by(one)]
     if one.state is State.OFFERED:
         said += [
-            words_fixes_message.may_approve(shown.approvers) if shown.approvers else (),
+            *words_fixes_message.waits_for(shown.called),
             words_fixes_message.open_until(datetime.fromtimestamp(one.expires_ms / 1000, UTC)),
         ]
     if one.state is State.RUNNING and one.cancel_by:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from bot.approvals.may import Called
 from bot.approvals.proposal import Proposal
 from bot.render.clean import one_line
 from bot.render.subject import short
@@ -25,12 +26,12 @@ LONGEST_REASON = 500
 
 
 def asking(
-    proposal: Proposal, pressed: PressedFix, approvers: tuple[str, ...], *, alone: bool, reason_needed: bool
+    proposal: Proposal, pressed: PressedFix, called: Called, *, alone: bool, reason_needed: bool
 ) -> dict[str, Any]:
     """For somebody who may ask for it. Nothing has been asked yet."""
     rules = proposal.rules
     decides = words_fixes_plan.who_decides(rules.needed, requester_counts=rules.requester_counts, alone=alone)
-    who = [section(decides), *([] if alone else lines(words_fixes_message.may_approve(approvers)))]
+    who = [section(decides), *([] if alone else lines(*words_fixes_message.waits_for(called)))]
     submit = words_fixes_plan.RUN_IT if alone else words_fixes_plan.ASK_FOR_IT
     parts = [*plan_blocks(proposal.plan), header(words_fixes_plan.WHO), *who, _reason(needed=reason_needed)]
     return _view(ASK_VIEW, parts, words_fixes_plan.PLAN_TITLE, submit=submit, metadata=pressed.dump())

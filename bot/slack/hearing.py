@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import Enum
@@ -24,6 +24,8 @@ OLDEST = timedelta(hours=12)
 _SPOKEN = frozenset({None, "bot_message", "file_share", "me_message", "thread_broadcast"})
 _MOST_TEXT = 60_000
 """Characters read of a message, its blocks and attachments together: somebody may paste 10 MB."""
+TO_US = "to us"
+"""In place of an edit's moment: what is said to the bot itself stands for itself, too."""
 _STOP = re.compile(
     r"^\W*(?:aksbot\W+)?(?:please\W+)?(?:stop|be quiet|quiet|shut up|silence)(?:\W+(?:please|it))?\W*$", re.IGNORECASE
 )
@@ -98,6 +100,10 @@ class Said:
     def asks_for_silence(self) -> bool:
         return asks_for_silence(self.text)
 
+    @property
+    def to_us(self) -> bool:
+        return self.edited == TO_US
+
     def as_json(self) -> str:
         return json.dumps(asdict(self))
 
@@ -131,9 +137,9 @@ def read(body: Body, me: Me, now: float) -> Said | Ignored:
     text, files = _words(message), attached(message)
     if not text.strip() and not files:
         return Ignored.EMPTY
-    if me.user and f"<@{me.user}" in str(message.get("text") or "")[:_MOST_TEXT]:
+    if me.user and me.user in _MENTION.findall(str(message.get("text") or "")[:_MOST_TEXT]):
         return Ignored.TO_US
-    app = str(message.get("app_id") or message.get("bot_id") or "") if message.get("bot_id") else ""
+    app = _app(message)
     profile = message.get("bot_profile") or {}
     thread_ts = message.get("thread_ts")
     return Said(
@@ -156,9 +162,44 @@ def names(body: Body, said: Said) -> tuple[str, str]:
     return f"event {body.get('event_id') or said.turn}", f"message {said.team} {said.channel} {said.ts} {said.edited}"
 
 
+def original(said: Said) -> str:
+    """The name of the message that was changed."""
+    return f"message {said.team} {said.channel} {said.ts} "
+
+
+def taken_back(body: Body) -> Said | None:
+    """What is left of a message that somebody has deleted: nothing. One with replies stays as a tombstone."""
+    event = body["event"]
+    changed = event.get("message") or {}
+    if event.get("subtype") == "message_deleted":
+        ts = event.get("deleted_ts")
+    else:
+        ts = changed.get("ts") if changed.get("subtype") == "tombstone" else None
+    if not ts or not event.get("channel"):
+        return None
+    return Said(str(body["team_id"]), str(event["channel"]), str(ts), "", edited=str(event.get("ts") or "gone"))
+
+
+def latest(turn: Sequence[Said]) -> list[Said]:
+    """Each message of a turn as it reads now, without those that were taken back."""
+    versions: dict[str, Said] = {}
+    for one in turn:
+        before = versions.get(one.ts)
+        if before is None or one.edited >= before.edited:
+            versions[one.ts] = one
+    return [one for one in versions.values() if one.text.strip() or one.files]
+
+
 def _is_own(message: Mapping[str, Any], me: Me) -> bool:
     ours = ((me.user, "user"), (me.bot, "bot_id"), (me.app, "app_id"))
     return any(mine and message.get(name) == mine for mine, name in ours)
+
+
+def _app(message: Mapping[str, Any]) -> str:
+    """Which app speaks; nobody's name is no person's either, so what comes without a user is an app's."""
+    if message.get("bot_id") or message.get("subtype") == "bot_message" or not message.get("user"):
+        return str(message.get("app_id") or message.get("bot_id") or f"named {message.get('username') or 'nothing'}")
+    return ""
 
 
 def _words(message: Mapping[str, Any]) -> str:

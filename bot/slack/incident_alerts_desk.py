@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from bot.incidents.alerts import Alert
 from bot.incidents.model import Sighting
 from bot.jobs.request import Place
+from bot.policy.look import is_shown_in
 from bot.policy.model import Policy
 from bot.slack import words_incidents as said
 from bot.slack.hearing import Said
@@ -20,10 +21,12 @@ from bot.slack.rich import blocks as rich_blocks
 from bot.slack.rich import preformatted
 from bot.slack.speaker import Speaker, Where
 from bot.slack.words import cut
+from bot.triage.recognise import Recognition
 
 log = logging.getLogger(__name__)
 
 _SHOWN = 1200
+_PART = "alert"
 APP = "aksbot-alerts"
 """Who has said it; nobody needs to allow it, since it has shown the secret."""
 
@@ -41,26 +44,47 @@ class AlertsDesk:
     async def _alert(self, task: Task) -> None:
         """`text` is the alert. One about an incident that is open already is counted there and not posted."""
         alert, team = Alert.from_json(task.text), task.place.team
-        seen = await self._desk.recognised(alert.text)
-        known = await self._keeper.known(team, seen)
+        seen = await self._desk.recognised(alert.text, alert.chosen)
         if alert.over:
-            if known:
-                # Who sends alerts knows that a condition is over; whether the cause is gone, a check says.
-                await self._keeper.look_soon(team, known, alert.id)
+            await self._look_whether_it_is_over(team, seen)
             return
-        if known:
+        known = await self._keeper.known(team, seen)
+        if known and not await self._is_posted(team, alert):
             why = f"{alert.source}: {alert.title}"
             now_ms = int(datetime.now(UTC).timestamp() * 1000)
             sighting = Sighting(alert.id, known.cluster, seen.codes, why, known.home, known.message_ts, now_ms)
             await self._keeper.report(team, sighting, task.me)
             return
-        channel = self._policy.channels.channel_for(seen.cluster)
-        if channel is None:
-            log.warning("an alert was dropped: the policy names no channel for %s", seen.cluster or "it")
+        if await self._desk.is_muted(team, seen):
+            log.info("an alert about %s was not posted: it is muted", seen.cluster)
             return
-        posted, _ = await self._speaker.once(_where(team, channel, alert), "alert", _message(alert))
+        channel = self._channel_for(seen)
+        if channel is None:
+            log.warning("an alert was dropped: the policy names no channel where %s is shown", seen.cluster or "it")
+            return
+        posted, _ = await self._speaker.once(_where(team, channel, alert), _PART, _message(alert))
         one = Said(team, posted.channel, posted.ts, alert.text, app=APP, app_name=alert.source)
         await self._desk.act(one, seen, task.me)
+
+    def _channel_for(self, seen: Recognition) -> str | None:
+        """The first that the policy names; but nothing is shown of a cluster where nobody may look at it."""
+        named = (seen.cluster,) if seen.cluster else seen.choices
+        for channel in self._policy.channels.channels_for(seen.cluster):
+            if all(is_shown_in(self._policy.look, channel, one) for one in named):
+                return channel
+        return None
+
+    async def _look_whether_it_is_over(self, team: str, seen: Recognition) -> None:
+        """Who sends alerts knows that a condition is over; whether the cause is gone, a check says.
+
+        What is over reads like nothing, so the cluster says which incident it was; one check looks at them all.
+        """
+        if seen.cluster and (known := await self._keeper.open_of(team, seen.cluster)):
+            await self._keeper.look_soon(team, known)
+
+    async def _is_posted(self, team: str, alert: Alert) -> bool:
+        """Whether a try before this one has said it, and the incident that is known may be its own, half begun."""
+        return await self._speaker.standing(_where(team, "", alert), _PART) is not None
 
 
 def _where(team: str, channel: str, alert: Alert) -> Where:

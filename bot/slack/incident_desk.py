@@ -9,14 +9,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.checked import checked_codes
-from bot.incidents.model import How, Sighting, Spot
+from bot.incidents.model import How, Incident, Sighting, Spot
 from bot.jobs.request import Place
 from bot.policy.look import Allowed, Asker, may_look
 from bot.policy.model import Policy
 from bot.slack import incident_blocks, replies
 from bot.slack import words_incidents as said
 from bot.slack.gate import Gate
-from bot.slack.hearing import Said
+from bot.slack.hearing import Said, latest
 from bot.slack.incident_keeper import IncidentKeeper
 from bot.slack.incident_places import Places
 from bot.slack.incident_tasks import Do, Task
@@ -33,8 +33,10 @@ from runbooks.library import Library
 
 log = logging.getLogger(__name__)
 
-_OVER = ("it is over", "it may be over")
+_OVER = ("it is over", "it seems over", "it may be over")
 """Reasons of triage for silence that hold for all that was said in the same breath."""
+_SHORT = 200
+"""Characters of a last word; in a log much may be resolved."""
 _MOST_READ = 20
 """Messages of a turn that are looked at one by one."""
 
@@ -71,18 +73,19 @@ class IncidentDesk:
         team, channel, whose = task.of
         texts = await self._turns.take(task.text, (team, channel, whose))
         if texts:
-            turn = [Said.from_json(one) for one in texts]
-            await self.consider(turn, task.me)
+            turn = latest([Said.from_json(one) for one in texts])
+            if turn:
+                await self.consider(turn, task.me)
             # An app's words are wanted once somebody allows it.
-            await self._turns.done(task.text, keep=bool(turn[0].app))
+            await self._turns.done(task.text, keep=bool(turn and turn[0].app))
 
     async def consider(self, turn: Sequence[Said], me: str) -> None:
         """One turn: what it speaks of, and what follows."""
         first = min(turn, key=lambda one: one.ts)
-        here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else None
-        if here and (first.app or here.silenced or any(one.asks_for_silence for one in turn)):
-            if not first.app and not here.silenced:
-                await self._keeper.silence(first.team, here, Spot(first.channel, first.spot.thread_ts))
+        here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else []
+        if first.thread_ts and await self._is_silent(turn, first, here, me):
+            return
+        if here and first.app:
             return
         fleet = await self._places.fleet()
         text, seen = self._read([one.text for one in turn], fleet.names)
@@ -94,19 +97,41 @@ class IncidentDesk:
             around = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
             where = self._recogniser.recognise(text, fleet.names, around)
             seen = replace(seen, cluster=where.cluster, cluster_by=where.cluster_by, choices=where.choices)
-        if here and seen.cluster in (None, here.cluster):
+        if here and seen.cluster in (None, *(one.cluster for one in here)):
             return  # people talk about it in its own thread
         await self.act(first, seen, me)
+
+    async def _is_silent(self, turn: Sequence[Said], first: Said, here: Sequence[Incident], me: str) -> bool:
+        """Whether somebody wants nothing of us in this thread. What goes on in another thread goes on there."""
+        at_home = [one for one in here if one.home == first.spot]
+        stops = [one for one in turn if one.asks_for_silence and not one.app]
+        if not stops:
+            silenced = bool(at_home) and all(one.silenced for one in at_home)
+            return silenced or await self._incidents.is_hushed(first.team, first.spot)
+        if at_home:
+            await self._keeper.silence(first.team, at_home, first.spot)
+            return True
+        await self._incidents.hush(first.team, first.spot)
+        if here or any(one.to_us for one in stops):
+            await self._telling.once_where_possible(_where(first, me), "silenced", replies.only(said.SILENCED))
+        return True
 
     def _read(self, texts: Sequence[str], names: FleetNames) -> tuple[str, Recognition]:
         """What a turn is about: as a whole, or, where small talk drowns it, the message that says most."""
         text = "\n".join(texts)
         whole = self._recogniser.recognise(text, names)
+        if len(texts) > 1 and (over := self._is_over(texts[-1])):
+            return text, replace(whole, certainty=Certainty.QUIET, suspects=(), because=over)
         if whole.certainty is not Certainty.QUIET or len(texts) == 1 or whole.because.startswith(_OVER):
             return text, whole
         each = [(one, self._recogniser.recognise(one, names)) for one in texts[:_MOST_READ]]
         loud = [one for one in each if one[1].certainty is not Certainty.QUIET]
         return max(loud, key=lambda one: one[1].odds, default=(text, whole))
+
+    def _is_over(self, last: str) -> str:
+        """Why the last word of a turn takes back what stands before it, however loud that is."""
+        reasons = (one for one in self._together.against(last) if one.name in _OVER)
+        return next((f"{one.name}: {one.found}" for one in reasons), "") if len(last) <= _SHORT else ""
 
     async def _may_open_files(self, first: Said, text: str) -> bool:
         """Nobody's files are fetched where nothing is read, or where the words say already that it is none of ours."""
@@ -122,9 +147,16 @@ class IncidentDesk:
         channels = self._policy.channels
         return channels.reads_everything or channels.reads((await self._places.channel(first.channel)).name)
 
-    async def recognised(self, text: str) -> Recognition:
-        """What an alert is about; it has nothing around it."""
-        return self._recogniser.recognise(text, (await self._places.fleet()).names)
+    async def recognised(self, text: str, chosen: str) -> Recognition:
+        """What an alert is about, as a whole or by its words alone; it has nothing around it."""
+        names = (await self._places.fleet()).names
+        whole = self._recogniser.recognise(text, names)
+        if whole.because.startswith(_OVER):
+            return whole
+        words = self._recogniser.recognise(chosen, names)
+        if words.certainty is Certainty.QUIET or (whole.certainty is not Certainty.QUIET and whole.odds >= words.odds):
+            return whole
+        return replace(words, cluster=whole.cluster, cluster_by=whole.cluster_by, choices=whole.choices)
 
     async def _may_speak(self, first: Said, me: str) -> bool:
         channels = self._policy.channels
@@ -134,6 +166,7 @@ class IncidentDesk:
             return True
         known = await self._incidents.is_alert_app(first.team, first.app)
         if known is None and channels.ask_about_apps:
+            await self._incidents.waits(first.team, first.app, first.turn)
             await self._ask_about(first, me)
         return bool(known)
 
@@ -169,10 +202,14 @@ class IncidentDesk:
         """Whether the bot may speak of this cluster to these people, and nobody has muted it."""
         if not self._policy.channels.speaks_of(cluster):
             return False
-        if not await self._may_see(first, cluster, me):
-            return False
-        muted = await self._incidents.mutes(first.team, _now_ms())
-        return not any(one.code in (code, "*") and one.cluster.lower() == cluster.lower() for one in muted)
+        return await self._may_see(first, cluster, me) and not await self._mutes(first.team, cluster, code)
+
+    async def is_muted(self, team: str, seen: Recognition) -> bool:
+        return bool(seen.cluster and seen.codes and await self._mutes(team, seen.cluster, seen.codes[0]))
+
+    async def _mutes(self, team: str, cluster: str, code: str) -> bool:
+        muted = await self._incidents.mutes(team, _now_ms())
+        return any(one.code in (code, "*") and one.cluster.lower() == cluster.lower() for one in muted)
 
     async def _may_see(self, first: Said, cluster: str, me: str) -> bool:
         if first.app:
@@ -189,8 +226,9 @@ class IncidentDesk:
         choices = [one for one in seen.choices if await self._is_ours(first, one, code, me)]
         if seen.choices and not choices:
             return
+        here = f"which {first.team} {first.channel} {first.spot.thread_ts}"
         key = f"which {first.team} {first.channel} {code} {' '.join(choices)} {int(time.time() // 3600)}"
-        if not await self._incidents.claim(key, first.id):
+        if not (await self._incidents.claim(here, first.id) and await self._incidents.claim(key, first.id)):
             return
         if choices:
             message = incident_blocks.offer(title, code, first.id, choices)
@@ -221,8 +259,10 @@ class IncidentDesk:
         if incident is None:
             where = Where(task.id, task.place, datetime.now(UTC))
             await self._telling.once_where_possible(where, "gone", replies.only(said.GONE))
-        elif not incident.silenced:
-            await self._keeper.silence(team, incident, Spot(task.place.channel, task.place.thread_ts or ""))
+        else:
+            spot = Spot(task.place.channel, task.place.thread_ts or "")
+            others = [one for one in await self._incidents.told_in(team, spot) if one.home == spot]
+            await self._keeper.silence(team, [incident, *(one for one in others if one.id != incident.id)], spot)
 
 
 def _sighting(first: Said, cluster: str, seen: Recognition) -> Sighting:

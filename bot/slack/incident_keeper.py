@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
 from bot.incidents.joining import Joined, join
 from bot.incidents.model import Book, How, Incident, Sighting, Spot, State, silenced
@@ -55,6 +56,11 @@ class IncidentKeeper:
         book = await self._incidents.book(team, seen.cluster)
         return next((one for one in book.incidents if not one.is_closed and one.speaks_of(seen.codes)), None)
 
+    async def open_of(self, team: str, cluster: str) -> Incident | None:
+        """The latest incident of a cluster that is not over."""
+        book = await self._incidents.book(team, cluster)
+        return next((one for one in reversed(book.incidents) if not one.is_closed), None)
+
     async def report(self, team: str, sighting: Sighting, user: str) -> Joined:
         """Join it to its incident; where that is new, or back, check the cluster."""
         joined = await self._incidents.change(team, sighting.cluster, lambda book: join(book, sighting))
@@ -95,14 +101,10 @@ class IncidentKeeper:
 
     async def _show_soon(self, team: str, incident: Incident, *, patience: int = 1) -> None:
         """Several changes within seconds are one edit."""
-        now = time.time()
-        together_s = self._spans.together.total_seconds() * patience
-        then = (now // together_s + 1) * together_s
-        name = f"{JOB}{incident.id}-show-{int(then * 1000)}"
+        name, after_s = self._soon(f"{JOB}{incident.id}-show", self._spans.together * patience)
         place = Place(team, incident.home.channel, "")
-        await self._queue.submit(
-            Task(name, Do.SHOW, place, cluster=incident.cluster, incident=incident.id), after_s=then - now
-        )
+        task = Task(name, Do.SHOW, place, cluster=incident.cluster, incident=incident.id)
+        await self._queue.submit(task, after_s=after_s)
 
     async def _show(self, task: Task) -> None:
         book = await self._incidents.book(task.place.team, task.cluster)
@@ -144,14 +146,18 @@ class IncidentKeeper:
             task = Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=number)
             await self._queue.submit(task, after_s=self._spans.looks_again[number].total_seconds())
 
-    async def look_soon(self, team: str, incident: Incident, because: str) -> None:
-        """Somebody says that it is over."""
-        place = Place(team, incident.home.channel, "")
-        last = len(self._spans.looks_again)
-        name = f"{JOB}{incident.id}-look-{because}"
-        await self._queue.submit(
-            Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=last)
-        )
+    async def look_soon(self, team: str, incident: Incident) -> None:
+        """Somebody says that it is over. However many alerts end within seconds, that is one look."""
+        name, after_s = self._soon(f"{JOB}{incident.id}-look", self._spans.together * _LATER)
+        place, last = Place(team, incident.home.channel, ""), len(self._spans.looks_again)
+        task = Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=last)
+        await self._queue.submit(task, after_s=after_s)
+
+    def _soon(self, name: str, together: timedelta) -> tuple[str, float]:
+        """The job for all that comes until then, and how long that is."""
+        now, together_s = time.time(), together.total_seconds()
+        then = (now // together_s + 1) * together_s
+        return f"{name}-{int(then * 1000)}", then - now
 
     async def _look_again(self, task: Task) -> None:
         """Whether it is over. Nobody hears of it unless something has changed."""
@@ -168,13 +174,15 @@ class IncidentKeeper:
         else:
             await self.observed(team, outcome.diagnosis)
 
-    async def silence(self, team: str, incident: Incident, spot: Spot) -> None:
-        """Whoever wants it. Said once, in the thread where it was wanted."""
-        await self._incidents.change(team, incident.cluster, lambda book: (silenced(book, incident.id), None))
-        book = await self._incidents.book(team, incident.cluster)
-        await self._telling.hush(team, book, book.get(incident.id) or incident)
-        where = self._telling.where(team, incident, spot)
-        await self._telling.once_where_possible(where, f"silenced-{incident.rounds}", replies.only(said.SILENCED))
+    async def silence(self, team: str, those: Sequence[Incident], spot: Spot) -> None:
+        """All that is told in this thread, whoever wants it. Said once, there."""
+        for incident in those:
+            await self._incidents.change(team, incident.cluster, partial(_silenced, name=incident.id))
+            book = await self._incidents.book(team, incident.cluster)
+            await self._telling.hush(team, book, book.get(incident.id) or incident)
+        where = self._telling.where(team, those[0], spot)
+        part = f"silenced-{those[0].rounds}"
+        await self._telling.once_where_possible(where, part, replies.only(said.SILENCED))
 
     async def is_silenced(self, request: CheckRequest) -> bool:
         """Whether nobody wants to hear the answer that an incident asked for."""
@@ -198,6 +206,10 @@ class _Nobody:
     async def failed(self, request: CheckRequest, problem: Problem) -> None: ...
 
     async def gave_up(self, request: CheckRequest, problem: Problem) -> None: ...
+
+
+def _silenced(book: Book, *, name: str) -> tuple[Book, None]:
+    return silenced(book, name), None
 
 
 def _home(book: Book, incident: Incident) -> Incident:

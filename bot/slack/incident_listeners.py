@@ -63,30 +63,32 @@ class IncidentListeners:
         """Kept until its turn closes. What could not be kept is not acknowledged: Slack says it again."""
         me = hearing.Me(context.bot_user_id or "", context.bot_id or "", str(body.get("api_app_id") or ""))
         heard_here = hearing.read(body, me, time.time())
-        if isinstance(heard_here, hearing.Ignored):
-            self._metrics.heard.labels(heard_here.name.lower()).inc()
-            return None
-        self._metrics.heard.labels("message").inc()
+        name = heard_here.name.lower() if isinstance(heard_here, hearing.Ignored) else "message"
+        self._metrics.heard.labels(name).inc()
         try:
-            await self._hear(body, heard_here, me)
+            if not isinstance(heard_here, hearing.Ignored):
+                await self._hear(body, heard_here, me)
+            elif gone := hearing.taken_back(body):
+                await self._turns.amend(hearing.names(body, gone), hearing.original(gone), gone.as_json())
         except StoreAway as away:
             log.warning("a message was not taken in: %s", away)
             return BoltResponse(status=503)
         return None
 
     async def _hear(self, body: Body, one: hearing.Said, me: hearing.Me) -> None:
+        names = hearing.names(body, one)
+        if one.edited and await self._turns.amend(names, hearing.original(one), one.as_json()):
+            return  # nobody has read the first version yet, and now nobody will
         lasts = self._spans.turn if one.takes_turns else timedelta()
-        kept = await self._turns.hear(hearing.names(body, one), one.turn, one.of, one.as_json(), lasts)
+        kept = await self._turns.hear(names, one.turn, one.of, one.as_json(), lasts)
         if kept.needs_job:
             place = Place(one.team, one.channel, one.user or me.user)
             task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=one.of)
             await self._queue.submit(task, after_s=lasts.total_seconds())
 
     async def silence_wanted(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
-        """`@aksbot stop` in a thread."""
+        """`@aksbot stop` in a thread, from anyone."""
         event, me = body["event"], context.bot_user_id or ""
-        if heard.is_stranger(body):
-            return None
         one = hearing.Said(
             str(body["team_id"]),
             str(event["channel"]),
@@ -94,7 +96,7 @@ class IncidentListeners:
             str(event.get("text") or ""),
             str(event.get("user") or ""),
             thread_ts=str(event["thread_ts"]),
-            edited="stop",
+            edited=hearing.TO_US,
         )
         try:
             await self._hear(body, one, hearing.Me(me, "", ""))

@@ -14,7 +14,7 @@ from bot.slack import words_incidents as said
 from bot.slack.asks import Ask, What
 from bot.slack.blocks import AnswerMessages
 from bot.slack.calls import Refused
-from bot.slack.gate import Gate
+from bot.slack.gate import Gate, name_of
 from bot.slack.hearing import Said
 from bot.slack.incident_desk import IncidentDesk
 from bot.slack.incident_places import Places
@@ -77,8 +77,11 @@ class IncidentPeopleDesk:
         line = (said.allowed if yes else said.refused)(task.cluster)
         mark = Mark(f"app-{place.channel}-{task.code}", "ask")
         await self._voice.change(Posted(place.channel, task.text), incident_blocks.done_by(line, place.user), mark)
-        if yes and (kept := await self._turns.kept(task.incident)):
-            await self._desk.consider([Said.from_json(one) for one in kept], task.me)
+        if not yes:
+            return
+        for turn in dict.fromkeys((*await self._incidents.waited(place.team, task.code), task.incident)):
+            if kept := await self._turns.kept(turn):
+                await self._desk.consider([Said.from_json(one) for one in kept], task.me)
 
     # -- channels ---------------------------------------------------------------------------------------------
 
@@ -127,21 +130,26 @@ class IncidentPeopleDesk:
         if refused:
             await self._reply(task, refused)
             return
-        mute = replace(mute, by=task.place.user)
+        mute = replace(mute, cluster=name_of(mute.cluster), by=task.place.user)
+        fleet = await self._places.fleet()
+        if fleet.members and not any(one.name.lower() == mute.cluster.lower() for one in fleet.members):
+            await self._reply(task, replies.only(said.cannot_mute(said.no_such_cluster(mute.cluster))))
+            return
         await self._incidents.mute(task.place.team, mute)
         until = datetime.fromtimestamp(mute.until_ms / 1000, UTC)
         line = said.is_muted(mute.code, mute.cluster, until, mute.reason)
         await self._openly(task, incident_blocks.done_by(line, mute.by))
 
     async def _unmute(self, task: Task, rest: str) -> None:
-        code, _, cluster = rest.replace("`", "").strip().partition(" ")
+        code, _, typed = rest.replace("`", "").strip().partition(" ")
+        cluster = name_of(typed)
         refused = await self._gate.refusal(task.place, cluster) if cluster else None
         if refused:
             await self._reply(task, refused)
-        elif await self._incidents.unmute(task.place.team, code, cluster.strip()):
-            await self._openly(task, replies.only(said.unmuted(code, cluster.strip())))
+        elif await self._incidents.unmute(task.place.team, code, cluster):
+            await self._openly(task, replies.only(said.unmuted(code, cluster)))
         else:
-            await self._reply(task, replies.only(said.was_not_muted(code, cluster.strip())))
+            await self._reply(task, replies.only(said.was_not_muted(code, cluster)))
 
     async def _list(self, task: Task) -> None:
         viewer = await self._gate.viewer(task.place)

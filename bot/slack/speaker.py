@@ -22,7 +22,11 @@ from bot.store.state import Posted, Posting, State
 log = logging.getLogger(__name__)
 
 NOT_IN_CHANNEL = frozenset({"channel_not_found", "not_in_channel"})
-NO_PLACE = NOT_IN_CHANNEL | {"is_archived", "restricted_action", "thread_not_found", "messages_tab_disabled"}
+_RESTRICTED = frozenset(
+    f"restricted_action{kind}"
+    for kind in ("", "_read_only_channel", "_thread_only_channel", "_non_threadable_channel", "_thread_locked")
+)
+NO_PLACE = NOT_IN_CHANNEL | _RESTRICTED | {"is_archived", "thread_not_found", "messages_tab_disabled"}
 """Here nothing can be said, now or later."""
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"})
 _URL_GONE = frozenset({"used_url", "expired_url", "no_service", "is_archived"})

@@ -84,7 +84,7 @@ class WatchDesk:
             await self._reply(task, viewer)
             return
         now = _now_ms()
-        there = [one for one in await self._watches.all_of(task.place.team) if viewer.may_see(one.name)]
+        there = [one for one in await self._watches.all_of(task.place.team, now) if viewer.may_see(one.name)]
         lasting = [(one, timedelta(milliseconds=now - one.began_ms)) for one in there]
         await self._reply(task, watch_blocks.listed(lasting) if lasting else replies.only(said.NONE))
 
@@ -94,7 +94,7 @@ class WatchDesk:
             await self._reply(task, refused)
             return
         target = await find(cluster, self._arm, timeout_s=_FIND_S)
-        others = [one for one in await self._watches.all_of(task.place.team) if one.id != task.id]
+        others = [one for one in await self._watches.all_of(task.place.team, _now_ms()) if one.id != task.id]
         if any(_is_same(one, target, task.place) for one in others):
             await self._reply(task, replies.only(said.known(target.name)))
         elif len(others) >= MOST:

@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.approvals.may import Barred, Barrier
 from bot.approvals.moves import NotMoved, Why
 from bot.approvals.proposal import End, Person
+from bot.policy.fixes import Freeze
 from bot.slack.words import code, plain
 from handlers.remedy.plan import Forbidden, Plan
 
@@ -85,9 +86,10 @@ def barred(one: Barred, cluster: str, remedy: str) -> Forbidden:
 
 
 def _frozen(one: Barred) -> str:
-    freeze = one.freeze
-    if freeze is None:
-        return "fixes are frozen now"
+    return freeze_is_on(one.freeze) if one.freeze else "fixes are frozen now"
+
+
+def freeze_is_on(freeze: Freeze) -> str:
     return f"the freeze “{freeze.name}” is on ({freeze.since:%H:%M} to {freeze.until:%H:%M} {freeze.timezone})"
 
 

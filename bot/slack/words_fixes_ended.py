@@ -11,6 +11,10 @@ def stale(changes: tuple[str, ...]) -> str:
     return "The world has moved since the plan was made: " + "; ".join(changes)
 
 
+def half_way(why: str) -> str:
+    return f"The world has moved, and this stopped half way; what was done before stays: {why}"
+
+
 def fixed(plan: Plan, verdict: str) -> str:
     return f"Before: {plan.verify.code}. After: it is gone. The cluster now: {verdict}"
 

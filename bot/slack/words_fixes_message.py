@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from bot.approvals.may import Called
 from bot.approvals.proposal import End, Person, Proposal, State
 from bot.render.verdict import count
+from bot.slack import words, words_fixes
 from bot.slack.words import code, plain, span
 from bot.slack.words_fixes import END_WORDS, LONGEST, Moment, Said, name, people, person
 from handlers.remedy.plan import Plan
@@ -73,6 +75,16 @@ def words_given(one: Proposal) -> Said:
 
 def may_approve(names: tuple[str, ...]) -> Said:
     return ("Who may approve: ", *people(names))
+
+
+def waits_for(called: Called) -> list[Said]:
+    """Whoever is named here is called."""
+    said: list[Said] = [may_approve(called.approvers)] if called.approvers else []
+    if called.freeze:
+        said.append((words.sentence(f"{words_fixes.freeze_is_on(called.freeze)}: nobody can approve it now"),))
+    if called.glass:
+        said.append(("Who may break the glass: ", *people(called.glass)))
+    return said
 
 
 def open_until(moment: datetime) -> Said:

@@ -159,6 +159,10 @@ def cannot_mute(why: str) -> str:
     return f"I cannot mute that: {plain(why, 300)}. {MUTE_USAGE}"
 
 
+def no_such_cluster(cluster: str) -> str:
+    return f"there is no cluster {cluster[:80]}; /aks clusters lists them"
+
+
 def nobody_may_mute(ask: str) -> str:
     return f"I cannot mute that: the policy lets nobody mute anything. Ask {plain(ask, 200)}."
 

@@ -50,6 +50,12 @@ redis.call('SREM', KEYS[2], ARGV[1])
 return 1
 """
 
+_LET_GO = """
+if redis.call('HGET', KEYS[1], 'owner') == ARGV[1] then redis.call('DEL', KEYS[1]) end
+redis.call('SREM', KEYS[2], ARGV[1])
+return 1
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class HeldBy:
@@ -66,6 +72,7 @@ class Executions:
         self._hold = redis.register_script(_HOLD)
         self.saving = redis.register_script(_SAVE)
         self._free = redis.register_script(_FREE)
+        self._let_go = redis.register_script(_LET_GO)
 
     async def hold(self, execution: Execution) -> RedisLedger | HeldBy:
         """Take the cluster for this fix, or carry on with it in place of a worker that is gone."""
@@ -83,11 +90,16 @@ class Executions:
         return _read(name, str(text)) if text else None
 
     async def running(self) -> AsyncIterator[str]:
-        """The names of those that have begun and not ended."""
+        """The names of those that have begun and not ended: each holds its cluster.
+
+        What does not hold it any more can save nothing, so it is over, whoever forgot to say so.
+        """
         with reachable():
             names = await self.redis.smembers(keys.EXECUTING)
         for name in sorted(str(one) for one in names):
-            yield name
+            here = await self.load(name)
+            if here and await self.holder(here.plan.cluster) == name:
+                yield name
 
     async def holder(self, cluster: str) -> str | None:
         """Which fix holds a cluster."""
@@ -100,6 +112,11 @@ class Executions:
         with reachable():
             await self._free(keys=[keys.held(ledger.cluster), keys.EXECUTING], args=[ledger.execution, ledger.fence])
 
+    async def let_go(self, execution: str, cluster: str) -> None:
+        """The same, of one that has ended without anybody who holds it."""
+        with reachable():
+            await self._let_go(keys=[keys.held(cluster), keys.EXECUTING], args=[execution])
+
 
 @dataclass(frozen=True, slots=True)
 class RedisLedger:
@@ -109,6 +126,13 @@ class RedisLedger:
     execution: str
     cluster: str
     fence: str
+
+    async def must_be_ours(self) -> None:
+        """Raises NotOurs when another worker has taken over."""
+        with reachable():
+            owner, fence = await self.store.redis.hmget(keys.held(self.cluster), "owner", "fence")
+        if (owner, fence) != (self.execution, self.fence):
+            raise NotOurs(f"another worker carries on with {self.execution}")
 
     async def save(self, execution: Execution) -> None:
         names = [keys.held(self.cluster), keys.execution(self.execution), keys.EXECUTING]

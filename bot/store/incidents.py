@@ -17,6 +17,8 @@ from bot.store.away import StoreAway, reachable
 T = TypeVar("T")
 
 _TRIES = 200
+_MOST_WAIT = 50
+"""Posts of an app that nobody has decided about yet."""
 
 _WRITE = """
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
@@ -54,21 +56,29 @@ class Incidents:
         raise StoreAway("so many write to this cluster's incidents at once that none gets through")
 
     async def speaks_in(self, team: str, spot: Spot, cluster: str) -> None:
-        """This thread is about a cluster's incident."""
+        """This thread is about a cluster's incident; it may be about several clusters."""
+        name = keys.incident_thread(team, spot.channel, spot.thread_ts)
         with reachable():
-            name = keys.incident_thread(team, spot.channel, spot.thread_ts)
-            await self._redis.set(name, cluster, ex=keys.INCIDENT_TTL)
+            async with self._redis.pipeline(transaction=True) as together:
+                together.sadd(name, cluster)
+                together.expire(name, keys.INCIDENT_TTL)
+                await together.execute()
 
-    async def cluster_of(self, team: str, spot: Spot) -> str | None:
-        """The cluster of whose incident a thread speaks."""
+    async def told_in(self, team: str, spot: Spot) -> list[Incident]:
+        """The incidents of a thread."""
         with reachable():
-            found = await self._redis.get(keys.incident_thread(team, spot.channel, spot.thread_ts))
-        return str(found) if found else None
+            clusters = await self._redis.smembers(keys.incident_thread(team, spot.channel, spot.thread_ts))
+        books = [await self.book(team, str(one)) for one in sorted(clusters)]
+        return [one for book in books for one in book.incidents if one.is_told_in(spot)]
 
-    async def told_in(self, team: str, spot: Spot) -> Incident | None:
-        """The incident of a thread."""
-        cluster = await self.cluster_of(team, spot)
-        return (await self.book(team, cluster)).told_in(spot) if cluster else None
+    async def hush(self, team: str, spot: Spot) -> None:
+        """Somebody wants nothing of us in a thread that is no incident's."""
+        with reachable():
+            await self._redis.set(keys.hushed_thread(team, spot.channel, spot.thread_ts), "1", ex=keys.INCIDENT_TTL)
+
+    async def is_hushed(self, team: str, spot: Spot) -> bool:
+        with reachable():
+            return bool(await self._redis.exists(keys.hushed_thread(team, spot.channel, spot.thread_ts)))
 
     async def claim(self, what: str, who: str) -> bool:
         """Whether this one may do what is done once in a day; whoever was told so still may."""
@@ -89,6 +99,22 @@ class Incidents:
         text = json.dumps({"allowed": allowed, "by": by})
         with reachable():
             return bool(await self._redis.hsetnx(keys.alert_apps(team), app, text))
+
+    async def waits(self, team: str, app: str, turn: str) -> None:
+        """A post that is to be read once its app is allowed: the latest ones."""
+        key = keys.app_waits(team, app)
+        with reachable():
+            async with self._redis.pipeline(transaction=True) as together:
+                together.lrem(key, 0, turn)
+                together.rpush(key, turn)
+                together.ltrim(key, -_MOST_WAIT, -1)
+                together.expire(key, keys.TURN_TTL)
+                await together.execute()
+
+    async def waited(self, team: str, app: str) -> list[str]:
+        """The turns that wait, in the order in which they came."""
+        with reachable():
+            return [str(one) for one in await self._redis.lrange(keys.app_waits(team, app), 0, -1)]
 
     # -- what is muted ----------------------------------------------------------------------------------------
 

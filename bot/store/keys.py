@@ -131,8 +131,8 @@ def audit_aside(at_ms: int) -> tuple[str, str]:
 
 
 def tries(cluster: str, remedy: str, target: str) -> str:
-    """A set: the tries of one fix that have not worked lately."""
-    return f"{PREFIX}tries:{_short(' '.join([cluster, remedy, target]).lower())}"
+    """A sorted set: the tries of one fix that have not worked lately, by when they were over."""
+    return f"{PREFIX}tried:{_short(' '.join([cluster, remedy, target]).lower())}"
 
 
 def held(cluster: str) -> str:
@@ -181,8 +181,18 @@ def incidents(team: str, cluster: str) -> str:
 
 
 def incident_thread(team: str, channel: str, thread_ts: str) -> str:
-    """The cluster of whose incident a thread speaks."""
-    return f"{PREFIX}incident-thread:{team}:{channel}:{thread_ts}"
+    """A set: the clusters of whose incidents a thread speaks."""
+    return f"{PREFIX}incident-clusters:{team}:{channel}:{thread_ts}"
+
+
+def hushed_thread(team: str, channel: str, thread_ts: str) -> str:
+    """Set while the bot says nothing by itself in a thread that is no incident's."""
+    return f"{PREFIX}hushed-thread:{team}:{channel}:{thread_ts}"
+
+
+def app_waits(team: str, app: str) -> str:
+    """A list: the turns of an app's posts that are read once somebody allows it."""
+    return f"{PREFIX}app-waits:{team}:{_short(app)}"
 
 
 def turn(name: str) -> str:
@@ -198,6 +208,11 @@ def turn_of(team: str, channel: str, thread_or_author: str) -> str:
 def heard(name: str) -> str:
     """In which turn a message of Slack is."""
     return f"{PREFIX}heard:{_short(name)}"
+
+
+def turn_taken(name: str) -> str:
+    """Set once somebody reads a turn: what comes now comes too late for it."""
+    return f"{PREFIX}turn-taken:{name}"
 
 
 def turn_done(name: str) -> str:

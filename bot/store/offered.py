@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 from redis.asyncio import Redis
@@ -14,6 +13,16 @@ KEPT = timedelta(days=30)
 _CRASHES_COUNTED = timedelta(hours=6)
 _PIECE_KNOWN = timedelta(days=1)
 _TOLD_WITHIN = timedelta(days=1)
+
+_NOW = """
+local t = redis.call('TIME')
+local now = t[1] + t[2] / 1000000
+"""
+_MUST_BE_TOLD = f"{_NOW} return redis.call('ZADD', KEYS[1], 'NX', now, ARGV[1])"
+_UNTOLD = f"""{_NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now - ARGV[1])
+return redis.call('ZRANGE', KEYS[1], 0, -1)
+"""
 
 _LATER = """
 local number = tonumber(redis.call('HGET', KEYS[1], 'number') or '-1')
@@ -54,6 +63,8 @@ class FixesInHand:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._later = redis.register_script(_LATER)
+        self._must_be_told = redis.register_script(_MUST_BE_TOLD)
+        self._untold = redis.register_script(_UNTOLD)
 
     async def later_piece(self, proposal: str, number: int, text: str) -> str:
         """Note that this piece is due, and learn which one is the latest: a job that the queue hands out once more,
@@ -73,7 +84,7 @@ class FixesInHand:
     async def must_be_told(self, proposal: str) -> None:
         """It has ended, and its last word is not said yet."""
         with reachable():
-            await self._redis.zadd(keys.FIXES_UNTOLD, {proposal: time.time()}, nx=True)
+            await self._must_be_told(keys=[keys.FIXES_UNTOLD], args=[proposal])
 
     async def is_told(self, proposal: str) -> None:
         with reachable():
@@ -82,8 +93,8 @@ class FixesInHand:
     async def untold(self) -> list[str]:
         """Those whose last word should still be said; where Slack takes none for a day, nobody waits for it."""
         with reachable():
-            await self._redis.zremrangebyscore(keys.FIXES_UNTOLD, 0, time.time() - _TOLD_WITHIN.total_seconds())
-            return [str(name) for name in await self._redis.zrange(keys.FIXES_UNTOLD, 0, -1)]
+            found = await self._untold(keys=[keys.FIXES_UNTOLD], args=[int(_TOLD_WITHIN.total_seconds())])
+        return [str(name) for name in found]
 
     async def crashed(self, proposal: str) -> int:
         """How often a piece of it has failed, with this time."""

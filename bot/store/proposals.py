@@ -39,6 +39,14 @@ if ARGV[4] == 'ended' then redis.call('ZREM', KEYS[2], ARGV[5]) else redis.call(
 return 1
 """
 
+_NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)"
+_COUNT = f"""{_NOW}
+redis.call('ZADD', KEYS[1], 'NX', now, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+"""
+_COUNTED = f"{_NOW} return redis.call('ZCOUNT', KEYS[1], now - ARGV[1], '+inf')"
+
 
 class Proposals:
     """Every call may raise StoreAway."""
@@ -47,6 +55,8 @@ class Proposals:
         self._redis = redis
         self._read = redis.register_script(_READ)
         self._write = redis.register_script(_WRITE)
+        self._count = redis.register_script(_COUNT)
+        self._counted = redis.register_script(_COUNTED)
 
     async def offer(self, plan: Plan, team: str, spot: Spot, rules: Rules) -> Proposal:
         """Keep a plan that people can be asked about. Nobody can guess its id."""
@@ -85,8 +95,19 @@ class Proposals:
         """Those that have not ended, the next to expire first."""
         with reachable():
             names = await self._redis.zrange(keys.proposals(team), 0, -1)
-        found = [await self.load(str(name)) for name in names]
-        return [one for one in found if one is not None and one.state is not State.ENDED]
+        found = []
+        for name in map(str, names):
+            text, _ = await self._look(name)
+            if not text:
+                await self._forget(team, name)
+            elif (one := _read(name, text)) and one.state is not State.ENDED:
+                found.append(one)
+        return found
+
+    async def _forget(self, team: str, name: str) -> None:
+        """Its time was over before anybody ended it."""
+        with reachable():
+            await self._redis.zrem(keys.proposals(team), name)
 
     async def teams(self) -> AsyncIterator[str]:
         """The workspaces that have offers."""
@@ -102,15 +123,13 @@ class Proposals:
             if proposal.end is End.FIXED:
                 await self._redis.delete(key)
             elif proposal.end in (End.NOT_FIXED, End.FAILED, End.UNVERIFIED):
-                async with self._redis.pipeline(transaction=True) as together:
-                    together.sadd(key, proposal.id)
-                    together.expire(key, COUNTED)
-                    await together.execute()
+                await self._count(keys=[key], args=[proposal.id, _ms(COUNTED)])
 
     async def failed_tries(self, plan: Plan) -> int:
         """How often this very fix was tried and has not worked lately."""
         with reachable():
-            return int(await self._redis.scard(keys.tries(plan.cluster, plan.remedy, plan.target)))
+            key = keys.tries(plan.cluster, plan.remedy, plan.target)
+            return int(await self._counted(keys=[key], args=[_ms(COUNTED)]))
 
     async def _look(self, name: str) -> tuple[str, int]:
         with reachable():

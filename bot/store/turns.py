@@ -26,9 +26,21 @@ redis.call('EXPIRE', ARGV[3] .. turn, ARGV[6])
 return {turn, how}
 """
 
+_AMEND = """
+local turn = redis.call('GET', KEYS[3])
+if not turn or redis.call('EXISTS', ARGV[2] .. turn) == 0 or redis.call('EXISTS', ARGV[3] .. turn) == 1 then
+  return 0
+end
+if redis.call('EXISTS', KEYS[1], KEYS[2]) == 0 then redis.call('RPUSH', ARGV[2] .. turn, ARGV[1]) end
+redis.call('SET', KEYS[1], turn, 'EX', ARGV[4])
+redis.call('SET', KEYS[2], turn, 'EX', ARGV[4])
+return 1
+"""
+
 _TAKE = """
 if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
 if redis.call('EXISTS', KEYS[3]) == 1 then return {} end
+redis.call('SET', KEYS[4], '1', 'EX', ARGV[2])
 return redis.call('LRANGE', KEYS[1], 0, -1)
 """
 
@@ -48,7 +60,7 @@ class Turns:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._hear = redis.register_script(_HEAR)
-        self._take = redis.register_script(_TAKE)
+        self._take, self._amend = redis.register_script(_TAKE), redis.register_script(_AMEND)
 
     async def hear(
         self, names: tuple[str, str], turn: str, of: tuple[str, str, str], text: str, lasts: timedelta
@@ -64,10 +76,21 @@ class Turns:
             found, how = await self._hear(keys=used, args=values)
         return Heard(str(found), str(how) in ("first", "again"))
 
+    async def amend(self, names: tuple[str, str], original: str, text: str) -> bool:
+        """Add another version of a message to its turn. Whether that is still open, and nobody has read it.
+
+        `original` is the name by which the message itself is known as heard.
+        """
+        used = [keys.heard(names[0]), keys.heard(names[1]), keys.heard(original)]
+        kept_s = int(keys.TURN_TTL.total_seconds())
+        with reachable():
+            return bool(await self._amend(keys=used, args=[text, keys.turn(""), keys.turn_taken(""), kept_s]))
+
     async def take(self, turn: str, of: tuple[str, str, str]) -> list[str]:
         """Close a turn; its messages, or nothing where it has been dealt with."""
         with reachable():
-            found = await self._take(keys=[keys.turn(turn), keys.turn_of(*of), keys.turn_done(turn)], args=[turn])
+            used = [keys.turn(turn), keys.turn_of(*of), keys.turn_done(turn), keys.turn_taken(turn)]
+            found = await self._take(keys=used, args=[turn, int(keys.TURN_TTL.total_seconds())])
         return [str(one) for one in found]
 
     async def kept(self, turn: str) -> list[str]:

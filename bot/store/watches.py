@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from redis.asyncio import Redis
 
 from bot.incidents.watching import Watch
 from bot.store import keys
 from bot.store.away import reachable
+
+LATE = timedelta(hours=1)
+"""How long after its end the last look may come, and say so."""
 
 
 class Watches:
@@ -29,8 +34,12 @@ class Watches:
         with reachable():
             return bool(await self._redis.hdel(keys.watches(watch.team), watch.id))
 
-    async def all_of(self, team: str) -> list[Watch]:
-        """The oldest first."""
+    async def all_of(self, team: str, now_ms: int) -> list[Watch]:
+        """The oldest first. One whose last look was given up is forgotten: else it would take a place for ever."""
+        oldest = now_ms - int(LATE.total_seconds() * 1000)
         with reachable():
-            found = await self._redis.hvals(keys.watches(team))
-        return sorted((Watch.from_json(str(one)) for one in found), key=lambda one: one.began_ms)
+            found = [Watch.from_json(str(one)) for one in await self._redis.hvals(keys.watches(team))]
+            lost = [one.id for one in found if one.until_ms < oldest]
+            if lost:
+                await self._redis.hdel(keys.watches(team), *lost)
+        return sorted((one for one in found if one.id not in lost), key=lambda one: one.began_ms)

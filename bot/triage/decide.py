@@ -36,11 +36,11 @@ class Verdict:
     """Why quiet."""
 
 
-SURE, LIKELY = 4.0, 1.9
+SURE, LIKELY = 5.5, 2.3
 """The odds from which the bot answers, or offers to. See tests/bench/triage.py."""
-_STATED = 5.0
+_STATED = 6.5
 """The odds of the problem whose error code the text states: of a hundred such, one was none."""
-_PHRASE = 4.0
+_PHRASE = 4.5
 """The odds of a code that nothing was learned of, when the text says a phrase of its runbook, or a pattern matches."""
 _FIRST = 0.4
 """The first is answered outright if it has this chance."""

@@ -21,6 +21,9 @@ _MOST = 400
 """Of a text: what it is about shows in fewer."""
 _ID = re.compile(r"/subscriptions/[^\s\"',;)\]]{1,400}", re.IGNORECASE)
 """Every id holds the words subscription and provider; what it says stands at its end."""
+_TOKEN = re.compile(r"\^|\?|!|```|:[a-z_]+:|[a-z0'’]+")
+_DIGITS = re.compile(r"\d+")
+_MOST_TOKENS = 400
 _GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}\b", re.IGNORECASE)
 
 
@@ -41,6 +44,16 @@ def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
         if len(found) >= _MOST:
             break
     return found
+
+
+def phrased(text: str, clusters: Iterable[str] = ()) -> list[str]:
+    """How a text says it: its words as they stand, small ones and marks too, in runs of one to three. It tells whether
+    somebody has the problem now, asks about it, or remembers it."""
+    for name in clusters:
+        text = text.replace(name, OURS)
+    tokens = _TOKEN.findall(f"^ {_DIGITS.sub('0', _ID.sub(' armid ', text).lower())}")[:_MOST_TOKENS]
+    runs = (" ".join(tokens[at : at + long]) for long in (1, 2, 3) for at in range(len(tokens) - long + 1))
+    return list(dict.fromkeys(runs))
 
 
 def shown(signs: Sequence[Sign], against: Sequence[Reason]) -> dict[str, float]:

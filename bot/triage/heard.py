@@ -15,6 +15,8 @@ from runbooks.library import OWN, Runbook
 
 FOLDER = OWN / "heard"
 NONE = "none"
+PHRASE = "phrase"
+"""The kind of what runbooks say of themselves: nobody's message."""
 KINDS = frozenset({"human", "error", "alert", "kubectl"})
 _MARK = "--- "
 
@@ -46,7 +48,7 @@ def heard(folder: Path = FOLDER) -> Iterator[Heard]:
 def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
     """All that is learned from: the messages, and what the runbooks say of themselves."""
     phrases = [
-        Heard(runbook.code, (), "human", text)
+        Heard(runbook.code, (), PHRASE, text)
         for runbook in library.values()
         for text in (runbook.title, *runbook.symptoms.words)
     ]

@@ -19,8 +19,8 @@ import orjson
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from bot.triage.features import PAIR, shown, spoken
-from bot.triage.heard import NONE, Heard, digest, lessons
+from bot.triage.features import PAIR, phrased, shown, spoken
+from bot.triage.heard import NONE, PHRASE, Heard, digest, lessons
 from bot.triage.learned import FILE, SCALE, Learned
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
@@ -33,6 +33,7 @@ _EVEN = 0.5
 """How far rare codes are made up for: 0 not at all, 1 as if all were as frequent."""
 _PAIR_SEEN = 2
 """A pair of words that one message alone holds is a coincidence."""
+_RUN_SEEN, _LIVE_STRICTNESS = 3, 5.0
 _LEAST_WEIGHT = 0.25
 _FOLDS = 5
 _OUR_NAMES = (
@@ -54,6 +55,7 @@ class Example:
     heard: Heard
     spoken: Mapping[str, float]
     shown: Mapping[str, float]
+    phrased: Sequence[str]
 
 
 def examples(messages: Sequence[Heard]) -> list[Example]:
@@ -62,7 +64,7 @@ def examples(messages: Sequence[Heard]) -> list[Example]:
     for one in messages:
         text = plain(one.text)
         said = shown(signs.find(text), list(quiet.reasons(text)))
-        found.append(Example(one, spoken(text, _OUR_NAMES), said))
+        found.append(Example(one, spoken(text, _OUR_NAMES), said, phrased(text, _OUR_NAMES)))
     return found
 
 
@@ -89,7 +91,25 @@ def learned(from_: Sequence[Example]) -> Learned:
         if flat or not name.startswith(PAIR):
             features[name] = [round(rarity.get(name, 0.0) * SCALE), *flat]
     bias = tuple(round(float(one), 3) for one in model.intercept_)
-    return Learned(tuple(map(str, model.classes_)), bias, features, digest([one.heard for one in from_]))
+    live, live_bias = _live([one for one in from_ if one.heard.kind != PHRASE])
+    return Learned(tuple(map(str, model.classes_)), bias, features, live, live_bias, digest([e.heard for e in from_]))
+
+
+def _live(from_: Sequence[Example]) -> tuple[dict[str, int], float]:
+    """How messages are worded by who has a problem, and by who has none."""
+    seen = Counter(run for one in from_ for run in one.phrased)
+    names = sorted(run for run, times in seen.items() if times >= _RUN_SEEN)
+    column = {name: at for at, name in enumerate(names)}
+    rows = [[column[run] for run in one.phrased if run in column] for one in from_]
+    values = [1 / math.sqrt(len(row)) for row in rows for _ in row]
+    columns, starts = (
+        np.asarray([at for row in rows for at in row], "int32"),
+        np.cumsum([0, *map(len, rows)], dtype="int32"),
+    )
+    matrix = csr_matrix((values, columns, starts), shape=(len(rows), len(names)))
+    model = LogisticRegression(C=_LIVE_STRICTNESS, max_iter=400, class_weight="balanced")
+    model.fit(matrix, [one.heard.code != NONE for one in from_])
+    return {name: round(float(model.coef_[0, at]) * SCALE) for name, at in column.items()}, float(model.intercept_[0])
 
 
 def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mapping[str, int]) -> Any:
@@ -108,9 +128,15 @@ def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mappi
 def write(model: Learned) -> int:
     """One feature a line, so that a change can be read; how many there are."""
     lines = [f"{_json(name)}:{_json(list(model.features[name]))}" for name in sorted(model.features)]
+    live = ",\n".join(f"{_json(run)}:{weight}" for run, weight in sorted(model.live.items()))
     head = f'"learned_from":{_json(model.learned_from)},\n"codes":{_json(model.codes)},\n"bias":{_json(model.bias)}'
-    FILE.write_text(f'{{{head},\n"features":{{\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
-    return len(lines)
+    FILE.write_text(
+        f'{{{head},\n"live_bias":{model.live_bias:.3f},\n"live":{{\n{live}\n}},\n"features":{{\n'
+        + ",\n".join(lines)
+        + "\n}}\n",
+        encoding="utf-8",
+    )
+    return len(lines) + len(model.live)
 
 
 def _json(value: Any) -> str:
@@ -123,18 +149,19 @@ def judged(all_: Sequence[Example]) -> list[tuple[Example, float, list[str]]]:
     for fold in range(_FOLDS):
         model = learned([one for at, one in enumerate(all_) if at % _FOLDS != fold])
         for one in all_[fold::_FOLDS]:
-            read = model.read(one.spoken, one.shown)
+            read = model.read(one.spoken, one.shown, one.phrased)
             found.append((one, read.odds, list(read.chances)[:2]))
     return found
 
 
 def table(found: Sequence[tuple[Example, float, list[str]]]) -> str:
     """For some thresholds: of the problems, how many are answered rightly; of the rest, how many are answered."""
+    found = [one for one in found if one[0].heard.kind != PHRASE]
     ours = [one for one in found if one[0].heard.code != NONE]
     theirs = [odds for one, odds, _ in found if one.heard.code == NONE and not one.heard.also]
     ranked = sum(codes[0] in one.heard.right for one, _, codes in ours)
     lines = [f"{len(ours)} problems, {len(theirs)} others; were all answered, {ranked / len(ours):.1%} would be right"]
-    for least in (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0):
+    for least in (-1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0):
         first = sum(odds >= least and codes[0] in one.heard.right for one, odds, codes in ours)
         two = sum(odds >= least and bool(one.heard.right & set(codes)) for one, odds, codes in ours)
         false = sum(odds >= least for odds in theirs)

@@ -1,7 +1,8 @@
 """What was learned from messages: how much each word of a text speaks for each code, and for silence.
 
-It is one logistic regression over all codes and `none`, which `make learn` makes (`bot/triage/learn.py`). Here it is
-only read: a sum for each code, so that an answer can name the words that it comes from.
+Two logistic regressions that `make learn` makes (`bot/triage/learn.py`): one over all codes and `none`, by what a text
+speaks of; one for problem or none, by how it says it. Here they are only read: sums, so that an answer can name the
+words that it comes from.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,9 +21,13 @@ from bot.triage.features import PAIR, WORD
 from bot.triage.heard import NONE
 
 FILE = Path(__file__).with_name("learned.json")
+LIVE = 1.4
+"""What the second counts for, next to the first."""
 SCALE = 100
 """Weights are kept as hundredths."""
 _LEAST_TOLD = 0.05
+_TERSE = 20
+"""Words: who says fewer is not judged by how they are said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,16 @@ class Learned:
     bias: tuple[float, ...]
     features: Mapping[str, Sequence[int]]
     """Of each: how rare it is (0 for what is shown), then a code's place and its weight, and so on; in hundredths."""
+    live: Mapping[str, int]
+    """How much each run of words speaks for somebody's having the problem now; in hundredths."""
+    live_bias: float
     learned_from: str
 
     @classmethod
     def load(cls, file: Path = FILE) -> Learned:
         return _load(file)
 
-    def read(self, spoken: Mapping[str, float], shown: Mapping[str, float]) -> Reading:
+    def read(self, spoken: Mapping[str, float], shown: Mapping[str, float], phrased: Iterable[str] = ()) -> Reading:
         sums = list(self.bias)
         for feature, value in self._scaled(spoken, shown):
             flat, share = self.features[feature], value / SCALE
@@ -63,7 +71,13 @@ class Learned:
         likeliest = sorted(
             (-power / ours, code) for code, power in zip(self.codes, powers, strict=True) if code != NONE
         )
-        return Reading(odds, {code: -chance for chance, code in likeliest})
+        return Reading(odds + LIVE * self._live(phrased), {code: -chance for chance, code in likeliest})
+
+    def _live(self, phrased: Iterable[str]) -> float:
+        runs = list(phrased)
+        known = [weight for one in runs if (weight := self.live.get(one)) is not None]
+        said = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
+        return said * min(1.0, sum(" " not in one for one in runs) / _TERSE)
 
     def telling(self, code: str, spoken: Mapping[str, float], most: int = 4) -> list[str]:
         """The words of the text that speak loudest for a code."""
@@ -98,4 +112,11 @@ class Learned:
 def _load(file: Path) -> Learned:
     told = orjson.loads(file.read_bytes())
     features = {feature: array("h", flat) for feature, flat in told["features"].items()}
-    return Learned(tuple(told["codes"]), tuple(told["bias"]), features, told["learned_from"])
+    return Learned(
+        tuple(told["codes"]),
+        tuple(told["bias"]),
+        features,
+        told["live"],
+        told["live_bias"],
+        told["learned_from"],
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.triage.clusters import FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
-from bot.triage.features import OURS, shown, spoken
+from bot.triage.features import OURS, phrased, shown, spoken
 from bot.triage.learned import Learned
 from bot.triage.phrases import Phrases, Said
 from bot.triage.plain_text import plain
@@ -72,12 +72,14 @@ class Recogniser:
         signs = self._signs.find(text)
         against = list(self._quiet.reasons(text))
         names, marks = [one.name for one in named[:_MENU]], shown(signs, against)
-        words = spoken(text, names)
-        read = self._learned.read(words, marks)
+        words, worded = spoken(text, names), phrased(text, names)
+        read = self._learned.read(words, marks, worded)
         near = _around_signs(text, signs)
         if near:
             there = spoken(near, names)
-            words, read = max((words, read), (there, self._learned.read(there, marks)), key=lambda one: one[1].odds)
+            words, read = max(
+                (words, read), (there, self._learned.read(there, marks, worded)), key=lambda one: one[1].odds
+            )
         said = self._phrases.find(text)
         verdict = decide(read, stated(signs, said, self._learned.codes), against)
         suspects = tuple(Suspect(code, self._why(code, signs, said, words, text)) for code in verdict.codes)

@@ -16,6 +16,8 @@ from handlers.remedy.acts.probe_from_pod import MADE_BY, removal_of
 from handlers.remedy.probe_from_pod import NAME as PROBE
 
 BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
+CONFLICT = 409
+"""Somebody was faster: the next round sees what they made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,10 @@ async def _put_back(kube: KubeHands, namespace: str, name: str, body: Any, runni
     if was.execution in running:
         return None
     try:
-        # With the version that was read before: whoever is faster wins, and the next round sees what they made of it.
+        # With the version that was read before: whoever is faster wins.
         await kube.merge_patch(path_of(namespace, name), restoring_patch(body, was))
+    except NotFound:
+        return None
     except ArmError as error:
-        return Restored(called, was.execution, error.detail)
+        return None if error.status == CONFLICT else Restored(called, was.execution, error.detail)
     return Restored(called, was.execution, changed=is_somebody_elses(body, was))

@@ -138,6 +138,13 @@ class Control:
         content = posting.Draft(compose(self.team, text), rich_text(self.team, text))
         posting.change(self.site, self.team, where, message, content)
 
+    def delete(self, user: str, message: Message) -> None:
+        """Take back one's own words."""
+        person, where = self._in(user, message.channel)
+        if message.user != person.id:
+            raise NotInSlack("that message is somebody else's")
+        posting.delete(self.site, self.team, where, message)
+
     async def slash(self, user: str, channel: str, command: str, text: str = "", thread_ts: str | None = None) -> None:
         """Send a slash command. Slack has them in channels, and not in threads."""
         person, where = self._in(user, channel)

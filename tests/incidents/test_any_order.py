@@ -16,6 +16,7 @@ from bot.incidents.joining import join
 from bot.incidents.model import Book, How, Spot
 from bot.incidents.observing import Observation, observe
 from bot.slack.hearing import Me, Said, names, read
+from bot.store import keys
 from bot.store.connect import Connection
 from bot.store.incidents import Incidents
 from bot.store.turns import Turns
@@ -162,14 +163,36 @@ async def test_what_comes_while_a_turn_is_open_is_in_it_and_after_that_in_the_ne
     assert (third.turn, third.needs_job) == ("turn-3", True)
 
 
+async def test_another_version_of_a_message_is_in_its_turn_until_somebody_has_read_it(connection: Connection) -> None:
+    turns, team, run = Turns(connection.redis), "T1", uuid4().hex
+    of, lasts = (team, f"C{run}", "requester"), timedelta(seconds=15)
+    await turns.hear((f"e1{run}", f"m1{run}"), f"turn{run}", of, "one", lasts)
+    assert await turns.amend((f"e2{run}", f"m1{run} later"), f"m1{run}", "two")
+    assert await turns.amend((f"e2{run}", f"m1{run} later"), f"m1{run}", "two"), "said again by Slack"
+    assert not await turns.amend((f"e3{run}", f"m9{run} later"), f"m9{run}", "of what nobody has heard")
+    assert await turns.take(f"turn{run}", of) == ["one", "two"]
+    assert not await turns.amend((f"e4{run}", f"m1{run} last"), f"m1{run}", "three")
+    assert await turns.take(f"turn{run}", of) == ["one", "two"], "a worker that repeats itself reads the same"
+
+
+async def test_what_an_app_posted_waits_once_and_not_for_ever(connection: Connection) -> None:
+    incidents, app = Incidents(connection.redis), f"A{uuid4().hex}"
+    for number in (*range(60), 59, 20):
+        await incidents.waits("T1", app, f"turn-{number}")
+    waiting = await incidents.waited("T1", app)
+    assert len(waiting) == len(set(waiting)) == 50
+    assert waiting[-2:] == ["turn-59", "turn-20"]
+    assert 0 < await connection.redis.ttl(keys.app_waits("T1", app)) <= keys.TURN_TTL.total_seconds()
+
+
 async def test_threads_know_their_incident_and_apps_are_decided_once(connection: Connection) -> None:
     incidents, spot = Incidents(connection.redis), Spot("C1", "1.1")
     await incidents.change("T1", "prod-weu", lambda book: join(book, sighting("1.1", channel="C1")))
     await incidents.speaks_in("T1", spot, "prod-weu")
-    told = await incidents.told_in("T1", spot)
+    (told,) = await incidents.told_in("T1", spot)
     assert told is not None
     assert told.cluster == "prod-weu"
-    assert await incidents.told_in("T2", spot) is None
+    assert await incidents.told_in("T2", spot) == []
     assert await incidents.is_alert_app("T1", "A1") is None
     assert await incidents.allow_app("T1", "A1", "U1", allowed=True)
     assert not await incidents.allow_app("T1", "A1", "U2", allowed=False)

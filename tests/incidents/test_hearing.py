@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bot.incidents.model import Spot
-from bot.slack.hearing import Ignored, Me, Said, asks_for_silence, names, read
+from bot.slack.hearing import Ignored, Me, Said, asks_for_silence, latest, names, read, taken_back
 from tests.incidents.pasted import PASTED, TS, event
 
 ME = Me("U0AKSBOT", "B0AKSBOT", "A0AKSBOT")
@@ -58,6 +59,33 @@ def test_an_alert_card_is_complete_in_itself() -> None:
 )
 def test_what_is_none_of_our_business_is_passed_over(body: dict[str, Any], why: Ignored) -> None:
     assert read(body, ME, NOW) is why
+
+
+def test_what_comes_without_a_person_is_an_apps_whatever_it_lacks() -> None:
+    nameless = {"subtype": "bot_message", "user": None, "username": "A0ALLOWED"}
+    said = read(event(**nameless), ME, NOW)
+    assert isinstance(said, Said)
+    assert said.app == "named A0ALLOWED", "nobody passes for an allowed app by its id as a name"
+
+
+def test_the_name_of_somebody_else_that_begins_like_ours_is_no_mention() -> None:
+    assert isinstance(read(event(text=f"<@{ME.user}2> prod-weu is down"), ME, NOW), Said)
+    assert read(event(text=f"<@{ME.user}|aksbot> prod-weu is down"), ME, NOW) is Ignored.TO_US
+
+
+def test_of_a_message_its_last_version_counts_and_what_was_taken_back_is_gone() -> None:
+    first = read(event(), ME, NOW)
+    assert isinstance(first, Said)
+    changed = replace(first, text="prod-weu is fine", edited="1800000001.1")
+    gone = {"type": "message", "subtype": "message_deleted", "channel": first.channel, "deleted_ts": first.ts}
+    deleted = taken_back({"team_id": first.team, "event": gone | {"ts": "1800000002.1"}})
+    stone = {"type": "message", "subtype": "message_changed", "channel": first.channel, "ts": "1800000002.1"}
+    left = taken_back({"team_id": first.team, "event": stone | {"message": {"subtype": "tombstone", "ts": first.ts}}})
+    assert deleted == left
+    assert deleted is not None
+    assert latest([changed, first]) == [changed]
+    assert latest([first, deleted, changed]) == []
+    assert taken_back(event()) is None
 
 
 def test_an_edit_with_new_words_is_the_same_message_and_another_turn() -> None:

@@ -82,6 +82,18 @@ def test_its_own_thread_is_its_own_whatever_is_said_there() -> None:
     assert hows == [How.REPEAT]
 
 
+def test_what_was_written_in_another_channel_is_not_repeated_in_the_thread() -> None:
+    book, _ = join(Book(), replace(sighting("s1"), signs=(("quota-exceeded", "“quota”"),)))
+    there = replace(sighting("s2", "subnet-full", channel="C0PRIVATE"), signs=(("subnet-full", "“SubnetIsFull of x”"),))
+    book, joined = join(book, there)
+    assert "SubnetIsFull" not in joined.incident.recognised_by("subnet-full")
+    assert joined.incident.recognised_by("quota-exceeded") == "“quota”"
+    book = book.put(replace(joined.incident, state=State.CLOSED))
+    _, again = join(book, replace(there, id="s3", why="“SubnetIsFull of x”"))
+    assert again.how is How.REOPENED
+    assert "SubnetIsFull of x" not in str(again.incident)
+
+
 def test_a_book_comes_back_from_its_json_as_it_was() -> None:
     told = replace(sighting("1"), signs=(("quota-exceeded", "“QuotaExceeded” (error code)"),))
     book, _ = entered(told, sighting("2", channel=ALERTS))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
 from bot.incidents.watching import LONGEST, Look, Seen, Watch, pause, seen
+from bot.store.connect import Connection
+from bot.store.watches import Watches
 from handlers.model import Diagnosis
 from tests.bot import diagnoses
 
@@ -59,3 +62,12 @@ def test_the_pauses_grow_and_there_are_not_many_of_them() -> None:
     assert pauses == sorted(pauses)
     assert pauses[0] == timedelta(minutes=1)
     assert LONGEST / pauses[-1] < 100
+
+
+async def test_a_watch_whose_end_nobody_could_say_takes_no_place_for_ever(connection: Connection) -> None:
+    watches, hour_ms, team = Watches(connection.redis), 3_600_000, f"T{uuid4().hex}"
+    lost, late = (replace(WATCH, id=name, team=team, until_ms=end) for name, end in (("lost", 1), ("late", hour_ms)))
+    await watches.put(lost)
+    await watches.put(late)
+    assert [one.id for one in await watches.all_of(team, hour_ms + 2)] == ["late"]
+    assert await watches.get(team, "lost") is None

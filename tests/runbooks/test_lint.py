@@ -36,6 +36,11 @@ def test_a_right_runbook_brings_no_complaint(tmp_path: Path) -> None:
         ("See [how to ask](", "See (", "https://", "a bare link"),
         ("2. When there is room, let the pool try again:", "2. [Read this](https://a.b)", "2. [", "a bare link"),
         ("severity: error", "severity: loud", "severity:", "one of error"),
+        ("(now {{ limit }})", "{% if limit %}A{% else %}B{% endif %}", "{% if limit", "which of these branches"),
+        ("(now {{ limit }})", "{% if limit %}{% when 'a' %}A{% elif pool %}B{% endif %}", "{% if limit", "which of"),
+        ("(now {{ limit }})", "(now{% when 'it is low' %})", "(now", "the first thing in a branch"),
+        ("(now {{ limit }})", "(now {{ limit == 9 }})", "(now", "shows 'False'"),
+        ("(now {{ limit }})", "{% for a, b in limit %}{{ a }}{% endfor %}", "{% for a", "its outline fails"),
     ],
 )
 def test_a_fault_is_named_with_its_line(tmp_path: Path, right: str, wrong: str, where: str | None, what: str) -> None:

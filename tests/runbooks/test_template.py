@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runbooks.template import CannotRender, check, outline, render
+from runbooks.template import CannotRender, check, render
 
 
 def in_shell(command: str, **facts: object) -> str:
@@ -74,21 +74,3 @@ def test_what_can_never_render_is_refused_by_line(source: str, line: int, what: 
 def test_what_goes_wrong_while_rendering_is_one_kind_of_error(source: str) -> None:
     with pytest.raises(CannotRender):
         render(source, {"x": []})
-
-
-@pytest.mark.parametrize(
-    ("source", "shown"),
-    [
-        ("{{ pool.name }}", "<pool.name>"),
-        ("{{ a - b }}", "<a>"),
-        ('{{ "%d" | format(n) }} {{ n | round }}', "<n> <n>"),
-        ("{% if n > 3 %}yes{% endif %}", "yes"),
-        ("{% for p in pools %}{{ p.name }}{% endfor %}", "<pools.name>"),
-        ("{{ names | join(', ') }}", "<names>"),
-        ("{{ pools[0].id }}", "<pools.0.id>"),
-        ("```sh\naz x '{{ a }}' {{ b | sh }}\n```", "```sh\naz x '<a>' <b>\n```"),
-        ("{{ 1 / 0 }}", "{{ 1 / 0 }}"),
-    ],
-)
-def test_an_outline_survives_whatever_a_template_does(source: str, shown: str) -> None:
-    assert outline(source) == shown

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.approvals.may import Barred, Barrier
+from bot.approvals.may import Barred, Barrier, Called
 from bot.approvals.moves import NotMoved, Why
 from bot.approvals.offered import Fix
 from bot.approvals.proposal import Approval, End, Person, Proposal, Rules, Spot, State
@@ -98,7 +98,7 @@ def ended(end: End, why: str = "", **more: Any) -> Shown:
     return Shown(one, replace(here(), step=step, outcome=outcome), now=MOMENT)
 
 
-ASKED = Shown(proposal(), approvers=("S0APPROVERS", "T0CONTOSO:U0APPROVER"), now=MOMENT)
+ASKED = Shown(proposal(), called=Called(("S0APPROVERS", "T0CONTOSO:U0APPROVER")), now=MOMENT)
 NOW = MOMENT + timedelta(seconds=80)
 VERDICT = "CLEAR, nothing wrong in 17 checks"
 ASK = "Look at apps in the portal (Activity log, request id 0f3c…). If it is well, nothing is left to do"
@@ -174,10 +174,10 @@ ASIDE = SetAside(
 OPEN = OpenApproval(PLAN.title, "prod-weu", REQUESTER.user, MOMENT, "https://contoso.slack.com/archives/x")
 
 WINDOWS: dict[str, Surface] = {
-    "plan": partial(fixes_plan.asking, proposal(), PRESSED, ("S0APPROVERS",), alone=False, reason_needed=True),
-    "plan-alone": partial(fixes_plan.asking, proposal(), PRESSED, (), alone=True, reason_needed=False),
+    "plan": partial(fixes_plan.asking, proposal(), PRESSED, Called(("S0APPROVERS",)), alone=False, reason_needed=True),
+    "plan-alone": partial(fixes_plan.asking, proposal(), PRESSED, Called(), alone=True, reason_needed=False),
     "plan-long": partial(
-        fixes_plan.asking, proposal(LONG), PRESSED, ("S0APPROVERS",), alone=False, reason_needed=False
+        fixes_plan.asking, proposal(LONG), PRESSED, Called(("S0APPROVERS",)), alone=False, reason_needed=False
     ),
     "plan-shown": partial(fixes_plan.shown, PLAN),
     "plan-not-possible": partial(fixes_plan.not_possible, PLAN, [words_fixes.NO_PLACE]),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bot.approvals.may import Called
 from bot.slack import fixes_message, limits, words
 from bot.slack.fixes_message import Shown
 from bot.slack.fixes_people import as_text as said_as_text
@@ -48,7 +49,7 @@ def test_text_that_looks_like_somebody_calls_nobody() -> None:
 
 
 def test_the_notification_of_a_request_holds_what_it_is_who_is_asked_and_why() -> None:
-    said = fixes_message.message(Shown(proposal(), approvers=PEOPLE)).text
+    said = fixes_message.message(Shown(proposal(), called=Called(PEOPLE))).text
     for word in ("Reconcile node pool apps", "prod-weu", "waits for approval", "the pool cannot scale"):
         assert word in said
     assert f"<@{APPROVER.user}>" in said

@@ -16,6 +16,7 @@ from bot.triage.clusters import FleetNames
 from bot.triage.decide import Certainty
 from bot.triage.recognise import Recogniser
 from sandbox.arm.server import ArmServer
+from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from sandbox.slack.server import SlackServer
@@ -57,6 +58,12 @@ def reads(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytes
             yield bot
 
     return started
+
+
+def hold(arm: ArmServer, name: str) -> None:
+    """What Azure holds from now on."""
+    world = Scenario.load(name).world
+    arm.world.resources, arm.world.tables, arm.world.events = world.resources, world.tables, world.events
 
 
 def merely_likely() -> str:

@@ -75,6 +75,15 @@ async def test_where_the_bot_is_not_a_member_only_the_asker_is_answered(bot: Bot
     await control.until(lambda: "ask again" in control.ephemerals("requester", "random")[-1].text)
 
 
+async def test_in_a_channel_where_only_some_may_post_the_asker_is_answered_alone(
+    bot: Bot, control: Control, slack: SlackServer
+) -> None:
+    slack.faults.append(Fault("error", "chat.postMessage", error="restricted_action_read_only_channel"))
+    await control.slash("requester", "incidents", "/aks", "check prod-weu")
+    await control.until(lambda: any("FOUND" in one.text for one in control.ephemerals("requester")), 30)
+    assert heads(control) == []
+
+
 async def test_an_archived_channel_is_answered_in_a_direct_message(bot: Bot, control: Control) -> None:
     await control.slash("requester", "incidents", "/aks", "check prod-weu")
     control.team.channel("incidents").archived = True

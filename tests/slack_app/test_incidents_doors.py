@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from io import BytesIO
 from typing import Any
 
 import aiohttp
 import pytest
 
 from bot.app import Bot
+from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
-from tests.slack_app.hearing import FULL_QUOTA, Reads, cards, reads, said_by_bot, until_said
+from sandbox.slack.server import Fault, SlackServer
+from tests.slack_app.hearing import FULL_QUOTA, Reads, cards, hold, reads, said_by_bot, until_answered, until_said
 from tests.slack_app.reading import seen
 
 __all__ = ["reads"]
@@ -182,3 +187,113 @@ async def test_a_snoozed_incident_is_muted_and_everybody_sees_by_whom(reads: Rea
         await control.press("approver", card, "incident_snooze")
         said = await until_said(control, "Snoozed: I say nothing")
         assert said.thread_ts == card.thread_ts
+
+
+async def test_an_alert_that_is_over_has_its_incident_looked_at_at_once(
+    reads: Reads, control: Control, arm: ArmServer
+) -> None:
+    resolved = {"monitorCondition": "Resolved", "resolvedDateTime": "2026-11-18T03:30:00Z"}
+    over = {"data": FIRED["data"] | {"essentials": FIRED["data"]["essentials"] | resolved}}
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert await send(bot, "azure-monitor", FIRED) == 202
+        await until_said(control, "Confirmed:")
+        await until_answered(control)
+        hold(arm, "healthy-fleet")
+        asked = len(arm.calls)
+        for number in range(20):
+            over["data"]["essentials"] |= {"resolvedDateTime": f"2026-11-18T03:30:{number:02}Z"}
+            assert await send(bot, "azure-monitor", over) == 202
+        closed = await until_said(control, "this incident is closed")
+    sweeps = [one for one in arm.calls[asked:] if one.path.lower().endswith("/managedclusters/prod-weu")]
+    assert 1 <= len(sweeps) <= 3, "a storm of alerts that end is no storm of checks"
+    (post,) = [one for one in said_by_bot(control) if not one.is_reply]
+    assert closed.thread_ts == post.ts
+
+
+async def test_an_alert_whose_card_slack_did_not_take_is_checked_all_the_same(
+    reads: Reads, control: Control, slack: SlackServer
+) -> None:
+    refused = Fault("error", "chat.postMessage", times=1, skip=1, error="fatal_error")
+    slack.faults.append(refused)
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert await send(bot, "azure-monitor", FIRED) == 202
+        await until_said(control, "Confirmed:")
+        await until_answered(control)
+    assert refused.times == 0
+    (card,) = cards(control)
+    assert "reports" not in seen(card)
+
+
+async def test_an_alert_about_what_is_muted_is_not_posted(reads: Reads, control: Control) -> None:
+    other = {"fingerprint": "f2", "annotations": {"summary": "prod-weu: subnet is full, SubnetIsFull, no more IPs"}}
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        await control.slash("requester", "incidents", "/aks", "mute quota-exceeded prod-weu until 4h a migration")
+        await until_said(control, "I say nothing by myself")
+        assert await send(bot, "azure-monitor", FIRED) == 202
+        assert await send(bot, "alertmanager", FIRING | {"alerts": [FIRING["alerts"][0] | other]}) == 202
+        await until_said(control, "SubnetIsFull")
+        await until_answered(control)
+    assert not any(
+        "ErrCode_InsufficientVCPUQuota" in str(one.blocks) for one in said_by_bot(control) if not one.is_reply
+    )
+
+
+async def test_what_an_alert_says_formats_nothing_calls_nobody_and_holds_no_secret(
+    reads: Reads, control: Control
+) -> None:
+    notes = {
+        "summary": "<!channel> *prod-weu* is out of vCPU quota\ud800 <https://evil.example|log in>",
+        "description": "ErrCode_InsufficientVCPUQuota ``` <@U0000> AccountKey=" + "Zm9vYmFyYmF6cXV4" * 5 + "Zg==;",
+    }
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        body = FIRING | {"alerts": [FIRING["alerts"][0] | {"annotations": notes}]}
+        assert await send(bot, "alertmanager", body) == 202
+        await until_said(control, "reads like")
+    (post,) = [one for one in said_by_bot(control) if not one.is_reply]
+    (headline, alert) = post.blocks
+    for mrkdwn in (post.text, headline["text"]["text"]):
+        assert "<" not in mrkdwn
+        assert "*prod-weu*" not in mrkdwn
+    assert {one["type"] for part in alert["elements"] for one in part["elements"]} == {"text"}
+    assert "Zm9vYmFy" not in str(post)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_that_is_too_large_is_refused_before_it_is_read(
+    reads: Reads, control: Control, chunked: bool
+) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        for _ in range(160):
+            yield b"x" * 65536
+
+    body = parts() if chunked else BytesIO(b"x" * 10 * 1024 * 1024)
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        url = f"http://127.0.0.1:{bot.site.port}/alerts/alertmanager"
+        headers = {"Authorization": f"Bearer {SECRET}"}
+        async with aiohttp.ClientSession() as session:
+            with suppress(aiohttp.ClientError):  # the door may close while the rest is still on its way
+                async with session.post(url, data=body, headers=headers) as answer:
+                    assert answer.status == 413
+        for bomb in (b"[" * 100_000, b"9" * 100_000, b'{"alerts":[' + b"[" * 90_000 + b"]" * 90_000 + b"]}"):
+            async with aiohttp.ClientSession() as session, session.post(url, data=bomb, headers=headers) as answer:
+                assert answer.status == 400
+        assert await send(bot, "alertmanager", FIRING) == 202
+        await until_said(control, "Confirmed:")
+
+
+async def test_an_alert_goes_where_its_cluster_may_be_seen(
+    reads: Reads, control: Control, caplog: pytest.LogCaptureFixture
+) -> None:
+    here, there = (control.team.channel(one).id for one in ("incidents", "platform-on-call"))
+    rules = f"look:\n  rules:\n    - {{clusters: ['prod-*'], channels: [{there}]}}\n"
+    alerts = f"channels:\n  alerts:\n    - channel: {here}\n"
+    async with reads(f"{rules}{alerts}    - channel: {there}\n", AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert await send(bot, "azure-monitor", FIRED) == 202
+        await until_said(control, "Confirmed:", "platform-on-call")
+    assert said_by_bot(control) == []
+    async with reads(f"{rules}{alerts}", AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        other = {"startsAt": "2026-11-18T04:00:00Z", "annotations": {"summary": "SubnetIsFull: prod-eus2, no more IPs"}}
+        body = {"alerts": [FIRING["alerts"][0] | other | {"labels": {"cluster": "prod-eus2"}}]}
+        assert await send(bot, "alertmanager", body) == 202
+        await control.until(lambda: "no channel where prod-eus2 is shown" in caplog.text, 60)
+    assert said_by_bot(control) == []

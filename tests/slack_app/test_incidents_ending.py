@@ -6,21 +6,24 @@ from dataclasses import replace
 from datetime import timedelta
 
 from sandbox.arm.server import ArmServer
-from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import SCENARIO
-from tests.slack_app.hearing import FULL_QUOTA, SOON, Reads, cards, reads, said_by_bot, until_answered, until_said
+from tests.slack_app.hearing import (
+    FULL_QUOTA,
+    SOON,
+    Reads,
+    cards,
+    hold,
+    reads,
+    said_by_bot,
+    until_answered,
+    until_said,
+)
 from tests.slack_app.reading import is_answer, seen
 
 __all__ = ["reads"]
 
 LOOKS = replace(SOON, looks_again=(timedelta(seconds=1),) * 30)
-
-
-def hold(arm: ArmServer, name: str) -> None:
-    """What Azure holds from now on."""
-    world = Scenario.load(name).world
-    arm.world.resources, arm.world.tables, arm.world.events = world.resources, world.tables, world.events
 
 
 async def test_it_closes_when_a_look_finds_it_no_more_and_says_so_in_its_thread(

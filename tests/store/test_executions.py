@@ -112,3 +112,27 @@ async def test_how_far_a_fix_is_is_lost_where_it_cannot_be_read(executions: Exec
     await (await held(executions, execution("a"))).save(execution("a"))
     await connection.redis.set(keys.execution("a"), '{"id": "a", "future": 1}')
     assert await executions.load("a") is None
+
+
+async def test_what_has_lost_its_cluster_does_not_run_any_more(executions: Executions, connection: Connection) -> None:
+    """Nobody can save it: a budget that it has relaxed would never be put back."""
+    await (await held(executions, execution("a"))).save(execution("a"))
+    await connection.redis.delete(keys.held(CLUSTER))
+    assert [name async for name in executions.running()] == []
+    await (await held(executions, execution("b"))).save(execution("b"))
+    assert [name async for name in executions.running()] == ["b"]
+
+
+async def test_what_cannot_be_read_does_not_run_any_more(executions: Executions, connection: Connection) -> None:
+    await (await held(executions, execution("a"))).save(execution("a"))
+    await connection.redis.set(keys.execution("a"), '{"id": "a", "future": 1}')
+    assert [name async for name in executions.running()] == []
+
+
+async def test_an_ended_fix_lets_go_of_its_own_cluster_and_of_no_other(executions: Executions) -> None:
+    await (await held(executions, execution("a"))).save(execution("a"))
+    await executions.let_go("b", CLUSTER)
+    assert await executions.holder(CLUSTER) == "a"
+    await executions.let_go("a", CLUSTER)
+    assert await executions.holder(CLUSTER) is None
+    assert [name async for name in executions.running()] == []

@@ -141,3 +141,21 @@ async def test_an_offer_that_cannot_be_read_stops_no_other(
     refused = await start(proposals, broken)
     assert isinstance(refused, NotMoved)
     assert refused.why is Why.UNKNOWN
+
+
+async def test_a_try_counts_for_a_day_however_many_come_after_it(proposals: Proposals, connection: Connection) -> None:
+    key = keys.tries(PLAN.cluster, PLAN.remedy, PLAN.target)
+    for hours_ago in (47, 25, 1):
+        one = replace(await offered(proposals), end=End.NOT_FIXED)
+        await proposals.count_ended(one)
+        await connection.redis.zincrby(key, -hours_ago * 3_600_000, one.id)
+    assert await proposals.failed_tries(PLAN) == 1
+
+
+async def test_an_offer_whose_time_was_over_before_it_ended_is_forgotten(
+    proposals: Proposals, connection: Connection
+) -> None:
+    gone, whole = await offered(proposals), await offered(proposals)
+    await connection.redis.delete(keys.proposal(gone.id))
+    assert [one.id for one in await proposals.open("T1")] == [whole.id]
+    assert await connection.redis.zrange(keys.proposals("T1"), 0, -1) == [whole.id]

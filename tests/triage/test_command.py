@@ -40,9 +40,9 @@ def test_silence_is_explained_and_ends_with_2(here: Here) -> None:
 
 
 def test_a_program_gets_the_reasons(here: Here) -> None:
-    told = json.loads(here("triage", "QuotaExceeded on prod-weu", *FLEET, "--output", "json").out)
-    assert (told["certainty"], told["cluster"], told["codes"][0]) == ("sure", "prod-weu", "quota-exceeded")
-    assert told["why"]["quota-exceeded"]
+    told = json.loads(here("triage", "prod-weu: SubnetIsFull", *FLEET, "--output", "json").out)
+    assert (told["certainty"], told["cluster"], told["codes"][0]) == ("sure", "prod-weu", "subnet-full")
+    assert told["why"]["subnet-full"]
 
 
 def test_wrong_use_is_told_by_line(here: Here, tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ COMMON_ALERT = {
     "schemaId": "azureMonitorCommonAlertSchema",
     "data": {
         "essentials": {
-            "alertRule": "node-not-ready",
+            "alertRule": "KubeNodeNotReady",
             "severity": "Sev1",
             "monitorCondition": "Fired",
+            "description": "aks-apps-12345678-vmss000001 has been NotReady for more than 15 minutes",
             "alertTargetIDs": [
                 "/subscriptions/x/resourcegroups/rg/providers/microsoft.containerservice/managedclusters/prod-weu"
             ],

@@ -38,11 +38,45 @@ class Watched(HurriedTimes):
         return super().pause_s(seconds)
 
 
-def test_a_clock_that_was_told_the_time_goes_on_from_there() -> None:
+async def real_ms() -> int:
+    return int(datetime.now(UTC).timestamp() * 1000)
+
+
+async def test_a_clock_that_was_told_the_time_goes_on_from_there() -> None:
     times = RealTimes(wrong_by(timedelta(days=3)))
     assert times.now() - datetime.now(UTC) > timedelta(days=2)
-    times.agree(int(datetime.now(UTC).timestamp() * 1000))
+    await times.agree(real_ms)
     assert abs(times.now() - datetime.now(UTC)) < timedelta(seconds=5)
+
+
+async def test_who_stood_still_over_the_answer_asks_again() -> None:
+    """A time that is past would be written down, and others would take for settled what is still to be sent."""
+    stood_still = timedelta()
+
+    async def answer() -> int:
+        nonlocal stood_still
+        said = await real_ms()
+        if not stood_still:
+            stood_still = timedelta(seconds=90)
+        return said
+
+    times = RealTimes(lambda: datetime.now(UTC) + stood_still)
+    await times.agree(answer)
+    assert abs(times.now() - datetime.now(UTC)) < timedelta(seconds=5)
+
+
+async def test_who_stands_still_over_every_answer_is_ahead_rather_than_behind() -> None:
+    stood_still = timedelta()
+
+    async def answer() -> int:
+        nonlocal stood_still
+        said = await real_ms()
+        stood_still += timedelta(seconds=90)
+        return said
+
+    times = RealTimes(lambda: datetime.now(UTC) + stood_still)
+    await times.agree(answer)
+    assert times.now() - datetime.now(UTC) > timedelta(seconds=-5)
 
 
 @pytest.mark.usefixtures("configured")

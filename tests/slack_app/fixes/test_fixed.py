@@ -15,6 +15,7 @@ from bot.store.connect import Connection
 from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer, Fault
 from sandbox.slack.control import Control
+from sandbox.slack.message import Message
 from sandbox.slack.views import View
 from sandbox.world import Change, WriteRule
 from tests.slack_app.fixes.steps import CHANNEL, Desk, audited, ended, pool_of, writes
@@ -179,6 +180,9 @@ async def test_the_glass_is_broken_loudly_and_with_a_reason(
     bot: Bot, desk: Desk, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     proposal = await desk.asked()
+    assert "freeze “always” is on" in seen(proposal)
+    assert called(proposal, control, "visitor")
+    assert not called(proposal, control, "approver"), "who cannot approve now is not woken"
     await control.press("approver", proposal, "fix_approve")
     await desk.told("approver", "freeze", "always")
     await control.press("visitor", proposal, "fix_glass")
@@ -238,6 +242,15 @@ async def test_after_a_broken_audit_was_set_aside_a_fix_runs_and_the_audit_says_
     assert len(writes(arm)) == 1
     await control.slash("requester", CHANNEL, "/aks", "audit")
     await desk.told("requester", "5 records, whole", "set aside", "the wrong command in the wrong window")
+
+
+def called(said: Message, control: Control, user: str) -> bool:
+    return control.team.person(user).id in f"{said.text} {said.blocks}"
+
+
+@pytest.mark.parametrize("rules", [{"approvers": [], "break_glass": ["visitor"]}])
+async def test_where_nobody_approves_who_may_break_the_glass_is_called(bot: Bot, desk: Desk, control: Control) -> None:
+    assert called(await desk.asked(), control, "visitor")
 
 
 def _home(control: Control) -> str:

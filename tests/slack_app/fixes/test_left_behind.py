@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from bot.store.connect import Connection
 from handlers.remedy.acts.probe_from_pod import MADE_BY
 from handlers.remedy.probe_from_pod import manifest
 from sandbox.arm.server import ArmServer
+from sandbox.kube.faults import Fault
 from sandbox.kube.world import KubeWorld
 from sandbox.objects import find_object
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import Start
 from tests.slack_app.fixes.steps import audited, policy
+from tests.store.servers import until
 
 POD = "default/Pod/aksbot-probe"
 
@@ -45,3 +48,23 @@ async def test_a_probe_pod_of_a_lost_fix_is_removed_where_fixes_may_run(
             await asyncio.sleep(0.05)
     assert find_object(left["prod-weu"], POD) is None
     assert find_object(left["prod-eus2"], POD) is not None
+
+
+async def test_what_cannot_be_removed_is_recorded_once_however_often_it_is_tried(
+    start: Start, redis: Connection, left: dict[str, KubeWorld], arm: ArmServer
+) -> None:
+    for server in arm.kube.values():
+        server.faults.append(Fault("403", method="DELETE"))
+
+    async def tried(times: int) -> bool:
+        return sum(one.method == "DELETE" for server in arm.kube.values() for one in server.log) >= times
+
+    for times in (1, 2):
+        async with start(times=HurriedTimes()):
+            await until(partial(tried, times), 60)
+            await until(lambda: recorded(redis), 60)
+    assert (await audited(redis)).count("restored") == 1
+
+
+async def recorded(redis: Connection) -> bool:
+    return "restored" in await audited(redis)

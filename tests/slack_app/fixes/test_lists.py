@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from typing import Any
 
 import pytest
 
 from bot.app import Bot
 from bot.audit.record import Actor, Entry, What
+from bot.store import keys
 from bot.store.audit import Audit
 from bot.store.connect import Connection
 from sandbox.slack.control import Control
@@ -129,3 +131,24 @@ async def filled(redis: Connection, number: int) -> None:
         assert record
         together.hset(keys.AUDIT_TIP, mapping={"number": number, "hash": record.hash})
         await asyncio.wait_for(together.execute(), 60)
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "body"),
+    [
+        ("1", "[]"),
+        ("1", '{"who": "x"}'),
+        ("1", '{"details": [1]}'),
+        ("999999999999999999", "{}"),
+        ("1", "x"),
+    ],
+)
+async def test_a_record_that_somebody_has_put_there_hides_no_other(
+    bot: Bot, control: Control, redis: Connection, at_ms: str, body: str
+) -> None:
+    await recorded(redis, 2)
+    put: dict[Any, Any] = {"number": "3", "at_ms": at_ms, "previous": "x", "body": body, "hash": "x"}
+    await redis.redis.xadd(keys.AUDIT, put)
+    await redis.redis.hset(keys.AUDIT_TIP, mapping={"number": "3", "hash": "x"})
+    await control.slash("requester", CHANNEL, "/aks", "audit")
+    await page(control, "requester", "audit is broken", "cannot be read", "because 1", "because 0")

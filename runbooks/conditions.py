@@ -1,0 +1,234 @@
+"""Conditions on facts that are not known: an outline takes neither side.
+
+    {% if reason == 'vm-stopped' %}{% when "its machine was stopped" %}Start its machine: …
+    {% elif reason == 'vm-gone' %}{% when "its machine is gone" %}Delete the node: …
+    {% else %}{% when "it has a machine that runs" %}Restart it: …
+    {% endif %}
+
+Where the reason is known, `when` shows nothing and one branch stands there. Where it is not, each branch stands there
+under its own words; an `else` without words is under *Otherwise*. In a block of shell the words are a comment.
+A conditional without any words is left out: right for an addition, wrong where one of several branches is always
+said. There `{% if reason is not known %}` gives the sentence that holds in any case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from jinja2 import nodes
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+
+WHEN, WHEN_IN_SHELL = "when", "when_in_shell"
+_PARAGRAPH, _SHELL_LINE, _THEN = "\ue000", "\ue001", "\ue002"
+"""Private characters: they become line breaks once it is known what stands before them."""
+_BETWEEN = re.compile(rf"(?:\s*{_PARAGRAPH}\s*)+")
+_ON_A_LINE = re.compile(rf"{_THEN}\s*(?=`{{3}}|~{{3}}|[-*] |\d+[.)] )")
+_ON_THIS_LINE = re.compile(rf"{_THEN}\s*")
+_BEFORE_LINE = re.compile(f"\n*{_SHELL_LINE}\n*")
+_TELLS_WHAT_IS_KNOWN = frozenset({"defined", "undefined", "known"})
+
+
+class When(Extension):
+    """`{% when "its machine is gone" %}` at the beginning of a branch: the condition in plain words."""
+
+    tags = {WHEN, WHEN_IN_SHELL}  # noqa: RUF012 (jinja2's own declaration)
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        tag = next(parser.stream)
+        words = parser.stream.expect("string").value
+        shown = f"{_SHELL_LINE}# if {words}:\n" if tag.value == WHEN_IN_SHELL else f"{_PARAGRAPH}**If {words}:**{_THEN}"
+        # An expression whose value nobody takes: rendering shows nothing, an outline finds the words.
+        return nodes.ExprStmt(nodes.Const(shown), lineno=tag.lineno)
+
+
+class _Verdict(Enum):
+    """What is known of a condition before anything is filled in."""
+
+    YES, NO, UNKNOWN, COMPUTED = range(4)
+    """COMPUTED: all its facts are given, filling in decides."""
+
+
+@dataclass
+class Outliner:
+    """Rewrites a template so that nothing in it depends on a fact that is not known."""
+
+    known: frozenset[str]
+    strict: bool = False
+    """Whether an expression must show that it is not known; see `shows_a_placeholder`."""
+    gaps: list[tuple[int, str]] = field(default_factory=list)
+    """Where the outline has a hole, by line."""
+
+    def rewrite(self, template: nodes.Template) -> nodes.Template:
+        led = {id(one) for chain in template.find_all(nodes.If) for one in _leaders(chain)}
+        for one in template.find_all(nodes.ExprStmt):
+            if id(one) not in led:
+                self.gaps.append((one.lineno, "`when` must be the first thing in a branch of an `if`"))
+        return nodes.Template(self._all(template.body), lineno=1)
+
+    def _all(self, body: list[nodes.Node]) -> list[nodes.Node]:
+        written: list[nodes.Node] = []
+        for node in body:
+            if isinstance(node, nodes.If):
+                written += self._chain(_branches(node), node.else_, node.lineno)
+            elif isinstance(node, nodes.For):
+                written += self._loop(node)
+            elif isinstance(node, nodes.Output):
+                written.append(nodes.Output([self._shown(one) for one in node.nodes], lineno=node.lineno))
+            else:
+                if isinstance(node, nodes.Assign) and not self._missing(node.node):
+                    self.known |= _named(node.target)
+                written.append(node)
+        return written
+
+    def _loop(self, loop: nodes.For) -> list[nodes.Node]:
+        """Over a list that is not known: once, with a placeholder."""
+        given = not self._missing(loop.iter)
+        targets = _named(loop.target)
+        inside = replace(self, known=(self.known | targets if given else self.known - targets) | {"loop"})
+        if loop.test and inside._verdict(loop.test) is _Verdict.UNKNOWN:
+            return []
+        body = inside._all(loop.body)
+        again = nodes.For(loop.target, loop.iter, body, self._all(loop.else_), loop.test, loop.recursive)
+        return [again.set_lineno(loop.lineno)]
+
+    def _chain(self, branches: list[nodes.If], otherwise: list[nodes.Node], line: int) -> list[nodes.Node]:
+        """An `if` with its `elif`s: what is decided stays, from the first that is not each stands under its words."""
+        if not branches:
+            return self._all(otherwise)
+        first, rest = branches[0], branches[1:]
+        verdict = self._verdict(first.test)
+        if verdict is _Verdict.UNKNOWN:
+            return self._each_under_its_words(branches, otherwise, line)
+        if verdict is _Verdict.YES:
+            return self._all(first.body)
+        after = self._chain(rest, otherwise, line)
+        if verdict is _Verdict.NO:
+            return after
+        return [nodes.If(first.test, self._all(first.body), [], after, lineno=first.lineno)]
+
+    def _each_under_its_words(
+        self, branches: list[nodes.If], otherwise: list[nodes.Node], line: int
+    ) -> list[nodes.Node]:
+        written: list[nodes.Node] = []
+        possible = [one for one in branches if self._verdict(one.test) is not _Verdict.NO]
+        said = [words for one in possible if (words := _words(one.body))]
+        if len(said) < len(possible) and (said or otherwise or len(possible) > 1):
+            self.gaps.append((line, _HOLE))
+        for one in possible:
+            if words := _words(one.body):
+                shown = [_text(words, one.lineno), *self._all(one.body)]
+                sure = self._verdict(one.test) is _Verdict.COMPUTED
+                written += [nodes.If(one.test, shown, [], [], lineno=one.lineno)] if sure else shown
+        if otherwise and said:
+            words = _words(otherwise) or _otherwise(said[0])
+            written += [_text(words, line), *self._all(otherwise)]
+        # What follows stands on its own again: the same break at the end.
+        return [*written, _text(said[0][0], line)] if said else []
+
+    def _shown(self, expression: nodes.Expr) -> nodes.Expr:
+        if isinstance(expression, nodes.TemplateData):
+            return expression
+        plain = self._without_choice(expression)
+        missing = self._missing(plain) if self.strict else frozenset()
+        if not missing:
+            return plain
+        return nodes.Filter(plain, "shows_a_placeholder", [], [], None, None, lineno=expression.lineno)
+
+    def _without_choice(self, expression: nodes.Expr) -> nodes.Expr:
+        """`a if x else b`, where x is not known: the one that shows a placeholder, or both by name."""
+        for one in (expression, *expression.find_all(nodes.CondExpr)):
+            if isinstance(one, nodes.CondExpr) and self._verdict(one.test) is _Verdict.UNKNOWN:
+                one.test = nodes.Const(bool(self._missing(one.expr1)), lineno=one.lineno)
+                if one.expr2 is None or not self._missing(one.expr1) | self._missing(one.expr2):
+                    either = " or ".join(
+                        str(part.value) for part in (one.expr1, one.expr2) if isinstance(part, nodes.Const)
+                    )
+                    one.expr2 = nodes.Const(f"<{either or 'value'}>", lineno=one.lineno)
+        return expression
+
+    def _verdict(self, test: nodes.Node) -> _Verdict:
+        if isinstance(test, nodes.Not):
+            return _OPPOSITE[self._verdict(test.node)]
+        if isinstance(test, nodes.And):
+            return _together(self._verdict(test.left), self._verdict(test.right), decides=_Verdict.NO)
+        if isinstance(test, nodes.Or):
+            return _together(self._verdict(test.left), self._verdict(test.right), decides=_Verdict.YES)
+        if _asks_what_is_known(test) and self._names(test) - self.known:
+            return _Verdict.YES if test.name == "undefined" else _Verdict.NO  # type: ignore[attr-defined]
+        return _Verdict.UNKNOWN if self._missing(test) else _Verdict.COMPUTED
+
+    def _missing(self, node: nodes.Node) -> frozenset[str]:
+        """The facts that this would need and that are not known; to ask whether one is known needs nothing."""
+        if _asks_what_is_known(node):
+            return frozenset()
+        own = self._names(node) if isinstance(node, nodes.Name) else frozenset()
+        return (own - self.known).union(*map(self._missing, node.iter_child_nodes()))
+
+    def _names(self, node: nodes.Node) -> frozenset[str]:
+        found = [node] if isinstance(node, nodes.Name) else node.find_all(nodes.Name)
+        return frozenset(one.name for one in found if one.ctx == "load")
+
+
+_OPPOSITE = {
+    _Verdict.YES: _Verdict.NO,
+    _Verdict.NO: _Verdict.YES,
+    _Verdict.UNKNOWN: _Verdict.UNKNOWN,
+    _Verdict.COMPUTED: _Verdict.COMPUTED,
+}
+_HOLE = (
+    "an outline cannot know which of these branches holds, and leaves all of them out: begin each with "
+    '`{% when "…" %}`, or say first what holds in any case: `{% if … is not known %}…{% elif …`'
+)
+
+
+def _together(left: _Verdict, right: _Verdict, *, decides: _Verdict) -> _Verdict:
+    """`and`, which a NO decides, or `or`, which a YES decides."""
+    if decides in (left, right):
+        return decides
+    for one in (_Verdict.UNKNOWN, _Verdict.COMPUTED):
+        if one in (left, right):
+            return one
+    return left
+
+
+def _asks_what_is_known(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Test) and node.name in _TELLS_WHAT_IS_KNOWN
+
+
+def _branches(chain: nodes.If) -> list[nodes.If]:
+    return [chain, *chain.elif_]
+
+
+def _leaders(chain: nodes.If) -> Iterator[nodes.Node]:
+    for body in (chain.body, chain.else_):
+        yield from body[:1]
+
+
+def _named(target: nodes.Node) -> frozenset[str]:
+    found = [target] if isinstance(target, nodes.Name) else target.find_all(nodes.Name)
+    return frozenset(one.name for one in found)
+
+
+def _words(body: list[nodes.Node]) -> str:
+    first = body[0] if body else None
+    if isinstance(first, nodes.ExprStmt) and isinstance(first.node, nodes.Const):
+        return str(first.node.value)
+    return ""
+
+
+def _otherwise(sibling: str) -> str:
+    return f"{_SHELL_LINE}# otherwise:\n" if sibling.startswith(_SHELL_LINE) else f"{_PARAGRAPH}**Otherwise:**{_THEN}"
+
+
+def _text(words: str, line: int) -> nodes.Node:
+    return nodes.Output([nodes.TemplateData(words, lineno=line)], lineno=line)
+
+
+def laid_out(text: str) -> str:
+    """The text with its paragraphs apart."""
+    text = _ON_THIS_LINE.sub(" ", _ON_A_LINE.sub("\n", text))
+    return _BEFORE_LINE.sub("\n", _BETWEEN.sub("\n\n", text))

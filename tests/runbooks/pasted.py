@@ -1,0 +1,34 @@
+"""The pages that are known by what people paste: what is said of each, and the page as a reader sees it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from runbooks.library import SECTIONS, Library, Runbook
+from runbooks.values import Facts
+from tests.runbooks import said_azure, said_hybrid
+
+LIBRARY = Library.load()
+GOLDEN = Path(__file__).parent / "golden"
+WRITE = os.environ.get("AKSBOT_WRITE_GOLDEN") == "1"
+SAID = said_azure.SAID | said_hybrid.SAID
+
+
+def page(runbook: Runbook, facts: Facts) -> str:
+    """The whole page, with what is known filled in."""
+    sections = (f"## {section}\n{runbook.outline(section, facts)}\n" for section in SECTIONS)
+    return "\n".join((f"# {runbook.title}\n", *sections))
+
+
+def pasted(code: str) -> str:
+    """What somebody pasted, as a file."""
+    return (GOLDEN / f"{code}.pasted.txt").read_text(encoding="utf-8")
+
+
+def shell_lines(text: str) -> list[str]:
+    """The commands of a page; comments are none."""
+    blocks = re.findall(r"^\s*```sh\n(.*?)^\s*```", text, re.MULTILINE | re.DOTALL)
+    lines = (line.strip() for block in blocks for line in block.split("\n"))
+    return [line for line in lines if line and not line.startswith("#")]

@@ -1,0 +1,59 @@
+"""Between the look and the first act no worker lived for a while: what was seen then is seen again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.approvals import moves
+from bot.approvals.proposal import End
+from bot.drill.repair import writes
+from bot.playground.hurried import HurriedTimes
+from bot.store.connect import Connection
+from bot.store.proposals import Proposals
+from handlers.remedy.execution import Execution
+from sandbox.arm.server import ArmServer
+from sandbox.scenario import Scenario
+from sandbox.slack.control import Control
+from sandbox.world import Change
+from tests.checking import azure
+from tests.slack_app.conftest import Start
+from tests.slack_app.fixes.steps import Desk, ended
+from tests.slack_app.fixes.test_taken_up_again import approved, configured, held
+
+__all__ = ["configured"]
+
+
+@pytest.fixture
+async def arm() -> AsyncIterator[ArmServer]:
+    async with azure(Scenario.load("upgrade-runs-long").world) as server:
+        yield server
+
+
+@pytest.fixture
+def desk(control: Control) -> Desk:
+    return Desk(control, "payments-prod")
+
+
+@pytest.mark.usefixtures("configured")
+@pytest.mark.parametrize("moved", [True, False], ids=["another one runs", "it still runs"])
+async def test_an_operation_that_nobody_has_looked_at_is_not_aborted(
+    start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection, moved: bool
+) -> None:
+    async with start(times=HurriedTimes()):
+        await desk.asked()
+    one = await approved(redis, control)
+    here = replace(Execution.begin(one.id, one.plan), began=datetime.now(UTC) - timedelta(minutes=20))
+    await (await held(redis, here)).save(here)
+    await Proposals(redis.redis).move(one.id, moves.start)
+    if moved:
+        arm.world.apply(Change(one.plan.target, {"properties": {"provisioningState": "RotatingClusterCertificates"}}))
+    async with start(times=HurriedTimes()):
+        after = await ended(redis)
+        if moved:
+            assert after.end is End.STALE, (after.end, after.why)
+            await desk.says("out of date: nothing was done", "RotatingClusterCertificates")
+    assert len(writes(arm)) == (0 if moved else 1), (after.end, after.why, writes(arm))

@@ -1,0 +1,51 @@
+"""A worker that stood still for a while, and what it thinks then, when another one has taken its fix over."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.approvals import moves
+from bot.approvals.proposal import Proposal, State
+from bot.playground.hurried import HurriedTimes
+from bot.store.connect import Connection
+from bot.store.executions import Executions
+from bot.store.proposals import Proposals
+from sandbox.arm.faults import Fault
+from sandbox.arm.server import ArmServer
+from sandbox.world import Change
+from tests.slack_app.conftest import Start
+from tests.slack_app.fixes.steps import Desk, audited, pool_of
+from tests.slack_app.fixes.test_taken_up_again import configured, left, ready
+from tests.store.servers import until
+
+__all__ = ["configured", "left"]
+
+
+async def _no_job_is_left(redis: Connection) -> bool:
+    return not [key async for key in redis.redis.scan_iter("*:task:data:*")]
+
+
+@pytest.mark.parametrize("begun", [True, False], ids=["which has begun", "which looks, too"])
+async def test_who_was_replaced_while_it_looked_ends_nothing(
+    left: Proposal, start: Start, desk: Desk, arm: ArmServer, redis: Connection, begun: bool
+) -> None:
+    """The other one may have written to Azure by now: "nothing was done" would be a lie."""
+    executions, proposals = Executions(redis.redis), Proposals(redis.redis)
+
+    async def looks() -> bool:
+        return await executions.holder(left.plan.cluster) == left.id
+
+    slow = Fault("slow", principal="reader", delay_s=2.0, times=30)
+    arm.faults.append(slow)
+    async with start(times=HurriedTimes()):
+        await until(looks, 30)
+        await ready(redis, left)
+        if begun:
+            await proposals.move(left.id, moves.start)
+        arm.world.apply(Change(pool_of(arm), {"properties": {"eTag": "another"}}))
+        await until(lambda: _no_job_is_left(redis), 60)
+        one = await proposals.load(left.id)
+    assert one
+    assert one.state is (State.RUNNING if begun else State.APPROVED), (one.state, one.why)
+    assert "ended" not in await audited(redis)
+    assert [name async for name in executions.running()] == [left.id]
