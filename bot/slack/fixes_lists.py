@@ -90,21 +90,26 @@ def _older(place: str) -> Block:
 
 
 def _record(one: Record) -> list[Element]:
+    said = f"{one.number} · {_at(one)}"
     try:
-        said = _said(one)
-    except (ValueError, TypeError, AttributeError, OverflowError, OSError):
-        said = f"{one.number} · {words_fixes_lists.UNREADABLE}"  # it was tampered with: the rest is shown all the same
+        said = f"{said} · {_said(one)}"
+    except (ValueError, TypeError, AttributeError):
+        said = f"{said} · {words_fixes_lists.UNREADABLE}"  # it was tampered with: the others are shown all the same
     return [text(words.cut(one_line(said), _LONGEST))]
 
 
+def _at(one: Record) -> str:
+    try:
+        return f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError, OSError):
+        return "?"
+
+
 def _said(one: Record) -> str:
-    at = f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
     entry = one.entry
     who, details = entry.get("who") or {}, entry.get("details") or {}
     more = [str(details[key]) for key in ("end", "method", "result") if details.get(key)]
     parts = [
-        str(one.number),
-        at,
         str(entry.get("what", "")),
         str(entry.get("remedy", "")),
         last_name(str(entry.get("cluster", ""))),
