@@ -100,7 +100,7 @@ async def test_that_it_expired_is_said_once_slack_is_back(
         proposal = await desk.asked()
     one = await asked_proposal(redis)
     await Proposals(redis.redis).move(one.id, lambda before, _: before.moved(expires_ms=1))
-    async with away(slack, redis), start(times=HurriedTimes()):
+    async with start(times=HurriedTimes()), away(slack, redis):
         assert (await ended(redis)).end is End.EXPIRED
     assert outcomes(desk, proposal) == []
     async with start(times=HurriedTimes()):
