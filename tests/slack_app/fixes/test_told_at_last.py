@@ -103,5 +103,6 @@ async def test_that_it_expired_is_said_once_slack_is_back(
     async with start(times=HurriedTimes()), away(slack, redis):
         assert (await ended(redis)).end is End.EXPIRED
     assert outcomes(desk, proposal) == []
+    await a_minute_later(redis, one)
     async with start(times=HurriedTimes()):
         await told_once(desk, proposal, "*expired: nothing was done*")
