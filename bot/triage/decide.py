@@ -36,8 +36,10 @@ class Verdict:
     """Why quiet."""
 
 
-SURE, LIKELY = 5.5, 2.3
+SURE, LIKELY = 5.5, 3.0
 """The odds from which the bot answers, or offers to. See tests/bench/triage.py."""
+_SURE_BY_A_SIGN = 4.0
+"""And where a code or a pattern of the runbook stands in the text, too."""
 _STATED = 6.5
 """The odds of the problem whose error code the text states: of a hundred such, one was none."""
 _PHRASE = 4.5
@@ -49,7 +51,7 @@ _NAMED = (0.0, 0.02, 0.1)
 MOST = len(_NAMED)
 
 
-def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reason]) -> Verdict:
+def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reason], signs: Sequence[Sign]) -> Verdict:
     """`outright`: the odds of what the text states, which a reason for silence takes back."""
     outright = {} if against else outright
     odds = max([read.odds, *outright.values()])
@@ -62,7 +64,9 @@ def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reaso
     learned = [code for (code, chance), least in likeliest if chance >= least]
     codes = tuple(dict.fromkeys((*first, *learned)))[:MOST]
     clear = bool(first) or read.chances[codes[0]] >= _FIRST
-    return Verdict(Certainty.SURE if odds >= SURE and clear else Certainty.LIKELY, codes, odds)
+    signed = not against and any(one.code == codes[0] and one.points >= PATTERN for one in signs)
+    sure = clear and odds >= (_SURE_BY_A_SIGN if signed else SURE)
+    return Verdict(Certainty.SURE if sure else Certainty.LIKELY, codes, odds)
 
 
 def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str]) -> dict[str, float]:

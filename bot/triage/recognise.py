@@ -81,7 +81,7 @@ class Recogniser:
                 (words, read), (there, self._learned.read(there, marks, worded)), key=lambda one: one[1].odds
             )
         said = self._phrases.find(text)
-        verdict = decide(read, stated(signs, said, self._learned.codes), against)
+        verdict = decide(read, stated(signs, said, self._learned.codes), against, signs)
         suspects = tuple(Suspect(code, self._why(code, signs, said, words, text)) for code in verdict.codes)
         return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
 

