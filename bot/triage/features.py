@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from bot.triage.quiet import Reason
@@ -39,7 +39,7 @@ def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
                 found[WORD + stem] = SPOKEN[WORD]
         for one, other in pairwise(stems):
             found[f"{PAIR}{one} {other}"] = SPOKEN[PAIR]
-        for concept in THESAURUS.named(stems):
+        for concept in sorted(THESAURUS.named(stems)):
             found[CONCEPT + concept] = SPOKEN[CONCEPT]
         if len(found) >= _MOST:
             break
@@ -64,7 +64,3 @@ def shown(signs: Sequence[Sign], against: Sequence[Reason]) -> dict[str, float]:
             name = SIGN + sign.code
             found[name] = max(found.get(name, 0.0), _SIGN * sign.points / 100)
     return found
-
-
-def words_of(features: Mapping[str, float]) -> int:
-    return sum(one.startswith(WORD) for one in features)

@@ -19,10 +19,11 @@ from bot.triage.tokens import words as split
 from runbooks.library import Library
 
 NO_FLEET = FleetNames(())
-_MENU, _REASONS = 10, 3
-_WORDS_TOLD = 4
-_LONG, _LOOKED_FOR = 1_500, 40
+_MENU = 10
 """Clusters to choose from; who names more than that names none."""
+_REASONS, _WORDS_TOLD = 3, 4
+_LONG, _LOOKED_FOR = 1_500, 40
+"""Characters of a text whose signs are also read alone, and of a sign by which its line is found again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,6 @@ class Recogniser:
     def __init__(self, library: Library) -> None:
         self._signs = Signs(library)
         self._learned = Learned.load()
-        self._known = frozenset(library)
         self._phrases = Phrases(library, self._learned.codes)
         self._quiet = Quiet()
 
