@@ -183,10 +183,13 @@ async def running(
             replays = Replays(state)
             bolt = _bolt(settings, client, sign_in, replays)
             intake = Intake(taken, gate, state)
-            IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics).listen(bolt)
+            along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
             listeners = Listeners(intake, voice, library, _areas(), metrics)
             others = HomeListeners(intake, voice, metrics), TriageListeners(intake, metrics)
-            for one in (listeners, *others, FixListeners(intake, voice, metrics)):
+            # Bolt asks one listener after the other, and who typed a command waits.
+            along.listen_to_commands(bolt)
+            listeners.listen_to_commands(bolt)
+            for one in (along, listeners, *others, FixListeners(intake, voice, metrics)):
                 one.listen(bolt)
             listeners.listen_to_the_rest(bolt)
             alerts = AlertDoors(settings.alerts_token, reading.queue, sign_in).routes if role.listens else ()
@@ -223,8 +226,8 @@ def _bolt(settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: 
     secret = settings.slack_signing_secret.get_secret_value() if settings.slack_signing_secret else ""
     # Slack hears that it has arrived once it is in the queue, not before.
     app = AsyncApp(client=client, authorize=sign_in, signing_secret=secret, process_before_response=True)
-    app.middleware(deadline.starts)
-    app.middleware(replays.refuse)
+    app.middleware(deadline.Starts())
+    app.middleware(replays)
     return app
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -60,7 +60,7 @@ class CheckRequest:
         return json.dumps([_cluster_key(self.cluster), *(word.strip().lower() for word in scope)])
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self) | {"asked_at": self.asked_at.isoformat()})
+        return json.dumps(self, default=plain)
 
     @classmethod
     def from_json(cls, text: str) -> CheckRequest:
@@ -77,3 +77,10 @@ def _cluster_key(text: str) -> str:
     except Problem:
         return text.strip().lower()
     return cluster.key if isinstance(cluster, ResourceId) else cluster.lower()
+
+
+def plain(value: Any) -> Any:
+    """For `json.dumps`: a dataclass with slots by its fields, a time as ISO text."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return {name: getattr(value, name) for name in type(value).__slots__}

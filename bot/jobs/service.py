@@ -152,6 +152,7 @@ async def jobs(
     async with Checks(running, run, teller) as checks:
         queue = Queue(
             connection.url,
+            connection.redis,
             (_check_kind(checks), *other_kinds),
             concurrency=concurrency,
             idle_timeout_s=idle_timeout_s,

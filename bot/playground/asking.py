@@ -10,13 +10,13 @@ from typing import Any
 from bot.events import Report
 from bot.jobs import report_json
 from bot.playground.surroundings import Surroundings
+from bot.slack.commands import COMMAND
 from bot.slack.message import CHECK_AGAIN
 from bot.store.running import RunningChecks
 from handlers.problem import Exit, Problem
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 
-COMMAND = "/aks"
 _LOOK_AGAIN_S = 0.02
 
 

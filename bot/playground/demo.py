@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from bot.jobs.stopping import told_to_stop, unless_stopped
 from bot.library import load
-from bot.playground.asking import COMMAND, Answer, check_in_slack, words_of
+from bot.playground.asking import Answer, check_in_slack, words_of
 from bot.playground.hurried import HurriedTimes
 from bot.playground.incident import CHANNEL, WHO_ASKS, tell_of_the_incident
 from bot.playground.log_file import log_to
@@ -22,6 +22,7 @@ from bot.render.subject import short
 from bot.render.terminal import show_lines
 from bot.render.verdict import verdict
 from bot.slack import words
+from bot.slack.commands import COMMAND
 from bot.store.connect import connected
 from handlers.problem import Problem
 from runbooks.library import Library

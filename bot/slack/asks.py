@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from bot.jobs.request import Place
+from bot.jobs.request import Place, plain
 from bot.slack.message import Message
 from bot.slack.speaker import Where
 
@@ -83,7 +83,7 @@ class Ask:
         return Message(text, tuple(blocks))
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self) | {"asked_at": self.asked_at.isoformat()})
+        return json.dumps(self, default=plain)
 
     @classmethod
     def from_json(cls, text: str) -> Ask:

@@ -12,6 +12,7 @@ from bot.events import Scope
 from bot.slack import words
 from handlers.problem import Exit, Problem
 
+COMMAND = "/aks"
 CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
 EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
 FIXES, AUDIT = "fixes", "audit"

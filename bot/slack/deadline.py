@@ -6,6 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
+from slack_bolt import BoltResponse
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
+
 from bot.slack import limits
 
 WITHIN_S = limits.ACK_WITHIN_S - 0.5
@@ -16,10 +20,18 @@ AT_LEAST_S = 0.2
 _until: ContextVar[float | None] = ContextVar("until", default=None)
 
 
-async def starts(next: Callable[[], Awaitable[None]]) -> None:  # noqa: A002 - Bolt's name
+class Starts(AsyncMiddleware):
     """Middleware, the first of all."""
-    _until.set(asyncio.get_running_loop().time() + WITHIN_S)
-    await next()
+
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
+    ) -> BoltResponse:
+        _until.set(asyncio.get_running_loop().time() + WITHIN_S)
+        return await next()
 
 
 def left_s(at_most: float) -> float:

@@ -37,12 +37,14 @@ class IncidentListeners:
         self._intake, self._turns, self._queue = intake, turns, queue
         self._spans, self._metrics = spans, metrics
 
+    def listen_to_commands(self, app: AsyncApp) -> None:
+        app.command(commands.COMMAND, matchers=[_is_a_word])(self.word)
+
     def listen(self, app: AsyncApp) -> None:
         app.event("message", matchers=[_is_in_a_channel])(self.message)
         app.event("app_mention", matchers=[_asks_for_silence])(self.silence_wanted)
         app.event("app_mention", matchers=[_mentions_a_word])(self.word_mentioned)
         app.event("message", matchers=[_tells_us_a_word])(self.word_told)
-        app.command("/aks", matchers=[_is_a_word])(self.word)
         app.event("channel_created")(self.channel_appeared)
         app.event("channel_rename")(self.channel_appeared)
         app.event("member_joined_channel")(self.arrived)
@@ -69,7 +71,8 @@ class IncidentListeners:
             if not isinstance(heard_here, hearing.Ignored):
                 await self._hear(body, heard_here, me)
             elif gone := hearing.taken_back(body):
-                await self._turns.amend(hearing.names(body, gone), hearing.original(gone), gone.as_json())
+                names = hearing.names(body, gone)
+                await self._turns.amend(names, hearing.original(gone), gone.as_json(), gone=gone.turn)
         except StoreAway as away:
             log.warning("a message was not taken in: %s", away)
             return BoltResponse(status=503)
@@ -77,10 +80,11 @@ class IncidentListeners:
 
     async def _hear(self, body: Body, one: hearing.Said, me: hearing.Me) -> None:
         names = hearing.names(body, one)
-        if one.edited and await self._turns.amend(names, hearing.original(one), one.as_json()):
+        original = hearing.original(one) if one.edited else None
+        if original and await self._turns.amend(names, original, one.as_json()):
             return  # nobody has read the first version yet, and now nobody will
         lasts = self._spans.turn if one.takes_turns else timedelta()
-        kept = await self._turns.hear(names, one.turn, one.of, one.as_json(), lasts)
+        kept = await self._turns.hear(names, one.turn, one.of, one.as_json(), lasts, original=original)
         if kept.needs_job:
             place = Place(one.team, one.channel, one.user or me.user)
             task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=one.of)

@@ -32,8 +32,6 @@ log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
-COMMAND = "/aks"
-
 
 class Listeners:
     """Commands, mentions, direct messages, and the buttons under answers. `more` listens to the rest."""
@@ -44,8 +42,10 @@ class Listeners:
         self._intake, self._voice, self._library = intake, voice, library
         self._areas, self._metrics = areas, metrics
 
+    def listen_to_commands(self, app: AsyncApp) -> None:
+        app.command(commands.COMMAND)(self.command)
+
     def listen(self, app: AsyncApp) -> None:
-        app.command(COMMAND)(self.command)
         app.event("app_mention", matchers=[_has_an_author])(self.mention)
         app.event("message", matchers=[_is_said_to_us])(self.direct)
         app.action(CHECK_AGAIN)(self.check_again)

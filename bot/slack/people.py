@@ -81,6 +81,15 @@ class People:
 
     async def _remembered(self, name: str, ask: Callable[[], Awaitable[Body]]) -> Body:
         """Asked once, however many want to know at the same time. A clear no is remembered, too, for a shorter time."""
+        until, said = self._known.get(name, (0.0, None))
+        if asyncio.get_running_loop().time() >= until:
+            said = await self._asked(name, ask)
+        if isinstance(said, Refused):
+            raise said
+        known: Body = said
+        return known
+
+    async def _asked(self, name: str, ask: Callable[[], Awaitable[Body]]) -> Body | Refused:
         async with self._locks.setdefault(name, asyncio.Lock()):
             now = asyncio.get_running_loop().time()
             until, said = self._known.get(name, (0.0, None))
@@ -89,10 +98,8 @@ class People:
                 if isinstance(said, Refused):
                     until = now + (0 if said.error == "ratelimited" else REFUSAL_REMEMBERED_S)
                 self._keep(name, until, said)
-        if isinstance(said, Refused):
-            raise said
-        known: Body = said
-        return known
+        answer: Body | Refused = said
+        return answer
 
     def _keep(self, name: str, until: float, said: Any) -> None:
         self._known.pop(name, None)

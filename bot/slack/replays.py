@@ -12,7 +12,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from slack_bolt import BoltResponse
-from slack_bolt.async_app import AsyncBoltRequest
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.slack.deadline import left_s
 from bot.store.away import StoreAway
@@ -27,21 +28,26 @@ PATIENCE_S = 0.5
 _REMEMBERED = 20_000
 
 
-class Replays:
-    """The signatures that were used, known to all processes; while the memory is away, to this one."""
+class Replays(AsyncMiddleware):
+    """The signatures that were used, known to all processes; while the memory is away, to this one. Middleware, after
+    Bolt has verified the signature. What comes over a socket has none."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._used: dict[str, float] = {}
 
-    async def refuse(self, req: AsyncBoltRequest, next: Callable[[], Awaitable[None]]) -> BoltResponse | None:  # noqa: A002
-        """Middleware, after Bolt has verified the signature. What comes over a socket has none."""
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
+    ) -> BoltResponse:
         signature = _signature(req.headers)
         if signature and not await self.first_use(signature):
             log.warning("a request was refused: its signature was used before")
             return BoltResponse(status=401, body="")
-        await next()
-        return None
+        return await next()
 
     async def first_use(self, signature: str) -> bool:
         """Whether nobody has shown it before."""

@@ -21,6 +21,7 @@ if not turn then
 end
 redis.call('SET', KEYS[1], turn, 'EX', ARGV[6])
 redis.call('SET', KEYS[2], turn, 'EX', ARGV[6])
+redis.call('SET', KEYS[4], turn, 'EX', ARGV[6], 'NX')
 redis.call('RPUSH', ARGV[3] .. turn, ARGV[2])
 redis.call('EXPIRE', ARGV[3] .. turn, ARGV[6])
 return {turn, how}
@@ -28,6 +29,10 @@ return {turn, how}
 
 _AMEND = """
 local turn = redis.call('GET', KEYS[3])
+if not turn and ARGV[5] ~= '' then
+  redis.call('SET', KEYS[3], ARGV[5], 'EX', ARGV[4])
+  redis.call('SET', ARGV[6] .. ARGV[5], '1', 'EX', ARGV[4])
+end
 if not turn or redis.call('EXISTS', ARGV[2] .. turn) == 0 or redis.call('EXISTS', ARGV[3] .. turn) == 1 then
   return 0
 end
@@ -63,28 +68,38 @@ class Turns:
         self._take, self._amend = redis.register_script(_TAKE), redis.register_script(_AMEND)
 
     async def hear(
-        self, names: tuple[str, str], turn: str, of: tuple[str, str, str], text: str, lasts: timedelta
+        self,
+        names: tuple[str, str],
+        turn: str,
+        of: tuple[str, str, str],
+        text: str,
+        lasts: timedelta,
+        *,
+        original: str | None = None,
     ) -> Heard:
         """Keep a message, once. `names` are those by which a repetition is known; `turn` is what a new turn is called.
 
-        `of`: workspace, channel, and who speaks in which thread.
+        `of`: workspace, channel, and who speaks in which thread. `original`: of a changed message the name of its first
+        version, which may come after it and then says nothing new.
         """
-        used = [keys.heard(names[0]), keys.heard(names[1]), keys.turn_of(*of)]
+        used = [keys.heard(names[0]), keys.heard(names[1]), keys.turn_of(*of), keys.heard(original or names[1])]
         kept_s, lasts_ms = int(keys.TURN_TTL.total_seconds()), int(lasts.total_seconds() * 1000)
         values: list[str | int] = [turn, text, keys.turn(""), keys.turn_done(""), lasts_ms, kept_s]
         with reachable():
             found, how = await self._hear(keys=used, args=values)
         return Heard(str(found), str(how) in ("first", "again"))
 
-    async def amend(self, names: tuple[str, str], original: str, text: str) -> bool:
+    async def amend(self, names: tuple[str, str], original: str, text: str, *, gone: str = "") -> bool:
         """Add another version of a message to its turn. Whether that is still open, and nobody has read it.
 
-        `original` is the name by which the message itself is known as heard.
+        `original` is the name by which the message itself is known as heard. With `gone`, a turn's name, it is taken
+        back: should it come only now, it counts as dealt with.
         """
         used = [keys.heard(names[0]), keys.heard(names[1]), keys.heard(original)]
         kept_s = int(keys.TURN_TTL.total_seconds())
         with reachable():
-            return bool(await self._amend(keys=used, args=[text, keys.turn(""), keys.turn_taken(""), kept_s]))
+            values: list[str | int] = [text, keys.turn(""), keys.turn_taken(""), kept_s, gone, keys.turn_done("")]
+            return bool(await self._amend(keys=used, args=values))
 
     async def take(self, turn: str, of: tuple[str, str, str]) -> list[str]:
         """Close a turn; its messages, or nothing where it has been dealt with."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import orjson
 
@@ -21,7 +22,7 @@ from tests.bench.figure import Figure
 from tests.bench.slack_load import FOR_S, PER_SECOND
 from tests.bench.start import AKSBOT
 
-ROUNDS = 5
+ROUNDS, LOAD_ROUNDS = 5, 3
 READY_WITHIN_S = 60
 IMPORTS = "import bot.commands.serve"
 
@@ -57,22 +58,34 @@ def _load(environment: dict[str, str]) -> Iterator[Figure]:
     ):
         empty = f"http://127.0.0.1:{port.strip()}/slack/events"
         loading = [sys.executable, "-m", "tests.bench.slack_load", f"{url}/slack/events", empty, secret]
-        seen = orjson.loads(subprocess.run(loading, check=True, capture_output=True).stdout)
+        rounds = [
+            orjson.loads(subprocess.run(loading, check=True, capture_output=True).stdout) for _ in range(LOAD_ROUNDS)
+        ]
         cpu_s = _cpu_s(process.pid)
-    acked, plain = _p99(seen["acked_s"]), _p99(seen["empty_s"])
     asked = PER_SECOND * FOR_S
-    told = (
-        f"{asked} commands, {PER_SECOND} a second: p99 {acked * 1000:.1f} ms against {plain * 1000:.1f} ms, "
-        f"medians {median(seen['acked_s']) * 1000:.1f} and {median(seen['empty_s']) * 1000:.1f} ms; "
-        f"{cpu_s / asked * 1000:.1f} ms of CPU for each, its answer included"
-    )
-    yield Figure("ack-vs-empty", acked / plain, "ratio", 5, told)
-    yield Figure("ack-slowest", seen["acked_s"][-1], "s", 1, told)
-    lost = len(seen["unanswered"]) + seen["wordless"] + len(seen["refused"])
-    told = f"of {asked}; the last answer came {seen['drained_s']:.1f} s after the last command"
-    if lost:
-        told += f"; without words {seen['wordless']}, unanswered {seen['unanswered'][:3]}, {seen['refused'][:1]}"
+    yield _acknowledged(rounds, cpu_s / asked / LOAD_ROUNDS)
+    slowest = max(one["acked_s"][-1] for one in rounds)
+    yield Figure("ack-slowest", slowest, "s", 1, f"of {LOAD_ROUNDS} times {asked}")
+    lost = sum(len(one["unanswered"]) + one["wordless"] + len(one["refused"]) for one in rounds)
+    drained_s = max(one["drained_s"] for one in rounds)
+    told = f"of {LOAD_ROUNDS} times {asked}; the last answer came {drained_s:.1f} s after the last command"
+    for one in rounds if lost else ():
+        told += f"; without words {one['wordless']}, unanswered {one['unanswered'][:3]}, {one['refused'][:1]}"
     yield Figure("commands-lost", lost, "commands", 0, told)
+
+
+def _acknowledged(rounds: list[dict[str, Any]], each_cpu_s: float) -> Figure:
+    """The round in the middle: what is slow in one of a hundred is often the machine."""
+    ratios = sorted((_p99(one["acked_s"]) / _p99(one["empty_s"]), at) for at, one in enumerate(rounds))
+    ratio, at = ratios[len(ratios) // 2]
+    acked, plain = rounds[at]["acked_s"], rounds[at]["empty_s"]
+    told = (
+        f"{len(acked)} commands, {PER_SECOND} a second: p99 {_p99(acked) * 1000:.1f} ms against "
+        f"{_p99(plain) * 1000:.1f} ms, medians {median(acked) * 1000:.1f} and {median(plain) * 1000:.1f} ms; "
+        f"{each_cpu_s * 1000:.1f} ms of CPU for each, its answer included; "
+        f"the median of {', '.join(f'{one:.2f}' for one, _ in ratios)}"
+    )
+    return Figure("ack-vs-empty", ratio, "ratio", 5, told)
 
 
 def _p99(sorted_s: list[float]) -> float:

@@ -175,6 +175,19 @@ async def test_another_version_of_a_message_is_in_its_turn_until_somebody_has_re
     assert await turns.take(f"turn{run}", of) == ["one", "two"], "a worker that repeats itself reads the same"
 
 
+async def test_a_message_that_comes_after_it_was_taken_back_or_changed_says_nothing_new(connection: Connection) -> None:
+    turns, run = Turns(connection.redis), uuid4().hex
+    of, lasts = ("T1", f"C{run}", "requester"), timedelta(seconds=15)
+    assert not await turns.amend((f"e1{run}", f"m1{run} later"), f"m1{run}", "", gone=f"gone{run}")
+    assert not (await turns.hear((f"e2{run}", f"m1{run}"), f"turn1{run}", of, "one", lasts)).needs_job
+    assert await turns.take(f"turn1{run}", of) == []
+    changed = f"changed{run}"
+    await turns.hear((f"e3{run}", f"m2{run} later"), changed, of, "two, changed", timedelta(), original=f"m2{run}")
+    await turns.hear((f"e4{run}", f"m2{run}"), f"turn2{run}", of, "two", lasts)
+    assert await turns.take(changed, of) == ["two, changed"]
+    assert await turns.take(f"turn2{run}", of) == []
+
+
 async def test_what_an_app_posted_waits_once_and_not_for_ever(connection: Connection) -> None:
     incidents, app = Incidents(connection.redis), f"A{uuid4().hex}"
     for number in (*range(60), 59, 20):
