@@ -25,6 +25,7 @@ from bot.triage.learned import FILE, SCALE, Learned
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
 from bot.triage.signs import Signs
+from bot.triage.table import Table
 from runbooks.library import Library
 
 _STRICTNESS = 30.0
@@ -68,7 +69,23 @@ def examples(messages: Sequence[Heard]) -> list[Example]:
     return found
 
 
-def learned(from_: Sequence[Example]) -> Learned:
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What was learned, as it is written down."""
+
+    codes: tuple[str, ...]
+    bias: tuple[float, ...]
+    features: Mapping[str, list[int]]
+    live: Mapping[str, int]
+    live_bias: float
+    learned_from: str
+
+    def model(self) -> Learned:
+        features, live = Table(self.features.items()), Table((run, [weight]) for run, weight in self.live.items())
+        return Learned(self.codes, self.bias, features, live, self.live_bias, self.learned_from)
+
+
+def learned(from_: Sequence[Example]) -> Weights:
     """The weights that explain these examples best."""
     seen = Counter(feature for one in from_ for feature in one.spoken)
     rarity = {
@@ -76,23 +93,34 @@ def learned(from_: Sequence[Example]) -> Learned:
         for feature, times in seen.items()
         if times >= _PAIR_SEEN or not feature.startswith(PAIR)
     }
-    names = sorted({*rarity, *(feature for one in from_ for feature in one.shown)})
+    shown_ = {feature: 0.0 for one in from_ for feature in one.shown}
+    known = rarity | shown_
+    codes, _, features = _fitted(from_, known)
+    # Once more without the pairs that tell nothing: reading scales a text by what it knows of it.
+    known = {name: value for name, value in known.items() if len(features[name]) > 1 or not name.startswith(PAIR)}
+    codes, bias, features = _fitted(from_, known)
+    live, live_bias = _live([one for one in from_ if one.heard.kind != PHRASE])
+    return Weights(codes, bias, features, live, live_bias, digest([one.heard for one in from_]))
+
+
+def _fitted(
+    from_: Sequence[Example], known: Mapping[str, float]
+) -> tuple[tuple[str, ...], tuple[float, ...], dict[str, list[int]]]:
+    """The codes, the bias of each, and of each feature its rarity and what it tells of which."""
+    names = sorted(known)
     column = {name: at for at, name in enumerate(names)}
     labels = [one.heard.code for one in from_]
     often = Counter(labels)
     even = {code: (len(labels) / len(often) / times) ** _EVEN for code, times in often.items()}
     model = LogisticRegression(C=_STRICTNESS, max_iter=400, class_weight=even)
-    model.fit(_matrix(from_, rarity, column), labels)
+    model.fit(_matrix(from_, known, column), labels)
     features: dict[str, list[int]] = {}
     for name in names:
         weights = model.coef_[:, column[name]]
         telling = np.flatnonzero(np.abs(weights) >= _LEAST_WEIGHT).tolist()
         flat = [part for at in telling for part in (at, round(float(weights[at]) * SCALE))]
-        if flat or not name.startswith(PAIR):
-            features[name] = [round(rarity.get(name, 0.0) * SCALE), *flat]
-    bias = tuple(round(float(one), 3) for one in model.intercept_)
-    live, live_bias = _live([one for one in from_ if one.heard.kind != PHRASE])
-    return Learned(tuple(map(str, model.classes_)), bias, features, live, live_bias, digest([e.heard for e in from_]))
+        features[name] = [round(known[name] * SCALE), *flat]
+    return tuple(map(str, model.classes_)), tuple(round(float(one), 3) for one in model.intercept_), features
 
 
 def _live(from_: Sequence[Example]) -> tuple[dict[str, int], float]:
@@ -125,7 +153,7 @@ def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mappi
     return csr_matrix((values, np.asarray(columns, "int32"), np.asarray(starts, "int32")), shape=shape)
 
 
-def write(model: Learned) -> int:
+def write(model: Weights) -> int:
     """One feature a line, so that a change can be read; how many there are."""
     lines = [f"{_json(name)}:{_json(list(model.features[name]))}" for name in sorted(model.features)]
     live = ",\n".join(f"{_json(run)}:{weight}" for run, weight in sorted(model.live.items()))
@@ -147,7 +175,7 @@ def judged(all_: Sequence[Example]) -> list[tuple[Example, float, list[str]]]:
     """Each example with what a model that did not learn from it says: the odds, and the codes, likeliest first."""
     found = []
     for fold in range(_FOLDS):
-        model = learned([one for at, one in enumerate(all_) if at % _FOLDS != fold])
+        model = learned([one for at, one in enumerate(all_) if at % _FOLDS != fold]).model()
         for one in all_[fold::_FOLDS]:
             read = model.read(one.spoken, one.shown, one.phrased)
             found.append((one, read.odds, list(read.chances)[:2]))
@@ -155,15 +183,19 @@ def judged(all_: Sequence[Example]) -> list[tuple[Example, float, list[str]]]:
 
 
 def table(found: Sequence[tuple[Example, float, list[str]]]) -> str:
-    """For some thresholds: of the problems, how many are answered rightly; of the rest, how many are answered."""
+    """For some thresholds: of the problems, how many are answered rightly, silence included where it is as good; of the
+    rest, how many are answered."""
     found = [one for one in found if one[0].heard.kind != PHRASE]
     ours = [one for one in found if one[0].heard.code != NONE]
     theirs = [odds for one, odds, _ in found if one.heard.code == NONE and not one.heard.also]
     ranked = sum(codes[0] in one.heard.right for one, _, codes in ours)
     lines = [f"{len(ours)} problems, {len(theirs)} others; were all answered, {ranked / len(ours):.1%} would be right"]
-    for least in (-1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0):
-        first = sum(odds >= least and codes[0] in one.heard.right for one, odds, codes in ours)
-        two = sum(odds >= least and bool(one.heard.right & set(codes)) for one, odds, codes in ours)
+    for least in (-1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0):
+        said = [(one.heard.right, codes if odds >= least else [NONE]) for one, odds, codes in ours]
+        first, two = (
+            sum(codes[0] in right for right, codes in said),
+            sum(bool(right & {*codes}) for right, codes in said),
+        )
         false = sum(odds >= least for odds in theirs)
         shares = f"first {first / len(ours):.1%}, one of two {two / len(ours):.1%}, others {false / len(theirs):.1%}"
         lines.append(f"  odds from {least:+.1f}: {shares}")

@@ -8,17 +8,18 @@ words that it comes from.
 from __future__ import annotations
 
 import math
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from bot.triage.features import PAIR, WORD
 from bot.triage.heard import NONE
+from bot.triage.table import Table
 
 FILE = Path(__file__).with_name("learned.json")
 LIVE = 1.4
@@ -46,9 +47,9 @@ class Learned:
 
     codes: tuple[str, ...]
     bias: tuple[float, ...]
-    features: Mapping[str, Sequence[int]]
+    features: Table
     """Of each: how rare it is (0 for what is shown), then a code's place and its weight, and so on; in hundredths."""
-    live: Mapping[str, int]
+    live: Table
     """How much each run of words speaks for somebody's having the problem now; in hundredths."""
     live_bias: float
     learned_from: str
@@ -59,8 +60,8 @@ class Learned:
 
     def read(self, spoken: Mapping[str, float], shown: Mapping[str, float], phrased: Iterable[str] = ()) -> Reading:
         sums = list(self.bias)
-        for feature, value in self._scaled(spoken, shown):
-            flat, share = self.features[feature], value / SCALE
+        for _, flat, value in self._scaled(spoken, shown):
+            share = value / SCALE
             for at in range(1, len(flat), 2):
                 sums[flat[at]] += flat[at + 1] * share
         none = self.codes.index(NONE)
@@ -75,7 +76,7 @@ class Learned:
 
     def _live(self, phrased: Iterable[str]) -> float:
         runs = list(phrased)
-        known = [weight for one in runs if (weight := self.live.get(one)) is not None]
+        known = [weight[0] for one in runs if (weight := self.live.get(one))]
         said = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
         return said * min(1.0, sum(" " not in one for one in runs) / _TERSE)
 
@@ -85,8 +86,7 @@ class Learned:
             return []
         wanted = self.codes.index(code)
         loud: dict[str, float] = defaultdict(float)
-        for feature, value in self._scaled(spoken, {}):
-            flat = self.features[feature]
+        for feature, flat, value in self._scaled(spoken, {}):
             weight = dict(zip(flat[1::2], flat[2::2], strict=True)).get(wanted, 0) / SCALE
             if weight * value > _LEAST_TOLD and feature.startswith((WORD, PAIR)):
                 loud[feature[len(WORD) :]] += weight * value
@@ -97,26 +97,40 @@ class Learned:
                 kept.append(name)
         return kept[:most]
 
-    def _scaled(self, spoken: Mapping[str, float], shown: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-        """The features that are known: what is said is weighed by its rarity, and a long text says no more than a
-        short one."""
+    def _scaled(
+        self, spoken: Mapping[str, float], shown: Mapping[str, float]
+    ) -> Iterator[tuple[str, Sequence[int], float]]:
+        """The features that are known, with their weights: what is said is weighed by its rarity, and a long text says
+        no more than a short one."""
         weighed = [
-            (one, value * self.features[one][0] / SCALE) for one, value in spoken.items() if one in self.features
+            (one, flat, value * flat[0] / SCALE) for one, value in spoken.items() if (flat := self.features.get(one))
         ]
-        length = math.sqrt(sum(value * value for _, value in weighed)) or 1.0
-        yield from ((one, value / length) for one, value in weighed)
-        yield from ((one, value) for one, value in shown.items() if one in self.features)
+        length = math.sqrt(sum(value * value for *_, value in weighed)) or 1.0
+        yield from ((one, flat, value / length) for one, flat, value in weighed)
+        yield from ((one, flat, value) for one, value in shown.items() if (flat := self.features.get(one)))
 
 
 @cache
 def _load(file: Path) -> Learned:
-    told = orjson.loads(file.read_bytes())
-    features = {feature: array("h", flat) for feature, flat in told["features"].items()}
+    """A line at a time: what is read of it is small, and the whole would stay with the process."""
+    parts: dict[str, Any] = {}
+    with file.open("rb") as lines:
+        for line in lines:
+            name, _, value = line.lstrip(b"{").rstrip(b",\n").partition(b":")
+            parts[orjson.loads(name)] = Table(_rows(lines)) if value == b"{" else orjson.loads(value)
     return Learned(
-        tuple(told["codes"]),
-        tuple(told["bias"]),
-        features,
-        told["live"],
-        told["live_bias"],
-        told["learned_from"],
+        tuple(parts["codes"]),
+        tuple(parts["bias"]),
+        parts["features"],
+        parts["live"],
+        parts["live_bias"],
+        parts["learned_from"],
     )
+
+
+def _rows(lines: Iterator[bytes]) -> Iterator[tuple[str, Sequence[int]]]:
+    for line in lines:
+        if line.startswith(b"}"):
+            return
+        ((name, row),) = orjson.loads(b"{%b}" % line.rstrip(b",\n")).items()
+        yield name, row if isinstance(row, list) else [row]
