@@ -17,6 +17,7 @@ from bot.slack.rich import blocks as rich_blocks
 from bot.slack.rich import section as rich_section
 from handlers.clients.fleet import FleetMember
 from runbooks.library import FIX, MEANING, NOT_THIS, SECTIONS, Library, Runbook
+from runbooks.values import Facts
 
 _LONGEST_QUOTE = 1000
 _MOST_OTHERS = 5
@@ -56,7 +57,7 @@ def explained(pasted: str, library: Library, *, briefly: bool = False) -> Messag
     best = explanation.matches[0].runbook
     shown: list[Block] = [header(best.title), context(words.code(best.code), words.RECOGNISED), *quote]
     for name in (MEANING,) if briefly else (MEANING, FIX, NOT_THIS):
-        shown += _outline(best, name)
+        shown += _outline(best, name, explanation.facts)
     shown.append(context(words_triage.whole_runbook(best.code)) if briefly else section(words.TO_PROVE_IT))
     shown += _others(explanation)
     return _fitted(shown, words.plain(f"{best.title}. {words.RECOGNISED}"))
@@ -149,9 +150,9 @@ def _others(explanation: Explanation) -> list[Block]:
     return rich_blocks([rich_section(text(words.ALSO_SPOKEN_OF, bold=True), text("\n")), bullets(listed)])
 
 
-def _outline(found: Runbook, name: str) -> list[Block]:
+def _outline(found: Runbook, name: str, facts: Facts | None = None) -> list[Block]:
     title = rich_section(text(name, bold=True), text("\n"))
-    return rich_blocks([title, *markdown(found.outline(name), found.sections[name])])
+    return rich_blocks([title, *markdown(found.outline(name, facts), found.sections[name])])
 
 
 def _fitted(blocks: Collection[Block], said: str) -> Message:
