@@ -36,7 +36,7 @@ class Verdict:
     """Why quiet."""
 
 
-SURE, LIKELY = 5.5, 3.0
+SURE, LIKELY = 5.5, 2.0
 """The odds from which the bot answers, or offers to. See tests/bench/triage.py."""
 _SURE_BY_A_SIGN = 4.0
 """And where a code or a pattern of the runbook stands in the text, too."""
@@ -46,7 +46,7 @@ _PHRASE = 4.5
 """The odds of a code that nothing was learned of, when the text says a phrase of its runbook, or a pattern matches."""
 _FIRST = 0.4
 """The first is answered outright if it has this chance."""
-_NAMED = (0.0, 0.02, 0.1)
+_NAMED = (0.0, 0.01, 0.1)
 """The chance from which the second and the third are named beside it."""
 MOST = len(_NAMED)
 

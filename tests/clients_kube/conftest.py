@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
-from ssl import SSLContext
 
 import pytest
 
@@ -13,23 +11,12 @@ from handlers.clients.arm import ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.model import Target
-from tests.clients.azure import LocalAzure, QuickClock, certificate
+from tests.clients.azure import LocalAzure, QuickClock
 from tests.clients_kube.cluster import CLUSTER, CREDENTIAL, EntraCredential, LocalCluster, credential
 from tests.clients_kube.commands import ALLOWED, Commands
+from tests.local_azure import azure, clock, signed
 
-
-@pytest.fixture(scope="session")
-def signed(tmp_path_factory: pytest.TempPathFactory) -> tuple[SSLContext, Path]:
-    return certificate(tmp_path_factory.mktemp("tls"))
-
-
-@pytest.fixture
-async def azure(signed: tuple[SSLContext, Path]) -> AsyncIterator[LocalAzure]:
-    context, ca_file = signed
-    local = LocalAzure(ca_file)
-    await local.start(context)
-    yield local
-    await local.stop()
+__all__ = ["azure", "clock", "signed"]
 
 
 @pytest.fixture
@@ -40,11 +27,6 @@ async def cluster(azure: LocalAzure) -> AsyncIterator[LocalCluster]:
     azure.reply(CREDENTIAL, credential(local.kubeconfig({"token": "static-token"})))
     yield local
     await local.stop()
-
-
-@pytest.fixture
-def clock() -> QuickClock:
-    return QuickClock()
 
 
 @pytest.fixture

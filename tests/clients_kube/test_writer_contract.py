@@ -6,7 +6,7 @@ Against the real one only where KUBEBUILDER_ASSETS names a folder with etcd and 
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -38,29 +38,15 @@ from handlers.remedy.probe_from_pod import NAME, manifest
 from tests.clients_kube.cluster import CLUSTER
 from tests.remedy_execution.stage import Clock, ListLedger
 from tests.sandbox_kube.bodies import ADMIN_TOKEN, NOBODY_TOKEN
-from tests.sandbox_kube.clusters import ASSETS, Cluster, is_real_there, real_cluster, sandbox_cluster
+from tests.sandbox_kube.clusters import Cluster, real, sandbox_cluster
+
+__all__ = ["real"]
 
 Body = dict[str, Any]
 
 WRITER, WRITER_TOKEN = "nobody", NOBODY_TOKEN
 """Whoever may do nothing, until the shipped roles are bound."""
 STRICT = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
-REAL = pytest.param(
-    "real",
-    marks=pytest.mark.skipif(
-        not is_real_there(), reason=f"KUBEBUILDER_ASSETS ({ASSETS or 'not set'}) has no etcd and kube-apiserver"
-    ),
-)
-
-
-@pytest.fixture(params=["sandbox", REAL], scope="module")
-def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster | None]:
-    """The real cluster; None where the sandbox's is meant."""
-    if request.param == "sandbox":
-        yield None
-    else:
-        with real_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-            yield cluster
 
 
 @dataclass

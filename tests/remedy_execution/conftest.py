@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-from ssl import SSLContext
 
 import pytest
 
 from sandbox.scenario import Scenario
 from tests.checking import azure
-from tests.clients.azure import LocalAzure, certificate
+from tests.clients.azure import LocalAzure
+from tests.local_azure import Signed, listening, signed
 from tests.remedy_execution.stage import Stage
+
+__all__ = ["signed"]
 
 
 @asynccontextmanager
@@ -42,16 +43,8 @@ async def failed_machine() -> AsyncIterator[Stage]:
         yield stage
 
 
-@pytest.fixture(scope="session")
-def signed(tmp_path_factory: pytest.TempPathFactory) -> tuple[SSLContext, Path]:
-    return certificate(tmp_path_factory.mktemp("tls"))
-
-
 @pytest.fixture
-async def wire(signed: tuple[SSLContext, Path]) -> AsyncIterator[LocalAzure]:
+async def wire(signed: Signed) -> AsyncIterator[LocalAzure]:
     """An Azure that keeps every body that it gets, and answers as a test tells it to."""
-    context, ca_file = signed
-    local = LocalAzure(ca_file)
-    await local.start(context)
-    yield local
-    await local.stop()
+    async with listening(signed) as local:
+        yield local

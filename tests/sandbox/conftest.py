@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import json
-import ssl
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -14,19 +11,11 @@ from yarl import URL
 from sandbox.arm.server import ArmServer
 from sandbox.world import World
 from tests.sandbox.worlds import small_world
+from tests.sandbox_calls import Answer, trusting
 
 
-@dataclass
-class Reply:
-    """One answer, read to its end."""
-
-    status: int
-    headers: Any
-    text: str
-
-    @property
-    def body(self) -> Any:
-        return json.loads(self.text)
+class Reply(Answer):
+    """What ARM answers."""
 
     @property
     def error(self) -> Any:
@@ -97,8 +86,7 @@ async def arm(world: World) -> AsyncIterator[ArmServer]:
 
 @pytest.fixture
 async def session(arm: ArmServer) -> AsyncIterator[aiohttp.ClientSession]:
-    context = ssl.create_default_context(cafile=str(arm.ca_file))
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+    async with trusting(arm.ca_file) as session:
         yield session
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ssl
 import time
 from collections.abc import Mapping
 
-import aiohttp
 import pytest
 from azure.core.exceptions import ClientAuthenticationError
 from azure.identity.aio import ClientSecretCredential
@@ -15,6 +13,7 @@ from sandbox.arm.server import ArmServer
 from sandbox.world import World
 from tests.sandbox.conftest import Caller, Reply
 from tests.sandbox.worlds import CLUSTER, READER, SUBSCRIPTION, TENANT, WRITER
+from tests.sandbox_calls import trusting
 
 FORM = {
     "grant_type": "client_credentials",
@@ -159,10 +158,8 @@ async def test_a_token_that_was_changed_on_the_way_is_refused(arm: ArmServer, re
 
 
 async def test_a_token_ends_when_its_lifetime_does(world: World) -> None:
-    async with ArmServer(world, token_lifetime_s=0) as arm:
-        context = ssl.create_default_context(cafile=str(arm.ca_file))
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
-            reply = await Caller(session, arm, "reader").get(SUBSCRIPTION)
+    async with ArmServer(world, token_lifetime_s=0) as arm, trusting(arm.ca_file) as session:
+        reply = await Caller(session, arm, "reader").get(SUBSCRIPTION)
     assert (reply.status, reply.error["code"]) == (401, "ExpiredAuthenticationToken")
     assert "is earlier than current UTC time" in reply.headers["WWW-Authenticate"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 import time
 
 import aiohttp
@@ -26,6 +25,7 @@ from tests.sandbox.worlds import (
     VNET,
     pool,
 )
+from tests.sandbox_calls import trusting
 
 SCALE_SETS = "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.Compute/virtualMachineScaleSets/{}"
 
@@ -165,8 +165,7 @@ async def test_a_timeout_never_answers_until_the_client_goes(arm: ArmServer, rea
 async def test_a_server_that_is_left_does_not_wait_for_those_it_keeps_waiting(world: World) -> None:
     async with ArmServer(world) as arm:
         arm.faults.append(Fault("timeout"))
-        context = ssl.create_default_context(cafile=str(arm.ca_file))
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+        async with trusting(arm.ca_file) as session:
             waiting = asyncio.ensure_future(Caller(session, arm, "reader").get(CLUSTER, AKS_VERSION))
             while not arm.calls:  # noqa: ASYNC110 - the log is no event, and this turns the loop a few times
                 await asyncio.sleep(0)
@@ -193,11 +192,10 @@ async def test_the_latency_holds_for_every_request(arm: ArmServer, world: World,
 
 
 async def test_an_empty_budget_is_429_where_it_is_enforced(world: World) -> None:
-    async with ArmServer(world, budget=Budget(size=2, per_s=0.001, enforced=True)) as arm:
-        context = ssl.create_default_context(cafile=str(arm.ca_file))
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
-            caller = Caller(session, arm, "reader")
-            replies = [await caller.get(GROUP) for _ in range(3)]
+    server = ArmServer(world, budget=Budget(size=2, per_s=0.001, enforced=True))
+    async with server as arm, trusting(arm.ca_file) as session:
+        caller = Caller(session, arm, "reader")
+        replies = [await caller.get(GROUP) for _ in range(3)]
     assert [reply.status for reply in replies] == [200, 200, 429]
     assert [reply.headers.get("x-ms-ratelimit-remaining-subscription-reads") for reply in replies] == ["1", "0", None]
     assert (replies[2].error["code"], int(replies[2].headers["Retry-After"]) > 0) == (

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterator
 
-import aiohttp
 import pytest
 
 from sandbox.arm.server import ArmServer
@@ -22,6 +20,7 @@ from tests.sandbox.worlds import (
     instance,
     pool,
 )
+from tests.sandbox_calls import trusting
 
 
 @pytest.fixture
@@ -30,10 +29,8 @@ async def paged(world: World) -> AsyncIterator[Caller]:
     for number in range(5):
         world.put(pool(f"pool{number}"))
         world.put(instance(number))
-    async with ArmServer(world, page_size=2) as arm:
-        context = ssl.create_default_context(cafile=str(arm.ca_file))
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
-            yield Caller(session, arm, "reader")
+    async with ArmServer(world, page_size=2) as arm, trusting(arm.ca_file) as session:
+        yield Caller(session, arm, "reader")
 
 
 async def test_following_the_links_gives_every_item_once(paged: Caller) -> None:

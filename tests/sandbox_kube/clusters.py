@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import trustme
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -79,6 +80,24 @@ def real_cluster(folder: Path) -> Iterator[Cluster]:
         cluster = Cluster(f"https://127.0.0.1:{port}", folder / "ca.pem")
         _until_ready(cluster, folder)
         yield cluster
+
+
+REAL = pytest.param(
+    "real",
+    marks=pytest.mark.skipif(
+        not is_real_there(), reason=f"KUBEBUILDER_ASSETS ({ASSETS or 'not set'}) has no etcd and kube-apiserver"
+    ),
+)
+
+
+@pytest.fixture(params=["sandbox", REAL], scope="module")
+def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster | None]:
+    """The real cluster; None where the sandbox's is meant."""
+    if request.param == "sandbox":
+        yield None
+    else:
+        with real_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+            yield cluster
 
 
 def _api_server(folder: Path, port: int, etcd_port: int) -> list[str]:

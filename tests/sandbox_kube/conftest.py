@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,23 +12,15 @@ from yarl import URL
 
 from sandbox.kube.server import KubeServer
 from sandbox.kube.world import KubeWorld
+from tests.sandbox_calls import Answer, trusting
 from tests.sandbox_kube.bodies import ADMIN_TOKEN, small_world
 
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 
 
-@dataclass
-class Reply:
-    """One answer, read to its end."""
-
-    status: int
-    headers: Any
-    text: str
-
-    @property
-    def body(self) -> Any:
-        return json.loads(self.text)
+class Reply(Answer):
+    """What an API server answers."""
 
     @property
     def names(self) -> list[str]:
@@ -113,8 +103,7 @@ async def kube(world: KubeWorld) -> AsyncIterator[KubeServer]:
 
 @pytest.fixture
 async def session(kube: KubeServer) -> AsyncIterator[aiohttp.ClientSession]:
-    context = ssl.create_default_context(cafile=str(kube.ca_file))
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+    async with trusting(kube.ca_file) as session:
         yield session
 
 
@@ -125,9 +114,7 @@ def admin(session: aiohttp.ClientSession, kube: KubeServer) -> Caller:
 
 @asynccontextmanager
 async def session_for(kube: KubeServer, *, seconds: float = 5) -> AsyncIterator[Caller]:
-    context = ssl.create_default_context(cafile=str(kube.ca_file))
-    timeout = aiohttp.ClientTimeout(total=seconds)
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context), timeout=timeout) as session:
+    async with trusting(kube.ca_file, timeout=aiohttp.ClientTimeout(total=seconds)) as session:
         yield Caller(session, kube.url, ADMIN_TOKEN)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -16,26 +16,11 @@ from kubernetes.aio.client.exceptions import ApiException
 
 from tests.sandbox_kube import bodies
 from tests.sandbox_kube.bodies import NOBODY_TOKEN, READER, READER_TOKEN
-from tests.sandbox_kube.clusters import ASSETS, Cluster, is_real_there, real_cluster, sandbox_cluster
+from tests.sandbox_kube.clusters import Cluster, real, sandbox_cluster
+
+__all__ = ["real"]
 
 Body = dict[str, Any]
-
-REAL = pytest.param(
-    "real",
-    marks=pytest.mark.skipif(
-        not is_real_there(), reason=f"KUBEBUILDER_ASSETS ({ASSETS or 'not set'}) has no etcd and kube-apiserver"
-    ),
-)
-
-
-@pytest.fixture(params=["sandbox", REAL], scope="module")
-def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster | None]:
-    """The real cluster; None where the sandbox's is meant."""
-    if request.param == "sandbox":
-        yield None
-    else:
-        with real_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-            yield cluster
 
 
 @pytest.fixture

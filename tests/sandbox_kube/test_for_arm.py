@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import base64
-import ssl
-from collections.abc import AsyncIterator
 from typing import Any
 
-import aiohttp
 import pytest
 import yaml
 
@@ -17,9 +14,12 @@ from sandbox.kube.identity import SERVER_ID
 from sandbox.kube.server import KubeServer
 from sandbox.kube.world import KubeWorld
 from sandbox.world import World
-from tests.sandbox.conftest import Caller
+from tests.sandbox.conftest import Caller, arm, reader, session, writer
 from tests.sandbox.worlds import AKS_VERSION, CLUSTER, READER, lock, small_world
+from tests.sandbox_calls import trusting
 from tests.sandbox_kube import bodies
+
+__all__ = ["arm", "reader", "session", "writer"]
 
 Body = dict[str, Any]
 
@@ -45,31 +45,8 @@ def cluster(world: World) -> Body:
 
 
 @pytest.fixture
-async def arm(world: World) -> AsyncIterator[ArmServer]:
-    async with ArmServer(world) as arm:
-        yield arm
-
-
-@pytest.fixture
 def kube(arm: ArmServer) -> KubeServer:
     return arm.kube[CLUSTER.lower()]
-
-
-@pytest.fixture
-async def session(arm: ArmServer) -> AsyncIterator[aiohttp.ClientSession]:
-    context = ssl.create_default_context(cafile=str(arm.ca_file))
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
-        yield session
-
-
-@pytest.fixture
-def writer(session: aiohttp.ClientSession, arm: ArmServer) -> Caller:
-    return Caller(session, arm, "writer")
-
-
-@pytest.fixture
-def reader(session: aiohttp.ClientSession, arm: ArmServer) -> Caller:
-    return Caller(session, arm, "reader")
 
 
 async def credential(caller: Caller, which: str = "User") -> Any:
@@ -152,9 +129,8 @@ async def test_a_cluster_whose_inside_is_unknown_says_so(world: World, writer: C
 
 
 async def test_an_entra_token_opens_an_entra_cluster_only(arm: ArmServer, kube: KubeServer, cluster: Body) -> None:
-    context = ssl.create_default_context(cafile=str(kube.ca_file))
     token = {audience: arm.token("reader", audience) for audience in (SERVER_ID, arm.url)}
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+    async with trusting(kube.ca_file) as session:
 
         async def status(audience: str) -> int:
             headers = {"Authorization": f"Bearer {token[audience]}"}
@@ -216,10 +192,8 @@ async def test_a_command_is_a_long_operation_with_nothing_but_a_location(inside:
 
 async def test_it_sees_the_same_objects_even_where_nobody_gets_in_from_outside(world: World) -> None:
     world.kubes[CLUSTER.lower()].reachable = False
-    async with ArmServer(world) as arm:
-        context = ssl.create_default_context(cafile=str(arm.ca_file))
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
-            done = await run(Caller(session, arm, "writer"), "kubectl get pods -A -o name")
+    async with ArmServer(world) as arm, trusting(arm.ca_file) as session:
+        done = await run(Caller(session, arm, "writer"), "kubectl get pods -A -o name")
     assert done.body["properties"]["logs"] == "pod/web-1\npod/web-2\npod/coredns-1\n"
 
 

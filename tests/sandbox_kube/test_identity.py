@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from sandbox.arm.tokens import Tokens
 from sandbox.kube.identity import SERVER_ID
 from sandbox.kube.server import KubeServer
 from sandbox.world import Principal, World
+from tests.sandbox_calls import trusting
 from tests.sandbox_kube.bodies import READER_RULES, READER_TOKEN, small_world
 from tests.sandbox_kube.conftest import Caller, caller
 
@@ -43,8 +43,7 @@ async def entra(tokens: Tokens) -> AsyncIterator[KubeServer]:
 
 
 async def asked(kube: KubeServer, token: str | None) -> tuple[int, str]:
-    context = ssl.create_default_context(cafile=str(kube.ca_file))
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+    async with trusting(kube.ca_file) as session:
         reply = await Caller(session, kube.url, token).get(NODES)
         return reply.status, kube.log[-1].user
 
@@ -101,9 +100,7 @@ async def by_certificate(kube: KubeServer, folder: Path, user: str, *groups: str
     shown = kube.client_certificate(user, *groups)
     file = folder / "client.pem"
     file.write_bytes(shown.certificate + shown.key)
-    context = ssl.create_default_context(cafile=str(kube.ca_file))
-    context.load_cert_chain(file)
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+    async with trusting(kube.ca_file, shown=file) as session:
         reply = await Caller(session, kube.url, None).get(NODES)
         return reply.status, kube.log[-1].user
 
@@ -118,9 +115,7 @@ async def test_another_clusters_certificate_does_not_open_the_door(kube: KubeSer
         shown = other.client_certificate("masterclient", "system:masters")
     file = tmp_path / "client.pem"
     file.write_bytes(shown.certificate + shown.key)
-    context = ssl.create_default_context(cafile=str(kube.ca_file))
-    context.load_cert_chain(file)
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+    async with trusting(kube.ca_file, shown=file) as session:
         with pytest.raises(aiohttp.ClientError):
             await Caller(session, kube.url, None).get(NODES)
     assert kube.log == []

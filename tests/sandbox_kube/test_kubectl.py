@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import aiohttp
 import pytest
 import yaml
 
@@ -16,6 +14,7 @@ from sandbox.arm.server import ArmServer
 from sandbox.kube.server import KubeServer
 from sandbox.kube.world import KubeWorld
 from tests.sandbox.worlds import CLUSTER, small_world
+from tests.sandbox_calls import trusting
 from tests.sandbox_kube import bodies
 from tests.sandbox_kube.kubectl import Kubectl, needs_kubectl
 
@@ -42,8 +41,7 @@ def kube(arm: ArmServer) -> KubeServer:
 
 @pytest.fixture
 async def kubectl(arm: ArmServer, tmp_path: Path) -> Kubectl:
-    context = ssl.create_default_context(cafile=str(arm.ca_file))
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context)) as session:
+    async with trusting(arm.ca_file) as session:
         address = f"{arm.url}{CLUSTER}/listClusterUserCredential?api-version=2026-08-01"
         async with session.post(address, headers={"Authorization": f"Bearer {arm.token('writer')}"}) as response:
             (row,) = (await response.json())["kubeconfigs"]

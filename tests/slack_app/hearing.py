@@ -108,3 +108,17 @@ async def until_answered(control: Control, channel: str = "incidents") -> Messag
     """The answer of a check that an incident asked for."""
     await control.until(lambda: any(map(is_answer, said_by_bot(control, channel))), 60)
     return next(one for one in said_by_bot(control, channel) if is_answer(one))
+
+
+async def confirmed(control: Control) -> tuple[Message, Message]:
+    """Somebody reports a full quota: the report, and the answer of the check that has confirmed it."""
+    report = control.say("requester", "incidents", FULL_QUOTA)
+    await until_said(control, "Confirmed:")
+    return report, await until_answered(control)
+
+
+async def found_over(control: Control, arm: ArmServer, answer: Message) -> None:
+    """The fleet is well again; somebody checks again, and the incident is closed."""
+    hold(arm, "healthy-fleet")
+    await control.press("approver", answer, "check_again")
+    await until_said(control, "this incident is closed")

@@ -9,14 +9,14 @@ from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import SCENARIO
 from tests.slack_app.hearing import (
-    FULL_QUOTA,
     SOON,
     Reads,
     cards,
+    confirmed,
+    found_over,
     hold,
     reads,
     said_by_bot,
-    until_answered,
     until_said,
 )
 from tests.slack_app.reading import is_answer, seen
@@ -30,9 +30,7 @@ async def test_it_closes_when_a_look_finds_it_no_more_and_says_so_in_its_thread(
     reads: Reads, control: Control, arm: ArmServer
 ) -> None:
     async with reads(spans=LOOKS):
-        report = control.say("requester", "incidents", FULL_QUOTA)
-        await until_said(control, "Confirmed:")
-        await until_answered(control)
+        report, _ = await confirmed(control)
         hold(arm, "healthy-fleet")
         closed = await until_said(control, "this incident is closed")
         await control.until(lambda: "Over:" in seen(cards(control)[0]), 30)
@@ -43,12 +41,8 @@ async def test_somebodys_check_again_closes_it_too_and_a_new_report_opens_it_in_
     reads: Reads, control: Control, arm: ArmServer
 ) -> None:
     async with reads():
-        report = control.say("requester", "incidents", FULL_QUOTA)
-        await until_said(control, "Confirmed:")
-        answer = await until_answered(control)
-        hold(arm, "healthy-fleet")
-        await control.press("approver", answer, "check_again")
-        await until_said(control, "this incident is closed")
+        report, answer = await confirmed(control)
+        await found_over(control, arm, answer)
         hold(arm, SCENARIO)
         control.say("approver", "incidents", "prod-weu again: ErrCode_InsufficientVCPUQuota, out of vCPU quota")
         await until_said(control, "It is reported again")
@@ -59,9 +53,7 @@ async def test_somebodys_check_again_closes_it_too_and_a_new_report_opens_it_in_
 
 async def test_azure_out_of_reach_is_not_over(reads: Reads, control: Control, arm: ArmServer) -> None:
     async with reads(spans=LOOKS):
-        control.say("requester", "incidents", FULL_QUOTA)
-        await until_said(control, "Confirmed:")
-        await until_answered(control)
+        await confirmed(control)
         await arm.__aexit__(None, None, None)
         control.say("requester", "platform-on-call", "prod-weu is out of vCPU quota: ErrCode_InsufficientVCPUQuota")
         await until_said(control, "is known already", "platform-on-call")

@@ -13,6 +13,8 @@ from tests.slack_app.hearing import (
     SOON,
     Reads,
     cards,
+    confirmed,
+    found_over,
     hold,
     reads,
     said_by_bot,
@@ -119,9 +121,7 @@ async def test_stop_in_a_thread_about_two_clusters_silences_both(
     reads: Reads, control: Control, arm: ArmServer
 ) -> None:
     async with reads(spans=LOOKS):
-        report = control.say("requester", "incidents", FULL_QUOTA)
-        await until_said(control, "Confirmed:")
-        await until_answered(control)
+        report, _ = await confirmed(control)
         control.say("requester", "incidents", "prod-eus2: SubnetIsFull, no more IPs in its subnet", thread_ts=report.ts)
         await control.until(lambda: len(cards(control)) == 2 and sum(map(is_answer, said_by_bot(control))) == 2, 60)
         control.say("visitor", "incidents", "stop", thread_ts=report.ts)
@@ -138,14 +138,10 @@ async def test_stop_where_it_only_points_elsewhere_leaves_the_incidents_own_thre
     reads: Reads, control: Control, arm: ArmServer
 ) -> None:
     async with reads():
-        control.say("requester", "incidents", FULL_QUOTA)
-        await until_said(control, "Confirmed:")
-        answer = await until_answered(control)
+        _, answer = await confirmed(control)
         there = control.say("approver", "platform-on-call", FULL_QUOTA)
         await until_said(control, "is known already", "platform-on-call")
         control.say("visitor", "platform-on-call", "stop", thread_ts=there.ts)
         await until_said(control, "I am quiet in this thread", "platform-on-call")
-        hold(arm, "healthy-fleet")
-        await control.press("approver", answer, "check_again")
-        await until_said(control, "this incident is closed")
+        await found_over(control, arm, answer)
     assert not any("I am quiet" in seen(one) for one in said_by_bot(control))

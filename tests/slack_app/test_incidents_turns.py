@@ -11,6 +11,7 @@ from tests.slack_app.hearing import (
     QUOTA_CARD,
     Reads,
     cards,
+    confirmed,
     merely_likely,
     reads,
     said_by_bot,
@@ -28,9 +29,7 @@ async def test_a_problem_that_somebody_reports_is_checked_and_confirmed_in_its_t
     reads: Reads, control: Control
 ) -> None:
     async with reads():
-        report = control.say("requester", "incidents", FULL_QUOTA)
-        await until_said(control, "Confirmed:")
-        await until_answered(control)
+        report, _ = await confirmed(control)
     assert {one.thread_ts for one in said_by_bot(control)} == {report.ts}
     (card,) = cards(control)
     assert "Recognised by" in seen(card)
@@ -172,9 +171,7 @@ async def test_an_app_that_somebody_refused_is_not_read(reads: Reads, control: C
 
 async def test_stop_from_anyone_silences_the_thread(reads: Reads, control: Control) -> None:
     async with reads():
-        report = control.say("requester", "incidents", FULL_QUOTA)
-        await until_said(control, "Confirmed:")
-        await until_answered(control)
+        report, _ = await confirmed(control)
         control.say("visitor", "incidents", "stop", thread_ts=report.ts)
         await until_said(control, "I am quiet in this thread")
         before = [(one.ts, one.version) for one in said_by_bot(control)]

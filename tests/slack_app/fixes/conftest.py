@@ -1,4 +1,4 @@
-"""A bot that may repair a failed node pool."""
+"""A bot that may repair what is broken in a scenario: a failed node pool, if the test does not say otherwise."""
 
 from __future__ import annotations
 
@@ -9,26 +9,35 @@ from typing import Any
 import pytest
 
 from bot.app import Bot
+from bot.approvals.proposal import Proposal
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from tests.checking import azure
-from tests.jobs.conftest import BROKEN
+from tests.clean_slate import let_coredis_break
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import Desk, policy
+from tests.slack_app.fixes.steps import Desk, approved, policy
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.filterwarnings(BROKEN))
+    let_coredis_break(items, Path(__file__).parent)
 
 
 @pytest.fixture
-async def arm() -> AsyncIterator[ArmServer]:
-    async with azure(Scenario.load("nodepool-failed").world) as server:
+def scenario() -> str:
+    return "nodepool-failed"
+
+
+@pytest.fixture
+def staged(scenario: str) -> Scenario:
+    return Scenario.load(scenario)
+
+
+@pytest.fixture
+async def arm(staged: Scenario) -> AsyncIterator[ArmServer]:
+    async with azure(staged.world) as server:
         yield server
 
 
@@ -39,21 +48,28 @@ def rules() -> dict[str, Any]:
 
 
 @pytest.fixture
-async def bot(
-    start: Start,
-    control: Control,
-    redis: Connection,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    rules: dict[str, Any],
-) -> AsyncIterator[Bot]:
+def configured(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: dict[str, Any]) -> None:
+    """Whoever starts has a policy."""
     file = tmp_path / "policy.yaml"
     file.write_text(policy(control, **rules))
     monkeypatch.setenv("AKSBOT_POLICY", str(file))
+
+
+@pytest.fixture
+async def bot(start: Start, redis: Connection, configured: None) -> AsyncIterator[Bot]:
     async with start(times=HurriedTimes()) as running:
         yield running
 
 
 @pytest.fixture
-def desk(control: Control) -> Desk:
-    return Desk(control)
+def desk(control: Control, staged: Scenario) -> Desk:
+    """Of the cluster that can be repaired."""
+    return Desk(control, next(iter(staged.repairs)))
+
+
+@pytest.fixture
+async def left(start: Start, configured: None, desk: Desk, control: Control, redis: Connection) -> Proposal:
+    """A fix that was approved, and then no process lives any more."""
+    async with start(times=HurriedTimes()):
+        await desk.asked()
+    return await approved(redis, control)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import yaml
 
-from bot.approvals.proposal import Proposal
+from bot.approvals import moves
+from bot.approvals.proposal import Person, Proposal
 from bot.store.audit import Audit
 from bot.store.connect import Connection
+from bot.store.executions import Executions, RedisLedger
 from bot.store.proposals import Proposals
+from handlers.remedy.execution import Execution, Phase
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
@@ -133,14 +139,18 @@ async def audited(redis: Connection) -> list[str]:
     return [one.entry["what"] async for one in Audit(redis.redis).records()]
 
 
+async def _asked_for(redis: Connection) -> list[Proposal]:
+    proposals = Proposals(redis.redis)
+    names = [str(key) async for key in redis.redis.scan_iter("aksbot:proposal:*")]
+    found = [await proposals.load(name.removeprefix("aksbot:proposal:")) for name in names]
+    return [one for one in found if one and one.requester]
+
+
 async def ended(redis: Connection, timeout_s: float = 60) -> Proposal:
     """The proposal that was asked for, once it has ended."""
-    proposals = Proposals(redis.redis)
     async with asyncio.timeout(timeout_s):
         while True:
-            names = [key async for key in redis.redis.scan_iter("aksbot:proposal:*")]
-            found = [await proposals.load(str(name).removeprefix("aksbot:proposal:")) for name in names]
-            done = [one for one in found if one and one.requester and one.end]
+            done = [one for one in await _asked_for(redis) if one.end]
             if done:
                 return done[0]
             await asyncio.sleep(0.05)
@@ -148,12 +158,52 @@ async def ended(redis: Connection, timeout_s: float = 60) -> Proposal:
 
 async def asked_proposal(redis: Connection) -> Proposal:
     """The proposal that somebody has asked for."""
-    proposals = Proposals(redis.redis)
-    names = [str(key) async for key in redis.redis.scan_iter("aksbot:proposal:*")]
-    found = [await proposals.load(name.removeprefix("aksbot:proposal:")) for name in names]
-    (one,) = [one for one in found if one and one.requester]
+    (one,) = await _asked_for(redis)
     return one
 
 
-def pool_of(arm: ArmServer) -> str:
-    return next(str(body["id"]) for key, body in arm.world.resources.items() if key.endswith("/agentpools/general"))
+async def approved(redis: Connection, control: Control) -> Proposal:
+    """As it stands when the process dies between the approval and the first job."""
+    one = await asked_proposal(redis)
+    team = control.team
+    who = Person(team.id, team.person("approver").id, "approver")
+    moved = await Proposals(redis.redis).move(one.id, partial(moves.approve, who=who, digest=one.digest))
+    assert isinstance(moved, Proposal)
+    return moved
+
+
+async def kept(redis: Connection, here: Execution) -> None:
+    """It lies there as far as a worker had come."""
+    ledger = await Executions(redis.redis).hold(here)
+    assert isinstance(ledger, RedisLedger)
+    await ledger.save(here)
+
+
+async def intended(redis: Connection, one: Proposal, at: datetime) -> str:
+    """It lies there as a worker leaves it that dies over its write; the id of the request."""
+    request_id = str(uuid4())
+    known = {
+        "request_id": request_id,
+        "method": "PUT",
+        "path": one.plan.target,
+        "state": "Failed",
+        "etag": one.plan.steps[0].arguments["etag"],
+        "intended_at": at.isoformat(),
+    }
+    here = replace(Execution.begin(one.id, one.plan), phase=Phase.INTENDED, data=known)
+    await kept(redis, here)
+    return request_id
+
+
+async def ready(redis: Connection, one: Proposal) -> None:
+    """It has begun, and nothing was sent."""
+    await kept(redis, Execution.begin(one.id, one.plan))
+
+
+async def no_job_is_left(redis: Connection) -> bool:
+    """All are done or given up."""
+    return not [key async for key in redis.redis.scan_iter("*:task:data:*")]
+
+
+def pool_of(arm: ArmServer, name: str = "general") -> str:
+    return next(str(body["id"]) for key, body in arm.world.resources.items() if key.endswith(f"/agentpools/{name}"))

@@ -16,12 +16,11 @@ from handlers.remedy.acts.act import SETTLE
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import Desk, asked_proposal, writes
+from tests.slack_app.fixes.steps import Desk, approved, asked_proposal, intended, writes
 from tests.slack_app.fixes.test_still_approved import Says, says
-from tests.slack_app.fixes.test_taken_up_again import approved, configured, intended
 from tests.slack_app.reading import buttons, seen
 
-__all__ = ["configured", "says"]
+__all__ = ["says"]
 
 
 def wrong_by(span: timedelta) -> Any:

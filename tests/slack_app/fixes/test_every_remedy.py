@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import AsyncIterator
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +22,6 @@ from sandbox.arm.server import ArmServer, Fault
 from sandbox.kube.faults import Fault as KubeFault
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
-from tests.checking import azure
 from tests.slack_app.fixes.steps import Desk, ended
 from tests.slack_app.reading import buttons, seen
 
@@ -67,14 +65,8 @@ def case(request: pytest.FixtureRequest) -> tuple[Scenario, str]:
 
 
 @pytest.fixture
-async def arm(case: tuple[Scenario, str]) -> AsyncIterator[ArmServer]:
-    async with azure(case[0].world) as server:
-        yield server
-
-
-@pytest.fixture
-def desk(control: Control, case: tuple[Scenario, str]) -> Desk:
-    return Desk(control, next(iter(case[0].repairs)))
+def staged(case: tuple[Scenario, str]) -> Scenario:
+    return case[0]
 
 
 def budgets(arm: ArmServer) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -16,26 +15,15 @@ from bot.store.connect import Connection
 from bot.store.proposals import Proposals
 from handlers.remedy.execution import Execution
 from sandbox.arm.server import ArmServer
-from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from sandbox.world import Change
-from tests.checking import azure
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import Desk, ended
-from tests.slack_app.fixes.test_taken_up_again import approved, configured, held
-
-__all__ = ["configured"]
+from tests.slack_app.fixes.steps import Desk, approved, ended, kept
 
 
 @pytest.fixture
-async def arm() -> AsyncIterator[ArmServer]:
-    async with azure(Scenario.load("upgrade-runs-long").world) as server:
-        yield server
-
-
-@pytest.fixture
-def desk(control: Control) -> Desk:
-    return Desk(control, "payments-prod")
+def scenario() -> str:
+    return "upgrade-runs-long"
 
 
 @pytest.mark.usefixtures("configured")
@@ -47,7 +35,7 @@ async def test_an_operation_that_nobody_has_looked_at_is_not_aborted(
         await desk.asked()
     one = await approved(redis, control)
     here = replace(Execution.begin(one.id, one.plan), began=datetime.now(UTC) - timedelta(minutes=20))
-    await (await held(redis, here)).save(here)
+    await kept(redis, here)
     await Proposals(redis.redis).move(one.id, moves.start)
     if moved:
         arm.world.apply(Change(one.plan.target, {"properties": {"provisioningState": "RotatingClusterCertificates"}}))

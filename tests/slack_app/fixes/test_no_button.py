@@ -17,32 +17,18 @@ from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.kube.world import KubeWorld
 from sandbox.objects import patch_object
-from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from sandbox.world import Change
-from tests.checking import azure
 from tests.slack_app.fixes.steps import CHANNEL, Desk, audited, ended
 from tests.slack_app.reading import buttons, seen
 
-CLUSTERS = {"node-vm-failed": "prod-weu", "nodepool-failed": "staging-neu", "cluster-failed": "prod-eus2"}
 EVERYBODY = "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.fixture
 def scenario() -> str:
     return "node-vm-failed"
-
-
-@pytest.fixture
-async def arm(scenario: str) -> AsyncIterator[ArmServer]:
-    async with azure(Scenario.load(scenario).world) as server:
-        yield server
-
-
-@pytest.fixture
-def desk(control: Control, scenario: str) -> Desk:
-    return Desk(control, CLUSTERS[scenario])
 
 
 @pytest.fixture(autouse=True)

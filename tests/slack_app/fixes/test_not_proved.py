@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -16,40 +15,17 @@ from bot.store.connect import Connection
 from bot.store.proposals import Proposals
 from handlers.remedy.execution import Call, Execution
 from sandbox.arm.server import ArmServer
-from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from sandbox.world import Change
-from tests.checking import azure
+from tests.checking import cluster_id
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import Desk, ended
-from tests.slack_app.fixes.test_taken_up_again import approved, configured, held
+from tests.slack_app.fixes.steps import Desk, approved, ended, kept
 from tests.slack_app.reading import seen
-
-__all__ = ["configured"]
-
-CLUSTERS = {"drain-error-lost-pod": "staging-neu", "pdb-blocks-drain": "prod-weu"}
 
 
 @pytest.fixture
 def scenario() -> str:
     return "drain-error-lost-pod"
-
-
-@pytest.fixture
-async def arm(scenario: str) -> AsyncIterator[ArmServer]:
-    async with azure(Scenario.load(scenario).world) as server:
-        yield server
-
-
-@pytest.fixture
-def desk(control: Control, scenario: str) -> Desk:
-    return Desk(control, CLUSTERS[scenario])
-
-
-def cluster_of(arm: ArmServer, name: str) -> str:
-    return next(
-        str(body["id"]) for key, body in arm.world.resources.items() if key.endswith(f"/managedclusters/{name}")
-    )
 
 
 async def test_a_cluster_that_somebody_stops_meanwhile_is_not_repaired(
@@ -58,7 +34,8 @@ async def test_a_cluster_that_somebody_stops_meanwhile_is_not_repaired(
     """Of a cluster that stands still nobody asks what its drains do: that is no answer."""
     await control.press("approver", await desk.asked(), "fix_approve")
     await control.until(lambda: bool(writes(arm)), 60)
-    arm.world.apply(Change(cluster_of(arm, "staging-neu"), {"properties": {"powerState": {"code": "Stopped"}}}))
+    cluster = str(cluster_id(arm.world, "staging-neu"))
+    arm.world.apply(Change(cluster, {"properties": {"powerState": {"code": "Stopped"}}}))
     one = await ended(redis)
     assert one.end is End.UNVERIFIED, (one.end, one.why)
     await desk.says("could not be verified", "stopped")
@@ -74,7 +51,7 @@ async def test_what_the_world_stops_half_way_is_not_said_to_have_done_nothing(
     one = await approved(redis, control)
     relaxed = Call("PATCH", one.plan.steps[0].target, "3f0b7a52-6c1e-4d0a-9b53-0e6f5c1d2a77", "200")
     here = replace(Execution.begin(one.id, one.plan), step=1, calls=(relaxed,))
-    await (await held(redis, here)).save(here)
+    await kept(redis, here)
     await Proposals(redis.redis).move(one.id, moves.start)
     arm.world.apply(Change(one.plan.steps[1].target, {"properties": {"eTag": "another"}}))
     async with start(times=HurriedTimes()):

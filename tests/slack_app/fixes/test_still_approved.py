@@ -19,8 +19,7 @@ from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import CHANNEL, Desk, asked_proposal, audited, ended, policy, writes
-from tests.slack_app.fixes.test_taken_up_again import approved
+from tests.slack_app.fixes.steps import CHANNEL, Desk, approved, asked_proposal, audited, ended, policy, writes
 from tests.slack_app.reading import seen
 
 Says = Callable[..., None]

@@ -2,78 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from bot.approvals import moves
-from bot.approvals.proposal import End, Person, Proposal
+from bot.approvals.proposal import End, Proposal
 from bot.jobs.service import Role
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
-from bot.store.executions import Executions, RedisLedger
 from bot.store.proposals import Proposals
-from handlers.remedy.execution import Execution, Phase
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import Desk, asked_proposal, ended, policy, writes
-
-
-@pytest.fixture
-def configured(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "policy.yaml"
-    file.write_text(policy(control))
-    monkeypatch.setenv("AKSBOT_POLICY", str(file))
-
-
-async def approved(redis: Connection, control: Control) -> Proposal:
-    """As it stands when the process dies between the approval and the first job."""
-    one = await asked_proposal(redis)
-    team = control.team
-    who = Person(team.id, team.person("approver").id, "approver")
-    moved = await Proposals(redis.redis).move(one.id, partial(moves.approve, who=who, digest=one.digest))
-    assert isinstance(moved, Proposal)
-    return moved
-
-
-async def held(redis: Connection, here: Execution) -> RedisLedger:
-    ledger = await Executions(redis.redis).hold(here)
-    assert isinstance(ledger, RedisLedger)
-    return ledger
-
-
-async def intended(redis: Connection, one: Proposal, at: datetime) -> str:
-    """It lies there as a worker leaves it that dies over its write; the id of the request."""
-    known = {
-        "request_id": str(uuid4()),
-        "method": "PUT",
-        "path": one.plan.target,
-        "state": "Failed",
-        "etag": one.plan.steps[0].arguments["etag"],
-        "intended_at": at.isoformat(),
-    }
-    here = replace(Execution.begin(one.id, one.plan), phase=Phase.INTENDED, data=known)
-    await (await held(redis, here)).save(here)
-    return known["request_id"]
-
-
-async def ready(redis: Connection, one: Proposal) -> None:
-    """It has begun, and nothing was sent."""
-    here = Execution.begin(one.id, one.plan)
-    await (await held(redis, here)).save(here)
-
-
-@pytest.fixture
-async def left(start: Start, configured: None, desk: Desk, control: Control, redis: Connection) -> Proposal:
-    """A fix that was approved, and then no process lives any more."""
-    async with start(times=HurriedTimes()):
-        await desk.asked()
-    return await approved(redis, control)
+from tests.slack_app.fixes.steps import Desk, asked_proposal, ended, intended, ready, writes
 
 
 async def test_what_was_approved_and_never_begun_is_begun(

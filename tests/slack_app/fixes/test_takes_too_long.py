@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -13,30 +12,12 @@ from bot.drill.repair import writes
 from bot.store.connect import Connection
 from handlers.evidence.budgets import RELAXED_FROM
 from sandbox.arm.server import ArmServer
-from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from sandbox.world import Change, WriteRule
-from tests.checking import azure
 from tests.slack_app.fixes.steps import Desk, ended, pool_of
 from tests.slack_app.fixes.test_every_remedy import budgets
 
 FOR_EVER = ("ScalingAgentPool: 0/1 nodes completed",) * 5_000
-
-
-@pytest.fixture
-def scenario() -> str:
-    return "nodepool-failed"
-
-
-@pytest.fixture
-async def arm(scenario: str) -> AsyncIterator[ArmServer]:
-    async with azure(Scenario.load(scenario).world) as server:
-        yield server
-
-
-@pytest.fixture
-def desk(control: Control, scenario: str) -> Desk:
-    return Desk(control, "staging-neu" if scenario == "nodepool-failed" else "prod-weu")
 
 
 def never_ends(arm: ArmServer, pool: str) -> None:
@@ -61,8 +42,7 @@ async def test_a_relaxed_budget_is_put_back_when_the_time_is_over(
     bot: Bot, desk: Desk, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     before, proposal = budgets(arm), await desk.asked()
-    pool = next(str(body["id"]) for key, body in arm.world.resources.items() if key.endswith("/agentpools/apps"))
-    never_ends(arm, pool)
+    never_ends(arm, pool_of(arm, "apps"))
     await control.press("approver", proposal, "fix_approve")
     one = await ended(redis, 120)
     assert one.end is End.UNVERIFIED, (one.end, one.why)

@@ -16,12 +16,10 @@ from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from sandbox.slack.server import Fault, SlackServer
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import Desk, asked_proposal, ended, writes
-from tests.slack_app.fixes.test_taken_up_again import configured
+from tests.slack_app.fixes.steps import Desk, asked_proposal, ended, no_job_is_left, writes
 from tests.slack_app.reading import seen
 from tests.store.servers import until
 
-__all__ = ["configured"]
 pytestmark = pytest.mark.usefixtures("configured")
 AWAY_S = 120.0
 
@@ -32,11 +30,7 @@ async def away(slack: SlackServer, redis: Connection) -> AsyncIterator[None]:
     silent = [Fault("500", method) for method in ("chat.postMessage", "chat.update", "chat.postEphemeral")]
     slack.faults.extend(silent)
     yield
-
-    async def given_up() -> bool:
-        return not [key async for key in redis.redis.scan_iter("*:task:data:*")]
-
-    await until(given_up, AWAY_S)
+    await until(lambda: no_job_is_left(redis), AWAY_S)
     for fault in silent:
         slack.faults.remove(fault)
 

@@ -14,15 +14,8 @@ from sandbox.arm.faults import Fault
 from sandbox.arm.server import ArmServer
 from sandbox.world import Change
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import Desk, audited, pool_of
-from tests.slack_app.fixes.test_taken_up_again import configured, left, ready
+from tests.slack_app.fixes.steps import Desk, audited, no_job_is_left, pool_of, ready
 from tests.store.servers import until
-
-__all__ = ["configured", "left"]
-
-
-async def _no_job_is_left(redis: Connection) -> bool:
-    return not [key async for key in redis.redis.scan_iter("*:task:data:*")]
 
 
 @pytest.mark.parametrize("begun", [True, False], ids=["which has begun", "which looks, too"])
@@ -43,7 +36,7 @@ async def test_who_was_replaced_while_it_looked_ends_nothing(
         if begun:
             await proposals.move(left.id, moves.start)
         arm.world.apply(Change(pool_of(arm), {"properties": {"eTag": "another"}}))
-        await until(lambda: _no_job_is_left(redis), 60)
+        await until(lambda: no_job_is_left(redis), 60)
         one = await proposals.load(left.id)
     assert one
     assert one.state is (State.RUNNING if begun else State.APPROVED), (one.state, one.why)
