@@ -25,6 +25,8 @@ CHANNELS = 100
 WARM, AT_ONCE = PEOPLE, 10
 """Commands before the clock runs, one of each person: imports, connections, checks, who everybody is."""
 ANSWERED_WITHIN_S = 60
+QUIET_S = 2.0
+"""People stay until nothing more comes: an answer may be several messages."""
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -52,6 +54,14 @@ class Heard:
             async with asyncio.timeout(ANSWERED_WITHIN_S):
                 while not wanted <= self.answered:
                     self.changed.clear()
+                    await self.changed.wait()
+
+    async def quiet(self) -> None:
+        """Wait until nothing has come for a while."""
+        with suppress(TimeoutError):
+            while True:
+                self.changed.clear()
+                async with asyncio.timeout(QUIET_S):
                     await self.changed.wait()
 
 
@@ -108,6 +118,7 @@ async def load(bot: str, empty: str, secret: str) -> dict[str, object]:
         ended = asyncio.get_running_loop().time()
         await heard.all_answered(set(range(PER_SECOND * FOR_S)))
         drained_s = asyncio.get_running_loop().time() - ended
+        await heard.quiet()
     await runner.cleanup()
     without = [f"{number}: {said}" for number, said in heard.said.items() if number not in heard.answered]
     return {
