@@ -11,12 +11,13 @@ from typing import Self
 from uuid import uuid4
 
 from bot.jobs import report_json
+from bot.jobs.in_turn import in_turn
 from bot.jobs.lead import Lead
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell, Teller
 from bot.jobs.watch import Runner, watched
 from bot.store.away import StoreAway
-from bot.store.running import Hold, Part, RunningChecks
+from bot.store.running import Hold, Part, RunningChecks, Waiter
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -97,8 +98,9 @@ class Checks:
         try:
             await self._give_up(request, problem)
         except StoreAway:
-            await self._tell_that_we_gave_up(request, problem)
-            self.remember(request)
+            if not self.was_told(request):
+                await self._tell_that_we_gave_up(request, problem)
+                self.remember(request)
 
     async def report(self, request_id: str) -> Answer | None:
         """What a request was answered with, while it is kept: for the buttons under the answer."""
@@ -163,10 +165,15 @@ class Checks:
             hold, waiters = await self.running.close(request.question, token)
             if hold is not Hold.MINE or not waiters:
                 return
-            for waiter in waiters:
-                waiting = CheckRequest.from_json(waiter.request)
-                await self._tell_that_we_gave_up(waiting, problem)
-                await self.running.answered(request.question, waiting.id)
+            await in_turn(self._end(one, problem) for one in waiters)
+
+    async def _end(self, waiter: Waiter, problem: Problem) -> None:
+        request = CheckRequest.from_json(waiter.request)
+        if not self.was_told(request):
+            await self._tell_that_we_gave_up(request, problem)
+            self.remember(request)
+        await self.running.answered(request.question, request.id)
+        self._unrecorded.pop(request.id, None)
 
     async def _tell_that_we_gave_up(self, request: CheckRequest, problem: Problem) -> None:
         try:

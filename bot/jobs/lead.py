@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bot.jobs import report_json
 from bot.jobs.ending import end
+from bot.jobs.in_turn import in_turn
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell
 from bot.jobs.watch import Outcome, watched
@@ -128,23 +129,25 @@ class Lead:
         self, waiters: Iterable[Waiter], ended: _Ended, failed: dict[str, CannotTell]
     ) -> list[CheckRequest]:
         """Answer those whom this outcome answers; the others are returned."""
-        too_late = []
-        for waiter in waiters:
-            request = CheckRequest.from_json(waiter.request)
-            if self._checks.was_told(request):
-                await self._record(request, ended.kept)
-                continue
-            if ended.at_ms is not None and not self._will_do(ended.at_ms, request, waiter.joined_ms):
-                too_late.append(request)
-                continue
-            age_ms = waiter.joined_ms - ended.at_ms if ended.at_ms is not None else 0
-            try:
-                await self._say(request, ended.outcome, timedelta(milliseconds=max(age_ms, 0)), durable=True)
-            except CannotTell as mute:
-                failed[request.id] = mute
-                continue
+        told = await in_turn(self._tell_one(waiter, ended, failed) for waiter in waiters)
+        return [request for request in told if request]
+
+    async def _tell_one(self, waiter: Waiter, ended: _Ended, failed: dict[str, CannotTell]) -> CheckRequest | None:
+        """The request, if it came too late for this outcome."""
+        request = CheckRequest.from_json(waiter.request)
+        if self._checks.was_told(request):
             await self._record(request, ended.kept)
-        return too_late
+            return None
+        if ended.at_ms is not None and not self._will_do(ended.at_ms, request, waiter.joined_ms):
+            return request
+        age_ms = waiter.joined_ms - ended.at_ms if ended.at_ms is not None else 0
+        try:
+            await self._say(request, ended.outcome, timedelta(milliseconds=max(age_ms, 0)), durable=True)
+        except CannotTell as mute:
+            failed[request.id] = mute
+        else:
+            await self._record(request, ended.kept)
+        return None
 
     async def _say(self, request: CheckRequest, outcome: Outcome, age: timedelta, *, durable: bool) -> None:
         if isinstance(outcome, Problem):
@@ -162,17 +165,13 @@ class Lead:
 
     async def _answer_unrecorded(self, ended: _Ended) -> None:
         """The memory stays away: those we know of get their answer now, whatever may come."""
-        failed: CannotTell | None = None
-        for request in [one for one in self._waiting.values() if not self._checks.was_told(one)]:
-            try:
-                await self._say(request, ended.outcome, timedelta(), durable=False)
-            except CannotTell as mute:
-                failed = mute
-                continue
-            self._checks.remember(request)
-            self._waiting.pop(request.id, None)
-        if failed:
-            raise failed
+        untold = [one for one in self._waiting.values() if not self._checks.was_told(one)]
+        await in_turn(self._tell_unrecorded(one, ended) for one in untold)
+
+    async def _tell_unrecorded(self, request: CheckRequest, ended: _Ended) -> None:
+        await self._say(request, ended.outcome, timedelta(), durable=False)
+        self._checks.remember(request)
+        self._waiting.pop(request.id, None)
 
     async def _live(self) -> None:
         """Say that we live, and look who has joined. A server that is away for a while is no reason to stop."""

@@ -45,6 +45,8 @@ class Listener:
     said: list[Told] = field(default_factory=list)
     mute: set[str] = field(default_factory=set)
     """Requests that cannot be told: their channel refuses."""
+    holding: dict[str, asyncio.Event] = field(default_factory=dict)
+    """Requests whose answer takes until the test lets it arrive: their channel does not say anything."""
 
     def __post_init__(self) -> None:
         self._heard = asyncio.Condition()
@@ -66,6 +68,8 @@ class Listener:
         await self._say(Told("gave up", request.id, problem))
 
     async def _say(self, told: Told) -> None:
+        if told.to in self.holding and told.how in ("done", "failed", "gave up"):
+            await self.holding[told.to].wait()
         if told.to in self.mute and told.how in ("done", "failed"):
             self.said.append(replace(told, how="refused"))
             raise CannotTell(f"{told.to} cannot be told")

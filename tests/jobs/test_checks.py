@@ -154,6 +154,24 @@ async def test_one_who_cannot_be_told_does_not_keep_the_others_waiting(connectio
     assert [one.how for one in listener.answers()] == ["done", "done"]
 
 
+@pytest.mark.parametrize("problem", [None, KeyError("limit")], ids=["an answer", "giving up"])
+async def test_one_whose_answer_takes_long_to_arrive_does_not_keep_the_others_waiting(
+    connection: Connection, problem: Exception | None
+) -> None:
+    check, arrives, names = SlowCheck(), asyncio.Event(), [f"person-{n}" for n in range(5)]
+    check.problem, listener = problem, Listener(holding={"person-0": arrives})
+    async with working(connection, check, listener, most_tries=1) as jobs:
+        for name in names:
+            await jobs.check(request(name))
+            await listener.heard("started", name)
+        check.go.set()
+        await listener.answered(*names[1:])
+        assert not listener.answers(names[0])
+        arrives.set()
+        await listener.answered(*names)
+    assert sorted(one.to for one in listener.answers()) == names
+
+
 async def test_the_report_of_an_answer_is_kept_for_its_buttons(connection: Connection) -> None:
     check, listener = SlowCheck(waits=False), Listener()
     async with working(connection, check, listener) as jobs:
