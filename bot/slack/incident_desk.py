@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -88,14 +89,14 @@ class IncidentDesk:
         if here and first.app:
             return
         fleet = await self._places.fleet()
-        text, seen = self._read([one.text for one in turn], fleet.names)
+        text, seen = await asyncio.to_thread(self._read, [one.text for one in turn], fleet.names)
         if any(one.files for one in turn) and await self._may_open_files(first, text):
             seen = await self._with_files(turn, text, seen, fleet.names)
         if seen.certainty is Certainty.QUIET or not await self._may_speak(first, me):
             return
         if seen.cluster is None and not seen.choices:
             around = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
-            where = self._recogniser.recognise(text, fleet.names, around)
+            where = await asyncio.to_thread(self._recogniser.recognise, text, fleet.names, around)
             seen = replace(seen, cluster=where.cluster, cluster_by=where.cluster_by, choices=where.choices)
         if here and seen.cluster in (None, *(one.cluster for one in here)):
             return  # people talk about it in its own thread
@@ -141,7 +142,8 @@ class IncidentDesk:
 
     async def _with_files(self, turn: Sequence[Said], text: str, seen: Recognition, names: FleetNames) -> Recognition:
         contents = await self._files.read([file for one in turn for file in one.files])
-        return self._together.together(text, seen, [self._recogniser.recognise(one, names) for one in contents])
+        read = await asyncio.to_thread(lambda: [self._recogniser.recognise(one, names) for one in contents])
+        return self._together.together(text, seen, read)
 
     async def _is_read(self, first: Said) -> bool:
         channels = self._policy.channels
@@ -150,10 +152,10 @@ class IncidentDesk:
     async def recognised(self, text: str, chosen: str) -> Recognition:
         """What an alert is about, as a whole or by its words alone; it has nothing around it."""
         names = (await self._places.fleet()).names
-        whole = self._recogniser.recognise(text, names)
+        whole = await asyncio.to_thread(self._recogniser.recognise, text, names)
         if whole.because.startswith(_OVER):
             return whole
-        words = self._recogniser.recognise(chosen, names)
+        words = await asyncio.to_thread(self._recogniser.recognise, chosen, names)
         if words.certainty is Certainty.QUIET or (whole.certainty is not Certainty.QUIET and whole.odds >= words.odds):
             return whole
         return replace(words, cluster=whole.cluster, cluster_by=whole.cluster_by, choices=whole.choices)

@@ -69,11 +69,14 @@ def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reaso
     return Verdict(Certainty.SURE if sure else Certainty.LIKELY, codes, odds)
 
 
-def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str]) -> dict[str, float]:
+def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], by_words: Reading) -> dict[str, float]:
     """The odds of what the text states outright, the likeliest first: an error's own code, and of the codes that
-    nothing was learned of their patterns and phrases."""
+    nothing was learned of their patterns and phrases. Where its words as a whole speak of no problem, a code of which
+    something was learned is somebody else's: any service of Azure may say InternalServerError."""
     odds: dict[str, float] = {}
     for sign in signs:
+        if sign.code in learned and by_words.odds < LIKELY:
+            continue
         if sign.points >= INNERMOST:
             odds[sign.code] = _STATED
         elif sign.code not in learned and sign.points >= PATTERN:

@@ -27,13 +27,17 @@ _MOST_TOKENS = 400
 _GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}\b", re.IGNORECASE)
 
 
-def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
-    """The words, pairs and concepts of a text."""
+def bare(text: str, clusters: Iterable[str] = ()) -> str:
+    """The text without what is this cluster's alone: its name, and of ids all but their ends."""
     for name in clusters:
         text = text.replace(name, OURS)
-    text = _GUID.sub(" ", _ID.sub(lambda id_: " ".join(id_[0].rsplit("/", 2)[1:]), text))
+    return _GUID.sub(" ", _ID.sub(lambda id_: " ".join(id_[0].rsplit("/", 2)[1:]), text))
+
+
+def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
+    """The words, pairs and concepts of a text."""
     found: dict[str, float] = {}
-    for stems in sentences(text):
+    for stems in sentences(bare(text, clusters)):
         for stem in stems:
             if not stem.isdigit():
                 found[WORD + stem] = SPOKEN[WORD]

@@ -19,6 +19,17 @@ PHRASE = "phrase"
 """The kind of what runbooks say of themselves: nobody's message."""
 KINDS = frozenset({"human", "error", "alert", "kubectl"})
 _MARK = "--- "
+OUR_NAMES = (
+    "prod-weu",
+    "prod-eus2",
+    "staging-neu",
+    "dev-shared",
+    "payments-prod",
+    "edge-nexus-01",
+    "edge-nexus-02",
+    "arc-bridge-hq",
+)
+"""What the messages call their clusters: what is learned of one is true of all."""
 
 
 class BadMessages(Exception):
@@ -46,13 +57,14 @@ def heard(folder: Path = FOLDER) -> Iterator[Heard]:
 
 
 def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
-    """All that is learned from: the messages, and what the runbooks say of themselves."""
+    """All that is learned from: the messages, and what the runbooks say of themselves. In an order that has nothing to
+    do with who wrote what when."""
     phrases = [
         Heard(runbook.code, (), PHRASE, text)
         for runbook in library.values()
         for text in (runbook.title, *runbook.symptoms.words)
     ]
-    return [*heard(), *phrases]
+    return sorted((*heard(), *phrases), key=lambda one: hashlib.sha256(one.text.encode()).digest())
 
 
 def digest(messages: list[Heard]) -> str:

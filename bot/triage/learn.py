@@ -6,7 +6,6 @@ weights. Before it writes it says how right it is about messages that it did not
 
 from __future__ import annotations
 
-import hashlib
 import math
 import sys
 from collections import Counter
@@ -20,7 +19,8 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from bot.triage.features import PAIR, phrased, shown, spoken
-from bot.triage.heard import NONE, PHRASE, Heard, digest, lessons
+from bot.triage.heard import NONE, OUR_NAMES, PHRASE, Heard, digest, lessons
+from bot.triage.judging import table
 from bot.triage.learned import FILE, SCALE, Learned
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
@@ -37,16 +37,6 @@ _PAIR_SEEN = 2
 _RUN_SEEN, _LIVE_STRICTNESS = 3, 5.0
 _LEAST_WEIGHT = 0.25
 _FOLDS = 5
-_OUR_NAMES = (
-    "prod-weu",
-    "prod-eus2",
-    "staging-neu",
-    "dev-shared",
-    "payments-prod",
-    "edge-nexus-01",
-    "edge-nexus-02",
-    "arc-bridge-hq",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +55,7 @@ def examples(messages: Sequence[Heard]) -> list[Example]:
     for one in messages:
         text = plain(one.text)
         said = shown(signs.find(text), list(quiet.reasons(text)))
-        found.append(Example(one, spoken(text, _OUR_NAMES), said, phrased(text, _OUR_NAMES)))
+        found.append(Example(one, spoken(text, OUR_NAMES), said, phrased(text, OUR_NAMES)))
     return found
 
 
@@ -171,49 +161,24 @@ def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def judged(all_: Sequence[Example]) -> list[tuple[Example, float, list[str]]]:
-    """Each example with what a model that did not learn from it says: the odds, and the codes, likeliest first."""
+def judged(all_: Sequence[Example]) -> list[tuple[Heard, float, list[str]]]:
+    """Each message with what a model that did not learn from it says: the odds, and the codes, likeliest first."""
     found = []
     for fold in range(_FOLDS):
         model = learned([one for at, one in enumerate(all_) if at % _FOLDS != fold]).model()
         for one in all_[fold::_FOLDS]:
-            read = model.read(one.spoken, one.shown, one.phrased)
-            found.append((one, read.odds, list(read.chances)[:2]))
+            read = model.read(model.weighed(one.spoken), one.shown, one.phrased)
+            found.append((one.heard, read.odds, list(read.chances)[:2]))
     return found
 
 
-def table(found: Sequence[tuple[Example, float, list[str]]]) -> str:
-    """For some thresholds: of the problems, how many are answered rightly, silence included where it is as good; of the
-    rest, how many are answered."""
-    found = [one for one in found if one[0].heard.kind != PHRASE]
-    ours = [one for one in found if one[0].heard.code != NONE]
-    theirs = [odds for one, odds, _ in found if one.heard.code == NONE and not one.heard.also]
-    ranked = sum(codes[0] in one.heard.right for one, _, codes in ours)
-    lines = [f"{len(ours)} problems, {len(theirs)} others; were all answered, {ranked / len(ours):.1%} would be right"]
-    for least in (-1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0):
-        said = [(one.heard.right, codes if odds >= least else [NONE]) for one, odds, codes in ours]
-        first, two = (
-            sum(codes[0] in right for right, codes in said),
-            sum(bool(right & {*codes}) for right, codes in said),
-        )
-        false = sum(odds >= least for odds in theirs)
-        shares = f"first {first / len(ours):.1%}, one of two {two / len(ours):.1%}, others {false / len(theirs):.1%}"
-        lines.append(f"  odds from {least:+.1f}: {shares}")
-    return "\n".join(lines)
-
-
 def main() -> int:
-    known = examples(sorted(lessons(Library.load()), key=lambda one: hash_of(one.text)))
+    known = examples(lessons(Library.load()))
     if "--judge" in sys.argv[1:]:
         sys.stdout.write(table(judged(known)) + "\n")
     model = learned(known)
     sys.stdout.write(f"learned {write(model)} features from {len(known)} messages: {FILE.name}\n")
     return 0
-
-
-def hash_of(text: str) -> str:
-    """An order that has nothing to do with who wrote what when."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -31,6 +31,10 @@ _TERSE = 20
 """Words: who says fewer is not judged by how they are said."""
 
 
+Weighed = Sequence[tuple[str, Sequence[int], float]]
+"""The features of a text that are known: each with its row of weights, and how much of it there is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a text speaks of."""
@@ -58,9 +62,11 @@ class Learned:
     def load(cls, file: Path = FILE) -> Learned:
         return _load(file)
 
-    def read(self, spoken: Mapping[str, float], shown: Mapping[str, float], phrased: Iterable[str] = ()) -> Reading:
+    def read(self, spoken: Weighed, shown: Mapping[str, float], phrased: Iterable[str] = ()) -> Reading:
+        """`spoken`, as `weighed` gives it."""
         sums = list(self.bias)
-        for _, flat, value in self._scaled(spoken, shown):
+        marks = [(one, flat, value) for one, value in shown.items() if (flat := self.features.get(one))]
+        for _, flat, value in (*spoken, *marks):
             share = value / SCALE
             for at in range(1, len(flat), 2):
                 sums[flat[at]] += flat[at + 1] * share
@@ -80,13 +86,13 @@ class Learned:
         said = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
         return said * min(1.0, sum(" " not in one for one in runs) / _TERSE)
 
-    def telling(self, code: str, spoken: Mapping[str, float], most: int = 4) -> list[str]:
+    def telling(self, code: str, spoken: Weighed, most: int = 4) -> list[str]:
         """The words of the text that speak loudest for a code."""
         if code not in self.codes:
             return []
         wanted = self.codes.index(code)
         loud: dict[str, float] = defaultdict(float)
-        for feature, flat, value in self._scaled(spoken, {}):
+        for feature, flat, value in spoken:
             weight = dict(zip(flat[1::2], flat[2::2], strict=True)).get(wanted, 0) / SCALE
             if weight * value > _LEAST_TOLD and feature.startswith((WORD, PAIR)):
                 loud[feature[len(WORD) :]] += weight * value
@@ -97,17 +103,13 @@ class Learned:
                 kept.append(name)
         return kept[:most]
 
-    def _scaled(
-        self, spoken: Mapping[str, float], shown: Mapping[str, float]
-    ) -> Iterator[tuple[str, Sequence[int], float]]:
-        """The features that are known, with their weights: what is said is weighed by its rarity, and a long text says
-        no more than a short one."""
-        weighed = [
+    def weighed(self, spoken: Mapping[str, float]) -> Weighed:
+        """What a text says, weighed by its rarity; a long text says no more than a short one."""
+        known = [
             (one, flat, value * flat[0] / SCALE) for one, value in spoken.items() if (flat := self.features.get(one))
         ]
-        length = math.sqrt(sum(value * value for *_, value in weighed)) or 1.0
-        yield from ((one, flat, value / length) for one, flat, value in weighed)
-        yield from ((one, flat, value) for one, value in shown.items() if (flat := self.features.get(one)))
+        length = math.sqrt(sum(value * value for *_, value in known)) or 1.0
+        return [(one, flat, value / length) for one, flat, value in known]
 
 
 @cache

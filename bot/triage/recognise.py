@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from bot.triage.clusters import FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
-from bot.triage.features import OURS, phrased, shown, spoken
-from bot.triage.learned import Learned
+from bot.triage.encoder.model import Encoder
+from bot.triage.features import OURS, bare, phrased, shown, spoken
+from bot.triage.learned import Learned, Weighed
 from bot.triage.phrases import Phrases, Said
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
+from bot.triage.reread import is_unsure, together
 from bot.triage.signs import Sign, Signs
 from bot.triage.stop_words import STOP
 from bot.triage.tokens import STANDS_FOR, stem
@@ -60,7 +62,7 @@ class Recogniser:
 
     def __init__(self, library: Library) -> None:
         self._signs = Signs(library)
-        self._learned = Learned.load()
+        self._learned, self._encoder = Learned.load(), Encoder.ours()
         self._phrases = Phrases(library, self._learned.codes)
         self._quiet = Quiet()
 
@@ -72,22 +74,26 @@ class Recogniser:
         signs = self._signs.find(text)
         against = list(self._quiet.reasons(text))
         names, marks = [one.name for one in named[:_MENU]], shown(signs, against)
-        words, worded = spoken(text, names), phrased(text, names)
-        read = self._learned.read(words, marks, worded)
+        words, worded = self._learned.weighed(spoken(text, names)), phrased(text, names)
+        by_words, judged = self._learned.read(words, marks, worded), text
         near = _around_signs(text, signs)
         if near:
-            there = spoken(near, names)
-            words, read = max(
-                (words, read), (there, self._learned.read(there, marks, worded)), key=lambda one: one[1].odds
+            there = self._learned.weighed(spoken(near, names))
+            words, by_words, judged = max(
+                (words, by_words, text),
+                (there, self._learned.read(there, marks, worded), near),
+                key=lambda one: one[1].odds,
             )
+        read = by_words
+        if is_unsure(by_words) and not any(one.final for one in against):
+            read = together(by_words, self._encoder.read(bare(judged, names)))
         said = self._phrases.find(text)
-        verdict = decide(read, stated(signs, said, self._learned.codes), against, signs)
+        outright = stated(signs, said, self._learned.codes, by_words)
+        verdict = decide(read, outright, against, signs)
         suspects = tuple(Suspect(code, self._why(code, signs, said, words, text)) for code in verdict.codes)
         return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
 
-    def _why(
-        self, code: str, signs: list[Sign], said: list[Said], found: dict[str, float], text: str
-    ) -> tuple[str, ...]:
+    def _why(self, code: str, signs: list[Sign], said: list[Said], found: Weighed, text: str) -> tuple[str, ...]:
         """The strongest first."""
         strongest = sorted((one for one in signs if one.code == code), key=lambda one: -one.points)
         why = [f"“{one.found}” ({one.source})" for one in strongest]

@@ -96,11 +96,13 @@ def innermost_code(text: str) -> str:
 
 def _places(lower: str, wanted: Needs) -> list[tuple[int, int]]:
     """The parts of the text in which a pattern may match."""
-    if len(lower) <= _BEFORE + _AFTER:
-        found = not wanted or any(one in lower for one in wanted)
-        return [(0, len(lower))] if found else []
     if not wanted:
         return [(0, len(lower))]
+    if len(lower) <= _BEFORE + _AFTER:
+        for one in wanted:  # a thousand times a message: any() takes twice as long
+            if one in lower:
+                return [(0, len(lower))]
+        return []
     places: list[tuple[int, int]] = []
     for one in wanted:
         at = lower.find(one)

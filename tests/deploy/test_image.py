@@ -89,6 +89,10 @@ def test_its_steps_install_a_bot_that_works_without_its_source(tmp_path: Path) -
     assert run([aksbot, "runbooks", "lint"], tmp_path, here).returncode == 0
     shown = run([aksbot, "explain", "Failed to allocate IP: subnet is full", "-o", "json"], tmp_path, here)
     assert json.loads(shown.stdout)
+    # And so is the encoder, which reads what words leave open.
+    asked = [aksbot, "triage", "--clusters", "prod-weu", "why do my new pods get no address, it worked on monday"]
+    heard = run(asked, tmp_path, here)
+    assert heard.returncode == 0, heard.stderr
     unset = run([aksbot, "serve"], tmp_path, here)
     assert unset.stderr.startswith("cannot serve\n  why: SLACK_BOT_TOKEN is not set\n  do: ")
     absent = run([aksbot, "sandbox", "healthy-fleet"], tmp_path, here)

