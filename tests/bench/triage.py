@@ -18,23 +18,13 @@ from typing import Any
 import orjson
 
 from bot.triage.clusters import FleetNames
+from bot.triage.heard import OUR_NAMES
 from bot.triage.recognise import Recogniser
 from runbooks.library import Library
 from tests.bench.figure import Figure
 from tests.triage.hostile import HOSTILE
 
-FLEET = FleetNames(
-    (
-        "prod-weu",
-        "prod-eus2",
-        "staging-neu",
-        "dev-shared",
-        "payments-prod",
-        "edge-nexus-01",
-        "edge-nexus-02",
-        "arc-bridge-hq",
-    )
-)
+FLEET = FleetNames(OUR_NAMES)
 _BESIDE = Path(__file__).parents[3] / "shared" / "corpus" / "dev.jsonl"
 
 
