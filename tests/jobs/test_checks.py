@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import cast
 
 import pytest
 
+from bot.jobs.checks import Checks
 from bot.jobs.request import Priority
 from bot.jobs.service import Role, Taken
 from bot.jobs.teller import Answer
+from bot.store.away import StoreAway
 from bot.store.connect import Connection
-from bot.store.running import RunningChecks
+from bot.store.running import Hold, Joined, Part, RunningChecks, Waiter
 from handlers.problem import Problem
 from tests.bot.diagnoses import found
 from tests.jobs.people import CLUSTER, Listener, SlowCheck, request, working
@@ -236,3 +239,25 @@ async def test_nothing_is_left_behind(connection: Connection) -> None:
         await jobs.check(request("ada"))
         await listener.heard("started", "ada")
     assert {task for task in asyncio.all_tasks() if not task.done()} <= before
+
+
+class _Leaving:
+    """A memory in which two wait, and that goes away before it can be told that they have their answer."""
+
+    waiting = (request("ada"), request("bob"))
+
+    async def join(self, *_: str) -> Joined:
+        return Joined(Part.LEAD, 0, 0)
+
+    async def close(self, *_: str) -> tuple[Hold, list[Waiter]]:
+        return Hold.MINE, [Waiter(0, one.as_json()) for one in self.waiting]
+
+    async def answered(self, *_: str) -> None:
+        raise StoreAway("it was restarted")
+
+
+async def test_giving_up_is_said_once_although_it_cannot_be_recorded() -> None:
+    listener = Listener()
+    checks = Checks(cast("RunningChecks", _Leaving()), SlowCheck(), listener)
+    await checks.give_up(request("ada"), Problem("cannot check", "a test", "nothing"))
+    assert sorted(one.to for one in listener.answers()) == ["ada", "bob"]
