@@ -52,7 +52,7 @@ def test_it_knows_no_code_that_the_words_do_not_know() -> None:
 
 
 def test_it_reads_whole_sentences() -> None:
-    """The same words the other way round are somebody else's business."""
+    """Who asks for a document about a full subnet has none that is full."""
     asks = read("do we have a runbook for subnets that are full? writing the docs for new colleagues")
     assert read(FULL).odds > 2 > asks.odds
 

@@ -54,7 +54,6 @@ _SEEN = 2
 class Lesson:
     """A message as the encoder sees it: its pieces, and how much each code is right."""
 
-    heard: Heard
     numbers: list[int]
     right: torch.Tensor
 
@@ -110,7 +109,7 @@ def lessons_of(messages: Sequence[Heard], pieces: Pieces, codes: Sequence[str]) 
         for code in others:
             right[at[code]] += _ALSO / len(others)
         numbers = pieces.numbers(text_of(one))
-        found.append(Lesson(one, [*numbers[: MOST_PIECES - 1], numbers[-1]], right))
+        found.append(Lesson([*numbers[: MOST_PIECES - 1], numbers[-1]], right))
     return found
 
 
