@@ -43,16 +43,18 @@ fmt: $(READY)
 roles: $(READY)
 	$(BIN)/python -m deploy.roles
 
-# What triage recognises messages by, from those under runbooks/heard. scikit-learn is installed for this alone.
+# What triage recognises messages by, from those under runbooks/heard. scikit-learn is installed for this alone. JUDGE=1 tells
+# first how right it is about messages that it did not learn from: it learns five times more.
 learn: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/learn -r learn.lock
-	PYTHONPATH=build/learn $(BIN)/python -m bot.triage.learn --judge
+	PYTHONPATH=build/learn $(BIN)/python -m bot.triage.learn $(if $(JUDGE),--judge,)
 
-# What reads a message as a sentence where its words leave it open: MiniLM, trained further. PyTorch is installed for this
-# alone (3 GB), and LAST may name a file of messages with their right answers, whose even lines are learned from last.
+# What reads a message as a sentence where its words leave it open: MiniLM, trained further. It learns what is new to it; ANEW=1
+# starts from MiniLM instead. PyTorch is installed for this alone (3 GB), and LAST may name a file of messages with their right
+# answers, whose even lines are learned from last.
 learn-encoder: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/learn-encoder -r learn-encoder.lock
-	PYTHONPATH=build/learn-encoder $(BIN)/python -m bot.triage.encoder.learn $(if $(LAST),--last $(LAST),)
+	PYTHONPATH=build/learn-encoder $(BIN)/python -m bot.triage.encoder.learn $(if $(ANEW),--anew,) $(if $(LAST),--last $(LAST),)
 
 # uv resolves once for every supported Python; the result names versions and hashes, never a host.
 # The image needs less: what aksbot runs with, and what makes its wheel, in the same versions.

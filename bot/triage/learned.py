@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,9 @@ class Learned:
         marks = [(one, flat, value) for one, value in shown.items() if (flat := self.features.get(one))]
         for _, flat, value in (*spoken, *marks):
             share = value / SCALE
-            for at in range(1, len(flat), 2):
-                sums[flat[at]] += flat[at + 1] * share
+            weights = islice(flat, 1, None)
+            for code, weight in zip(weights, weights, strict=True):
+                sums[code] += weight * share
         none = self.codes.index(NONE)
         highest = max(sums)
         powers = [math.exp(one - highest) for one in sums]
@@ -93,9 +95,11 @@ class Learned:
         wanted = self.codes.index(code)
         loud: dict[str, float] = defaultdict(float)
         for feature, flat, value in spoken:
-            weight = dict(zip(flat[1::2], flat[2::2], strict=True)).get(wanted, 0) / SCALE
-            if weight * value > _LEAST_TOLD and feature.startswith((WORD, PAIR)):
-                loud[feature[len(WORD) :]] += weight * value
+            told = flat[1::2]
+            if wanted in told and feature.startswith((WORD, PAIR)):
+                weight = flat[2 + 2 * told.index(wanted)] / SCALE
+                if weight * value > _LEAST_TOLD:
+                    loud[feature[len(WORD) :]] += weight * value
         names = sorted(loud, key=lambda one: (-loud[one], one))
         kept: list[str] = []
         for name in names:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.triage.encoder.model import Encoder
+from bot.triage.encoder.model import Encoder, seen
 from bot.triage.encoder.pieces import END, PAD, START, UNKNOWN, Pieces
 from bot.triage.heard import NONE
 from bot.triage.learned import Learned, Reading
@@ -65,11 +65,16 @@ def test_the_chances_are_chances_and_the_likeliest_comes_first() -> None:
 
 
 def test_a_long_preamble_does_not_drown_the_problem() -> None:
-    """Of so long a text it would see a part: words tell more."""
+    """Of a long text it sees the beginning and the end; of one much longer it would see too little."""
     calm = "hope everybody had a good weekend, thanks for the cake, the slides of friday are in the folder. "
-    assert Encoder.ours().read(calm * 8 + FULL) is None
-    assert Encoder.ours().read(FULL + "." * 3000) is None
+    assert read(calm * 8 + FULL).odds > read(calm * 8).odds
     assert read(calm + FULL).odds > read(calm).odds
+    assert Encoder.ours().read(FULL + "." * 3000) is None
+
+
+def test_of_a_long_text_it_sees_the_beginning_and_the_end() -> None:
+    assert seen([*range(128)]) == [*range(128)]
+    assert seen([*range(1000)]) == [*range(95), *range(967, 1000)]
 
 
 @pytest.mark.parametrize("text", ["您好 集群 节点 报错 请 帮忙 看看", "█████ ░░░░ " * 40, "🙂 " * 50])

