@@ -49,6 +49,16 @@ class Heard:
     def right(self) -> frozenset[str]:
         return frozenset((self.code, *self.also))
 
+    @property
+    def told(self) -> str:
+        """What it teaches: judged anew, it is a new message."""
+        return f"{self.code}\0{','.join(self.also)}\0{self.text}"
+
+    @property
+    def mark(self) -> str:
+        """What it is known by to who learned from it."""
+        return hashlib.sha256(self.told.encode()).hexdigest()[:8]
+
 
 def heard(folder: Path = FOLDER) -> Iterator[Heard]:
     """Every message, by code."""
@@ -69,8 +79,7 @@ def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
 
 def digest(messages: list[Heard]) -> str:
     """What a set of messages is known by: who learned from others knows others."""
-    told = sorted(f"{one.code}\0{','.join(one.also)}\0{one.text}" for one in messages)
-    return hashlib.sha256("\0\0".join(told).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0\0".join(sorted(one.told for one in messages)).encode()).hexdigest()[:16]
 
 
 def written(messages: list[Heard]) -> str:

@@ -13,6 +13,8 @@ def table(found: Sequence[tuple[Heard, float, list[str]]]) -> str:
     found = [one for one in found if one[0].kind != PHRASE]
     ours = [one for one in found if one[0].code != NONE]
     theirs = [odds for one, odds, _ in found if one.code == NONE and not one.also]
+    if not ours or not theirs:
+        return f"{len(ours)} problems, {len(theirs)} others: too few to judge by"
     ranked = sum(codes[0] in one.right for one, _, codes in ours)
     lines = [f"{len(ours)} problems, {len(theirs)} others; were all answered, {ranked / len(ours):.1%} would be right"]
     for least in (-1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0):

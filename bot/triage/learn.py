@@ -1,7 +1,7 @@
 """Learn from the messages under `runbooks/heard` and write `bot/triage/learned.json`: `make learn`.
 
 scikit-learn does it, which nothing else here needs: `make learn` installs it beside. The same messages give the same
-weights. Before it writes it says how right it is about messages that it did not learn from (a fifth each time).
+weights. With `--judge` it first says how right it is about messages that it did not learn from (a fifth each time).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _STRICTNESS = 30.0
 """The inverse of what large weights cost."""
 _EVEN = 0.5
 """How far rare codes are made up for: 0 not at all, 1 as if all were as frequent."""
-_PAIR_SEEN = 2
-"""A pair of words that one message alone holds is a coincidence."""
+_SEEN = 2
+"""A word, or a pair, that one message alone holds is a coincidence, or somebody's name."""
 _RUN_SEEN, _LIVE_STRICTNESS = 3, 5.0
 _LEAST_WEIGHT = 0.25
 _FOLDS = 5
@@ -78,11 +78,7 @@ class Weights:
 def learned(from_: Sequence[Example]) -> Weights:
     """The weights that explain these examples best."""
     seen = Counter(feature for one in from_ for feature in one.spoken)
-    rarity = {
-        feature: math.log((len(from_) + 1) / times) + 0.3
-        for feature, times in seen.items()
-        if times >= _PAIR_SEEN or not feature.startswith(PAIR)
-    }
+    rarity = {feature: math.log((len(from_) + 1) / times) + 0.3 for feature, times in seen.items() if times >= _SEEN}
     shown_ = {feature: 0.0 for one in from_ for feature in one.shown}
     known = rarity | shown_
     codes, _, features = _fitted(from_, known)

@@ -95,9 +95,9 @@ class Learned:
         wanted = self.codes.index(code)
         loud: dict[str, float] = defaultdict(float)
         for feature, flat, value in spoken:
-            told = flat[1::2]
-            if wanted in told and feature.startswith((WORD, PAIR)):
-                weight = flat[2 + 2 * told.index(wanted)] / SCALE
+            codes = flat[1::2]  # most rows do not hold it: that is seen faster than a dict is made
+            if feature.startswith((WORD, PAIR)) and wanted in codes:
+                weight = flat[2 + 2 * codes.index(wanted)] / SCALE
                 if weight * value > _LEAST_TOLD:
                     loud[feature[len(WORD) :]] += weight * value
         names = sorted(loud, key=lambda one: (-loud[one], one))

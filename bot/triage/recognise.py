@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.triage.clusters import FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
-from bot.triage.encoder.model import Encoder
+from bot.triage.encoder.model import LONGEST, Encoder
 from bot.triage.features import OURS, bare, phrased, shown, spoken
 from bot.triage.learned import Learned, Weighed
 from bot.triage.phrases import Phrases, Said
@@ -24,8 +24,8 @@ NO_FLEET = FleetNames(())
 _MENU = 10
 """Clusters to choose from; who names more than that names none."""
 _REASONS, _WORDS_TOLD = 3, 4
-_LONG, _LOOKED_FOR = 1_500, 40
-"""Characters of a text whose signs are also read alone, and of a sign by which its line is found again."""
+_LOOKED_FOR = 40
+"""Characters of a sign by which its line is found again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +115,13 @@ def _as_written(names: list[str], text: str) -> list[str]:
 
 
 def _around_signs(text: str, signs: list[Sign]) -> str:
-    """Of a long log the lines in which a sign stands: the rest would drown them. Nothing, where there are none."""
-    if len(text) <= _LONG or not signs:
+    """Of a text too long for the encoder the lines in which a sign stands: the rest would drown them. Nothing, where
+    there are none."""
+    if len(text) <= LONGEST or not signs:
         return ""
     wanted = [one.found[:_LOOKED_FOR] for one in sorted(signs, key=lambda one: -one.points)[:_REASONS]]
-    lines = [line[:_LONG] for line in text.splitlines() if any(one in line for one in wanted)]
-    return "\n".join(dict.fromkeys(lines))[:_LONG]
+    lines = [line[:LONGEST] for line in text.splitlines() if any(one in line for one in wanted)]
+    return "\n".join(dict.fromkeys(lines))[:LONGEST]
 
 
 def _which(named: list[Named], fleet: FleetNames, around: Iterable[Around]) -> tuple[str | None, str, tuple[str, ...]]:

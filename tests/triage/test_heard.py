@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from bot.triage.decide import Certainty
-from bot.triage.heard import NONE, BadMessages, Heard, digest, heard, lessons, written
+from bot.triage.heard import NONE, OUR_NAMES, BadMessages, Heard, digest, heard, lessons, written
 from bot.triage.learned import Learned
 from bot.triage.recognise import Recogniser
 from runbooks.library import Library
@@ -29,6 +30,13 @@ def test_every_code_has_messages_that_it_is_recognised_by() -> None:
 def test_messages_name_codes_that_exist() -> None:
     known = {*Library.load(), NONE}
     assert [one for one in (*LEARNED, *UNHEARD, *STRANGERS) if not one.right <= known] == []
+
+
+def test_messages_name_nobodys_cluster() -> None:
+    """Who adds a real message makes up its host names anew."""
+    made_up = (*OUR_NAMES, "shop-", "lab-", "core-", "media-", "erp-", "hub-")
+    host = re.compile(r"([a-z0-9][a-z0-9-]*)-[0-9a-f]{8}(?:\.[0-9a-f-]{36})?(?:\.[a-z0-9]{1,20}){1,3}\.azmk8s\.io")
+    assert [hit[0] for one in LEARNED for hit in host.finditer(one.text) if not hit[1].startswith(made_up)] == []
 
 
 def test_the_weights_were_learned_from_these_messages() -> None:

