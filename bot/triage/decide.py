@@ -46,8 +46,9 @@ _PHRASE = 4.5
 """The odds of a code that nothing was learned of, when the text says a phrase of its runbook, or a pattern matches."""
 _FIRST = 0.4
 """The first is answered outright if it has this chance."""
-_NAMED = (0.0, 0.01, 0.1)
-"""The chance from which the second and the third are named beside it."""
+_NAMED = (0.0, 0.0005, 0.1)
+"""The chance from which the second and the third are named beside it: an error of one code often comes wrapped in what
+it led to, which is what a check then finds."""
 MOST = len(_NAMED)
 
 
