@@ -15,6 +15,8 @@ _GAP = re.compile(r"[-_ .]")
 _MOST_PIECES = 8
 _MOST_READ = 2_000
 """Pieces of a text; a name stands in its first or last lines."""
+_BEGINNING = 4
+"""Letters by which a piece may be the first of a name: of a text few are."""
 _SHORTEST_MISS = 6
 """Letters of a name that may be misspelt; shorter ones are near to too much."""
 _COMPARED = 300
@@ -49,6 +51,7 @@ class FleetNames:
     """What ties to a cluster by evidence: its resource group in an id, a node's or scale set's name, an address."""
     _pieces: int = field(init=False, repr=False)
     _whole: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
+    _beginnings: frozenset[str] = field(init=False, repr=False)
     _missed: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +68,8 @@ class FleetNames:
         longest = max((len(_PIECE.findall(name.lower())) for name in self.names), default=0)
         object.__setattr__(self, "_pieces", min(longest, _MOST_PIECES))
         object.__setattr__(self, "_whole", {key: tuple(one) for key, one in whole.items()})
+        beginnings = frozenset(key[:count] for key in whole for count in range(1, _BEGINNING + 1))
+        object.__setattr__(self, "_beginnings", beginnings)
         object.__setattr__(self, "_missed", {key: tuple(one) for key, one in missed.items()})
 
     @classmethod
@@ -95,7 +100,8 @@ class FleetNames:
         at = 0
         while at < len(pieces):
             taken = 1
-            for count in range(min(self._pieces, len(pieces) - at), 0, -1):
+            most = min(self._pieces, len(pieces) - at) if pieces[at][0][:_BEGINNING] in self._beginnings else 0
+            for count in range(most, 0, -1):
                 run = pieces[at : at + count]
                 names = self._whole.get("".join(piece[0] for piece in run))
                 how = _joined(lower, run) if names else None

@@ -12,7 +12,7 @@ from typing import Any
 
 # The standard library's own parser, so that what is found agrees with what `re` will do. A test holds that it does.
 _parser: Any = importlib.import_module("re._parser")
-_SHORTEST = 3
+SHORTEST = 3
 _MOST = 40
 """Alternatives; past these, running the expression is as cheap."""
 
@@ -25,7 +25,7 @@ def needs(pattern: str) -> Needs:
 
 
 def _best(found: Iterator[Needs]) -> Needs | None:
-    usable = [one for one in found if len(one) <= _MOST and min(map(len, one)) >= _SHORTEST]
+    usable = [one for one in found if len(one) <= _MOST and min(map(len, one)) >= SHORTEST]
     return max(usable, key=lambda one: (min(map(len, one)), -len(one)), default=None)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from bot.triage.literals import Needs, lowered, needs
+from bot.triage.literals import SHORTEST, Needs, lowered, needs
 from handlers.evidence.errors import WRAPPERS
 from runbooks.library import Library
 
@@ -16,6 +16,7 @@ INNERMOST, PATTERN, NAMED = 100.0, 80.0, 45.0
 
 _BEFORE, _AFTER = 450, 750
 """Where a pattern may begin and end, seen from the text that it needs: no repeat is longer than 400."""
+_SHORT = _BEFORE + _AFTER
 _PLACES = 4
 _MOST_SEARCHES = 160
 """In one text. A message holds a handful; one made to hold all of them is not read to its end."""
@@ -50,12 +51,16 @@ class Signs:
     def __init__(self, library: Library) -> None:
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._patterns: list[_Pattern] = []
+        self._by_letters: dict[str, list[int]] = defaultdict(list)
         for runbook in library.values():
             for name in runbook.symptoms.codes:
                 self._by_name[name.lower()].append(runbook.code)
             for one in runbook.symptoms.patterns:
                 expression = re.compile(one.pattern)
-                self._patterns.append(_Pattern(runbook.code, expression, needs(one.pattern), one.source))
+                wanted = needs(one.pattern)
+                for letters in {literal[:SHORTEST] for literal in wanted} or {""}:
+                    self._by_letters[letters].append(len(self._patterns))
+                self._patterns.append(_Pattern(runbook.code, expression, wanted, one.source))
 
     def find(self, text: str) -> list[Sign]:
         return [*self._named(text), *self._matched(text)]
@@ -75,7 +80,7 @@ class Signs:
     def _matched(self, text: str) -> Iterator[Sign]:
         lower = lowered(text)
         left = _MOST_SEARCHES
-        for one in self._patterns:
+        for one in self._possible(lower):
             places = _places(lower, one.needs)
             for begin, end in places:
                 left -= 1
@@ -85,6 +90,14 @@ class Signs:
                     break
             if left <= 0:
                 return
+
+    def _possible(self, lower: str) -> Iterable[_Pattern]:
+        """Those of whose needs the text has the first letters, in their order; a long text has those of most."""
+        if len(lower) > _SHORT:
+            return self._patterns
+        has = {lower[at : at + SHORTEST] for at in range(len(lower) - SHORTEST + 1)}
+        places = {place for letters in ("", *has) for place in self._by_letters.get(letters, ())}
+        return [self._patterns[place] for place in sorted(places)]
 
 
 def innermost_code(text: str) -> str:
@@ -98,11 +111,8 @@ def _places(lower: str, wanted: Needs) -> list[tuple[int, int]]:
     """The parts of the text in which a pattern may match."""
     if not wanted:
         return [(0, len(lower))]
-    if len(lower) <= _BEFORE + _AFTER:
-        for one in wanted:  # a thousand times a message: any() takes twice as long
-            if one in lower:
-                return [(0, len(lower))]
-        return []
+    if len(lower) <= _SHORT:
+        return [(0, len(lower))] if any(one in lower for one in wanted) else []
     places: list[tuple[int, int]] = []
     for one in wanted:
         at = lower.find(one)

@@ -13,6 +13,7 @@ from bot.triage.heard import NONE
 from bot.triage.literals import lowered, needs
 from bot.triage.plain_text import LONGEST, plain
 from bot.triage.recognise import Recogniser
+from bot.triage.signs import Signs
 from runbooks.library import Library
 from tests.bench.triage import FLEET
 from tests.runbooks import said_azure, said_hybrid
@@ -77,6 +78,18 @@ def test_no_pattern_matches_without_what_it_needs() -> None:
         if re.search(one.pattern, text) and not any(word in lowered(text) for word in wanted)
     ]
     assert missed == []
+
+
+def test_no_pattern_is_passed_over() -> None:
+    """Which patterns are tried is told by a few letters; trying all must find the same."""
+    texts = [text for table in (said_azure.SAID, said_hybrid.SAID) for said in table.values() for text in said]
+    patterns = [
+        (runbook.code, re.compile(one.pattern)) for runbook in LIBRARY.values() for one in runbook.symptoms.patterns
+    ]
+    signs = Signs(LIBRARY)
+    for text in texts:
+        found = {one.code for one in signs.find(text) if one.source != "error code"}
+        assert found == {code for code, pattern in patterns if pattern.search(text)}, text
 
 
 def test_nearly_every_pattern_says_what_it_needs() -> None:
