@@ -325,11 +325,11 @@ async def ran(*urls: str) -> list[str]:
 async def test_the_script_tells_an_open_way_from_a_closed_one_and_from_a_name_that_is_unknown() -> None:
     cluster = LocalCluster(tokens={"nobody's"})
     await cluster.start()
-    shut = socket.create_server(("127.0.0.1", 0))
-    port = shut.getsockname()[1]
-    shut.close()
     try:
-        says = await ran(f"{cluster.url}/", f"https://127.0.0.1:{port}/", "https://kubernetes.default.invalid/")
+        with socket.socket() as shut:  # its port is taken, so nobody else's, and nobody listens
+            shut.bind(("127.0.0.1", 0))
+            port = shut.getsockname()[1]
+            says = await ran(f"{cluster.url}/", f"https://127.0.0.1:{port}/", "https://kubernetes.default.invalid/")
     finally:
         await cluster.stop()
     assert says[0] == f"{cluster.url}/ 401: the way is open"
