@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 # The standard library's own parser, so that what is found agrees with what `re` will do. A test holds that it does.
@@ -22,6 +23,22 @@ Needs = tuple[str, ...]
 def needs(pattern: str) -> Needs:
     """One of these is in every text that the pattern matches, in any case. Nothing: it cannot be told."""
     return _best(_of(_parser.parse(pattern))) or ()
+
+
+class Choice:
+    """Many patterns, and of a text those that may match it, told by the first letters of what each needs: hundreds are
+    there, and a message has few of them."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._by_letters: dict[str, list[int]] = defaultdict(list)
+        for place, pattern in enumerate(patterns):
+            for letters in {literal[:SHORTEST] for literal in needs(pattern)} or {""}:
+                self._by_letters[letters].append(place)
+
+    def of(self, lower: str) -> list[int]:
+        """Their places, in order."""
+        has = {lower[at : at + SHORTEST] for at in range(len(lower) - SHORTEST + 1)}
+        return sorted({place for letters in ("", *has) for place in self._by_letters.get(letters, ())})
 
 
 def _best(found: Iterator[Needs]) -> Needs | None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bot.triage.literals import Choice, lowered
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:
@@ -18,10 +20,11 @@ class Reason:
     """What lies beside is of the same other time or place."""
 
 
-_OVER = "it is over"
+_OVER, _ELSEWHERE = "it is over", "another place"
 _TABLE: dict[str, tuple[str, ...]] = {
     _OVER: (
-        r"\A\W{0,6}(?:\[?(?:resolved|closed|recovered)\b\]?|:?(?:white_check_mark|large_green_circle):)",
+        r"\A\W{0,6}(?:resolved|closed|recovered)\b(?:\]|\W{0,3}[:–—|-]|\W{0,3}$)",
+        r"\A\W{0,6}:?(?:white_check_mark|large_green_circle):",
         r"^\W{0,4}\*{0,2}resolved:?\*{0,2}:",
         r"\bstatus\W{1,4}resolved\b",
         r"\"status\": ?\"resolved\"",
@@ -66,7 +69,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\bfire drill\b",
         r"\btabletop\b",
     ),
-    "another place": (
+    _ELSEWHERE: (
         r"\bEKS\b",
         r"\bGKE\b",
         r"\bOpenShift\b",
@@ -89,6 +92,11 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\beksctl\b",
         r"\bDigital ?Ocean\b",
         r"\bkind cluster\b",
+        r"\b(?:OKE|LKE|DOKS|IKS|MKS|k0s|RKE1|Harvester|Gardener|Tanzu|TKGI?|Talos|Nutanix|Karbon|Kapsule|Proxmox)\b",
+        r"\b(?:Linode|Hetzner|OVH(?:cloud)?|Scaleway|Exoscale|UpCloud|Civo|Vultr|STACKIT|Ionos|Platform9|Kubermatic)\b",
+        r"\b(?:Oracle|IBM|Alibaba|Tencent) Cloud\b",
+        r"\b(?:us|eu|ap|sa|ca)-(?:east|west|north|south|central|northeast|southeast)-?\d[a-c]?\b",
+        r"\b(?:us|europe|asia|australia)-(?:east|west|north|south|central|northeast|southeast)\d-[a-f]\b",
         r"\bdocker desktop\b",
         r"\braspberry\b",
         r"(?<![<\w])not ours\b(?!>)",
@@ -105,7 +113,6 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\bplease ignore\b",
         r"\bignore this\b",
         r"\bjust (?:a )?joke\b",
-        r"\bmeme\b",
     ),
     "a wish or a plan": (
         r"\bfeature (?:wish|request|idea)\b",
@@ -168,6 +175,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\bwhat does .{1,40} (?:mean|stand for)\b",
     ),
     "banter": (
+        r"\bmeme\b",
         r":joy:",
         r":rofl:",
         r":popcorn:",
@@ -179,8 +187,9 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\bbirthday\b",
     ),
 }
+_BESIDE_OURS = "another place, beside ours"
 _FINAL = frozenset({_OVER, "an exercise"})
-_COVERS_FILES = _FINAL | {"it seems over", "an old incident", "another place", "banter"}
+_COVERS_FILES = _FINAL | {"it seems over", "an old incident", _ELSEWHERE, "banter"}
 _COMPARES = re.compile(
     r"\b(?:same|identical|never|unlike|compared?|vs|while|whereas|difference|instead|works)\b", re.IGNORECASE
 )
@@ -194,10 +203,23 @@ class Quiet:
     """The reasons, ready to be looked for."""
 
     def __init__(self) -> None:
-        self._table = {name: re.compile("|".join(one), re.IGNORECASE | re.MULTILINE) for name, one in _TABLE.items()}
+        each = [(name, pattern) for name, patterns in _TABLE.items() for pattern in patterns]
+        self._patterns = [(name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for name, pattern in each]
+        self._choice = Choice(pattern for _, pattern in each)
 
     def reasons(self, text: str) -> Iterator[Reason]:
-        for name, expression in self._table.items():
+        for name, found in self._found(text).items():
+            if name != _ELSEWHERE or not _OURS.search(text):
+                yield Reason(name, found, name in _FINAL, name in _COVERS_FILES)
+            elif not _COMPARES.search(text):
+                yield Reason(_BESIDE_OURS, found, final=False, covers_files=False)
+
+    def _found(self, text: str) -> dict[str, str]:
+        """Of each reason what speaks for it first."""
+        first: dict[str, re.Match[str]] = {}
+        for at in self._choice.of(lowered(text)):
+            name, expression = self._patterns[at]
             hit = expression.search(text)
-            if hit and not (name == "another place" and _OURS.search(text) and _COMPARES.search(text)):
-                yield Reason(name, hit[0].strip()[:60], name in _FINAL, name in _COVERS_FILES)
+            if hit and (name not in first or hit.start() < first[name].start()):
+                first[name] = hit
+        return {name: hit[0].strip()[:60] for name, hit in first.items()}

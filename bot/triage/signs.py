@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.triage.literals import SHORTEST, Needs, lowered, needs
+from bot.triage.literals import Choice, Needs, lowered, needs
 from handlers.evidence.errors import WRAPPERS
 from runbooks.library import Library
 
@@ -51,16 +51,13 @@ class Signs:
     def __init__(self, library: Library) -> None:
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._patterns: list[_Pattern] = []
-        self._by_letters: dict[str, list[int]] = defaultdict(list)
         for runbook in library.values():
             for name in runbook.symptoms.codes:
                 self._by_name[name.lower()].append(runbook.code)
             for one in runbook.symptoms.patterns:
                 expression = re.compile(one.pattern)
-                wanted = needs(one.pattern)
-                for letters in {literal[:SHORTEST] for literal in wanted} or {""}:
-                    self._by_letters[letters].append(len(self._patterns))
-                self._patterns.append(_Pattern(runbook.code, expression, wanted, one.source))
+                self._patterns.append(_Pattern(runbook.code, expression, needs(one.pattern), one.source))
+        self._choice = Choice(one.expression.pattern for one in self._patterns)
 
     def find(self, text: str) -> list[Sign]:
         return [*self._named(text), *self._matched(text)]
@@ -80,7 +77,9 @@ class Signs:
     def _matched(self, text: str) -> Iterator[Sign]:
         lower = lowered(text)
         left = _MOST_SEARCHES
-        for one in self._possible(lower):
+        # A long text has the letters of most of them.
+        possible = [self._patterns[at] for at in self._choice.of(lower)] if len(lower) <= _SHORT else self._patterns
+        for one in possible:
             places = _places(lower, one.needs)
             for begin, end in places:
                 left -= 1
@@ -90,14 +89,6 @@ class Signs:
                     break
             if left <= 0:
                 return
-
-    def _possible(self, lower: str) -> Iterable[_Pattern]:
-        """Those of whose needs the text has the first letters, in their order; a long text has those of most."""
-        if len(lower) > _SHORT:
-            return self._patterns
-        has = {lower[at : at + SHORTEST] for at in range(len(lower) - SHORTEST + 1)}
-        places = {place for letters in ("", *has) for place in self._by_letters.get(letters, ())}
-        return [self._patterns[place] for place in sorted(places)]
 
 
 def innermost_code(text: str) -> str:

@@ -148,4 +148,4 @@ def test_a_code_that_the_sentence_reader_has_yet_to_learn_is_judged_by_words_alo
     words = Reading(3.0, {"new": 0.6, "a": 0.4})
     assert together(words, Reading(-9.0, {"a": 1.0})) is words
     second = together(Reading(3.0, {"a": 0.6, "new": 0.4}), Reading(3.0, {"a": 1.0}))
-    assert second.chances["new"] == pytest.approx(0.4 / (0.4 + 0.6**0.5))
+    assert second.chances["new"] == pytest.approx(0.4 / (0.4 + 0.6**0.6))

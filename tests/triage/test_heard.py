@@ -39,6 +39,12 @@ def test_messages_name_nobodys_cluster() -> None:
     assert [hit[0] for one in LEARNED for hit in host.finditer(one.text) if not hit[1].startswith(made_up)] == []
 
 
+def test_messages_hold_no_address_of_a_package() -> None:
+    """What pastes an installer's error pastes where it fetches from; here nobody is to fetch anything from there."""
+    package = re.compile(r"https?://\S+\.(?:whl|tgz)\b")
+    assert [hit[0] for one in LEARNED if (hit := package.search(one.text))] == []
+
+
 def test_the_weights_were_learned_from_these_messages() -> None:
     assert Learned.load().learned_from == digest(lessons(Library.load())), "run: make learn"
 
