@@ -48,7 +48,7 @@ _FIRST = 0.4
 """The first is answered outright if it has this chance."""
 _NAMED = (0.0, 0.0005, 0.1)
 """The chance from which the second and the third are named beside it: an error of one code often comes wrapped in what
-it led to, which is what a check then finds."""
+it led to, which is what a check then finds. One whose sign stands in the text needs none."""
 MOST = len(_NAMED)
 
 
@@ -62,7 +62,8 @@ def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reaso
         return Verdict(Certainty.QUIET, (), odds, told)
     first = [code for code, odds_ in outright.items() if odds_ >= max(read.odds, LIKELY)]
     likeliest = zip(read.chances.items(), _NAMED, strict=False) if read.odds >= LIKELY else ()
-    learned = [code for (code, chance), least in likeliest if chance >= least]
+    marked = {one.code for one in signs}
+    learned = [code for (code, chance), least in likeliest if chance >= least or code in marked]
     codes = tuple(dict.fromkeys((*first, *learned)))[:MOST]
     clear = bool(first) or read.chances[codes[0]] >= _FIRST
     signed = not against and any(one.code == codes[0] and one.points >= PATTERN for one in signs)

@@ -52,6 +52,17 @@ def test_the_innermost_of_nested_and_escaped_errors_decides(recogniser: Recognis
     assert found.certainty is Certainty.SURE
 
 
+def test_what_an_error_is_wrapped_in_is_named_beside_it(recogniser: Recogniser) -> None:
+    """The inner code says why, the outer one what has failed of it: a check finds both."""
+    text = (
+        "ReconcileVMSSAgentPoolFailed: Reconcile vmss agent pool error: VMSSAgentPoolReconciler retry failed: Category: "
+        "InternalError; SubCode: ZonalAllocationFailed; Dependency: Microsoft.Compute/VirtualMachineScaleSet; "
+        'OrginalError: Code="ZonalAllocationFailed" Message="Allocation failed. We do not have sufficient capacity for '
+        'the requested VM size in this zone."'
+    )
+    assert recogniser.recognise(text).codes[:2] == ("allocation-failed", "nodepool-failed")
+
+
 def test_exit_50_is_no_way_out_and_other_exits_are_the_set_up_script(recogniser: Recogniser) -> None:
     told = "vmssCSE: Enable failed: command terminated with exit status={}, ERR_OUTBOUND_CONN_FAIL=50"
     assert recogniser.recognise(told.format(50)).codes[0] == "outbound-conn-fail"
