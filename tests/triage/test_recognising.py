@@ -55,10 +55,10 @@ def test_the_innermost_of_nested_and_escaped_errors_decides(recogniser: Recognis
 def test_what_an_error_is_wrapped_in_is_named_beside_it(recogniser: Recogniser) -> None:
     """The inner code says why, the outer one what has failed of it: a check finds both."""
     text = (
-        "ReconcileVMSSAgentPoolFailed: Reconcile vmss agent pool error: VMSSAgentPoolReconciler retry failed: Category: "
-        "InternalError; SubCode: ZonalAllocationFailed; Dependency: Microsoft.Compute/VirtualMachineScaleSet; "
-        'OrginalError: Code="ZonalAllocationFailed" Message="Allocation failed. We do not have sufficient capacity for '
-        'the requested VM size in this zone."'
+        "ReconcileVMSSAgentPoolFailed: Reconcile vmss agent pool error: VMSSAgentPoolReconciler retry failed: "
+        "Category: InternalError; SubCode: ZonalAllocationFailed; Dependency: "
+        'Microsoft.Compute/VirtualMachineScaleSet; OrginalError: Code="ZonalAllocationFailed" Message="Allocation '
+        'failed. We do not have sufficient capacity for the requested VM size in this zone."'
     )
     assert recogniser.recognise(text).codes[:2] == ("allocation-failed", "nodepool-failed")
 
