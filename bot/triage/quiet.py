@@ -21,7 +21,7 @@ class Reason:
 
 
 _OVER, _ELSEWHERE = "it is over", "another place"
-_TABLE: dict[str, tuple[str, ...]] = {
+REASONS: dict[str, tuple[str, ...]] = {
     _OVER: (
         r"\A\W{0,6}(?:resolved|closed|recovered)\b(?:\]|\W{0,3}[:–—|-]|\W{0,3}$)",
         r"\A\W{0,6}:?(?:white_check_mark|large_green_circle):",
@@ -203,18 +203,18 @@ class Quiet:
     """The reasons, ready to be looked for."""
 
     def __init__(self) -> None:
-        each = [(name, pattern) for name, patterns in _TABLE.items() for pattern in patterns]
+        each = [(name, pattern) for name, patterns in REASONS.items() for pattern in patterns]
         self._patterns = [(name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for name, pattern in each]
         self._choice = Choice(pattern for _, pattern in each)
 
     def reasons(self, text: str) -> Iterator[Reason]:
-        for name, found in self._found(text).items():
+        for name, found in self.found(text).items():
             if name != _ELSEWHERE or not _OURS.search(text):
                 yield Reason(name, found, name in _FINAL, name in _COVERS_FILES)
             elif not _COMPARES.search(text):
                 yield Reason(_BESIDE_OURS, found, final=False, covers_files=False)
 
-    def _found(self, text: str) -> dict[str, str]:
+    def found(self, text: str) -> dict[str, str]:
         """Of each reason what speaks for it first."""
         first: dict[str, re.Match[str]] = {}
         for at in self._choice.of(lowered(text)):

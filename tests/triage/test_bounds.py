@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 from bot.triage.heard import NONE
 from bot.triage.literals import lowered, needs
 from bot.triage.plain_text import LONGEST, plain
+from bot.triage.quiet import REASONS, Quiet
 from bot.triage.recognise import Recogniser
 from bot.triage.signs import Signs
 from runbooks.library import Library
@@ -90,6 +91,16 @@ def test_no_pattern_is_passed_over() -> None:
     for text in texts:
         found = {one.code for one in signs.find(text) if one.source != "error code"}
         assert found == {code for code, pattern in patterns if pattern.search(text)}, text
+
+
+def test_no_reason_for_silence_is_passed_over() -> None:
+    """Of the reasons, too, only those are looked for whose first letters the text has."""
+    quiet = Quiet()
+    whole = {name: re.compile("|".join(table), re.IGNORECASE | re.MULTILINE) for name, table in REASONS.items()}
+    texts = [plain(text) for text in (*(one.text for one in LEARNED[::30]), *HOSTILE.values())]
+    for text in texts:
+        wanted = {name: hit[0].strip()[:60] for name, one in whole.items() if (hit := one.search(text))}
+        assert quiet.found(text) == wanted, text[:200]
 
 
 def test_nearly_every_pattern_says_what_it_needs() -> None:
