@@ -6,7 +6,6 @@ import base64
 import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -15,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handlers.clients.redact import redact, redact_json, redact_text
+from tests import recorded
 
-WIRE = Path("/work/shared/wire/data")
 GUID = "0b1f6471-1bf0-4dda-aec3-cb9272f09590"
 
 
@@ -247,9 +246,9 @@ def test_deep_nesting_is_no_trouble() -> None:
     assert b"hunter2" not in redact_json(raw)[1]
 
 
-@pytest.mark.skipif(not WIRE.is_dir(), reason="the recorded Azure answers are not here")
+@recorded.needed
 def test_recorded_answers_keep_every_id_and_name() -> None:
-    for file in sorted(WIRE.glob("*.json")):
+    for file in sorted(recorded.DATA.glob("*.json")):
         body = json.loads(file.read_text()).get("body")
         clean = redact(body)
         assert same_shape(body, clean), file.name
