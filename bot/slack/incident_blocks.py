@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
+from bot.checked import checked_codes
 from bot.incidents.model import Incident, Spot, State, Verdict
 from bot.slack import limits, words
 from bot.slack import words_incidents as said
@@ -37,6 +38,8 @@ def card(incident: Incident, library: Library, address: Address, *, home: Incide
     shown: list[Block] = [section(headline)]
     if not incident.is_closed and incident.causes:
         shown.append(section(_causes(incident, library)))
+    if code := _unproved(incident):
+        shown.append(section(said.beside_it(title_of(library, code), incident.recognised_by(code), code)))
     why = incident.recognised_by(_code(incident))
     notes = [said.recognised_by(why)] if why and not incident.is_closed else []
     if incident.count > 1:
@@ -59,6 +62,13 @@ def _causes(incident: Incident, library: Library) -> str:
     if only and only.said and only.code == _code(incident) and incident.verdict is Verdict.CONFIRMED:
         return said.cause_itself(only.said)
     return "\n".join(said.cause(title_of(library, one.code), one.said) for one in incident.causes[:_MOST_CAUSES])
+
+
+def _unproved(incident: Incident) -> str:
+    """What was recognised first where a check has proved something else of it, and none could prove this."""
+    first = incident.codes[0]
+    proved = not incident.is_closed and incident.verdict is Verdict.CONFIRMED
+    return first if proved and first not in checked_codes() else ""
 
 
 def pointing(line: str, spot: Spot, address: Address) -> Message:

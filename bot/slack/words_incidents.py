@@ -47,6 +47,11 @@ def no_check(title: str, cluster: str, runbook: str) -> str:
     return f"{what} {NO_CHECK_EXISTS} `/aks runbook {escape(runbook)}` says what to do."
 
 
+def beside_it(title: str, why: str, runbook: str) -> str:
+    what = f":white_circle: It also reads like *{plain(title, 200)}*: {plain(why, 300)}."
+    return f"{what} {RECOGNISED_ONLY} `/aks runbook {escape(runbook)}` says what to do."
+
+
 def merged_not_confirmed(title: str, cluster: str) -> str:
     what = f":link: *Not confirmed: {plain(title, 200)}* on {code(cluster)}"
     return f"{what}. What was found there is an incident that is known already"

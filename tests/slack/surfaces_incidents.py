@@ -84,6 +84,14 @@ INCIDENTS: dict[str, Surface] = {
             signs=(("cluster-failed-infra", "“InternalError” (error code)"), ("quota-exceeded", SUSPECTED.why)),
         )
     ),
+    "incident-confirmed-beside-unproved": card(
+        replace(
+            OPEN,
+            codes=("allocation-failed", "quota-exceeded"),
+            why="“ZonalAllocationFailed” (error code)",
+            signs=(("allocation-failed", "“ZonalAllocationFailed” (error code)"), ("quota-exceeded", SUSPECTED.why)),
+        )
+    ),
     "incident-merged": card(LATER, home=OPEN),
     "incident-merged-not-confirmed": card(replace(LATER, verdict=Verdict.NOT_CONFIRMED), home=OPEN),
     "incident-offer": partial(incident_blocks.offer, TITLE, "quota-exceeded", "s-1", ["prod-weu"]),
