@@ -24,6 +24,7 @@ _OVER, _ELSEWHERE = "it is over", "another place"
 REASONS: dict[str, tuple[str, ...]] = {
     _OVER: (
         r"\A\W{0,6}(?:resolved|closed|recovered)\b(?:\]|\W{0,3}[:–—|-]|\W{0,3}$)",
+        r"\A\W{0,6}(?:post-? ?mortem|RCA|PIR)\b(?:\]|\W{0,3}[:–—|-])",
         r"\A\W{0,6}:?(?:white_check_mark|large_green_circle):",
         r"^\W{0,4}\*{0,2}resolved:?\*{0,2}:",
         r"\bstatus\W{1,4}resolved\b",

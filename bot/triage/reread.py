@@ -9,7 +9,7 @@ from bot.triage.learned import Reading
 UNSURE = (-1.0, 6.0)
 """The odds of the words alone between which the sentence is read too. Further out it changes few answers (of 3,800
 messages of which nothing was learned, two, between 6 and 8), and every reading takes longer than the words do."""
-_WORDS, _SENTENCE, _LEAN = 0.5, 0.5, 1.5
+_WORDS, _SENTENCE, _LEAN = 0.4, 0.6, 1.5
 """What the odds of each count for, and what stands beside them."""
 _SENTENCE_NAMES = 0.4
 """What the sentence counts for in which code it is."""
