@@ -8,7 +8,8 @@ from bot.triage.learned import Reading
 
 UNSURE = (-1.0, 5.0)
 """The odds of the words alone between which the sentence is read too. Further out it changes few answers (of 2,259
-messages of which nothing was learned, between 5 and 6, it was right about three more), and every reading takes longer than the words do."""
+messages of which nothing was learned, it was right about three more between 5 and 6), and every reading takes longer
+than the words do."""
 _WORDS, _SENTENCE, _LEAN = 0.4, 0.6, 1.5
 """What the odds of each count for, and what stands beside them."""
 _SENTENCE_NAMES = 0.4
