@@ -22,6 +22,8 @@ ALLOW, REFUSE = "incident_allow_app", "incident_refuse_app"
 """The action ids. `incident_check_0` and so on are numbered."""
 _MOST_CAUSES = 4
 _MOST_PLACES = 5
+_OF_A_CHECK = (Verdict.NOT_CONFIRMED, Verdict.COULD_NOT_CHECK)
+"""What a check says of a code; of one that no check asks about it says nothing."""
 
 Address = Callable[[Spot], str]
 """The link to a thread, or nothing where it cannot be known."""
@@ -65,10 +67,10 @@ def _causes(incident: Incident, library: Library) -> str:
 
 
 def _unproved(incident: Incident) -> str:
-    """What was recognised first where a check has proved something else of it, and none could prove this."""
+    """What was recognised first where checks have spoken of the rest of it, and none could prove this."""
     first = incident.codes[0]
-    proved = not incident.is_closed and incident.verdict is Verdict.CONFIRMED
-    return first if proved and first not in checked_codes() else ""
+    spoken_of = not incident.is_closed and incident.verdict in (Verdict.CONFIRMED, *_OF_A_CHECK)
+    return first if spoken_of and first not in checked_codes() else ""
 
 
 def pointing(line: str, spot: Spot, address: Address) -> Message:
@@ -116,6 +118,8 @@ def _headline(incident: Incident, library: Library, home: Incident | None) -> st
 def _code(incident: Incident) -> str:
     """What an incident is called: its suspect that was found. One that is over is called what it was."""
     causes = [one.code for one in incident.causes]
+    if incident.verdict in _OF_A_CHECK and not incident.is_closed:
+        return next((one for one in incident.codes if one in checked_codes()), incident.codes[0])
     if incident.verdict is not Verdict.CONFIRMED and not (incident.is_closed and causes):
         return incident.codes[0]
     found = (one for one in incident.codes if one in (*causes, *incident.known))

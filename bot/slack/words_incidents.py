@@ -44,12 +44,16 @@ def could_not_check(title: str, cluster: str) -> str:
 
 def no_check(title: str, cluster: str, runbook: str) -> str:
     what = f":white_circle: *{plain(title, 200)}* on {code(cluster)}. {RECOGNISED_ONLY}"
-    return f"{what} {NO_CHECK_EXISTS} `/aks runbook {escape(runbook)}` says what to do."
+    return f"{what} {NO_CHECK_EXISTS} {_says(runbook)}"
 
 
 def beside_it(title: str, why: str, runbook: str) -> str:
     what = f":white_circle: It also reads like *{plain(title, 200)}*: {plain(why, 300)}."
-    return f"{what} {RECOGNISED_ONLY} `/aks runbook {escape(runbook)}` says what to do."
+    return f"{what} {RECOGNISED_ONLY} {_says(runbook)}"
+
+
+def _says(runbook: str) -> str:
+    return f"`/aks runbook {escape(runbook)}` says what to do."
 
 
 def merged_not_confirmed(title: str, cluster: str) -> str:

@@ -32,6 +32,12 @@ CAUSE = Cause(
 OPEN = replace(SUSPECTED, state=State.OPEN, verdict=Verdict.CONFIRMED, causes=(CAUSE,), known=("quota-exceeded",))
 SEEN_ELSEWHERE = replace(OPEN, count=7, elsewhere=(Spot("C0ALERTS", "2.000001"), Spot("C0PAYMENTS", "3.000001")))
 UNPROVED = replace(OPEN, causes=(), known=())
+BESIDE_UNPROVED = replace(
+    OPEN,
+    codes=("allocation-failed", "quota-exceeded"),
+    why="“ZonalAllocationFailed” (error code)",
+    signs=(("allocation-failed", "“ZonalAllocationFailed” (error code)"), ("quota-exceeded", SUSPECTED.why)),
+)
 LATER = replace(OPEN, id="i-2", home=Spot("C0ALERTS", "2.000001"), state=State.CLOSED, merged_into="i-1")
 
 
@@ -84,13 +90,9 @@ INCIDENTS: dict[str, Surface] = {
             signs=(("cluster-failed-infra", "“InternalError” (error code)"), ("quota-exceeded", SUSPECTED.why)),
         )
     ),
-    "incident-confirmed-beside-unproved": card(
-        replace(
-            OPEN,
-            codes=("allocation-failed", "quota-exceeded"),
-            why="“ZonalAllocationFailed” (error code)",
-            signs=(("allocation-failed", "“ZonalAllocationFailed” (error code)"), ("quota-exceeded", SUSPECTED.why)),
-        )
+    "incident-confirmed-beside-unproved": card(BESIDE_UNPROVED),
+    "incident-not-confirmed-beside-unproved": card(
+        replace(BESIDE_UNPROVED, verdict=Verdict.NOT_CONFIRMED, causes=(), known=())
     ),
     "incident-merged": card(LATER, home=OPEN),
     "incident-merged-not-confirmed": card(replace(LATER, verdict=Verdict.NOT_CONFIRMED), home=OPEN),
