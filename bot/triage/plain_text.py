@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from bot.triage.cards import still_open
+
 LONGEST = 7_000
 """Characters that are judged: what an error says stands in its first and last lines, or on lines that say so."""
 _HEAD, _TAIL = 3_500, 1_500
@@ -34,13 +36,13 @@ _TELLING = re.compile(
 
 
 def plain(text: str) -> str:
-    """The text in plain letters, its escaped JSON unwrapped, no longer than LONGEST."""
+    """The text in plain letters, its escaped JSON unwrapped, no longer than LONGEST; of alerts those that are open."""
     cut = _cut(text)
     if not cut.isascii():
         cut = unicodedata.normalize("NFKC", _UNSEEN.sub("", cut)).translate(_LOOKALIKES)[: LONGEST * 2]
     if "\\" in cut:
         cut = _ESCAPED_BREAK.sub("\n", _ESCAPED_QUOTE.sub(r"\1", cut))
-    return _cut(without_empty_lines(_BLANKS.sub(_WIDE, cut)))
+    return _cut(still_open(without_empty_lines(_BLANKS.sub(_WIDE, cut))))
 
 
 def without_empty_lines(text: str) -> str:

@@ -9,7 +9,11 @@ from bot.triage.heard import NONE, Heard, heard
 LEARNED = tuple(heard())
 UNHEARD = tuple(heard(Path(__file__).with_name("unheard")))
 STRANGERS = tuple(heard(Path(__file__).with_name("strangers")))
-"""Never learned from and never tuned on: they measure what the messages of tomorrow will meet."""
+THREADS = tuple(heard(Path(__file__).with_name("threads")))
+CARDS = tuple(heard(Path(__file__).with_name("cards")))
+"""Never learned from: they measure what the messages of tomorrow will meet. Threads are retold as searches found them,
+the fitting ones and all others; cards are of alert bots and pipelines, and pasted output."""
+KEPT = (*UNHEARD, *STRANGERS, *THREADS, *CARDS)
 
 
 def problems(messages: tuple[Heard, ...]) -> list[Heard]:

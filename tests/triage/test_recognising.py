@@ -82,12 +82,31 @@ def test_a_blocking_budget_goes_before_the_drain_that_it_blocks(recogniser: Reco
         '{"status": "resolved", "labels": {"alertname": "KubeNodeNotReady", "cluster": "prod-weu"}}',
         "postmortem: SubnetIsFull blocked our scale-out in March",
         "on EKS we get QuotaExceeded, anyone?",
+        "*Dynatrace* problem P-2509 **RESOLVED**: Kubernetes node not ready, aks-apps-31415926-vmss000006, prod-weu",
+        "Nagios RECOVERY: node-count/prod-weu, 18 Ready",
+        "[OK] KubeNodeNotReady aks-apps-31415926-vmss000006 (prod-weu)",
+        "Sev1 → *Resolved* KubeNodeNotReady prod-weu",
+        "✅ prod-weu upgraded at the second attempt, the first one: SubnetIsFull",
+        "api-server of prod-weu: down → up, it was a timeout after 30 s",
     ],
 )
 def test_what_is_over_or_elsewhere_is_quiet_and_says_why(recogniser: Recogniser, text: str) -> None:
     found = recogniser.recognise(text, FLEET)
     assert (found.certainty, found.codes) == (Certainty.QUIET, ())
     assert "“" in found.because
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[RESOLVED:3 FIRING:1] KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
+        "[RESOLVED] HighLatency\n[FIRING] KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
+        "Resolved: 14, open: 1, KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
+        "✅ lint ✅ plan ❌ apply of prod-weu: SubnetIsFull, nodes NotReady",
+    ],
+)
+def test_a_card_that_tells_of_one_more_is_heard(recogniser: Recogniser, text: str) -> None:
+    assert recogniser.recognise(text, FLEET).codes
 
 
 def test_who_compares_with_another_cloud_is_still_heard(recogniser: Recogniser) -> None:
