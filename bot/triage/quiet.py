@@ -21,17 +21,22 @@ class Reason:
 
 
 _OVER, _ELSEWHERE = "it is over", "another place"
+_ALL_WELL = (
+    r"(?![\s\S]*(?:[⚠❌🔴⛔🚨🔥✖✗🛑🟥🟠]|:(?:x|red_circle|warning|rotating_light|fire):|\[ ?(?:fail|err|warn|crit)"
+    r"|\b(?:but|still|yet|again|however|too early|acknowledged|firing)\b))"
+)
+"""What heads a text is true of all of it only if nothing below speaks against it."""
 REASONS: dict[str, tuple[str, ...]] = {
     _OVER: (
         r"\A\W{0,6}(?:resolved|closed|recovered)\b(?:\]|\W{0,3}[:–—|-]|\W{0,3}$)",
         r"\A\W{0,6}(?:post-? ?mortem|RCA|PIR)\b(?:\]|\W{0,3}[:–—|-])",
-        r"\A\W{0,6}\[(?:OK|UP|recovery|recovered)\]",
-        r"\A[^\n]{0,120}?\b(?-i:(?<!NOT )(?:RESOLVED|RECOVERED|RECOVERY(?=[:\]*])))\b(?!:\d|\W{1,3}REOPENED)",
-        r"\A[^\n]{0,120}?(?<!not )[→|·*\[] ?\*?(?:resolved|recovered|deactivated)\b(?!→|:\d)",
-        r"\A[^\n]{0,120}?[→\[] ?\*?closed\b(?!→|:\d| by bot)",
-        r"\A[^\n]{0,120}?(?:firing|down|(?:un|not )healthy|notready|alarm) ?(?:→|->|=>) ?\*?(?:ok|up|healthy|ready)\b",
-        r"\A\W{0,6}:?(?:(?:white|heavy)_check_mark|large_green_circle|green_circle):",
-        r"\A\W{0,3}[✅🟢✔](?![\s\S]*[⚠❌🔴⛔])",
+        r"\A\W{0,6}\[(?:OK|UP|recovery|recovered)\]" + _ALL_WELL,
+        r"\A[^\n]{0,120}?(?-i:[\[*|·→] ?(?:RESOLVED|RECOVERED)\b)" + _ALL_WELL,
+        r"\A[^\n]{0,120}?(?-i:\b(?<!NOT )(?<!YET )(?<!BE )(?<!UN-)(?<!NO )(?:RESOLVED|RECOVERED)[:\]*])" + _ALL_WELL,
+        r"\A[^\n]{0,120}?(?-i:\b(?<!NO )(?<!DISASTER )RECOVERY(?:[:\]*]| \w+ Alert))" + _ALL_WELL,
+        r"\A[^\n]{0,120}?→ ?\*{0,2}(?:resolved|recovered)\b(?!\*{0,2} (?:to\b|as\b|\d))" + _ALL_WELL,
+        r"\A\W{0,6}:?(?:(?:white|heavy)_check_mark|large_green_circle|green_circle):" + _ALL_WELL,
+        r"\A\W{0,3}[✅🟢✔]" + _ALL_WELL,
         r"^\W{0,4}\*{0,2}resolved:?\*{0,2}:",
         r"\bstatus\W{1,4}resolved\b",
         r"\"status\": ?\"resolved\"",

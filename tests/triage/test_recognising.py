@@ -87,7 +87,8 @@ def test_a_blocking_budget_goes_before_the_drain_that_it_blocks(recogniser: Reco
         "[OK] KubeNodeNotReady aks-apps-31415926-vmss000006 (prod-weu)",
         "Sev1 → *Resolved* KubeNodeNotReady prod-weu",
         "✅ prod-weu upgraded at the second attempt, the first one: SubnetIsFull",
-        "api-server of prod-weu: down → up, it was a timeout after 30 s",
+        "[RESOLVED] KubeNodeNotReady aks-apps-31415926-vmss000006 (prod-weu), was firing for 12m",
+        "[FIRING:0, RESOLVED:2] KubeNodeNotReady prod-weu",
     ],
 )
 def test_what_is_over_or_elsewhere_is_quiet_and_says_why(recogniser: Recogniser, text: str) -> None:
@@ -102,7 +103,12 @@ def test_what_is_over_or_elsewhere_is_quiet_and_says_why(recogniser: Recogniser,
         "[RESOLVED:3 FIRING:1] KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
         "[RESOLVED] HighLatency\n[FIRING] KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
         "Resolved: 14, open: 1, KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
+        "[FIRING:1, RESOLVED:1] prod-weu\n**Firing**\nalert = KubeNodeNotReady\n**Resolved**\nalert = HighLatency",
         "✅ lint ✅ plan ❌ apply of prod-weu: SubnetIsFull, nodes NotReady",
+        "ticket 41177 says RESOLVED but two nodes of prod-weu are still NotReady",
+        "prod-weu is NOT YET RESOLVED: SubnetIsFull",
+        "prod-weu flaps: node NotReady → Ready → NotReady every five minutes",
+        "[FIRING:1] KubeletDown prod-weu\nclosed connection: kubelet stopped posting node status, node NotReady",
     ],
 )
 def test_a_card_that_tells_of_one_more_is_heard(recogniser: Recogniser, text: str) -> None:
