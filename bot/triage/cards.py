@@ -7,11 +7,13 @@ import re
 _SPAN = r"(?! ?(?:s|m|h|d|min|sec|hour|day|week)\w*\b)"
 """How long it fired or was open is no count."""
 _OPEN = re.compile(
-    rf"\[(?:firing(?!: ?0)|open\]|triggered\]|alert\])|\bfiring:? ?[1-9]\d*\b{_SPAN}|\bopen:? [1-9]\d?\b{_SPAN}"
+    r"\[(?:firing(?!: ?0)|open\]|triggered\])|^\W{0,3}\[alert(?:ing)?\]"
+    rf"|\bfiring:? ?[1-9]\d*\b{_SPAN}|\bopen:? [1-9]\d?\b{_SPAN}"
     r"|^\W{0,6}(?:firing|fired|triggered)\b\W{0,4}(?:$|: ?(?!none\b|no\b|\d)\w)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""`[FIRING:1]` (Alertmanager), `**Firing**` over a block (Grafana), `[Triggered]` (Datadog), `open 1` (digests)."""
+"""`[FIRING:1]` (Alertmanager), `**Firing**` over a block (Grafana), `[Alerting]` (its older
+ones, and first in the line: nginx logs `[alert]`, too), `[Triggered]` (Datadog), `open 1` (digests)."""
 _OVER = r"\b(?:resolved|closed|recovered)\b"
 _HEADED_OVER = re.compile(rf"\W{{0,6}}{_OVER}(?=\W{{0,2}}(?:[\]:*]|$|\d|[→–]))", re.IGNORECASE)
 _TOLD_OVER = re.compile(rf"\[?{_OVER}(?: ?[:x×]? ?\d{{1,4}}(?![.:]?\d))?\]?[→ ,·|]{{0,3}}", re.IGNORECASE)

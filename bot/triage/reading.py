@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from bot.slack.message_text import readable
@@ -44,15 +44,7 @@ def _lines(value: Any, name: str, depth: int) -> Iterator[str]:
         for key, inner in list(value.items())[:_MOST_LINES]:
             yield from _lines(inner, str(key), depth + 1)
     elif isinstance(value, list | tuple):
-        for inner in _still_firing(value)[:_MOST_LINES]:
+        for inner in value[:_MOST_LINES]:
             yield from _lines(inner, name, depth + 1)
     elif isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
         yield f"{name}: {str(value).strip()[:_LONGEST_VALUE]}" if name else str(value)[:_LONGEST_VALUE]
-
-
-def _still_firing(alerts: Sequence[Any]) -> Sequence[Any]:
-    """Of a group of alerts those that fire, where some do: what is over says nothing of them."""
-    states = [str(one.get("status", "")).lower() if isinstance(one, Mapping) else "" for one in alerts]
-    if "firing" not in states:
-        return alerts
-    return [one for one, state in zip(alerts, states, strict=True) if state != "resolved"]

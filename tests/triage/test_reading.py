@@ -54,13 +54,6 @@ def test_an_alert_that_is_over_is_quiet() -> None:
     assert RECOGNISER.recognise(read_alert(ALERTMANAGER | {"status": "resolved"}), FLEET).codes == ()
 
 
-def test_of_a_group_of_alerts_those_that_fire_are_read() -> None:
-    over = {"status": "resolved", "labels": {"alertname": "HighLatency"}}
-    text = read_alert(ALERTMANAGER | {"alerts": [over, *ALERTMANAGER["alerts"]]})  # type: ignore[misc]
-    assert "HighLatency" not in text
-    assert RECOGNISER.recognise(text, FLEET).codes[0] == "node-not-ready"
-
-
 def test_attachments_fields_and_text_files_are_read() -> None:
     message = {
         "text": "<!here> look",

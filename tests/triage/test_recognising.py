@@ -102,6 +102,7 @@ def test_what_is_over_or_elsewhere_is_quiet_and_says_why(recogniser: Recogniser,
     [
         "[RESOLVED:3 FIRING:1] KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
         "[RESOLVED] HighLatency\n[FIRING] KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
+        "[Resolved] HighLatency\n[Alerting] KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
         "Resolved: 14, open: 1, KubeNodeNotReady aks-apps-31415926-vmss000009 (prod-weu)",
         "[FIRING:1, RESOLVED:1] prod-weu\n**Firing**\nalert = KubeNodeNotReady\n**Resolved**\nalert = HighLatency",
         "✅ lint ✅ plan ❌ apply of prod-weu: SubnetIsFull, nodes NotReady",
