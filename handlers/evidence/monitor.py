@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,6 +12,7 @@ from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.refused import refused_at_once
 from handlers.evidence.wire import dig, moment, need_text, rows, text, whole
 from handlers.model import CannotSee, Evidence, Target, Unavailable, Why
 from handlers.resource_id import same, within
@@ -42,6 +43,10 @@ OPERATIONS = frozenset(
 """Actions that change a resource. Others (listing credentials, audits of policies) neither fail nor mend anything."""
 
 
+Request = tuple[str, str, str]
+"""Its id, its operation, its resource: what Azure does below a request goes by the same id."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One entry of the activity log."""
@@ -53,6 +58,15 @@ class Event:
     resource: str
     correlation: str
     error: ErrorDetail | None
+    request: str = ""
+    """What the events of one request share. A pipeline may give all its requests the same correlation."""
+    accepted: bool = True
+    """False where Azure answered the request at once with an error: nothing was begun, and no state changed."""
+
+    @property
+    def refused(self) -> bool:
+        """A wish that was turned down. What is Failed now, something else made so."""
+        return self.failed and not self.accepted
 
     @property
     def failed(self) -> bool:
@@ -86,14 +100,17 @@ class ActivityLog(Evidence):
         """The moment since which nothing is missing: where the log was cut, its oldest event."""
         return self.events[-1].at if self.truncated and self.events else self.since
 
-    def last_failure(self, resource: str) -> Event | None:
-        """The last failed write to a resource, unless the same operation succeeded afterwards."""
+    def last_failure(self, resource: str, *, accepted: bool = False) -> Event | None:
+        """The last failed write to a resource, unless the same operation succeeded afterwards.
+
+        With `accepted`, only of those that Azure began to work on: one of them set the state, a refusal never did.
+        """
         mended: set[str] = set()
         for event in self.events:
             if not event.writes or not same(event.resource, resource):
                 continue
             operation = event.operation.lower()
-            if event.failed and operation not in mended:
+            if event.failed and operation not in mended and (event.accepted or not accepted):
                 return event
             if event.succeeded:
                 mended.add(operation)
@@ -107,9 +124,9 @@ class ActivityLog(Evidence):
             if not event.writes or not same(event.resource, resource):
                 continue
             if event.failed or event.succeeded:
-                ended.add(event.correlation)
-            elif event.started and event.correlation not in ended:
-                first = event if first is None or event.correlation == first.correlation else first
+                ended.add(event.request)
+            elif event.started and event.request not in ended:
+                first = event if first is None or event.request == first.request else first
         return first
 
     def below(self, scope: str, correlation: str = "") -> tuple[Event, ...]:
@@ -206,8 +223,11 @@ async def resource_health(cluster: ManagedCluster, arm: ArmReader) -> ResourceHe
     )
 
 
-def read_event(body: Mapping[str, Any]) -> Event:
-    """One event. Its status message is JSON in a string, plain text, or cut in the middle."""
+def read_event(body: Mapping[str, Any], begun: Collection[Request] = ()) -> Event:
+    """One event. Its status message is JSON in a string, plain text, or cut in the middle.
+
+    `begun` are the requests that other events of the log call accepted.
+    """
     at = moment(need_text(body, "eventTimestamp"))
     if at is None:
         raise CannotSee(Unavailable("an event", Why.FAILED, f"no readable time: {text(body, 'eventTimestamp')[:40]}"))
@@ -220,12 +240,21 @@ def read_event(body: Mapping[str, Any]) -> Event:
         resource=text(body, "resourceId"),
         correlation=text(body, "correlationId"),
         error=_error(dig(body, "properties", "statusMessage")) if failed else None,
+        request=_request(body)[0],
+        accepted=not failed or _request(body) in begun or not refused_at_once(body),
     )
 
 
 def _events(listing: Listing) -> tuple[Event, ...]:
-    events = [read_event(item) for item in whole(listing.items)]
+    items = whole(listing.items)
+    begun = {_request(item) for item in items if text(item, "status", "value").lower() == "accepted"}
+    events = [read_event(item, begun) for item in items]
     return tuple(sorted(events, key=lambda event: event.at, reverse=True))
+
+
+def _request(body: Mapping[str, Any]) -> Request:
+    request = text(body, "operationId") or text(body, "correlationId")
+    return request, text(body, "operationName", "value").lower(), text(body, "resourceId").lower()
 
 
 def _error(status_message: Any) -> ErrorDetail | None:
