@@ -11,7 +11,7 @@ from difflib import get_close_matches
 import handlers.diagnose
 import handlers.evidence
 from bot.clients import Clients
-from bot.events import Event, Report, Scope, Started
+from bot.events import Event, Report, Selection, Started
 from bot.offering import every_question, offers_for
 from handlers.clients.arm import ArmReader
 from handlers.clients.call_log import Tally
@@ -30,7 +30,7 @@ from handlers.resource_id import ResourceId
 from runbooks.library import Library
 
 
-def engine_for(library: Library, scope: Scope, timeout_s: float) -> Engine:
+def engine_for(library: Library, scope: Selection, timeout_s: float) -> Engine:
     """The engine with every question of the scope."""
     graph = Graph.discover(handlers.evidence, handlers.diagnose)
     chosen = _chosen(graph.diagnostics, scope)
@@ -134,7 +134,7 @@ def _cannot_look(cluster: str, unavailable: Unavailable) -> Problem:
     return Problem(f"cannot look for {cluster[:80]}", unavailable.detail, do)
 
 
-def _chosen(diagnostics: tuple[Diagnostic, ...], scope: Scope) -> tuple[Diagnostic, ...]:
+def _chosen(diagnostics: tuple[Diagnostic, ...], scope: Selection) -> tuple[Diagnostic, ...]:
     chosen = _narrowed(diagnostics, scope.area, "area", lambda one: (one.area,))
     return _narrowed(chosen, scope.only, "code", lambda one: one.codes)
 

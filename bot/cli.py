@@ -70,9 +70,9 @@ def check(
 
     def act() -> int:
         from bot.commands.check import check_cluster
-        from bot.events import Scope
+        from bot.events import Selection
 
-        scope = Scope(area, only)
+        scope = Selection(area, only)
         return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
 
     return act

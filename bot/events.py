@@ -11,7 +11,7 @@ from handlers.remedy.plan import Offer
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class Selection:
     """Which questions to ask: all, those of one area, or those about one code."""
 
     area: str | None = None

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot import settings
 from bot.check import check, check_target, engine_for, find
 from bot.clients import azure_access, clients, kube_access
-from bot.events import Event, Report, Scope
+from bot.events import Event, Report, Selection
 from bot.library import load
 from bot.render.clean import width
 from bot.render.json_report import as_json as json_report
@@ -27,7 +27,9 @@ from runbooks.library import Library
 _EXITS = {State.CLEAR: Exit.CLEAR, State.FOUND: Exit.FOUND, State.INCONCLUSIVE: Exit.INCONCLUSIVE}
 
 
-def check_cluster(cluster: str, scope: Scope, *, as_json: bool, record: Path | None, timeout_s: float | None) -> int:
+def check_cluster(
+    cluster: str, scope: Selection, *, as_json: bool, record: Path | None, timeout_s: float | None
+) -> int:
     """Check one cluster of Azure and print the report; the exit code is the verdict."""
     if record:
         _must_be_writable(record)
@@ -39,7 +41,7 @@ def replay_recording(file: Path, *, as_json: bool) -> int:
     return asyncio.run(_replay(file, as_json=as_json))
 
 
-async def _check(cluster: str, scope: Scope, *, as_json: bool, record: Path | None, timeout_s: float | None) -> int:
+async def _check(cluster: str, scope: Selection, *, as_json: bool, record: Path | None, timeout_s: float | None) -> int:
     chosen = settings.load()
     library = load(chosen)
     limit_s = timeout_s or chosen.check_timeout_s
@@ -60,7 +62,7 @@ async def _replay(file: Path, *, as_json: bool) -> int:
     chosen = settings.load()
     library = load(chosen)
     recording = Recording.load(file)
-    engine = engine_for(library, Scope(), chosen.check_timeout_s)
+    engine = engine_for(library, Selection(), chosen.check_timeout_s)
     async with clients(azure_access(chosen), kube_access(chosen), recording=recording) as opened:
         target = await _recorded_target(recording, opened.arm)
         report = await watched(target.name, check_target(target, opened, engine))

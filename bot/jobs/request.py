@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from bot.events import Scope
+from bot.events import Selection
 from handlers.clients.cluster_text import read_cluster
 from handlers.problem import Problem
 from handlers.resource_id import ResourceId
@@ -22,7 +22,7 @@ class Priority(StrEnum):
     TRIAGE = "triage"
 
 
-ALL = Scope()
+ALL = Selection()
 
 LOWEST_FIRST = (Priority.TRIAGE, Priority.CHECK, Priority.CLICK)
 
@@ -48,7 +48,7 @@ class CheckRequest:
     id: str
     cluster: str
     place: Place
-    scope: Scope = ALL
+    scope: Selection = ALL
     fresh: bool = False
     """*Check again*: an answer from before the question will not do."""
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -65,7 +65,7 @@ class CheckRequest:
     @classmethod
     def from_json(cls, text: str) -> CheckRequest:
         values: dict[str, Any] = json.loads(text)
-        place, scope = Place(**values.pop("place")), Scope(**values.pop("scope"))
+        place, scope = Place(**values.pop("place")), Selection(**values.pop("scope"))
         asked_at = datetime.fromisoformat(values.pop("asked_at"))
         return cls(**values, place=place, scope=scope, asked_at=asked_at)
 

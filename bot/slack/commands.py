@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from html import unescape
 
-from bot.events import Scope
+from bot.events import Selection
 from bot.slack import words
 from handlers.problem import Exit, Problem
 
@@ -53,7 +53,7 @@ def read_mention(text: str) -> Asked:
     return read_command(unescape(_LINK.sub(r"\1", _MENTIONS.sub("", text))))
 
 
-def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Scope]:
+def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Selection]:
     """`[cluster] [area]`: the cluster as it was given, or none, and what to ask about it."""
     given = rest.replace("`", "").split()
     if len(given) > 1 and given[1].lower() == "from":
@@ -61,11 +61,11 @@ def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Scope]:
     if len(given) > 2:
         raise Problem(words.CANNOT_READ_CHECK, words.too_many(len(given)), words.CHECK_USAGE, code=Exit.USAGE)
     if not given:
-        return None, Scope()
+        return None, Selection()
     if len(given) == 1:
-        return (None, Scope(given[0].lower())) if given[0].lower() in areas else (given[0], Scope())
+        return (None, Selection(given[0].lower())) if given[0].lower() in areas else (given[0], Selection())
     area = given[1].lower()
     if area not in areas:
         known = get_close_matches(area, areas, n=3, cutoff=0.5) or sorted(areas)
         raise Problem(words.CANNOT_READ_CHECK, words.no_area(given[1]), words.areas(known), code=Exit.USAGE)
-    return given[0], Scope(area)
+    return given[0], Selection(area)

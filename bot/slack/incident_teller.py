@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from bot.events import Report, Scope
+from bot.events import Report, Selection
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell, Teller
@@ -19,7 +19,7 @@ from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
 
-_EVERYTHING = Scope()
+_EVERYTHING = Selection()
 _PATIENCE_S = 20.0
 """A check must not wait for longer until Slack says what it means for incidents."""
 

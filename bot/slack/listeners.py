@@ -14,7 +14,7 @@ from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
 from slack_sdk.errors import SlackClientError
 
-from bot.events import Scope
+from bot.events import Selection
 from bot.jobs.request import CheckRequest, Place, Priority
 from bot.metrics import Metrics
 from bot.slack import commands, heard, home, replies, words, words_channel, words_fixes_lists
@@ -106,7 +106,7 @@ class Listeners:
         if await self._refused(body, respond, cluster):
             return
         there = replace(place, thread_ts=thread_ts or place.thread_ts)
-        await self._intake.check(CheckRequest(heard.click_id(body), cluster, there, Scope(area)))
+        await self._intake.check(CheckRequest(heard.click_id(body), cluster, there, Selection(area)))
         if place.thread_ts is None:
             await respond(**private(replies.only(words.looking_at(name_of(cluster)))), replace_original=True)
 

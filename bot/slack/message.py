@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bot.events import Scope
+from bot.events import Selection
 from bot.render.clean import one_line
 from bot.slack import limits, words
 
@@ -40,7 +40,7 @@ class Pressed:
 
     request: str
     cluster: str
-    scope: Scope = Scope()  # noqa: RUF009 - frozen, and empty
+    scope: Selection = Selection()  # noqa: RUF009 - frozen, and empty
     code: str | None = None
 
     def dump(self) -> str:
@@ -52,7 +52,7 @@ class Pressed:
     @classmethod
     def load(cls, value: str) -> Pressed:
         request, cluster, area, only, code = json.loads(value)
-        return cls(request, cluster, Scope(area, only), code)
+        return cls(request, cluster, Selection(area, only), code)
 
 
 def section(mrkdwn: str) -> Block:

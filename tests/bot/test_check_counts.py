@@ -4,14 +4,14 @@ import asyncio
 
 from bot.check import check, engine_for
 from bot.clients import clients
-from bot.events import Report, Scope
+from bot.events import Report, Selection
 from handlers.clients.kube.access import KubeAccess
 from sandbox.scenario import Scenario
 from tests.checking import LIBRARY, access, azure
 
 
 async def test_checks_that_share_a_reader_count_their_own_calls() -> None:
-    engine = engine_for(LIBRARY, Scope(), 30.0)
+    engine = engine_for(LIBRARY, Selection(), 30.0)
     async with azure(Scenario.load("healthy-fleet").world) as server, clients(access(server), KubeAccess()) as opened:
 
         async def calls(cluster: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from bot.check import check, check_target, engine_for
 from bot.clients import Clients, clients
-from bot.events import Report, Scope
+from bot.events import Report, Selection
 from bot.jobs.report_json import dump, load
 from bot.render.json_report import as_dict
 from handlers.clients.kube.access import KubeAccess
@@ -29,8 +29,8 @@ def world_of(scenario: str) -> World:
     return Scenario.load(scenario).world
 
 
-async def report_of(opened: Clients, cluster: str, scope: Scope | None = None) -> Report:
-    engine = engine_for(LIBRARY, scope or Scope(), TIMEOUT_S)
+async def report_of(opened: Clients, cluster: str, scope: Selection | None = None) -> Report:
+    engine = engine_for(LIBRARY, scope or Selection(), TIMEOUT_S)
     async with aclosing(check(cluster, opened, engine, timeout_s=TIMEOUT_S)) as events:
         async for event in events:
             if isinstance(event, Report):
@@ -147,7 +147,7 @@ async def test_a_cluster_that_is_well_costs_no_further_call() -> None:
 
 async def test_a_check_of_fewer_questions_cannot_tell_a_root_and_offers_nothing() -> None:
     async with azure(world_of("nodepool-failed")) as server, clients(access(server), KubeAccess()) as opened:
-        report = await report_of(opened, "staging-neu", Scope(only="nodepool-failed"))
+        report = await report_of(opened, "staging-neu", Selection(only="nodepool-failed"))
     assert report.diagnosis.findings
     assert report.offers == ()
 
@@ -160,7 +160,7 @@ async def test_what_was_recorded_is_not_fixed(tmp_path: Path) -> None:
             assert report.offers
         recorder.target = str(report.diagnosis.target.id)
         recorder.save(file)
-        recording, engine = Recording.load(file), engine_for(LIBRARY, Scope(), TIMEOUT_S)
+        recording, engine = Recording.load(file), engine_for(LIBRARY, Selection(), TIMEOUT_S)
         target = Target(ResourceId.parse(recording.target), recording.recorded_at)
         async with clients(access(server), KubeAccess(), recording=recording) as opened:
             events = [event async for event in check_target(target, opened, engine)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.events import Event, Report, Scope, Started
+from bot.events import Event, Report, Selection, Started
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest, Place
 from bot.jobs.service import Jobs, Role, jobs
@@ -26,7 +26,7 @@ IDLE_TIMEOUT_S = 1.0
 
 
 def request(name: str, cluster: str = CLUSTER, *, fresh: bool = False, area: str | None = None) -> CheckRequest:
-    return CheckRequest(name, cluster, Place("T1", f"C-{name}", f"U-{name}"), Scope(area), fresh=fresh)
+    return CheckRequest(name, cluster, Place("T1", f"C-{name}", f"U-{name}"), Selection(area), fresh=fresh)
 
 
 @dataclass

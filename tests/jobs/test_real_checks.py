@@ -8,7 +8,7 @@ import pytest
 
 from bot.check import check, engine_for
 from bot.clients import clients
-from bot.events import Report, Scope
+from bot.events import Report, Selection
 from bot.jobs.report_json import dump, load
 from bot.jobs.watch import azure_runner
 from bot.render.report import report_lines
@@ -46,7 +46,7 @@ async def test_a_request_is_answered_with_the_cause(connection: Connection) -> N
 @pytest.mark.parametrize("name", ["quota-blocks-upgrade", "subnet-full", "healthy-fleet"])
 async def test_what_a_real_check_reports_comes_back_from_the_cache_unchanged(name: str) -> None:
     scenario = Scenario.load(name)
-    engine = engine_for(LIBRARY, Scope(), 30.0)
+    engine = engine_for(LIBRARY, Selection(), 30.0)
     async with azure(scenario.world) as server, clients(access(server), KubeAccess()) as opened:
         events = [event async for event in check("prod-weu", opened, engine, timeout_s=30.0)]
     report = events[-1]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.events import Scope
+from bot.events import Selection
 from bot.jobs.progress import Progress
 from bot.slack import blocks, limits
 from bot.slack.message import Pressed
@@ -119,13 +119,13 @@ def test_every_runbook_fits_into_its_window(code: str) -> None:
 
 
 def test_a_button_carries_enough_to_ask_again() -> None:
-    pressed = Pressed("request-1", CLUSTER, Scope("network", None), "subnet-full")
+    pressed = Pressed("request-1", CLUSTER, Selection("network", None), "subnet-full")
     assert Pressed.load(pressed.dump()) == pressed
 
 
 @given(st.text(max_size=3000), st.text(max_size=3000))
 def test_a_button_never_carries_too_much(cluster: str, area: str) -> None:
-    value = Pressed("request-1", cluster, Scope(area)).dump()
+    value = Pressed("request-1", cluster, Selection(area)).dump()
     assert len(value) <= limits.BUTTON_VALUE
     assert Pressed.load(value).request == "request-1"
 
