@@ -132,7 +132,7 @@ def _policies(complaints: Complaints) -> str | Clear | Unavailable:
     refused = complaints.recent(speaks_of_policy)
     if refused:
         return Clear(f"it may have a cause of its owners': {refused[0]}")
-    return complaints.blind_spot() or "policies: none has refused a write in the last day"
+    return complaints.blind_spot() or f"policies: none has refused a write in the day until {complaints.until}"
 
 
 def speaks_of_policy(error: ErrorDetail) -> bool:

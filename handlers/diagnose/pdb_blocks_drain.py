@@ -42,7 +42,8 @@ def pdb_blocks_drain(
     if blind:  # a refusal before the upgrade began is told there, and nowhere else
         yield blind
     elif budgets.complete and pods.complete:
-        yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains")
+        told = f"refusals are known until {complaints.until}"
+        yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains; {told}")
 
 
 def _insists(budget: Budget, drain: Draining, pods: Pods) -> bool:

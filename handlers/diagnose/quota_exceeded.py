@@ -53,7 +53,8 @@ def quota_exceeded(
     wanting = [one for one in growth.pools if _wants_cores(cluster, one, complaints)]
     if not wanting:
         blind = next(iter(growth.gaps), None) or complaints.blind_spot()
-        yield blind or Clear("no node pool lacks nodes, and none was refused cores in the last day")
+        until = f"the day until {complaints.until}"
+        yield blind or Clear(f"no node pool lacks nodes, and none was refused cores in {until}")
     demands = []
     for wanted in wanting:
         size = sizes.of(wanted.pool.vm_size)

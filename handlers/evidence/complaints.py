@@ -49,6 +49,10 @@ class Complaints(Evidence):
     all: tuple[Complaint, ...]
     told_since: datetime | None
     """The moment since which every refused write is among them; None where a log was not seen."""
+    told_until: datetime | None = None
+    """The moment until which they are: an activity log lags."""
+    silent: tuple[str, ...] = ()
+    """What is Failed although neither it nor a log says why, by name."""
 
     def about(self, subject: str) -> tuple[Complaint, ...]:
         return tuple(one for one in self.all if one.about.lower() == subject.lower())
@@ -66,8 +70,17 @@ class Complaints(Evidence):
         if self.gaps:
             return self.gaps[0]
         reaches = self.told_since is not None and self.taken_at - self.told_since >= RECENT
-        cut = Unavailable("refused requests", Why.FAILED, "the activity log was cut before it reached back a day")
-        return None if reaches and not self.truncated else cut
+        if not reaches or self.truncated:
+            return Unavailable("refused requests", Why.FAILED, "the activity log was cut before it reached back a day")
+        if self.silent:
+            detail = f"Azure gives no error for it, and the activity log, known until {self.until}, names none yet"
+            return Unavailable(f"why {self.silent[0]} has failed", Why.ABSENT, detail)
+        return None
+
+    @property
+    def until(self) -> str:
+        """Until when nobody's refusal is missing, for people."""
+        return f"{self.told_until:%H:%M} UTC" if self.told_until else "an unknown time"
 
     def claimable(self, subject: str, topic: Topic) -> bool:
         """Whether a cause may claim this failure: Azure named that cause for it, or named none at all."""
@@ -96,6 +109,8 @@ async def complaints(
         gaps=tuple(one for one in (sets, log, node_log) if isinstance(one, Unavailable)),
         all=tuple(found),
         told_since=_told_since(log, node_log),
+        told_until=_told_until(log, node_log),
+        silent=_silent(cluster, pools, found),
     )
 
 
@@ -103,6 +118,21 @@ def _told_since(log: ActivityLog | Unavailable, node_log: NodeActivityLog | Unav
     if isinstance(log, Unavailable) or isinstance(node_log, Unavailable):
         return None
     return max(log.reaches_back_to, node_log.reaches_back_to)
+
+
+def _told_until(log: ActivityLog | Unavailable, node_log: NodeActivityLog | Unavailable) -> datetime | None:
+    if isinstance(log, Unavailable) or isinstance(node_log, Unavailable):
+        return None
+    return min(log.known_until, node_log.known_until)
+
+
+def _silent(cluster: ManagedCluster, pools: AgentPools, found: list[Complaint]) -> tuple[str, ...]:
+    """It failed a moment ago, or before the log begins: either way nobody has said why. A cluster's error speaks for
+    the pools that failed with it, and what was canceled was not refused."""
+    told = {one.about for one in found}
+    failed = [(f"pool {pool.name}", pool.id) for pool in pools.pools if pool.state.lower() == "failed"]
+    failed += [(f"cluster {cluster.name}", cluster.id)] if cluster.state.lower() == "failed" and not told else []
+    return () if cluster.id in told else tuple(name for name, subject in failed if subject not in told)
 
 
 def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable) -> Iterator[Complaint]:

@@ -29,6 +29,7 @@ OPERATIONS = frozenset(
     for name in (
         "abort",
         "deallocate",
+        "delete",
         "deletemachines",
         "manualupgrade",
         "performmaintenance",
@@ -40,7 +41,13 @@ OPERATIONS = frozenset(
         "upgradenodeimageversion",
     )
 )
-"""Actions that change a resource. Others (listing credentials, audits of policies) neither fail nor mend anything."""
+"""Actions that change a resource. Others (listing credentials, audits of policies) neither fail nor mend anything.
+
+`virtualMachineScaleSets/delete/action` is how the autoscaler, and AKS itself, delete instances of a scale set.
+"""
+LAG = timedelta(minutes=15)
+"""How late an event may show up. Recorded: 3 minutes and more between an event and its submission (CATALOG 3.7); Azure
+Monitor's page on ingestion time says 10 to 15 minutes for the activity log's older ways."""
 
 
 Request = tuple[str, str, str]
@@ -99,6 +106,11 @@ class ActivityLog(Evidence):
     def reaches_back_to(self) -> datetime:
         """The moment since which nothing is missing: where the log was cut, its oldest event."""
         return self.events[-1].at if self.truncated and self.events else self.since
+
+    @property
+    def known_until(self) -> datetime:
+        """The moment until which nothing is missing: what happened since may not be written down yet."""
+        return self.taken_at - LAG
 
     def last_failure(self, resource: str, *, accepted: bool = False) -> Event | None:
         """The last failed write to a resource, unless the same operation succeeded afterwards.
