@@ -42,8 +42,8 @@ def pdb_blocks_drain(
     if blind:  # a refusal before the upgrade began is told there, and nowhere else
         yield blind
     elif budgets.complete and pods.complete:
-        told = f"refusals are known until {complaints.until}"
-        yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains; {told}")
+        until = f"refusals are known until {complaints.until}"
+        yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains; {until}")
 
 
 def _insists(budget: Budget, drain: Draining, pods: Pods) -> bool:
