@@ -89,6 +89,8 @@ class World:
     writes: list[WriteRule] = field(default_factory=list)
     unindexed: set[str] = field(default_factory=set)
     """Lower-case ids that Resource Graph does not know yet: it lags behind by minutes."""
+    cloud_as_of: str = ""
+    """The day whose api-versions this cloud offers: sovereign clouds and Azure Stack lag behind. Empty: today's."""
     latency_s: float = 0.0
     kubes: dict[str, KubeWorld] = field(default_factory=dict)
     """What the clusters' API servers hold, by lower-case cluster id."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from handlers.clients.versions import OfferedVersions
+
 WELL_KNOWN_AUTHORITIES = frozenset(
     {"login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn", "login.windows.net"}
 )
@@ -26,6 +28,8 @@ class AzureAccess:
     ca_bundle: Path | None = None
     tenant: str | None = None
     identity: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
+    versions: OfferedVersions = field(default_factory=OfferedVersions, repr=False, compare=False)
+    """What the cloud was heard to offer: whoever asks the same Azure learns it once."""
 
     def as_writer(self) -> AzureAccess:
         """The same Azure, as whoever carries out fixes: `AKSBOT_WRITER_X` for `AZURE_X`. Not set: as the same."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
 from handlers.clients.errors import Garbled, ServerFault, Throttled, TimedOut, Unreachable, WriteFateUnknown
 from handlers.clients.operation import Progress, State, Via, begun, polled
+from handlers.clients.versions import version_of
 
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
@@ -35,6 +37,14 @@ BAD_POLLS = 20
 """Gateways answer polls with 502, 503 and 504 now and then while the operation goes on; not twenty times in a row."""
 GATEWAY_LOST_IT = frozenset({408, 502, 504})
 """A gateway gave up waiting: whoever stands behind it may have acted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A body as it came. It may only be sent back in the api-version that it came in."""
+
+    body: Any = field(repr=False)
+    api_version: str
 
 
 class ArmWriter:
@@ -64,13 +74,21 @@ class ArmWriter:
         if "_pipe" in self.__dict__:
             await self._pipe.close()
 
-    async def get(self, path: str, api_version: str) -> Any:
-        """The raw body, to be sent back: keep it out of logs, caches and chats."""
+    async def read(self, path: str, api_version: str) -> Raw:
+        """The raw body, to be sent back, and in which version it came: a cloud may not offer the one asked for."""
         url = self._address(path, api_version)
-        body = (await self._send("GET", url)).json()
-        if body is None:
+        seen = await self._send("GET", url)
+        if seen.json() is None:
             raise Garbled(wanted_at(url), "200, but the answer is empty", status=200)
-        return body
+        return Raw(seen.json(), version_of(seen.request.url))
+
+    async def get(self, path: str, api_version: str) -> Any:
+        """The raw body, to look at: keep it out of logs, caches and chats."""
+        return (await self.read(path, api_version)).body
+
+    def to_ask_in(self, path: str, api_version: str) -> str:
+        """The version to send an action in, as far as it is known what the cloud offers. A write is not tried twice."""
+        return self.access.versions.to_ask_in(self._address(path, api_version), api_version)
 
     async def put(
         self, path: str, api_version: str, body: Any, *, if_match: str | None = None, request_id: str = ""

@@ -10,6 +10,7 @@ CannotSee                  (handlers.model)
    ├─ Unreachable          no connection: network, DNS, TLS
    ├─ Garbled              an answer that is none: half a body, a web page, broken JSON
    ├─ Refused              any other 4xx
+   │  └─ VersionNotOffered the cloud offers no api-version that we can read
    ├─ ServerFault          5xx
    └─ WriteFateUnknown     a write was sent, and nobody knows what became of it
 NotARead                   a reader was asked to write: a mistake in the program
@@ -105,6 +106,10 @@ class Garbled(ArmError):
 
 class Refused(ArmError):
     """Any other 4xx."""
+
+
+class VersionNotOffered(Refused):
+    """The cloud offers none of the api-versions that can be read: nothing was seen, so nothing is absent."""
 
 
 class ServerFault(ArmError):

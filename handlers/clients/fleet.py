@@ -10,7 +10,15 @@ from typing import Any
 from handlers.clients.answers import Listing
 from handlers.clients.arm import ArmReader
 from handlers.clients.cluster_text import CLUSTER_TYPES
-from handlers.clients.errors import ArmError, CredentialRefused, Denied, NotFound, Refused, Unreachable
+from handlers.clients.errors import (
+    ArmError,
+    CredentialRefused,
+    Denied,
+    NotFound,
+    Refused,
+    Unreachable,
+    VersionNotOffered,
+)
 from handlers.problem import Problem
 from handlers.resource_id import BadResourceId, ResourceId
 
@@ -23,10 +31,11 @@ LISTED = {
 }
 """The types that are listed by path, with their api-version; managed clusters have a typed client."""
 SEARCHED = ("Microsoft.ContainerService/managedClusters", *LISTED)
+NEWER = "update aksbot: this version cannot read what the cloud offers"
 AT_ONCE = 8
-_NOT_HERE = frozenset(
-    {"MissingSubscriptionRegistration", "NoRegisteredProviderFound", "InvalidResourceNamespace", "InvalidResourceType"}
-)
+_NOT_HERE = frozenset({"MissingSubscriptionRegistration", "InvalidResourceNamespace", "InvalidResourceType"})
+"""A type that this cloud has not at all, or that this subscription cannot hold. NoRegisteredProviderFound is neither:
+the type is there, and was asked for in a version that is not."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -115,6 +124,11 @@ async def look_around(arm: ArmReader, subscriptions: tuple[str, ...] | None = No
 
 def refuse_blindness(look: Look, what: str) -> None:
     """Where nothing was seen because nothing could be read, say so instead of "there is none"."""
+    unreadable = [error for error in look.failed if isinstance(error, VersionNotOffered)]
+    managed = [error for error in unreadable if SEARCHED[0].lower() in error.unavailable.wanted.lower()]
+    if managed or (unreadable and not look.members):
+        told = (managed or unreadable)[0]
+        raise Problem(what, f"{told.unavailable.wanted}: {told.detail}", NEWER)
     if look.members:
         return
     do = "grant aksbot-reader (deploy/azure), or Reader, to the bot's identity on the subscriptions of your clusters"
@@ -137,9 +151,9 @@ async def _rows(gate: asyncio.Semaphore, asking: Awaitable[Listing]) -> tuple[An
     async with gate:
         try:
             return (await asking).items
-        except NotFound:
-            return ()
-        except Refused as refused:
+        except VersionNotOffered as lagging:
+            return lagging
+        except (NotFound, Refused) as refused:
             return () if refused.code in _NOT_HERE else refused
         except ArmError as error:
             return error

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 
 def answer_of(seen: SeenResponse) -> Answer:
-    source = source_of(seen.request.method, seen.request.url)
-    return Answer(seen.json(), source, seen.taken_at, dict(seen.headers))
+    return Answer(seen.json(), _source(seen), seen.taken_at, dict(seen.headers))
 
 
 def listing_of(pages: list[SeenResponse], items: list[Any], most: int, *, cut: bool) -> Listing:
-    source = source_of("GET", pages[0].request.url)
-    return Listing(tuple(items[:most]), source, pages[0].taken_at, cut or len(items) > most)
+    return Listing(tuple(items[:most]), _source(pages[0]), pages[0].taken_at, cut or len(items) > most)
+
+
+def _source(seen: SeenResponse) -> str:
+    asked = source_of(seen.request.method, seen.request.url)
+    return f"{asked} (this cloud does not offer {seen.instead_of})" if seen.instead_of else asked
 
 
 def rows_of(page: SeenResponse) -> list[Any]:

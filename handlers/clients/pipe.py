@@ -1,14 +1,15 @@
 """The one way to Azure: every call passes these policies, outer to inner.
 
-RefuseWrites      a reader sends nothing that may change Azure
-Record            keeps what was asked and answered, when somebody wants the recording
-ShareEqualReads   one call for equal reads, one answer for a few seconds
-RetryReads        asks again what failed for a moment, inside the deadline
-Pace              holds back before a budget is used up; inside the retry, so that each try queues
-Bearer            the token
-NoteCall          counts each call that goes over the wire, and only those
-Understand        redacts, and raises what is no answer
-Wire              sends once
+RefuseWrites           a reader sends nothing that may change Azure
+AskInAnOfferedVersion  asks again in an older api-version where the cloud lags behind
+Record                 keeps what was asked and answered, when somebody wants the recording
+ShareEqualReads        one call for equal reads, one answer for a few seconds
+RetryReads             asks again what failed for a moment, inside the deadline
+Pace                   holds back before a budget is used up; inside the retry, so that each try queues
+Bearer                 the token
+NoteCall               counts each call that goes over the wire, and only those
+Understand             redacts, and raises what is no answer
+Wire                   sends once
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from handlers.clients.access import AzureAccess
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock
 from handlers.clients.credential import credential
+from handlers.clients.policies.ask_in_an_offered_version import AskInAnOfferedVersion
 from handlers.clients.policies.bearer import Bearer
 from handlers.clients.policies.note import NoteCall
 from handlers.clients.policies.pace import Pace
@@ -35,6 +37,7 @@ from handlers.clients.policies.understand import Understand, UnderstandRaw
 from handlers.clients.seen import SeenResponse
 from handlers.clients.tokens import Tokens
 from handlers.clients.transport import Wire
+from handlers.clients.versions import OfferedVersions
 
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
@@ -93,6 +96,7 @@ def reading(
     shared = ShareEqualReads(clock, fresh_for_s)
     policies: list[Policy] = [
         RefuseWrites(),
+        AskInAnOfferedVersion(access.versions, recorder),
         *([Record(recorder)] if recorder else []),
         shared,
         RetryReads(clock),
@@ -107,13 +111,15 @@ def reading(
 def confidential(beside: Pipe, access: AzureAccess, calls: CallLog, clock: Clock) -> Pipe:
     """For a read whose answer is a secret: a reader's wire and token, and nothing that redacts, keeps or records."""
     signed = [Bearer(beside.tokens, access.endpoint)] if beside.tokens else []
-    return Pipe([RetryReads(clock), *signed, NoteCall(calls), UnderstandRaw()], beside.transport, None)
+    versions = AskInAnOfferedVersion(access.versions, any_method=True)
+    return Pipe([versions, RetryReads(clock), *signed, NoteCall(calls), UnderstandRaw()], beside.transport, None)
 
 
 def replaying(transport: Transport, calls: CallLog, *, recorder: Recorder | None) -> Pipe:
     """The same without Azure: nothing to sign, to wait for or to ask twice."""
     policies: list[Policy] = [
         RefuseWrites(),
+        AskInAnOfferedVersion(OfferedVersions(), recorder),
         *([Record(recorder)] if recorder else []),
         NoteCall(calls),
         Understand(),
@@ -122,8 +128,13 @@ def replaying(transport: Transport, calls: CallLog, *, recorder: Recorder | None
 
 
 def writing(access: AzureAccess, calls: CallLog, *, given: AsyncTokenCredential | None) -> Pipe:
-    """The writer's way: sign, count, send once. No retry, no cache, no redaction of bodies."""
+    """The writer's way: sign, count, send once. No retry, no cache, no redaction; other versions for reads only."""
     wire = Wire(access.ca_bundle)
     tokens = tokens_for(access, wire, given)
-    policies: list[Policy] = [Bearer(tokens, access.endpoint), NoteCall(calls, new_id=False), UnderstandRaw()]
+    policies: list[Policy] = [
+        AskInAnOfferedVersion(access.versions),
+        Bearer(tokens, access.endpoint),
+        NoteCall(calls, new_id=False),
+        UnderstandRaw(),
+    ]
     return Pipe(policies, wire, tokens)

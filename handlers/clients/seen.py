@@ -35,6 +35,8 @@ class SeenResponse(AsyncHttpResponse):
         self._reason = reason
         self._encoding: str | None = "utf-8"
         self.taken_at = taken_at or datetime.now(UTC)
+        self.instead_of = ""
+        """The api-version that was wanted, where the cloud does not offer it and an older one answered."""
 
     @property
     def request(self) -> HttpRequest:
@@ -88,6 +90,20 @@ class SeenResponse(AsyncHttpResponse):
         if self._body is UNREAD:
             self._body = orjson.loads(self._content) if self._content.strip() else None
         return self._body
+
+    def in_an_older_version(self, wanted: str) -> SeenResponse:
+        """The same answer, which says so. Others may share this one."""
+        told = SeenResponse(
+            self._request,
+            self._status,
+            self._headers,
+            self._content,
+            body=self._body,
+            reason=self._reason,
+            taken_at=self.taken_at,
+        )
+        told.instead_of = wanted
+        return told
 
     def raise_for_status(self) -> None:
         """Nothing to do: what is no answer was raised long before it came here."""

@@ -144,11 +144,13 @@ def invalid_namespace(namespace: str) -> Refusal:
     return gateway(404, "InvalidResourceNamespace", f"The resource namespace '{namespace}' is invalid.")
 
 
-def invalid_type(kind: str, namespace: str, version: str) -> Refusal:
+def invalid_type(kind: str, namespace: str, version: str, versions: Sequence[str] = ()) -> Refusal:
+    others = f" The supported api-versions are '{','.join(versions)}'." if versions else ""
     return gateway(
         404,
         "InvalidResourceType",
-        f"The resource type '{kind}' could not be found in the namespace '{namespace}' for api version '{version}'.",
+        f"The resource type '{kind}' could not be found in the namespace '{namespace}' for api version '{version}'."
+        f"{others}",
     )
 
 

@@ -77,7 +77,7 @@ def registration_state(site: Site, subscription: str, namespace: str) -> str:
 
 def _provider(site: Site, subscription: str | None, namespace: str) -> dict[str, Any]:
     state = registration_state(site, subscription, namespace) if subscription else ""
-    return provider_body(namespace, subscription, state)
+    return provider_body(namespace, subscription, state, site.world.cloud_as_of)
 
 
 def list_providers(site: Site, call: Call) -> Answer:
@@ -99,7 +99,7 @@ def register_provider(site: Site, call: Call) -> Answer:
     was = registration_state(site, call.place.subscription or "", name)
     site.world.put({"id": identity, "namespace": name, "registrationState": "Registered"})
     now = was if was == "Registered" else "Registering"
-    return Answer(200, provider_body(name, call.place.subscription, now))
+    return Answer(200, provider_body(name, call.place.subscription, now, site.world.cloud_as_of))
 
 
 def metadata(url: str, tenant: str, version: str) -> Answer:

@@ -29,7 +29,7 @@ def answer(site: Site, call: Call) -> Answer:
     handler = _HANDLERS.get(call.method)
     if handler is None:
         raise errors.method_not_allowed(call.method)
-    check_version(place, call.version)
+    check_version(place, call.version, site.world.cloud_as_of)
     if place.subscription and f"/subscriptions/{place.subscription.lower()}" not in site.world.resources:
         raise errors.subscription_not_found(place.subscription)
     scope = scope_of(place)
@@ -51,12 +51,12 @@ def _over_nothing(place: Place) -> bool:
     return place.path == "/subscriptions" or place.kind == "Microsoft.ResourceGraph/resources"
 
 
-def check_version(place: Place, version: str) -> None:
+def check_version(place: Place, version: str, as_of: str = "") -> None:
     """400 for an api-version that is missing or unknown, 404 for a type or a namespace that is."""
     if not version:
         raise errors.api_version_missing()
     if not place.types:
-        _check_front_door_version(place, version)
+        _check_front_door_version(version, as_of)
         return
     namespace = catalogue().namespace(place.namespace or "")
     if namespace is None:
@@ -69,13 +69,18 @@ def check_version(place: Place, version: str) -> None:
             if place.types in (("register",), ("unregister",)):
                 return
             raise errors.invalid_type("/".join(place.types), namespace, version)
-    if version.lower() not in kind.versions:
-        places = [name for name in catalogue().locations if place.subscription]
-        raise errors.no_registered_provider("westeurope", version, kind.name, kind.versions, places)
+    offered = kind.offered(as_of)
+    if version.lower() in offered:
+        return
+    if kind.extension:
+        # What hangs on any resource has no location: it is told as a type that does not exist in this version.
+        raise errors.invalid_type(kind.name, namespace, version, offered)
+    places = [name for name in catalogue().locations if place.subscription]
+    raise errors.no_registered_provider("westeurope", version, kind.name, offered, places)
 
 
-def _check_front_door_version(place: Place, version: str) -> None:
-    known = catalogue().versions_of(RESOURCES)
+def _check_front_door_version(version: str, as_of: str) -> None:
+    known = catalogue().versions_of(RESOURCES, as_of)
     if version not in known:
         raise errors.api_version_invalid(version, known)
 

@@ -28,6 +28,11 @@ class ResourceType:
     def full(self) -> str:
         return f"{self.namespace}/{self.name}"
 
+    def offered(self, as_of: str = "") -> tuple[str, ...]:
+        """Those of a day, where a cloud lags behind; a type that is newer than that is there in its oldest."""
+        old = tuple(version for version in self.versions if not as_of or version[:10] <= as_of)
+        return old or (min(self.versions),)
+
     @property
     def top_level(self) -> bool:
         return "/" not in self.name
@@ -51,10 +56,10 @@ class Catalogue:
         wanted = namespace.lower()
         return [known for known in self.types.values() if known.namespace.lower() == wanted]
 
-    def versions_of(self, namespace: str) -> tuple[str, ...]:
+    def versions_of(self, namespace: str, as_of: str = "") -> tuple[str, ...]:
         """What the front end itself accepts for requests that name no resource type."""
         known = self.types_of(namespace)
-        return tuple(sorted({version for kind in known for version in kind.versions}, reverse=True))
+        return tuple(sorted({version for kind in known for version in kind.offered(as_of)}, reverse=True))
 
 
 @cache
@@ -80,14 +85,14 @@ def _types(namespace: str, rows: dict[str, Any]) -> Iterable[ResourceType]:
         )
 
 
-def provider_body(namespace: str, subscription: str | None, state: str) -> dict[str, Any]:
+def provider_body(namespace: str, subscription: str | None, state: str, as_of: str = "") -> dict[str, Any]:
     """One provider as ARM lists it."""
     places = list(catalogue().locations.values())
     kinds = [
         {
             "resourceType": kind.name,
             "locations": [] if kind.extension else places,
-            "apiVersions": list(kind.versions),
+            "apiVersions": list(kind.offered(as_of)),
             "capabilities": "SupportsExtension" if kind.extension else "SupportsTags, SupportsLocation",
         }
         for kind in catalogue().types_of(namespace)

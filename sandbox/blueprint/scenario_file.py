@@ -159,6 +159,8 @@ class ScenarioSpec(Strict):
     events: dict[str, Json] = Field(default_factory=dict)
     policy_states: list[Json] = Field(default_factory=list)
     unindexed: list[str] = Field(default_factory=list)
+    cloud_as_of: str = Field(default="", pattern=r"^(\d{4}-\d\d-\d\d)?$")
+    """A cloud that lags behind offers the api-versions of that day, and none newer."""
     writes: list[WriteSpec] = Field(default_factory=list)
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
     repairs: dict[str, list[RepairSpec]] = Field(default_factory=dict)

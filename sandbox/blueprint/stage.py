@@ -117,6 +117,7 @@ class _Stagehand:
             world.events.extend(self._events(label, event))
         world.policy_states.extend(self.resolver.moments(deepcopy(spec.policy_states)))
         world.unindexed.update(one.lower() for one in spec.unindexed)
+        world.cloud_as_of = spec.cloud_as_of or world.cloud_as_of
         world.writes[:0] = [self._rule(f"writes[{number}]", rule) for number, rule in enumerate(spec.writes)]
 
     @property

@@ -12,7 +12,7 @@ import pytest
 from handlers.clients.arm import ArmReader
 from handlers.clients.arm_writer import ArmWriter
 from handlers.clients.errors import ArmError, Denied, Garbled, NotFound, ServerFault, Throttled
-from handlers.clients.names import resolve
+from handlers.clients.names import fleet, resolve
 from handlers.clients.operation import State
 from handlers.engine.current import deadline
 from handlers.resource_id import ResourceId
@@ -139,3 +139,18 @@ async def test_thirty_calls_at_once_cost_little(azure: ArmServer) -> None:
         await all_at_once()
         took = min([await all_at_once() for _ in range(3)])
     assert took < 1.0
+
+
+@pytest.mark.parametrize("as_of", ["2024-06-30", "2022-12-31"])
+async def test_a_cloud_that_lags_behind_shows_the_same_fleet_and_the_same_cluster(as_of: str) -> None:
+    world = Scenario.load("healthy-fleet").world
+    world.cloud_as_of = as_of
+    async with ArmServer(world) as server, ArmReader(as_who(server, "reader")) as arm:
+        server.deny("reader", "Microsoft.ResourceGraph/resources/read")
+        assert "prod-weu" in [one.name for one in await fleet(arm)]
+        cluster = (await resolve("prod-weu", arm)).id
+        answer = await arm.managed_cluster(cluster)
+        body, source = answer.body, answer.source
+    assert body["name"] == "prod-weu"
+    assert "this cloud does not offer" in source
+    assert {one.status for one in server.calls} <= {200, 400, 403, 404}

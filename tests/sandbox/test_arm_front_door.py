@@ -130,3 +130,27 @@ async def test_a_write_to_a_provider_that_is_not_registered_is_409(world: World,
     reply = await writer("PUT", path, "2025-09-01", json={"location": "eastus", "properties": {}})
     assert (reply.status, reply.error["code"]) == (409, "MissingSubscriptionRegistration")
     assert reply.error["details"][0]["target"] == "Microsoft.NetworkCloud"
+
+
+async def test_a_cloud_that_lags_behind_refuses_what_is_newer_per_type_as_azure_does(
+    world: World, reader: Caller
+) -> None:
+    world.cloud_as_of = "2024-03-31"
+    newer = await reader.get(CLUSTER, "2026-08-01")
+    assert (newer.status, newer.error["code"]) == (400, "NoRegisteredProviderFound")
+    assert (
+        "for type 'managedClusters'. The supported api-versions are '2024-02-01, 2024-01-01," in newer.error["message"]
+    )
+    assert (await reader.get(CLUSTER, "2024-02-01")).status == 200
+    locks = await reader.get(f"{CLUSTER}/providers/Microsoft.Authorization/locks", "2026-01-01")
+    assert (locks.status, locks.error["code"]) == (404, "InvalidResourceType")
+    assert locks.error["message"].endswith(
+        "The supported api-versions are '2020-05-01,2017-04-01,2016-09-01,2015-01-01'."
+    )
+    own = await reader.get("/subscriptions", "2025-04-01")
+    assert (own.status, own.error["code"]) == (400, "InvalidApiVersionParameter")
+    assert "The supported versions are '2024-03-01,2022-12-01," in own.error["message"]
+
+
+async def test_the_twin_of_today_offers_them(reader: Caller) -> None:
+    assert (await reader.get(CLUSTER, "2026-08-01")).status == 200

@@ -88,7 +88,9 @@ class RunCommand:
         body = {"command": command, "context": "", **({"clusterToken": token} if token else {})}
         self._audit(str(self._target.id), command)
         try:
-            operation = await self._writer.post(f"{self._target.id}/runCommand", CREDENTIAL_API, body)
+            path = f"{self._target.id}/runCommand"
+            # These fields are in every version of AKS; that the cluster was read has told what its cloud offers.
+            operation = await self._writer.post(path, self._writer.to_ask_in(path, CREDENTIAL_API), body)
         except ArmError as error:
             raise _explained(error) from error
         try:

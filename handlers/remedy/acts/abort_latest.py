@@ -13,15 +13,15 @@ class AbortLatest:
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
         target = scene.step.target
-        body = await scene.hands.arm.get(target, AKS_API)
-        state = state_of(body)
+        raw = await scene.hands.arm.read(target, AKS_API)
+        state = state_of(raw.body)
         if not is_busy(state):
             return stale(f"{last_name(target)} is {state}: the operation has ended by itself")
 
         async def send(request_id: str) -> Answered:
-            return answered(await scene.hands.arm.post(f"{target}/abort", AKS_API, request_id=request_id))
+            return answered(await scene.hands.arm.post(f"{target}/abort", raw.api_version, request_id=request_id))
 
-        return Sending("POST", f"{target}/abort", send, {"state": state, "etag": etag_of(body)})
+        return Sending("POST", f"{target}/abort", send, {"state": state, "etag": etag_of(raw.body)})
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
         return await fate(scene, scene.step.target, AKS_API)

@@ -20,7 +20,8 @@ class PutAsRead:
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
         target, arm = scene.step.target, scene.hands.arm
-        read = await arm.get(target, AKS_API)
+        raw = await arm.read(target, AKS_API)
+        read = raw.body
         tag, state = etag_of(read), state_of(read)
         if is_busy(state):
             return stale(f"{last_name(target)} is {state}: another operation has begun")
@@ -37,7 +38,7 @@ class PutAsRead:
             return failed(f"{refused}; nothing was sent")
 
         async def send(request_id: str) -> Answered:
-            return answered(await arm.put(target, AKS_API, body, if_match=tag, request_id=request_id))
+            return answered(await arm.put(target, raw.api_version, body, if_match=tag, request_id=request_id))
 
         return Sending("PUT", target, send, {"etag": tag, "state": state})
 

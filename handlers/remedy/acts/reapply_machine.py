@@ -13,14 +13,15 @@ class ReapplyMachine:
 
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         target = scene.step.target
-        state = state_of(await scene.hands.arm.get(target, COMPUTE_API))
+        raw = await scene.hands.arm.read(target, COMPUTE_API)
+        state = state_of(raw.body)
         if state.lower() == "succeeded":
             return Done(f"{last_name(target)} is {state} meanwhile: it was left alone")
         if is_busy(state):
             return stale(f"{last_name(target)} is {state}: another operation has begun")
 
         async def send(request_id: str) -> Answered:
-            return answered(await scene.hands.arm.post(f"{target}/reapply", COMPUTE_API, request_id=request_id))
+            return answered(await scene.hands.arm.post(f"{target}/reapply", raw.api_version, request_id=request_id))
 
         return Sending("POST", f"{target}/reapply", send, {"state": state})
 

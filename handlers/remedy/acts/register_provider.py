@@ -21,7 +21,8 @@ class RegisterProvider:
             return stale(f"{namespace} is {state}")
 
         async def send(request_id: str) -> Answered:
-            sent = await scene.hands.arm.post(f"{path}/register", PROVIDERS_API, request_id=request_id)
+            arm, action = scene.hands.arm, f"{path}/register"
+            sent = await arm.post(action, arm.to_ask_in(action, PROVIDERS_API), request_id=request_id)
             return Answered(str(sent.status), {}, sent.correlation_id)
 
         return Sending("POST", f"{path}/register", send)

@@ -17,10 +17,10 @@ class UpdateInstance:
         if not number or number == "*":
             return failed("an instance must be named by its number; nothing was sent")
         try:
-            machine = await scene.hands.arm.get(scene.step.arguments["machine"], COMPUTE_API)
+            raw = await scene.hands.arm.read(scene.step.arguments["machine"], COMPUTE_API)
         except NotFound:
             return stale(f"instance {number} of {last_name(target)} is not there any more")
-        state = state_of(machine)
+        machine, state = raw.body, state_of(raw.body)
         if state.lower() == "succeeded":
             return Done(f"instance {number} is {state} meanwhile: it was left alone")
         if state.lower() != "failed":
@@ -31,7 +31,7 @@ class UpdateInstance:
         async def send(request_id: str) -> Answered:
             body = {"instanceIds": [number]}
             path = f"{target}/manualupgrade"
-            return answered(await scene.hands.arm.post(path, COMPUTE_API, body, request_id=request_id))
+            return answered(await scene.hands.arm.post(path, raw.api_version, body, request_id=request_id))
 
         return Sending("POST", f"{target}/manualupgrade", send, {"state": state})
 
