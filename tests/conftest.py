@@ -18,6 +18,7 @@ ONE_OF = {
     "remedy_execution": 3,
     "incidents": 2,
     "whole_bot_killed": 10,
+    "worlds": 8,
 }
 """Folders whose tests each start an Azure, its clusters, a Slack or a browser: one test of so many is in the sample."""
 

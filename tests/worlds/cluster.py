@@ -1,0 +1,94 @@
+"""The managed cluster as AKS returns it."""
+
+from __future__ import annotations
+
+from tests.worlds.ids import LOCATION, NEXT_VERSION, TENANT, VERSION, Body, Ids, guid
+from tests.worlds.network import access_profile, profile
+
+_WHILE = {"upgrade": "Upgrading", "creating-pool": "Updating"}
+"""The cluster's own state while an operation runs; a pool's operation leaves it Succeeded, most of the time."""
+
+
+def cluster_body(ids: Ids) -> Body:
+    """The cluster; its agentPoolProfiles are filled in by the sandbox's world."""
+    shape = ids.shape
+    version = NEXT_VERSION if shape.operation in ("upgrade", "pool-upgrade") else VERSION
+    state = _WHILE.get(shape.operation, "Succeeded") if ids.seed % 2 or shape.operation == "upgrade" else "Succeeded"
+    properties: Body = {
+        "provisioningState": state,
+        "powerState": {"code": "Stopped" if shape.stopped else "Running"},
+        "kubernetesVersion": version.rpartition(".")[0] if ids.seed % 3 == 0 else version,
+        "currentKubernetesVersion": version,
+        "dnsPrefix": ids.name,
+        "agentPoolProfiles": [],
+        "servicePrincipalProfile": {"clientId": guid(ids.seed, "sp") if _by_principal(ids) else "msi"},
+        "nodeResourceGroup": ids.node_group,
+        "enableRBAC": True,
+        "networkProfile": profile(ids),
+        **access_profile(ids),
+        **({} if _by_principal(ids) else {"identityProfile": _kubelet(ids)}),
+        "addonProfiles": _addons(ids),
+        "disableLocalAccounts": shape.auth == "azure-rbac",
+        **({} if shape.auth == "local" else {"aadProfile": _entra(ids)}),
+        "securityProfile": {},
+        "storageProfile": {"diskCSIDriver": {"enabled": True}, "fileCSIDriver": {"enabled": True}},
+        "autoUpgradeProfile": {"nodeOSUpgradeChannel": "NodeImage"},
+        "nodeProvisioningProfile": {"mode": "Auto" if shape.auto >= 0 else "Manual"},
+        "bootstrapProfile": _bootstrap(ids),
+        "hostedSystemProfile": {"enabled": shape.hosted},
+        "azureMonitorProfile": {"metrics": {"enabled": shape.sku == "Automatic"}},
+    }
+    if shape.sku == "Automatic":
+        properties["nodeResourceGroupProfile"] = {"restrictionLevel": "ReadOnly"}
+    if "unknown-fields" in shape.oddities:
+        properties |= {"somethingNewProfile": {"enabled": True, "list": [1, None]}, "status": None}
+    return {
+        "id": ids.cluster,
+        "name": ids.name,
+        "type": "Microsoft.ContainerService/ManagedClusters",
+        "location": LOCATION,
+        "properties": properties,
+        **({} if _by_principal(ids) else {"identity": _identity(ids)}),
+        "sku": {"name": shape.sku, "tier": "Standard"},
+        "eTag": guid(ids.seed, "etag"),
+    }
+
+
+def _by_principal(ids: Ids) -> bool:
+    return "service-principal" in ids.shape.oddities
+
+
+def _identity(ids: Ids) -> Body:
+    if "user-identity" not in ids.shape.oddities:
+        return {"type": "SystemAssigned", "principalId": ids.principal, "tenantId": TENANT}
+    who = {"principalId": ids.principal, "clientId": guid(ids.seed, "client")}
+    return {"type": "UserAssigned", "userAssignedIdentities": {ids.own_identity: who}}
+
+
+def _kubelet(ids: Ids) -> Body:
+    who = {"clientId": guid(ids.seed, "kubelet client"), "objectId": ids.kubelet_principal}
+    return {"kubeletidentity": {"resourceId": ids.kubelet_identity, **who}}
+
+
+def _entra(ids: Ids) -> Body:
+    return {"managed": True, "enableAzureRBAC": ids.shape.auth == "azure-rbac", "tenantID": TENANT}
+
+
+def _addons(ids: Ids) -> Body:
+    """Container insights as it is set up today: with the cluster's identity, and without the old solution."""
+    if "monitoring-with-identity" not in ids.shape.guards:
+        return {}
+    settings = {"logAnalyticsWorkspaceResourceID": workspace_id(ids), "useAADAuth": "true"}
+    return {"omsagent": {"enabled": True, "config": settings}}
+
+
+def workspace_id(ids: Ids) -> str:
+    """Container insights writes some of its ids in lower case."""
+    return f"{ids.group_id}/providers/microsoft.operationalinsights/workspaces/logs-{ids.seed}"
+
+
+def _bootstrap(ids: Ids) -> Body:
+    if not ids.shape.isolated:
+        return {"artifactSource": "Direct"}
+    registry = f"{ids.group_id}/providers/Microsoft.ContainerRegistry/registries/boot{ids.seed}"
+    return {"artifactSource": "Cache", "containerRegistryId": registry}

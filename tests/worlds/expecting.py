@@ -1,0 +1,113 @@
+"""Asking a generated cluster, and what a healthy one must answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import handlers.diagnose
+import handlers.evidence
+from handlers.clients.access import AzureAccess
+from handlers.clients.arm import ArmReader
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.reader import KubeReader
+from handlers.clients.kube.writer_eyes import WriterKubeEyes
+from handlers.clients.writer_eyes import WriterEyes
+from handlers.engine.graph import Graph
+from handlers.engine.run import Engine, Finished
+from handlers.model import Diagnosis, Outcome
+from runbooks.library import Library
+from tests.worlds.answering import InProcess
+from tests.worlds.build import Cluster, build
+from tests.worlds.shape import Shape
+
+GRAPH = Graph.discover(handlers.evidence, handlers.diagnose)
+LIBRARY = Library.load()
+UNSURE = (Outcome.INCONCLUSIVE, Outcome.CRASHED)
+
+Bend = Callable[[InProcess], None]
+
+
+@asynccontextmanager
+async def clients(cluster: Cluster, transport: InProcess) -> AsyncIterator[Mapping[type, Any]]:
+    """What a check of this cluster asks with."""
+    target, access = cluster.target, AzureAccess()
+    async with (
+        ArmReader(access, transport=transport) as arm,
+        WriterEyes(access, transport=transport) as eyes,
+        KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
+        WriterKubeEyes(target, eyes, KubeAccess(), transport=transport) as inside,
+    ):
+        yield {ArmReader: arm, KubeReader: kube, WriterEyes: eyes, WriterKubeEyes: inside}
+
+
+async def check(cluster: Cluster, bend: Bend = lambda _: None, graph: Graph = GRAPH) -> Finished:
+    """One whole check: every question, over every collector."""
+    transport = InProcess(cluster)
+    bend(transport)
+    async with clients(cluster, transport) as given:
+        async for event in Engine(graph, LIBRARY.explains).check(cluster.target, given):
+            if isinstance(event, Finished):
+                return event
+    raise AssertionError("a check ends")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How the check of a healthy cluster ends."""
+
+    findings: frozenset[str] = frozenset()
+    blind: frozenset[str] = frozenset()
+    """Diagnostics that nobody can answer from where the bot is."""
+
+
+def expected(shape: Shape) -> Expected:
+    """Nothing wrong and nothing open; but for a cluster whose API server is out of reach by nature."""
+    if shape.reach != "out" or shape.stopped:
+        return Expected()
+    blind = needing_the_inside()
+    return Expected(frozenset({"private-cluster-unreachable"}) if shape.private else frozenset(), blind)
+
+
+def needing_the_inside() -> frozenset[str]:
+    """The diagnostics that look into the cluster, also where they may do without it."""
+    lost = {one.makes for one in GRAPH.wanted if one.sees}
+    for collector in GRAPH.wanted:
+        if any(need.kind in lost for need in collector.needs):
+            lost.add(collector.makes)
+    return frozenset(one.id for one in GRAPH.diagnostics if any(need.kind in lost for need in one.needs))
+
+
+def wrong(shape: Shape, diagnosis: Diagnosis) -> list[str]:
+    """What of a diagnosis should not be so for a healthy cluster, a line each."""
+    right = expected(shape)
+    found = [
+        f"{one.finding.code} on {one.finding.subject}: {'; '.join(one.finding.because)}"
+        for one in diagnosis.findings
+        if one.finding.code not in right.findings
+    ]
+    found += [f"{code} was not found" for code in right.findings - {one.finding.code for one in diagnosis.findings}]
+    found += [
+        f"{one.id} is {one.outcome}: {one.why}"
+        for one in diagnosis.checks
+        if one.outcome in UNSURE and one.id not in right.blind
+    ]
+    return found
+
+
+async def wrong_with(shape: Shape) -> list[str]:
+    return wrong(shape, (await check(build(shape))).diagnosis)
+
+
+async def smallest(shape: Shape, fails: Callable[[Shape], Any]) -> Shape:
+    """The shape with everything left out that makes no difference to its failing."""
+    found = True
+    while found:
+        found = False
+        for less in shape.smaller():
+            if await fails(less):
+                shape, found = less, True
+                break
+    return shape

@@ -1,0 +1,169 @@
+"""What the owners of a healthy cluster have decided: locks, policies, roles, providers, where its logs go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.worlds.cluster import workspace_id
+from tests.worlds.ids import LOCATION, TENANT, Body, Ids, guid
+
+_ASSIGN = "/providers/Microsoft.Authorization"
+_CONTRIBUTOR = "/providers/Microsoft.Authorization/roleDefinitions/4d97b98b-1d4f-4787-a291-c67834d212e7"
+_ALWAYS = (
+    *("Microsoft.Authorization", "Microsoft.Compute", "Microsoft.ContainerService", "Microsoft.Insights"),
+    *("Microsoft.ManagedIdentity", "Microsoft.Network", "Microsoft.PolicyInsights", "Microsoft.Resources"),
+    *("Microsoft.Storage", "Microsoft.OperationalInsights", "Microsoft.Monitor", "Microsoft.ContainerRegistry"),
+)
+_UNNEEDED = (
+    "Microsoft.ContainerInstance",
+    "Microsoft.OperationsManagement",
+    "Microsoft.Security",
+    "Microsoft.KeyVault",
+)
+
+
+def governance_bodies(ids: Ids) -> Iterator[Body]:
+    guards = ids.shape.guards
+    for namespace in _ALWAYS:
+        yield _provider(ids, namespace, "Registered")
+    for namespace in _UNNEEDED:
+        yield _provider(ids, namespace, "NotRegistered" if "unneeded-providers" in guards else "Registered")
+    if "lock-on-group" in guards:
+        yield lock(ids.group_id, "CanNotDelete", "do-not-delete")
+    if "lock-elsewhere" in guards:
+        yield lock(f"/subscriptions/{ids.subscription}/resourceGroups/rg-archive", "ReadOnly", "archive")
+    yield from _policies(ids)
+    yield from _roles(ids)
+    if "diagnostic-setting" in guards:
+        yield _diagnostics(ids)
+    if "monitoring-with-identity" in guards:
+        yield {
+            "id": workspace_id(ids),
+            "name": f"logs-{ids.seed}",
+            "location": LOCATION,
+            "properties": {"provisioningState": "Succeeded", "workspaceCapping": {"dailyQuotaGb": -1.0}},
+        }
+    yield from _denials(ids)
+    yield {
+        "id": f"{ids.cluster}/providers/Microsoft.ResourceHealth/availabilityStatuses/current",
+        "name": "current",
+        "type": "Microsoft.ResourceHealth/AvailabilityStatuses",
+        "properties": {"availabilityState": "Available", "summary": "There aren't any known Azure platform problems"},
+    }
+
+
+def lock(scope: str, level: str, name: str) -> Body:
+    return {
+        "id": f"{scope}{_ASSIGN}/locks/{name}",
+        "name": name,
+        "type": "Microsoft.Authorization/locks",
+        "properties": {"level": level, "notes": ""},
+    }
+
+
+def _provider(ids: Ids, namespace: str, state: str) -> Body:
+    identity = f"/subscriptions/{ids.subscription}/providers/{namespace}"
+    return {"id": identity, "namespace": namespace, "registrationState": state}
+
+
+def _policies(ids: Ids) -> Iterator[Body]:
+    if "policies" in ids.shape.guards:
+        yield _assignment("/providers/Microsoft.Management/managementGroups/platform", "allowed-locations", "Default")
+        yield _assignment(f"/subscriptions/{ids.subscription}", "deny-public-ip", "DoNotEnforce")
+    if "exempted-policy" in ids.shape.guards:
+        assigned = _assignment(f"/subscriptions/{ids.subscription}", "require-tags", "Default")
+        yield assigned
+        exemption = f"{ids.node_group_id}{_ASSIGN}/policyExemptions/aks"
+        properties = {"policyAssignmentId": assigned["id"], "exemptionCategory": "Waiver"}
+        yield {
+            "id": exemption,
+            "name": "aks",
+            "type": "Microsoft.Authorization/policyExemptions",
+            "properties": properties,
+        }
+
+
+def _assignment(scope: str, name: str, mode: str) -> Body:
+    return {
+        "id": f"{scope}{_ASSIGN}/policyAssignments/{name}",
+        "name": name,
+        "type": "Microsoft.Authorization/policyAssignments",
+        "properties": {
+            "displayName": name.replace("-", " "),
+            "scope": scope,
+            "enforcementMode": mode,
+            "policyDefinitionId": f"{_ASSIGN}/policyDefinitions/{guid(name)}",
+        },
+    }
+
+
+def _roles(ids: Ids) -> Iterator[Body]:
+    """AKS makes its identity a contributor in the node resource group; its owners gave it the network."""
+    for scope in (ids.node_group_id, *([ids.network_group] if ids.shape.own_subnet else [])):
+        name = guid(ids.seed, scope)
+        yield {
+            "id": f"{scope}{_ASSIGN}/roleAssignments/{name}",
+            "name": name,
+            "type": "Microsoft.Authorization/roleAssignments",
+            "properties": {
+                "principalId": ids.principal,
+                "principalType": "ServicePrincipal",
+                "roleDefinitionId": _CONTRIBUTOR,
+                "scope": scope,
+            },
+        }
+
+
+def _diagnostics(ids: Ids) -> Body:
+    logs = [{"category": "kube-audit-admin", "enabled": True}, {"category": "guard", "enabled": False}]
+    return {
+        "id": f"{ids.cluster}/providers/Microsoft.Insights/diagnosticSettings/to-logs",
+        "name": "to-logs",
+        "location": None,
+        "tags": None,
+        "properties": {"logs": logs, "metrics": [], "workspaceId": workspace_id(ids)},
+    }
+
+
+def _denials(ids: Ids) -> Iterator[Body]:
+    """The lockdown of a node resource group; and a deny assignment that holds somewhere else."""
+    if ids.shape.sku == "Automatic":
+        yield _denial(ids, ids.node_group_id, "aks-lockdown")
+    if "denials-elsewhere" in ids.shape.guards:
+        yield _denial(ids, f"/subscriptions/{ids.subscription}/resourceGroups/rg-archive", "stack")
+
+
+def _denial(ids: Ids, scope: str, name: str) -> Body:
+    assignment = guid(ids.seed, name)
+    return {
+        "id": f"{scope}{_ASSIGN}/denyAssignments/{assignment}",
+        "name": assignment,
+        "type": "Microsoft.Authorization/denyAssignments",
+        "properties": {
+            "denyAssignmentName": name,
+            "scope": scope,
+            "doNotApplyToChildScopes": False,
+            "permissions": [{"actions": ["*/write", "*/delete", "*/action"], "notActions": []}],
+            "principals": [{"id": "00000000-0000-0000-0000-000000000000", "type": "SystemDefined"}],
+            "excludePrincipals": [{"id": guid("the AKS provider"), "type": "ServicePrincipal"}],
+            "isSystemProtected": True,
+        },
+    }
+
+
+def subscription_bodies(ids: Ids) -> Iterator[Body]:
+    """The subscriptions and their groups."""
+    for one in dict.fromkeys((ids.subscription, ids.hub)):
+        yield {
+            "id": f"/subscriptions/{one}",
+            "subscriptionId": one,
+            "tenantId": TENANT,
+            "displayName": "platform",
+            "state": "Enabled",
+        }
+        if one != ids.subscription:
+            yield {"id": f"/subscriptions/{one}/providers/Microsoft.Network", "registrationState": "Registered"}
+    archive = f"/subscriptions/{ids.subscription}/resourceGroups/rg-archive"
+    for group in dict.fromkeys((ids.group_id, ids.node_group_id, ids.network_group, archive)):
+        managed = {"managedBy": ids.cluster} if group == ids.node_group_id else {}
+        yield {"id": group, "name": group.rsplit("/", 1)[-1], "location": LOCATION, "properties": {}, **managed}

@@ -1,0 +1,195 @@
+"""How a generated cluster gets its addresses and leaves its network, and the resources that stand for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tests.worlds.ids import LOCATION, Body, Ids, guid
+from tests.worlds.pools import Machine, Pool
+
+RESERVED = 5
+"""Azure keeps five addresses of every subnet."""
+BATCH = 16
+"""Pods of a subnet of their own get their addresses 16 at a time, a batch or a block."""
+NODES, PODS, API = "10.16.0.0/21", "10.16.16.0/20", "10.16.9.0/28"
+SIZES = {"nodes": 2048, "pods": 4096, "api-server": 16}
+_ADDRESSES = [{"id": f"/address/{number}"} for number in range(4096)]
+
+
+def profile(ids: Ids) -> Body:
+    """The cluster's network profile."""
+    shape = ids.shape
+    plugin = {"kubenet": "kubenet", "none": "none"}.get(shape.network, "azure")
+    overlay = shape.network in ("overlay", "cilium")
+    cidr: Body = {"podCidr": "10.244.0.0/16", "podCidrs": ["10.244.0.0/16"]}
+    body: Body = {
+        "networkPlugin": plugin,
+        **({"networkPluginMode": "overlay"} if overlay else {}),
+        **({"networkPolicy": _policy(ids)} if _policy(ids) else {}),
+        **({} if shape.network == "none" else {"networkDataplane": "cilium" if shape.network == "cilium" else "azure"}),
+        "loadBalancerSku": "basic" if shape.legacy and ids.seed % 2 else "standard",
+        **(cidr if overlay or shape.network == "kubenet" else {}),
+        "serviceCidr": "10.0.0.0/16",
+        "serviceCidrs": ["10.0.0.0/16"],
+        "dnsServiceIP": "10.0.0.10",
+        "outboundType": shape.outbound,
+        "ipFamilies": ["IPv4"],
+    }
+    if shape.outbound == "loadBalancer":
+        body["loadBalancerProfile"] = {
+            "managedOutboundIPs": {"count": 1},
+            "effectiveOutboundIPs": [{"id": _outbound(ids)}],
+            "backendPoolType": "nodeIPConfiguration",
+        }
+    if shape.outbound == "managedNATGateway":
+        body["natGatewayProfile"] = {"effectiveOutboundIPs": [{"id": _outbound(ids)}], "idleTimeoutInMinutes": 4}
+    return body
+
+
+def _policy(ids: Ids) -> str:
+    if ids.shape.network == "cilium":
+        return "cilium"
+    return "calico" if "calico" in ids.shape.inside else ""
+
+
+def access_profile(ids: Ids) -> Body:
+    """Who may reach the API server, and by which way."""
+    shape = ids.shape
+    host = f"{ids.name}-{guid(ids.seed, 'host')[:8]}"
+    body: Body = {"fqdn": f"{host}.hcp.{LOCATION}.azmk8s.io"}
+    access: Body = {}
+    if shape.access == "ranges":
+        access["authorizedIPRanges"] = ["198.51.100.0/24", "203.0.113.7/32"]
+    if shape.private:
+        access |= {"enablePrivateCluster": True, "privateDNSZone": _zone(ids)}
+        access["enablePrivateClusterPublicFQDN"] = ids.seed % 2 == 0
+        body["privateFQDN"] = f"{host}.{zone_name(ids)}"
+        if ids.seed % 2:
+            del body["fqdn"]
+        if not shape.integrated:
+            link = {"name": "management", "groupId": "management", "requiredMembers": ["management"]}
+            body["privateLinkResources"] = [{"id": f"{ids.cluster}/privateLinkResources/management", **link}]
+    if shape.integrated:
+        access |= {"enableVnetIntegration": True, "subnetId": ids.subnet("api-server")}
+    return {**body, **({"apiServerAccessProfile": access} if access else {})}
+
+
+def zone_name(ids: Ids) -> str:
+    named = guid(ids.seed, "zone") if ids.shape.zone == "system" else "corp"
+    return f"{named}.privatelink.{LOCATION}.azmk8s.io"
+
+
+def zone_id(ids: Ids) -> str:
+    where = ids.network_group if ids.shape.zone == "own" else ids.compute
+    return f"{where}/providers/Microsoft.Network/privateDnsZones/{zone_name(ids)}"
+
+
+def _zone(ids: Ids) -> str:
+    return zone_id(ids) if ids.shape.zone == "own" else ids.shape.zone
+
+
+def _outbound(ids: Ids) -> str:
+    return ids.in_node_group("publicIPAddresses", guid(ids.seed, "outbound"))
+
+
+def per_node(pool: Pool) -> int:
+    """How many addresses of its nodes' subnet one node of a pool takes."""
+    return 1 + (pool.max_pods if pool.ids.shape.pods_use_the_subnet else 0)
+
+
+def pods_per_node(pool: Pool) -> int:
+    """How many addresses of the pods' subnet a node takes at once."""
+    blocks = pool.ids.shape.network == "blocks"
+    return BATCH * (math.ceil(pool.max_pods / BATCH) if blocks else 1)
+
+
+def network_bodies(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...]) -> Iterator[Body]:
+    shape = ids.shape
+    if shape.own_subnet:
+        yield from _subnets(ids, pools, auto)
+    if shape.outbound == "userDefinedRouting" or shape.network == "kubenet":
+        yield _route_table(ids)
+    if shape.outbound.endswith("NATGateway"):
+        yield _plain(_nat_gateway(ids), publicIpAddresses=[{"id": _outbound(ids)}])
+    if shape.outbound in ("loadBalancer", "managedNATGateway"):
+        yield _plain(_outbound(ids), ipAddress="198.51.100.9", publicIPAllocationMethod="Static")
+    if shape.outbound == "loadBalancer":
+        yield _plain(ids.in_node_group("loadBalancers", "kubernetes"), frontendIPConfigurations=[], outboundRules=[])
+    if shape.private and shape.zone in ("own", "system"):
+        yield _plain(zone_id(ids), numberOfRecordSets=2)
+        link = f"{zone_id(ids)}/virtualNetworkLinks/link"
+        yield _plain(
+            link, registrationEnabled=False, virtualNetworkLinkState="Completed", virtualNetwork={"id": ids.vnet}
+        )
+    rules: list[Body] = []
+    yield _plain(ids.in_node_group("networkSecurityGroups", f"aks-agentpool-{ids.suffix}-nsg"), securityRules=rules)
+
+
+def _subnets(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...]) -> Iterator[Body]:
+    yield {"id": ids.vnet, "name": ids.vnet.rsplit("/", 1)[-1], "location": LOCATION, "properties": _vnet()}
+    nodes = sum(len(pool.machines) * per_node(pool) for pool in pools) + len(auto)
+    wanted = sum(_growth(pool) * per_node(pool) for pool in pools) + len(auto)
+    yield _subnet(ids, "nodes", NODES, nodes, wanted)
+    if ids.shape.network in ("dynamic", "blocks"):
+        pods = sum(len(pool.machines) * pods_per_node(pool) for pool in pools)
+        wanted = sum(_growth(pool) * pods_per_node(pool) for pool in pools)
+        yield _subnet(ids, "pods", PODS, pods, wanted)
+    if ids.shape.integrated:
+        yield _subnet(ids, "api-server", API, 4, 0)
+
+
+def _growth(pool: Pool) -> int:
+    missing = 0 if pool.shape.kind == "stopped" else max(0, pool.count - len(pool.machines))
+    surplus = max(0, len(pool.machines) - pool.count)
+    return missing + max(0, pool.surge - surplus)
+
+
+def _subnet(ids: Ids, name: str, prefix: str, used: int, wanted: int) -> Body:
+    """A subnet with room for the next upgrade of all pools: plenty, or (a tight one) just enough."""
+    if "tight-subnet" in ids.shape.oddities and name != "api-server":
+        used = SIZES[name] - RESERVED - wanted
+    prefixes: Body = {"addressPrefix": prefix}
+    if ids.seed % 4 == 0:
+        prefixes = {"addressPrefixes": [prefix, "fd00:db8:1::/64"] if name == "nodes" else [prefix]}
+    properties: Body = {"provisioningState": "Succeeded", **prefixes, "ipConfigurations": _ADDRESSES[:used]}
+    if ids.shape.outbound == "userDefinedRouting" and name == "nodes":
+        properties["routeTable"] = {"id": _route_table_id(ids)}
+    if ids.shape.outbound == "userAssignedNATGateway" and name == "nodes":
+        properties["natGateway"] = {"id": _nat_gateway(ids)}
+    if name != "nodes":
+        properties["delegations"] = [
+            {"name": "aks", "properties": {"serviceName": "Microsoft.ContainerService/managedClusters"}}
+        ]
+    return {"id": ids.subnet(name), "name": name, "properties": properties}
+
+
+def _vnet() -> Body:
+    return {"provisioningState": "Succeeded", "addressSpace": {"addressPrefixes": ["10.16.0.0/16"]}}
+
+
+def _route_table_id(ids: Ids) -> str:
+    where = ids.network_group if ids.shape.own_subnet else ids.compute
+    return f"{where}/providers/Microsoft.Network/routeTables/routes-{ids.seed}"
+
+
+def _route_table(ids: Ids) -> Body:
+    to_firewall = {"addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.15.0.4"}
+    routes = [{"name": "to-firewall", "properties": to_firewall}] if ids.shape.outbound == "userDefinedRouting" else []
+    return _plain(_route_table_id(ids), routes=routes, disableBgpRoutePropagation=False)
+
+
+def _nat_gateway(ids: Ids) -> str:
+    own = ids.shape.outbound == "userAssignedNATGateway"
+    where = ids.network_group if own else ids.compute
+    return f"{where}/providers/Microsoft.Network/natGateways/nat-{ids.seed}"
+
+
+def _plain(resource: str, **properties: object) -> Body:
+    name = resource.rsplit("/", 1)[-1]
+    return {
+        "id": resource,
+        "name": name,
+        "location": LOCATION,
+        "properties": {"provisioningState": "Succeeded", **properties},
+    }
