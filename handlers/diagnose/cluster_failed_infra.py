@@ -21,7 +21,7 @@ from handlers.evidence.compute import ComputeUsages, VmSizes
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.governance import Locks
 from handlers.evidence.growth import Growth
-from handlers.evidence.monitor import ActivityLog
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.network import PoolSubnets
 from handlers.evidence.providers import ProviderRegistrations
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Outcome, Unavailable, Why
@@ -45,6 +45,7 @@ def cluster_failed_infra(
     pools: AgentPools,
     complaints: Complaints,
     log: ActivityLog | Unavailable,
+    node_log: NodeActivityLog | Unavailable,
     usages: ComputeUsages | Unavailable,
     sizes: VmSizes | Unavailable,
     growth: Growth | Unavailable,
@@ -65,6 +66,7 @@ def cluster_failed_infra(
         ManagedCluster: cluster,
         AgentPools: pools,
         Complaints: complaints,
+        NodeActivityLog: node_log,
         ComputeUsages: usages,
         VmSizes: sizes,
         Growth: growth,

@@ -151,7 +151,9 @@ class Ledger:
         if not held:
             seen = Seen.OK if locks.complete else Seen.UNSEEN
             return self._add(7, "locks", seen, "none on the cluster or its node resource group")
-        blocking = [one for one in held if one.read_only or within(group, one.scope)]
+        # In the node resource group AKS deletes, too; elsewhere a CanNotDelete lock only guards.
+        reaches = [one for one in held if within(group, one.scope) or within(one.scope, group)]
+        blocking = [one for one in held if one.read_only or one in reaches]
         said = ", ".join(f"{one.name} ({one.level}) on {last_name(one.scope)}" for one in blocking or held)
         return self._add(7, "locks", Seen.BAD if blocking else Seen.OK, said)
 

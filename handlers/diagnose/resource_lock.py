@@ -3,86 +3,115 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.complaints import Complaint, Complaints
+from handlers.evidence.complaints import RECENT, Complaint, Complaints
 from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.footprint import Place, places, writes_routes
 from handlers.evidence.governance import Lock, Locks
-from handlers.model import Clear, Finding, Severity, Unavailable
-from handlers.resource_id import same, within
+from handlers.evidence.monitor import NodeActivityLog
+from handlers.evidence.network import PoolSubnets
+from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
+from handlers.resource_id import last_name, same, within
 
-_LOCKED_SCOPES = re.compile(r"(?:are locked: |', )'(/subscriptions/[^']+)'")
+_LOCKED_SCOPES = re.compile(r"scope\(s\) are locked: '([^']+)'((?:, '[^']+')*)", re.IGNORECASE)
+_LOCKED_GROUP = re.compile(r"resource group '([^']+)'[^.]* is locked", re.IGNORECASE)
 
 
 @diagnostic(codes=("resource-lock",), area="governance")
 def resource_lock(
-    cluster: ManagedCluster, pools: AgentPools, locks: Locks, complaints: Complaints
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    locks: Locks,
+    complaints: Complaints,
+    node_log: NodeActivityLog | Unavailable,
+    subnets: PoolSubnets | Unavailable | NotApplicable,
 ) -> Iterator[Finding | Clear | Unavailable]:
     """A lock stops the cluster from scaling, updating or deleting."""
-    told = _stand(cluster, pools, complaints)
+    refusals = (*_stand(cluster, pools, complaints), *_refused_deletes(cluster, node_log))
+    where = tuple(places(cluster, pools, subnets))
     harmless = []
     for lock in locks.locks:
-        reach = _reach(lock, cluster, pools)
-        if not reach:
-            continue
-        if _blocks(lock, cluster) or _blamed(lock, told):
-            yield _found(lock, reach, cluster, pools, complaints, told)
-        elif cluster.failed or pools.failed:
+        held = [place for place in where if place.held_by(lock.scope)]
+        blocked = next((place for place in held if lock.read_only or place.deletes), None)
+        told = [one for one in refusals if _names(one, lock, cluster, or_else=blocked is not None)]
+        if told or blocked:
+            yield _found(lock, blocked or next(iter(held), None), cluster, pools, complaints, told)
+        elif held and (cluster.failed or pools.failed):
             yield from complaints.gaps[:1]
-        else:
+        elif held:
             harmless.append(lock.name)
+    yield from _unlisted(where, locks)
+    if isinstance(subnets, Unavailable) and writes_routes(cluster) and any(lock.read_only for lock in locks.locks):
+        yield Unavailable("the route table of the nodes' subnet", subnets.why, subnets.detail, subnets.grant)
     if locks.complete:
-        yield Clear(f"no lock in the way{_beside(harmless)}")
+        yield Clear(f"no lock in the way{_beside(harmless)}; refusals are known until {complaints.until}")
 
 
-def _reach(lock: Lock, cluster: ManagedCluster, pools: AgentPools) -> str:
-    """What of this cluster a lock holds, in words; empty where it holds nothing of it."""
-    if within(cluster.node_group_id, lock.scope) or within(lock.scope, cluster.node_group_id):
-        return f"the node resource group {cluster.node_group}"
-    if within(lock.scope, cluster.id) or within(cluster.id, lock.scope):
-        return f"the cluster {cluster.name}"
-    subnets = [pool.subnet for pool in pools.pools if pool.subnet and within(lock.scope, pool.subnet)]
-    return f"the subnet {subnets[0].rsplit('/', 1)[-1]}" if subnets else ""
-
-
-def _blocks(lock: Lock, cluster: ManagedCluster) -> bool:
-    """AKS refuses every operation while a lock is in the node resource group; elsewhere ReadOnly stops writes."""
-    return lock.read_only or within(cluster.node_group_id, lock.scope)
-
-
-def _stand(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> tuple[Complaint, ...]:
+def _stand(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> Iterator[Complaint]:
     """Refusals that still matter: of what is failed now, or of the last day. That the cluster itself was not deleted
     is what its guard lock is for."""
     failed = {one.id for one in pools.failed} | ({cluster.id} if cluster.failed else set())
     recent = complaints.recent(speaks_of_lock)
-    return tuple(
-        one
-        for one in complaints.speaking_of(speaks_of_lock)
-        if (one in recent or one.about in failed)
-        and not (one.about == cluster.id and one.operation.lower().endswith("/delete"))
-    )
+    for one in complaints.speaking_of(speaks_of_lock):
+        deletes_cluster = one.about == cluster.id and one.operation.lower().endswith("/delete")
+        if (one in recent or one.about in failed) and not deletes_cluster:
+            yield one
 
 
-def _blamed(lock: Lock, told: tuple[Complaint, ...]) -> bool:
-    """A CanNotDelete lock is good practice, until a delete was refused because of its scope."""
-    named = [scope for one in told for scope in _LOCKED_SCOPES.findall(one.error.message)]
-    return any(same(lock.scope, scope) for scope in named)
+def _refused_deletes(cluster: ManagedCluster, log: NodeActivityLog | Unavailable) -> Iterator[Complaint]:
+    """Instances, disks and addresses that AKS could not delete leave no pool Failed: the log alone tells of them."""
+    if isinstance(log, Unavailable):
+        return
+    for event in log.standing(cluster.node_group_id):
+        if event.error and speaks_of_lock(event.error) and log.taken_at - event.at < RECENT:
+            yield Complaint(event.resource, event.error, event.at, event.operation)
+
+
+def _names(told: Complaint, lock: Lock, cluster: ManagedCluster, *, or_else: bool) -> bool:
+    """Whether a refusal is about this lock: by the scopes that it lists, or by the group that AKS found locked."""
+    found, group = _LOCKED_SCOPES.search(told.error.message), _LOCKED_GROUP.search(told.error.message)
+    if found:
+        return any(same(lock.scope, scope.strip(" '")) for scope in f"{found[1]},{found[2]}".split(","))
+    if group:
+        of_nodes = group[1].lower() == cluster.node_group.lower()
+        scope = (
+            cluster.node_group_id if of_nodes else f"/subscriptions/{cluster.subscription}/resourceGroups/{group[1]}"
+        )
+        return within(scope, lock.scope) or (or_else and within(lock.scope, scope))
+    return or_else
+
+
+def _unlisted(where: Iterable[Place], locks: Locks) -> Iterator[Unavailable]:
+    """A place whose locks nobody listed. Why not is among the gaps, where that is known."""
+    unseen = [place.what for place in where if not locks.cover(place.id)]
+    for gap in locks.gaps[:1]:
+        if unseen:
+            yield Unavailable(f"the locks that hold {', '.join(unseen)}", gap.why, gap.detail, gap.grant)
 
 
 def _found(
     lock: Lock,
-    reach: str,
+    place: Place | None,
     cluster: ManagedCluster,
     pools: AgentPools,
     complaints: Complaints,
-    told: tuple[Complaint, ...],
+    told: list[Complaint],
 ) -> Finding:
+    inside = within(cluster.node_group_id, lock.scope)
+    inherited = not inside and within(lock.scope, cluster.node_group_id)
     failed = [*(pool.id for pool in pools.failed), *([cluster.id] if cluster.failed else [])]
-    harmed = [subject for subject in failed if complaints.claimable(subject, speaks_of_lock)]
+    # A lock that deletes alone run into may have stood there for years: only a refusal that names it blames it.
+    sure = lock.read_only or inside
+    harmed = [
+        subject
+        for subject in failed
+        if any(same(one.about, subject) for one in told) or (sure and complaints.claimable(subject, speaks_of_lock))
+    ]
     effect = "nothing below it can be changed" if lock.read_only else "nothing below it can be deleted"
-    in_node_group = within(cluster.node_group_id, lock.scope)
+    reach = place.what if place else last_name(lock.scope)
     return Finding(
         code="resource-lock",
         subject=lock.id,
@@ -91,8 +120,11 @@ def _found(
         because=(
             f"lock {lock.name} ({lock.level}) on {lock.scope}: {effect}",
             *([f"it holds {reach}"] if not lock.scope.lower().endswith(reach.rsplit(" ", 1)[-1].lower()) else []),
-            *(["AKS refuses every operation while a lock is in its node resource group"] if in_node_group else []),
+            *(["AKS refuses every operation while a lock is in its node resource group"] if inside else []),
+            *(["AKS deletes nodes there when it scales down and when it upgrades"] if inherited else []),
+            *([place.stops] if place and lock.read_only and not inside and not inherited else []),
             *(str(one) for one in told[:1]),
+            *([f"set at {lock.created:%Y-%m-%d %H:%M} UTC"] if lock.created else []),
             *([f"its note says: {lock.notes}"] if lock.notes else []),
         ),
         facts={
@@ -102,6 +134,8 @@ def _found(
             "scope": lock.scope,
             "notes": lock.notes,
             "holds": reach,
+            "inherited": inherited,
+            "stops": place.stops if place and lock.read_only and not inside and not inherited else "",
             "read_only": lock.read_only,
             "cluster": cluster.name,
             "group": cluster.group,

@@ -12,7 +12,7 @@ from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster, still_runs
 from handlers.evidence.errors import ErrorDetail
-from handlers.evidence.gather import each
+from handlers.evidence.gather import each, from_subscription
 from handlers.evidence.wire import dig, need_number, need_text, number, rows, text, texts, whole
 from handlers.model import Evidence
 
@@ -237,7 +237,7 @@ def _pool_of(body: Mapping[str, Any]) -> str:
 async def compute_usages(cluster: ManagedCluster, arm: ArmReader) -> ComputeUsages:
     """the compute quotas"""
     scope = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Compute/locations/{cluster.location}"
-    listing = await arm.list(f"{scope}/usages", COMPUTE_API)
+    listing = await from_subscription(cluster.subscription, arm.list(f"{scope}/usages", COMPUTE_API))
     usages = tuple(
         Usage(
             name=need_text(item, "name", "value"),
@@ -262,7 +262,8 @@ async def vm_sizes(cluster: ManagedCluster, arm: ArmReader) -> VmSizes:
     """the VM sizes of the region"""
     path = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Compute/skus"
     here = {"$filter": f"location eq '{cluster.location}'"}
-    listing = await arm.list(path, SKUS_API, params=here, most=20000)
+    asking = arm.list(path, SKUS_API, params=here, most=20000)
+    listing = await from_subscription(cluster.subscription, asking)
     machines = [item for item in whole(listing.items) if text(item, "resourceType") == "virtualMachines"]
     sizes = {size.name.lower(): size for size in map(_size, machines)}
     return VmSizes(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, sizes=sizes)

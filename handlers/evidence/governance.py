@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from handlers.clients.answers import Listing
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.gather import each
-from handlers.evidence.wire import need_rows, need_text, text, whole
+from handlers.evidence.footprint import brought
+from handlers.evidence.gather import each, narrowing
+from handlers.evidence.wire import moment, need_rows, need_text, text, whole
 from handlers.model import Evidence, Unavailable, Why
 from handlers.resource_id import within
 
 LOCKS_API = "2016-09-01"
+"""The first that says when a lock was set (`systemData`)."""
 ASSIGNMENTS_API = "2022-06-01"
 EXEMPTIONS_API = "2022-07-01-preview"
 ROLES_API = "2022-04-01"
 POLICY_STATES_API = "2019-10-01"
 MOST_STATES = 200
+_LOCKS = "providers/Microsoft.Authorization/locks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class Lock:
     level: str
     scope: str
     notes: str
+    created: datetime | None = None
+    """None where Azure does not say: then nobody knows whether it was there when something failed."""
 
     @property
     def read_only(self) -> bool:
@@ -40,9 +46,15 @@ class Lock:
 
 @dataclass(frozen=True, kw_only=True)
 class Locks(Evidence):
-    """Every management lock of the subscription."""
+    """Every management lock that reaches the cluster or its parts."""
 
     locks: tuple[Lock, ...]
+    asked: tuple[str, ...]
+    """The scopes at which they were listed, each with what it inherits and what is set below it."""
+
+    def cover(self, resource: str) -> bool:
+        """Whether a lock that holds this resource would be among them."""
+        return any(within(scope, resource) for scope in self.asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +106,19 @@ class RoleAssignments(Evidence):
 @collector(reads=("Microsoft.Authorization/locks/read",))
 async def locks(cluster: ManagedCluster, pools: AgentPools, arm: ArmReader) -> Locks:
     """the locks"""
-    scopes = [f"/subscriptions/{one}/providers/Microsoft.Authorization/locks" for one in _subscriptions(cluster, pools)]
-    listings, gaps = await each(scopes, lambda one: arm.list(one, LOCKS_API))
+    wanted = (cluster.id, cluster.node_group_id, *brought(cluster, pools))
+    # A list shows what holds at its scope, above and below it (Get-AzResourceLock: "at, above, or below the scope").
+    answers, gaps = await narrowing(wanted, lambda one: arm.list(f"{one}/{_LOCKS}", LOCKS_API))
+    listings = answers.values()
+    held = {lock.id.lower(): lock for one in listings for lock in map(read_lock, whole(one.items))}
     return Locks(
         source=", ".join(listing.source for listing in listings),
         taken_at=min(listing.taken_at for listing in listings),
         truncated=any(listing.truncated for listing in listings),
         gaps=gaps,
-        locks=tuple(read_lock(item) for listing in listings for item in whole(listing.items)),
+        locks=tuple(held.values()),
+        asked=tuple(answers),
     )
-
-
-def _subscriptions(cluster: ManagedCluster, pools: AgentPools) -> list[str]:
-    """The cluster's own, and those of its subnets: a network may live in a hub."""
-    subnets = [one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one]
-    return list(dict.fromkeys(one.split("/")[2].lower() for one in (cluster.id, *subnets)))
 
 
 def read_lock(body: Mapping[str, Any]) -> Lock:
@@ -121,6 +131,7 @@ def read_lock(body: Mapping[str, Any]) -> Lock:
         level=need_text(body, "properties", "level"),
         scope=lock_id[:at],
         notes=text(body, "properties", "notes"),
+        created=moment(text(body, "systemData", "createdAt")),
     )
 
 

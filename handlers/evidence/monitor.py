@@ -128,6 +128,19 @@ class ActivityLog(Evidence):
                 mended.add(operation)
         return None
 
+    def standing(self, scope: str) -> tuple[Event, ...]:
+        """Every failed write at a scope and below, newest first, that did not succeed afterwards."""
+        mended: set[tuple[str, str]] = set()
+        found = []
+        for event in self.events:
+            what = event.operation.lower(), event.resource.lower()
+            if event.writes and within(scope, event.resource):
+                if event.succeeded:
+                    mended.add(what)
+                elif event.failed and what not in mended:
+                    found.append(event)
+        return tuple(found)
+
     def began(self, resource: str) -> Event | None:
         """The start of the write to a resource that has not ended yet."""
         ended: set[str] = set()

@@ -29,6 +29,7 @@ class Subnet:
     prefixes: tuple[str, ...]
     size: int
     used: int
+    route_table: str = ""
 
     @property
     def usable(self) -> int:
@@ -98,4 +99,5 @@ def read_subnet(body: Mapping[str, Any], used: int) -> Subnet:
         prefixes=tuple(str(network) for network in v4),
         size=sum(network.num_addresses for network in v4),
         used=used,
+        route_table=text(body, "properties", "routeTable", "id"),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
-from handlers.evidence.gather import each
+from handlers.evidence.gather import each, from_subscription
 from handlers.evidence.wire import need_text
 from handlers.model import Evidence
 
@@ -32,7 +32,9 @@ async def provider_registrations(cluster: ManagedCluster, arm: ArmReader) -> Pro
     above = f"/subscriptions/{cluster.subscription}/providers"
     # One by one: the list of all providers, with every type and region of each, is several megabytes.
     names = [namespace for namespace, _ in cluster.namespaces]
-    answers, gaps = await each(names, lambda one: arm.get(f"{above}/{one}", PROVIDERS_API))
+    answers, gaps = await each(
+        names, lambda one: from_subscription(cluster.subscription, arm.get(f"{above}/{one}", PROVIDERS_API))
+    )
     states = {
         need_text(answer.body, "namespace").lower(): need_text(answer.body, "registrationState") for answer in answers
     }

@@ -24,6 +24,7 @@ _PAST_LOCKDOWN = (
     "the node resource group is locked down: use what AKS offers instead, "
     "az aks nodepool delete-machines or a node image upgrade"
 )
+_INHERITED = "is inherited by the node resource group: Azure may refuse what has to delete there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ def doubts(
     said = [f"could not see {one}" for one in (locks, denials, may) if isinstance(one, Unavailable)]
     if isinstance(locks, Locks) and not locks.complete:
         said.append("could not see all locks")
+    if isinstance(locks, Locks):
+        said += [f"lock {lock.name} ({lock.level}) {_INHERITED}" for lock in locks.locks if _is_inherited(lock, wanted)]
     if isinstance(may, WriterMay):
         unknown = [one.action for one in wanted if may.do(one.action, one.resource) is None]
         said += [f"could not see whether the writer may do {one}" for one in dict.fromkeys(unknown)]
@@ -110,6 +113,16 @@ def _forbids(lock: Lock, act: Act, cluster: ManagedCluster) -> bool:
     if lock.read_only and within(lock.scope, act.resource):
         return True
     return act.action.lower().startswith(AKS) and within(cluster.node_group_id, lock.scope)
+
+
+def _is_inherited(lock: Lock, acts: Iterable[Act]) -> bool:
+    """A lock on the subscription: no act of AKS's own is a delete, what AKS does about it may be."""
+    of_subscription = len(lock.scope.strip("/").split("/")) == 2
+    return (
+        of_subscription
+        and not lock.read_only
+        and any(act.action.lower().startswith(AKS) and within(lock.scope, act.resource) for act in acts)
+    )
 
 
 def _denied(acts: list[Act], denials: DenyAssignments, principal: str) -> Iterator[Forbidden]:

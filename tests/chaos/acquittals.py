@@ -77,7 +77,10 @@ CLEAR_WITHOUT: Acquittals = {
 }
 
 CLEAR_IN_HEALTH: Acquittals = {
-    "resource-lock": (_LOGS | {ScaleSets}, "no lock holds anything of the cluster: no error can blame one"),
+    "resource-lock": (
+        _LOGS | {ScaleSets, PoolSubnets},
+        "no lock holds anything of the cluster: no error can blame one, and none of them a route table",
+    ),
     "drain-error": (_LOGS | {ScaleSets}, "no pool is upgrading or has failed: nothing is to be drained"),
 }
 """Where nothing has failed, nobody has anything to complain about; these hold only there."""

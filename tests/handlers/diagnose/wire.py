@@ -18,7 +18,7 @@ from handlers.clients.kube.reader import KubeReader
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine
 from handlers.model import Check, Finding, Outcome, Target
-from handlers.resource_id import ResourceId
+from handlers.resource_id import ResourceId, within
 from tests.transports import Answers
 
 Body = dict[str, Any]
@@ -32,6 +32,7 @@ CLUSTER = f"/subscriptions/{SUB}/resourcegroups/{GROUP}/providers/Microsoft.Cont
 VNET = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/vnet"
 SUBNET = f"{VNET}/subnets/nodes"
 LOCATION = f"/subscriptions/{SUB}/providers/Microsoft.Compute/locations/westeurope"
+LOCKS = "/providers/Microsoft.Authorization/locks"
 PROVIDERS = (
     "Microsoft.ContainerService",
     "Microsoft.Compute",
@@ -185,9 +186,14 @@ class Azure:
         return body
 
     def lock(self, scope: str, level: str = "CanNotDelete", name: str = "keep") -> Body:
-        lock_id = f"{scope}/providers/Microsoft.Authorization/locks/{name}"
+        lock_id = f"{scope}{LOCKS}/{name}"
         self.locks.append({"id": lock_id, "name": name, "properties": {"level": level, "notes": ""}})
         return self.locks[-1]
+
+    def locks_at(self, scope: str) -> Body:
+        """A list of locks shows those of its scope, of what is above it and of what is below."""
+        scopes = [(lock["id"].rpartition(f"{LOCKS}/")[0], lock) for lock in self.locks]
+        return rows(lock for at, lock in scopes if within(at, scope) or within(scope, at))
 
     def answer(self, path: str) -> tuple[int, Any]:
         """What a GET of this path brings."""
@@ -197,6 +203,8 @@ class Azure:
         if any(part.lower() in path.lower() for part in self.denied):
             message = f"no authorization to perform action on {path}"
             return 403, {"error": {"code": "AuthorizationFailed", "message": message}}
+        if path.lower().endswith(LOCKS.lower()):
+            return 200, self.locks_at(path[: -len(LOCKS)])
         if path.lower() not in answers:
             return 404, {"error": {"code": "ResourceNotFound", "message": f"{path} was not found"}}
         return 200, answers[path.lower()]
@@ -250,7 +258,6 @@ class Azure:
                     sku("Standard_E4s_v5", "standardESv5Family", 4),
                 ]
             ),
-            f"/subscriptions/{SUB}{hub}/locks": rows(self.locks),
             f"{NODE_GROUP_ID}{hub}/roleAssignments": rows(self.roles),
             f"{SUBNET}{hub}/roleAssignments": rows(self.roles),
             f"{NODE_GROUP_ID}{hub}/policyAssignments": rows([]),

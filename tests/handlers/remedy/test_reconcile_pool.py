@@ -143,11 +143,18 @@ async def test_a_lock_that_azure_would_refuse_it_for_forbids_it(scope: str, leve
     assert f"lock keep ({level})" in await refused("reconcile-pool", azure)
 
 
-@pytest.mark.parametrize("scope", [CLUSTER, GROUP_ID, f"/subscriptions/{SUB}"])
+@pytest.mark.parametrize("scope", [CLUSTER, GROUP_ID])
 async def test_a_lock_against_deletion_elsewhere_does_not(scope: str) -> None:
     azure = failed()
     azure.lock(scope, "CanNotDelete")
     assert (await planned("reconcile-pool", azure)).warnings == ()
+
+
+async def test_one_that_the_node_resource_group_inherits_is_said_beside_the_button() -> None:
+    azure = failed()
+    azure.lock(f"/subscriptions/{SUB}", "CanNotDelete")
+    [warning] = (await planned("reconcile-pool", azure)).warnings
+    assert warning.startswith("lock keep (CanNotDelete) is inherited by the node resource group")
 
 
 async def test_a_writer_who_may_not_write_pools_is_a_reason_that_names_the_permission() -> None:
