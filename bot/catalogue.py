@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from bot.checked import checked_codes
+from runbooks.head import GUIDE
 from runbooks.library import OWN, Library, Runbook
 
+CHECK, TEXT = "check", "text"
 FILE = OWN.parent / "docs" / "catalogue.md"
 _NO_SECTION = "Other"
 _SECTIONS = {
@@ -25,7 +28,8 @@ _HEAD = """\
 Written by `aksbot runbooks catalogue`; a test compares it. Do not edit it.
 
 *Known by*: **check** = `aksbot check` proves it from evidence; **text** = recognised in what somebody pasted or wrote,
-not verified, since no check looks for it yet. *Explains*: where both are found, the other is a consequence of this one.
+not verified, since no check looks for it yet; **guide** = no problem, but how to go on (logs, support). *Explains*: where both
+are found, the other is a consequence of this one.
 """
 
 
@@ -36,8 +40,11 @@ def catalogue(library: Library) -> str:
 
 def _lines(library: Library) -> Iterator[str]:
     yield _HEAD
-    proved = sum(code in checked_codes() for code in library)
-    yield f"{len(library)} codes: {proved} proved by a check, {len(library) - proved} recognised in text."
+    counted = Counter(map(_known_by, library.values()))
+    yield (
+        f"{len(library)} codes: {counted[CHECK]} proved by a check, {counted[TEXT]} recognised in text, "
+        f"{counted[GUIDE]} guides."
+    )
     for title in (*_SECTIONS.values(), _NO_SECTION):
         members = [one for one in library.values() if section_of(one) == title]
         if members:
@@ -48,16 +55,21 @@ def _lines(library: Library) -> Iterator[str]:
 
 
 def _row(one: Runbook) -> str:
-    known_by = "check" if one.code in checked_codes() else "text"
     cells = (
         f"[{one.code}](../runbooks/{one.code}.md)",
         one.title.replace("|", "\\|"),
         one.severity,
-        known_by,
+        _known_by(one),
         ", ".join(one.explains) or "–",
         ", ".join(one.remedies) or "steps",
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _known_by(one: Runbook) -> str:
+    if one.code in checked_codes():
+        return CHECK
+    return GUIDE if one.kind == GUIDE else TEXT
 
 
 def section_of(one: Runbook) -> str:

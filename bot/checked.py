@@ -1,16 +1,23 @@
-"""Which codes a check can prove. Of the others the bot can say only that a text speaks of them."""
+"""Which checks there are, and which codes they prove. Of the others the bot says only that a text speaks of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import handlers.diagnose
 import handlers.evidence
+from handlers.engine.declare import Diagnostic
 from handlers.engine.graph import Graph
+
+
+@cache
+def questions() -> Mapping[str, Diagnostic]:
+    """Every diagnostic by its id."""
+    return {one.id: one for one in Graph.discover(handlers.evidence, handlers.diagnose).diagnostics}
 
 
 @cache
 def checked_codes() -> frozenset[str]:
     """The codes of all diagnostics."""
-    graph = Graph.discover(handlers.evidence, handlers.diagnose)
-    return frozenset(code for one in graph.diagnostics for code in one.codes)
+    return frozenset(code for one in questions().values() for code in one.codes)

@@ -18,6 +18,9 @@ class Selection:
     only: str | None = None
 
 
+EVERYTHING = Selection()
+
+
 @dataclass(frozen=True, slots=True)
 class Started:
     """The cluster is known; so many kinds of evidence and questions are ahead."""

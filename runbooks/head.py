@@ -14,6 +14,9 @@ import yaml
 T = TypeVar("T")
 
 SEVERITIES = ("error", "warning", "info")
+AKS, HYBRID, ARC_BRIDGE, GUIDE = "aks", "hybrid", "arc-bridge", "guide"
+KINDS = (AKS, HYBRID, ARC_BRIDGE, GUIDE)
+"""The kind of cluster that has the problem. A guide is no problem: how to collect logs, what support asks for."""
 CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 FENCE = "---"
@@ -70,6 +73,7 @@ class Head:
     reviewed: date
     lines: Mapping[str, int]
     values: Mapping[str, Value] = field(default_factory=dict)
+    kind: str = AKS
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,9 @@ def read_head(text: str, file: Path, *, first_line: int) -> Head:
             "sources": reader.several(reader.text),
             "reviewed": reader.day,
             "values": reader.values,
+            "kind": reader.one_of(*KINDS),
         },
         "values",
+        "kind",
     )
     return Head(**values, lines=lines)

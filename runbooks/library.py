@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from runbooks.head import FENCE, BadRunbook, Head, Symptoms, Value, read_head
+from runbooks.head import AKS, FENCE, BadRunbook, Head, Symptoms, Value, read_head
 
 MEANING, CHECK, FIX, NOT_THIS = "What it means", "Check it yourself", "Fix", "Not this, if"
 SECTIONS = (MEANING, CHECK, FIX, NOT_THIS)
@@ -41,6 +41,8 @@ class Runbook:
     """The line of each key of the head, and of the first line of each section."""
     values: Mapping[str, Value] = field(default_factory=dict)
     """How a pasted text gives what the sections need."""
+    kind: str = AKS
+    """The kind of cluster that has this problem, or `guide`."""
 
     @classmethod
     def read(cls, path: Path) -> Runbook:
@@ -65,6 +67,7 @@ class Runbook:
             path,
             {**head.lines, **lines},
             head.values,
+            head.kind,
         )
 
     def render(self, section: str, facts: Mapping[str, Any]) -> str:
@@ -94,6 +97,7 @@ class Runbook:
         patterns = [{"pattern": one.pattern, "source": one.source} for one in self.symptoms.patterns]
         return {
             "code": self.code,
+            "kind": self.kind,
             "title": self.title,
             "severity": self.severity,
             "explains": list(self.explains),
@@ -124,6 +128,10 @@ class Library(Mapping[str, Runbook]):
         """The codes that this one is a cause of."""
         runbook = self._by_code.get(code)
         return frozenset(runbook.explains) if runbook else frozenset()
+
+    def of_kind(self, kind: str) -> frozenset[str]:
+        """The codes that clusters of this kind can have."""
+        return frozenset(one.code for one in self._by_code.values() if one.kind == kind)
 
     def __getitem__(self, code: str) -> Runbook:
         return self._by_code[code]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from bot.events import Selection
+from bot.events import EVERYTHING, Selection
 from handlers.clients.cluster_text import read_cluster
 from handlers.problem import Problem
 from handlers.resource_id import ResourceId
@@ -21,8 +21,6 @@ class Priority(StrEnum):
     CHECK = "check"
     TRIAGE = "triage"
 
-
-ALL = Selection()
 
 LOWEST_FIRST = (Priority.TRIAGE, Priority.CHECK, Priority.CLICK)
 
@@ -48,7 +46,7 @@ class CheckRequest:
     id: str
     cluster: str
     place: Place
-    scope: Selection = ALL
+    scope: Selection = EVERYTHING
     fresh: bool = False
     """*Check again*: an answer from before the question will not do."""
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -92,7 +92,7 @@ def _answered(answer: Answer, library: Library) -> Iterator[Line]:
     if answer.report is None:
         raise Problem(f"cannot show the check of {CLUSTER}", words_of(answer.head)[:500], "report this")
     diagnosis = answer.report.diagnosis
-    yield verdict(diagnosis)
+    yield verdict(diagnosis, library)
     for finding in (ranked.finding for ranked in diagnosis.findings if ranked.root):
         runbook = library.get(finding.code)
         yield Line.of((f"✗ {runbook.title if runbook else finding.code}", "error"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.check import check_target, engine_for
 from bot.clients import clients
 from bot.commands.check import watched
-from bot.events import Report, Selection
+from bot.events import EVERYTHING, Report
 from bot.library import load
 from bot.playground.surroundings import azure, own_settings, reader_of
 from bot.render.clean import one_line, width, wrapped
@@ -24,7 +24,7 @@ async def survey(scenario: Scenario) -> None:
     """Check all of it, and print what came out."""
     chosen = own_settings()
     library = load(chosen)
-    engine = engine_for(library, Selection(), chosen.check_timeout_s)
+    engine = engine_for(library, EVERYTHING, chosen.check_timeout_s)
     reports: list[Report] = []
     async with azure(scenario.world) as arm, clients(reader_of(arm), KubeAccess()) as opened:
         for member in await fleet(opened.arm):

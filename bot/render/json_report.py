@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from bot.events import Report
+from bot.scope import scope_of
 from handlers.model import Check, Ranked, Unavailable
 from handlers.remedy.plan import Offer
 from runbooks.library import Library
@@ -20,10 +21,17 @@ def as_json(report: Report, library: Library) -> str:
 
 
 def as_dict(report: Report, library: Library) -> dict[str, Any]:
-    diagnosis = report.diagnosis
+    diagnosis, scope = report.diagnosis, scope_of(report.diagnosis, library)
     return {
         "cluster": diagnosis.target.name,
         "id": str(diagnosis.target.id),
+        "kind": scope.kind,
+        "scope": {
+            "areas": list(scope.areas),
+            "codes": list(scope.codes),
+            "cannot_ask": list(scope.cannot_ask),
+            "narrowed_to": scope.only.only or scope.only.area,
+        },
         "state": diagnosis.state.value,
         "findings": [_finding(ranked, library, report.offers) for ranked in diagnosis.findings],
         "unseen": [_unseen(one) for one in diagnosis.unseen],

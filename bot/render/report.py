@@ -10,8 +10,9 @@ from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.proof import own_proof_lines, proof_lines
 from bot.render.subject import short
-from bot.render.verdict import count, verdict
-from handlers.model import Check, Diagnosis, Outcome, Ranked, Severity, Unavailable, Why
+from bot.render.verdict import count, not_looked_at, verdict
+from bot.scope import scope_of
+from handlers.model import Check, Diagnosis, Outcome, Ranked, Severity, State, Unavailable, Why
 from runbooks.head import BadRunbook
 from runbooks.library import FIX, Library
 
@@ -22,13 +23,14 @@ _DO = {Why.TIMEOUT: "try again, or give it longer with --timeout", Why.THROTTLED
 def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
     """The whole report. Nothing but commands and ids is wider than `columns`."""
     diagnosis = report.diagnosis
-    lines = [verdict(diagnosis)]
+    lines = [verdict(diagnosis, library)]
     for ranked in diagnosis.findings:
         if ranked.root:
             lines += [Line(), *_cause(ranked, library, columns)]
     lines += _titled("What follows from it", _consequences(diagnosis, columns))
     lines += _titled("Could not see", _unseen(diagnosis, columns))
-    return [*lines, Line(), *_ruled_out(diagnosis, columns), *_cost(report, columns)]
+    ends = (*_ruled_out(diagnosis, columns), *_beyond(diagnosis, library, columns), *_cost(report, columns))
+    return [*lines, Line(), *ends]
 
 
 def _cause(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:
@@ -106,13 +108,25 @@ def _ruled_out(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
         yield Line.of((_as_many_as_fit("Ruled out: ", ruled_out, columns), "right"))
 
 
-def _as_many_as_fit(label: str, names: list[str], columns: int) -> str:
+def _beyond(diagnosis: Diagnosis, library: Library, columns: int) -> Iterator[Line]:
+    """What an answer that found nothing says nothing about; JSON has all of it."""
+    if diagnosis.state is not State.CLEAR:
+        return
+    scope = scope_of(diagnosis, library)
+    if scope.narrowed:
+        yield from _hanging(f"Not looked at: {', '.join(not_looked_at(scope))}", "", "dim", columns)
+    elif scope.cannot_ask:
+        line = _as_many_as_fit("No check for: ", list(scope.cannot_ask), columns, " in --output json")
+        yield Line.of((line, "dim"))
+
+
+def _as_many_as_fit(label: str, names: list[str], columns: int, where: str = "") -> str:
     for shown in range(len(names), 0, -1):
-        rest = f" +{len(names) - shown} more" if shown < len(names) else ""
+        rest = f" +{len(names) - shown} more{where}" if shown < len(names) else ""
         text = label + ", ".join(names[:shown]) + rest
         if len(text) <= columns:
             return text
-    return f"{label}{len(names)} checks"
+    return f"{label}{len(names)}{where or ' checks'}"
 
 
 def _cost(report: Report, columns: int) -> Iterator[Line]:

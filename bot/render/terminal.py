@@ -27,6 +27,7 @@ _STYLES = {
     "warning": "bold yellow",
     "info": "bold",
     "clear": "bold green",
+    "part": "bold",
     "right": "green",
     "inconclusive": "bold yellow",
     "unsure": "yellow",

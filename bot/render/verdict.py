@@ -1,27 +1,54 @@
-"""The answer of a check in one line: a word, its style, and the numbers behind it."""
+"""The answer of a check in one line: a word, its style, and the numbers behind it.
+
+Clear is said of what was looked for, and of nothing else: a narrowed check says in what, a whole one for how much there
+is no check.
+"""
 
 from __future__ import annotations
 
+from bot.events import EVERYTHING, Selection
 from bot.render.clean import one_line
 from bot.render.line import Line
+from bot.scope import Scope, scope_of, selection_of
 from handlers.evidence.azure import MANAGED_CLUSTER
 from handlers.model import Diagnosis, Outcome, Severity, State
+from runbooks.library import Library
 
 _ROOTS = {Severity.ERROR: "cause", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def verdict(diagnosis: Diagnosis) -> Line:
+def verdict(diagnosis: Diagnosis, library: Library) -> Line:
     """The answer in one line."""
-    word, style = label(diagnosis)
+    said, style = label(diagnosis)
     rest = "dim" if style == "dim" else ""
-    return Line.of((f"{one_line(diagnosis.target.name)}: ", "title"), (word, style), (f" · {summary(diagnosis)}", rest))
+    numbers = f" · {summary(diagnosis, library)}"
+    return Line.of((f"{one_line(diagnosis.target.name)}: ", "title"), (said, style), (numbers, rest))
 
 
 def label(diagnosis: Diagnosis) -> tuple[str, str]:
-    """The verdict as a person reads it, and its style. What nobody looked at must not look like trouble."""
+    """The verdict as a person reads it, and its style. What nobody looked at looks neither like trouble nor well."""
     if not_checked(diagnosis):
-        return "NOT CHECKED", "dim"
-    return diagnosis.state.value.upper(), diagnosis.state.value
+        return word(diagnosis), "dim"
+    if clear_in_part(diagnosis):
+        return f"{word(diagnosis)} {only(selection_of(diagnosis))}", "part"
+    return word(diagnosis), diagnosis.state.value
+
+
+def word(diagnosis: Diagnosis) -> str:
+    """The verdict without what it is about."""
+    return "NOT CHECKED" if not_checked(diagnosis) else diagnosis.state.value.upper()
+
+
+def only(selection: Selection) -> str:
+    """`in network only`, `for subnet-full only`; nothing of a whole check."""
+    if selection.only:
+        return f"for {selection.only} only"
+    return f"in {selection.area} only" if selection.area else ""
+
+
+def clear_in_part(diagnosis: Diagnosis) -> bool:
+    """Nothing was found where somebody looked, and it was not everywhere."""
+    return diagnosis.state is State.CLEAR and selection_of(diagnosis) != EVERYTHING
 
 
 def not_checked(diagnosis: Diagnosis) -> bool:
@@ -29,22 +56,45 @@ def not_checked(diagnosis: Diagnosis) -> bool:
     return not diagnosis.findings and all(check.outcome is Outcome.NOT_APPLICABLE for check in diagnosis.checks)
 
 
-def summary(diagnosis: Diagnosis) -> str:
-    """The verdict in numbers."""
+def summary(diagnosis: Diagnosis, library: Library | None = None) -> str:
+    """The verdict in numbers; with the runbooks also those of what no check asks about."""
     open_checks = [one for one in diagnosis.checks if one.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
     if not_checked(diagnosis):
         known = diagnosis.target.id.is_a(MANAGED_CLUSTER)
-        return "no check applies to it" if known else "no check knows this kind of cluster yet"
+        return f"no check applies to it{_looked(diagnosis)}" if known else "no check knows this kind of cluster yet"
     if diagnosis.state is State.CLEAR:
-        return f"nothing wrong in {count(len(diagnosis.checks), 'check')}"
+        return "; ".join([found_nothing(diagnosis), *_beyond(diagnosis, library)])
     if diagnosis.state is State.INCONCLUSIVE:
-        return f"{len(open_checks)} of {count(len(diagnosis.checks), 'check')} stayed open"
+        return f"{len(open_checks)} of {count(len(diagnosis.checks), 'check')} stayed open{_looked(diagnosis)}"
     roots = [ranked.finding.severity for ranked in diagnosis.findings if ranked.root]
-    counts = [count(roots.count(severity), word) for severity, word in _ROOTS.items() if severity in roots]
+    counts = [count(roots.count(severity), name) for severity, name in _ROOTS.items() if severity in roots]
     effects = len(diagnosis.findings) - len(roots)
     counts += [count(effects, "consequence")] if effects else []
     still_open = f" · {count(len(open_checks), 'check')} open" if open_checks else ""
     return ", ".join(counts) + still_open
+
+
+def found_nothing(diagnosis: Diagnosis) -> str:
+    """How many checks looked and found nothing: those that do not apply have not looked."""
+    return f"{count(sum(one.outcome is Outcome.CLEAR for one in diagnosis.checks), 'check')} found nothing"
+
+
+def _beyond(diagnosis: Diagnosis, library: Library | None) -> list[str]:
+    """What a clear answer says nothing about."""
+    if clear_in_part(diagnosis):
+        return ["the rest was not looked at"]
+    without = len(scope_of(diagnosis, library).cannot_ask) if library is not None else 0
+    return [f"{count(without, 'kind')} of problem {'has' if without == 1 else 'have'} no check"] if without else []
+
+
+def _looked(diagnosis: Diagnosis) -> str:
+    narrowed = only(selection_of(diagnosis))
+    return f"; looked {narrowed}" if narrowed else ""
+
+
+def not_looked_at(scope: Scope) -> list[str]:
+    """What a narrowed check has left out: areas, and the rest of one that it has asked about in part."""
+    return [f"the rest of {area}" if area in scope.areas else area for area in scope.left_out]
 
 
 def count(number: int, word: str) -> str:

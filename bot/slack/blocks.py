@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.events import EVERYTHING
 from bot.jobs.progress import Progress
 from bot.jobs.teller import Answer
 from bot.render.clean import one_line
 from bot.render.subject import short
-from bot.render.verdict import label, not_checked, summary
+from bot.render.verdict import clear_in_part, label, not_checked, summary
+from bot.scope import Scope, scope_of
 from bot.slack import limits, words
 from bot.slack.message import (
     CHECK_AGAIN,
+    CHECK_ALL,
     SHOW_ALL,
     WRONG,
     Attachment,
@@ -32,7 +35,7 @@ from bot.slack.quoting import brief
 from bot.slack.rich import Element, bullets, lines, text
 from bot.slack.rich import blocks as rich_blocks
 from bot.slack.rich import section as rich_section
-from bot.slack.thread import Thread
+from bot.slack.thread import Thread, beyond
 from bot.slack.whole import whole
 from handlers.model import Check, Diagnosis, Finding, Outcome, Severity, State
 from handlers.problem import Problem
@@ -44,6 +47,7 @@ _LIGHTS = {
     State.CLEAR: ":large_green_circle:",
     State.INCONCLUSIVE: ":large_yellow_circle:",
 }
+_NOT_ALL_LOOKED_AT = ":white_circle:"
 _FOUND = {
     Severity.ERROR: ":red_circle:",
     Severity.WARNING: ":large_orange_circle:",
@@ -88,7 +92,7 @@ def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool
     """The whole answer. `in_thread`: its head stands in a thread itself, so the rest follows right below."""
     diagnosis = given.report.diagnosis
     thread = Thread(given.report, library, pressed, given.fixes)
-    messages, fitted = pages(thread.blocks(), _verdict(diagnosis), most=MOST_THREAD_MESSAGES)
+    messages, fitted = pages(thread.blocks(), _verdict(diagnosis, library), most=MOST_THREAD_MESSAGES)
     file = None if fitted and not thread.cut else whole(given.report, library)
     if file:
         note = context(words.whole_in_file(file.name))
@@ -101,6 +105,7 @@ def checks(given: Answer, library: Library) -> AnswerMessages:
     checks = given.report.diagnosis.checks
     about = context(words.code(given.report.diagnosis.target.name))
     listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
+    listed += rich_blocks(_not_asked(scope_of(given.report.diagnosis, library)))
     messages, fitted = pages([header(words.ALL_CHECKS), about, *listed], words.ALL_CHECKS, most=2)
     fitted = fitted and all(len(one_line(one.why)) <= _LONGEST_WHY for one in checks)
     file = None if fitted else whole(given.report, library)
@@ -118,6 +123,18 @@ def _ended(checks: Sequence[Check], outcome: Outcome) -> list[Element]:
     why = lines([one.why for one in those], _LONGEST_WHY)
     named = [[text(one_line(check.id), as_code=True), text(" "), *said] for check, said in zip(those, why, strict=True)]
     return [title, bullets(named)]
+
+
+def _not_asked(scope: Scope) -> list[Element]:
+    """What none of these checks is about."""
+    return [
+        rich_section(
+            text(f"{title} ({len(names)})", bold=True),
+            text(words.cut(f"\n{', '.join(names)}", limits.RICH_TEXT // 2)),
+        )
+        for title, names in beyond(scope)
+        if names
+    ]
 
 
 def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Message:
@@ -140,7 +157,7 @@ def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Mess
 
 def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool) -> Message:
     diagnosis = given.report.diagnosis
-    said = _verdict(diagnosis)
+    said = _verdict(diagnosis, library)
     roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
     named = [] if in_thread and len(roots) == 1 else roots
     shown: list[Block] = [section(f"{_light(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
@@ -159,6 +176,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     shown.append(
         actions(
             button(words.CHECK_AGAIN, CHECK_AGAIN, pressed),
+            *_check_all(pressed),
             button(words.SHOW_ALL, SHOW_ALL, pressed),
             button(words.WRONG, WRONG, pressed),
         )
@@ -167,9 +185,16 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     return Message(words.fits(words.headline(said, titles[:_MOST_CAUSES_IN_HEAD]), limits.MESSAGE_TEXT), tuple(shown))
 
 
+def _check_all(pressed: Pressed) -> list[Block]:
+    """From a narrowed check it is one tap to the whole."""
+    if pressed.scope == EVERYTHING:
+        return []
+    return [button(words.CHECK_ALL, CHECK_ALL, Pressed(pressed.request, pressed.cluster))]
+
+
 def _light(diagnosis: Diagnosis) -> str:
-    if not_checked(diagnosis):
-        return ":white_circle:"
+    if not_checked(diagnosis) or clear_in_part(diagnosis):
+        return _NOT_ALL_LOOKED_AT
     if diagnosis.state is not State.FOUND:
         return _LIGHTS[diagnosis.state]
     roots = {ranked.finding.severity for ranked in diagnosis.findings if ranked.root}
@@ -204,8 +229,8 @@ def _title(code: str, library: Library) -> str:
     return words.cut(one_line(runbook.title if runbook else code), 300)
 
 
-def _verdict(diagnosis: Diagnosis) -> str:
-    return words.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis))
+def _verdict(diagnosis: Diagnosis, library: Library) -> str:
+    return words.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis, library))
 
 
 def _plan(now: Progress) -> Block:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from html import unescape
 
-from bot.events import Selection
+from bot.events import EVERYTHING, Selection
 from bot.slack import words
 from handlers.problem import Exit, Problem
 
@@ -61,9 +61,9 @@ def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Selection
     if len(given) > 2:
         raise Problem(words.CANNOT_READ_CHECK, words.too_many(len(given)), words.CHECK_USAGE, code=Exit.USAGE)
     if not given:
-        return None, Selection()
+        return None, EVERYTHING
     if len(given) == 1:
-        return (None, Selection(given[0].lower())) if given[0].lower() in areas else (given[0], Selection())
+        return (None, Selection(given[0].lower())) if given[0].lower() in areas else (given[0], EVERYTHING)
     area = given[1].lower()
     if area not in areas:
         known = get_close_matches(area, areas, n=3, cutoff=0.5) or sorted(areas)

@@ -9,7 +9,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Protocol
 
+from bot.events import Selection
 from bot.render.clean import one_line
+from bot.render.verdict import only
 from bot.slack import limits, words, words_home
 from bot.slack.fleet_rows import option, state_of, value_of
 from bot.slack.message import Block, Message, Pressed, actions, button, context, divider, header, section
@@ -193,13 +195,14 @@ def _recent(shown: Shown) -> list[Block]:
 
 def _checked(one: RecentCheck, address: str) -> list[Element]:
     cause = f": {words.cut(one_line(one.cause), _LONGEST)}" if one.cause else ""
+    narrowed = only(Selection(one.area, one.code))
     link = thread_link(one, address)
     where = _link(link) if link else _channel(one.channel) if one.ts else text(words_home.ONLY_YOU, dim=True)
     return [
         text(one_line(one.cluster), as_code=True),
         text(" "),
         text(one.verdict or words_home.NO_ANSWER, bold=True),
-        text(f"{cause} · "),
+        text(f" {narrowed}{cause} · " if narrowed else f"{cause} · "),
         _person(one.user),
         text(" · "),
         _moment(one.at),

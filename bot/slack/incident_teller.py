@@ -7,10 +7,11 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from bot.events import Report, Selection
+from bot.events import EVERYTHING, Report
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell, Teller
+from bot.scope import selection_of
 from bot.slack.calls import CallFailed
 from bot.slack.gate import name_of
 from bot.slack.incident_keeper import IncidentKeeper
@@ -19,7 +20,6 @@ from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
 
-_EVERYTHING = Selection()
 _PATIENCE_S = 20.0
 """A check must not wait for longer until Slack says what it means for incidents."""
 
@@ -36,7 +36,8 @@ def seen_by_incidents(
 
 
 async def _observed(keeper: IncidentKeeper, team: str, report: Report) -> None:
-    if report.recorded_at:
+    """A check that was narrowed says nothing about what it did not look at: no incident begins or ends by it."""
+    if report.recorded_at or selection_of(report.diagnosis) != EVERYTHING:
         return
     try:
         async with asyncio.timeout(_PATIENCE_S):
@@ -62,8 +63,7 @@ class IncidentTeller:
     async def done(self, request: CheckRequest, answer: Answer) -> None:
         if not await self._is_silenced(request):
             await self._teller.done(request, answer)
-        if request.scope == _EVERYTHING:
-            await _observed(self._keeper, request.place.team, answer.report)
+        await _observed(self._keeper, request.place.team, answer.report)
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:
         if not await self._is_silenced(request):
@@ -76,6 +76,8 @@ class IncidentTeller:
         await self._not_observed(request)
 
     async def _not_observed(self, request: CheckRequest) -> None:
+        if request.scope != EVERYTHING:
+            return
         try:
             await self._keeper.not_observed(request.place.team, name_of(request.cluster))
         except (StoreAway, CallFailed, CannotTell) as failed:

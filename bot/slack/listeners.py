@@ -22,7 +22,7 @@ from bot.slack.asks import Ask, What
 from bot.slack.calls import CallFailed
 from bot.slack.gate import name_of
 from bot.slack.intake import Intake, private
-from bot.slack.message import CHECK_AGAIN, INVITE, PICK, SHOW_ALL, STEPS, WRONG, Message, Pressed, section
+from bot.slack.message import CHECK_AGAIN, CHECK_ALL, INVITE, PICK, SHOW_ALL, STEPS, WRONG, Message, Pressed, section
 from bot.slack.steps import view
 from bot.slack.voice import Voice
 from handlers.problem import Problem
@@ -49,6 +49,7 @@ class Listeners:
         app.event("app_mention", matchers=[_has_an_author])(self.mention)
         app.event("message", matchers=[_is_said_to_us])(self.direct)
         app.action(CHECK_AGAIN)(self.check_again)
+        app.action(CHECK_ALL)(self.check_again)
         app.action(PICK)(self.picked)
         app.action(re.compile(rf"^{STEPS}_\d+$"))(self.show_steps)
         for action, what in ((SHOW_ALL, What.SHOW_CHECKS), (WRONG, What.KEEP_CASE), (INVITE, What.INVITE)):

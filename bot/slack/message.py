@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bot.events import Selection
+from bot.events import EVERYTHING, Selection
 from bot.render.clean import one_line
 from bot.slack import limits, words
 
 Block = dict[str, Any]
 
-CHECK_AGAIN, SHOW_ALL, WRONG, STEPS = "check_again", "show_all_checks", "wrong_answer", "show_steps"
+CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "check_again", "check_everything", "show_all_checks"
+WRONG, STEPS = "wrong_answer", "show_steps"
 INVITE, PICK = "invite_me", "pick_cluster"
 """The action ids of the buttons. Several of one kind in a message are numbered: `show_steps_0`."""
 
@@ -40,7 +41,7 @@ class Pressed:
 
     request: str
     cluster: str
-    scope: Selection = Selection()  # noqa: RUF009 - frozen, and empty
+    scope: Selection = EVERYTHING
     code: str | None = None
 
     def dump(self) -> str:

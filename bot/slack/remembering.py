@@ -6,11 +6,13 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from bot.events import Selection
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, Teller
 from bot.render.clean import one_line
-from bot.render.verdict import label
+from bot.render.verdict import word
+from bot.scope import selection_of
 from bot.slack.gate import name_of
 from bot.slack.speaker import Speaker, Where
 from bot.slack.teller import HEAD
@@ -40,22 +42,23 @@ class Remembering:
     async def done(self, request: CheckRequest, answer: Answer) -> None:
         await self._teller.done(request, answer)
         diagnosis = answer.report.diagnosis
-        await self._note(request, diagnosis.target.name, label(diagnosis)[0], self._cause(diagnosis))
+        only = selection_of(diagnosis)
+        await self._note(request, diagnosis.target.name, word(diagnosis), self._cause(diagnosis), only)
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:
         await self._teller.failed(request, problem)
-        await self._note(request, name_of(request.cluster), "", problem.why)
+        await self._note(request, name_of(request.cluster), "", problem.why, request.scope)
 
     async def gave_up(self, request: CheckRequest, problem: Problem) -> None:
         await self._teller.gave_up(request, problem)
-        await self._note(request, name_of(request.cluster), "", problem.why)
+        await self._note(request, name_of(request.cluster), "", problem.why, request.scope)
 
     def _cause(self, diagnosis: Diagnosis) -> str:
         code = next((ranked.finding.code for ranked in diagnosis.findings if ranked.root), "")
         runbook = self._library.get(code)
         return runbook.title if runbook else code
 
-    async def _note(self, request: CheckRequest, cluster: str, verdict: str, cause: str) -> None:
+    async def _note(self, request: CheckRequest, cluster: str, verdict: str, cause: str, only: Selection) -> None:
         try:
             head = await self._speaker.standing(Where.of(request), HEAD)
             place = request.place
@@ -69,6 +72,8 @@ class Remembering:
                 datetime.now(UTC),
                 ts=head.ts if head else "",
                 thread_ts=(place.thread_ts or "") if head else "",
+                area=one_line(only.area or "")[:_LONGEST],
+                code=one_line(only.only or "")[:_LONGEST],
             )
             await self._recent.add(place.team, noted)
         except StoreAway as away:

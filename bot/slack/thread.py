@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from bot.approvals.offered import Fix
@@ -11,6 +11,8 @@ from bot.events import Report
 from bot.render.clean import one_line
 from bot.render.proof import own_proof
 from bot.render.subject import short
+from bot.render.verdict import not_checked, not_looked_at
+from bot.scope import Scope, scope_of
 from bot.slack import limits, words
 from bot.slack.fixes_offer import FixBlocks
 from bot.slack.message import STEPS, Block, Pressed, actions, button, divider, section
@@ -181,11 +183,16 @@ class Thread:
         yield from self._open()
 
     def _ruled_out(self) -> list[Block]:
-        if self._diagnosis.state is not State.CLEAR:
+        """Of an answer that found nothing: what was looked for, and what was not."""
+        if self._diagnosis.state is not State.CLEAR and not not_checked(self._diagnosis):
             return []
         names = [_name(check) for check in self._diagnosis.checks if check.outcome is Outcome.CLEAR]
-        said = self._line(words.NOTHING_FOUND + ", ".join(names), limits.RICH_TEXT // 2)
-        return rich_blocks([rich_section(text(said))])
+        rows = [(words.RULED_OUT, names), *beyond(scope_of(self._diagnosis, self._library))]
+        return rich_blocks([self._named_in_a_row(title, codes) for title, codes in rows if codes])
+
+    def _named_in_a_row(self, title: str, codes: Sequence[str]) -> Element:
+        said = self._line(f": {', '.join(codes)}", limits.RICH_TEXT // 2)
+        return rich_section(text(title, bold=True), text(f"{said}\n"))
 
     def _list(self, title: str, items: list[list[Element]]) -> list[Block]:
         if not items:
@@ -206,6 +213,12 @@ class Thread:
         whole = _spaced(said)
         self.cut = self.cut or len(whole) > longest
         return words.cut(whole, longest)
+
+
+def beyond(scope: Scope) -> list[tuple[str, Sequence[str]]]:
+    """What an answer says nothing about; of a narrowed one that is first of all what it left out."""
+    left_out = not_looked_at(scope)
+    return [(words.NOT_LOOKED_AT, left_out)] if scope.narrowed else [(words.NO_CHECK_FOR, scope.cannot_ask)]
 
 
 def runbook_section(runbook: Runbook, name: str, finding: Finding) -> list[Element]:

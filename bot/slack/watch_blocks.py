@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from bot.incidents.watching import LONGEST, Look, Watch
-from bot.render.verdict import summary
+from bot.render.verdict import found_nothing, summary
 from bot.slack import words_watch as said
 from bot.slack.message import CHECK_AGAIN, Block, Message, Pressed, actions, button, section
 from bot.slack.rich import blocks as rich_blocks
@@ -40,7 +40,7 @@ def over(watch: Watch, after: timedelta, look: Look, library: Library) -> Messag
     line, diagnosis = said.over(watch.name, after), look.diagnosis
     match diagnosis.state:
         case State.CLEAR:
-            now = said.now_clear(len(diagnosis.checks))
+            now = said.now_clear(found_nothing(diagnosis))
         case State.FOUND:
             now = said.now_found(waits_for("", look.causes, library))
         case _:

@@ -7,8 +7,10 @@ import re
 from bot.events import Report
 from bot.render.clean import clean
 from bot.render.report import report_lines
+from bot.scope import scope_of
 from bot.slack.message import Attachment
-from handlers.model import Outcome
+from bot.slack.thread import beyond
+from handlers.model import Outcome, State
 from runbooks.library import Library
 
 COLUMNS = 100
@@ -22,6 +24,13 @@ def whole(report: Report, library: Library) -> Attachment:
         lines.append(f"{ranked.finding.code}: {clean(ranked.finding.subject)}")
         lines += [f"  {clean(one)}" for one in ranked.finding.because]
     lines += ["", "Every check", *all_checks(report)]
+    if report.diagnosis.state is State.CLEAR:
+        for title, names in beyond(scope_of(report.diagnosis, library)):
+            lines += [
+                "",
+                title,
+                *(f"  {one}: {clean(library[one].title)}" if one in library else f"  {one}" for one in names),
+            ]
     if report.diagnosis.unseen:
         lines += ["", "What could not be seen", *(f"  {clean(str(one))}" for one in report.diagnosis.unseen)]
     return Attachment(file_name(report.diagnosis.target.name), "\n".join(lines) + "\n")

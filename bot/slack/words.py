@@ -121,10 +121,13 @@ ENDED = {
     "not-applicable": "Does not apply here",
 }
 NO_RUNBOOK = "There is no runbook for this here."
-NOTHING_FOUND = "Nothing wrong was found. Ruled out: "
+RULED_OUT = "Looked for, not found"
+NOT_LOOKED_AT = "Not looked at"
+NO_CHECK_FOR = "No check for these yet"
 NOT_PROVEN = "This is no all-clear: something could not be seen."
 
-CHECK_AGAIN, SHOW_ALL, WRONG, STEPS = "Check again", "Show all checks", "Wrong answer", "Show the steps"
+CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "Check again", "Check everything", "Show all checks"
+WRONG, STEPS = "Wrong answer", "Show the steps"
 
 
 def verdict(cluster: str, label: str, summary: str) -> str:

@@ -29,7 +29,7 @@ def runs(state: str) -> str:
 
 
 def nothing_to_wait_for(cluster: str) -> str:
-    what = f":large_green_circle: Nothing is wrong with {code(cluster)} and nothing runs there"
+    what = f":large_green_circle: No check finds anything wrong with {code(cluster)}, and nothing runs there"
     return f"{what}: there is nothing to wait for."
 
 
@@ -50,8 +50,9 @@ def over(cluster: str, after: timedelta) -> str:
     return f":white_check_mark: *Over after {span(after)}:* what you waited for on {code(cluster)}"
 
 
-def now_clear(number: int) -> str:
-    return f"Nothing is wrong there now in {count(number, 'check')}."
+def now_clear(found_nothing: str) -> str:
+    """`6 checks found nothing there now.`"""
+    return f"{plain(found_nothing, 150)} there now."
 
 
 def now_found(titles: Sequence[str]) -> str:

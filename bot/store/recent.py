@@ -32,6 +32,9 @@ class RecentCheck:
     ts: str = ""
     """The head of the answer; empty where only one person saw it."""
     thread_ts: str = ""
+    area: str = ""
+    """What the check was narrowed to: an area, or a code. Both empty: it was not."""
+    code: str = ""
 
 
 class RecentChecks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -80,6 +81,18 @@ def library() -> Library:
         path = Path(folder) / "quota-exceeded.md"
         path.write_text(QUOTA_RUNBOOK, encoding="utf-8")
         return Library([Runbook.read(path)])
+
+
+@cache
+def wider_library() -> Library:
+    """With problems that no check of these diagnoses asks about: two of AKS, one of another kind, and a guide."""
+    others = {"memory-saturation": "aks", "vnet-blocked": "aks", "network-failed": "hybrid", "support-packet": "guide"}
+    with tempfile.TemporaryDirectory() as folder:
+        for code, kind in others.items():
+            text = QUOTA_RUNBOOK.replace("code: quota-exceeded\n", f"code: {code}\nkind: {kind}\n")
+            Path(folder, f"{code}.md").write_text(text, encoding="utf-8")
+        read = [Runbook.read(path) for path in Path(folder).glob("*.md")]
+    return Library([*library().values(), *read])
 
 
 def check(
@@ -161,6 +174,23 @@ def clear() -> Diagnosis:
     return Diagnosis(TARGET, (), tuple(check(name, Outcome.CLEAR, "fine") for name in names), (), 911.0)
 
 
+def clear_in_network() -> Diagnosis:
+    """Only one area was asked about."""
+    names = ("node-cannot-reach-api-server", "private-cluster-unreachable", "subnet-full")
+    return replace(clear(), checks=tuple(check(name, Outcome.CLEAR, "fine") for name in names))
+
+
+def clear_for_one_code() -> Diagnosis:
+    return replace(clear(), checks=(check("cluster-failed", Outcome.CLEAR, "Succeeded"),))
+
+
+def open_in_network() -> Diagnosis:
+    late = Unavailable("subnets", Why.TIMEOUT, "no answer within 8 s")
+    looked, *rest = clear_in_network().checks
+    checks = (looked, *(replace(one, outcome=Outcome.INCONCLUSIVE, why=str(late), unseen=(late,)) for one in rest))
+    return replace(clear(), checks=checks, unseen=(late,))
+
+
 def blind() -> Diagnosis:
     """Little could be seen: two things for one reason, one came too late, one check is broken."""
     denied = [
@@ -197,8 +227,8 @@ def beside() -> Diagnosis:
 
 
 def beside_the_point() -> Diagnosis:
-    """A kind of cluster that is known, and one question that is not about this one."""
-    return _beside(TARGET, "subnet-full")
+    """A kind of cluster that is known, and questions that are not about this one."""
+    return _beside(TARGET, "cluster-failed", "subnet-full")
 
 
 def _beside(target: Target, *names: str) -> Diagnosis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import re
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -48,7 +49,8 @@ async def test_a_problem_is_found_with_its_cause_first(azure: ArmServer, started
 async def test_a_healthy_cluster_is_clear(azure: ArmServer, started: Started) -> None:
     ran = await started("check", "staging-neu", environment=azure.environment("reader"))
     assert ran.code == 0
-    assert ran.out.startswith("staging-neu: CLEAR")
+    assert re.match(r"staging-neu: CLEAR · \d+ checks found nothing; \d+ kinds of problem have no check\n", ran.out)
+    assert re.search(r"^No check for: .*\+\d+ more in --output json$", ran.out, re.MULTILINE)
 
 
 async def test_what_may_not_be_read_makes_it_inconclusive_and_is_named(azure: ArmServer, started: Started) -> None:
@@ -63,6 +65,27 @@ async def test_json_goes_to_programs(azure: ArmServer, started: Started) -> None
     whole = json.loads(ran.out)
     assert (ran.code, whole["state"], whole["findings"][0]["code"]) == (1, "found", "quota-exceeded")
     assert whole["calls"]["arm"] == len(azure.calls)
+    scope = whole["scope"]
+    assert (whole["kind"], scope["narrowed_to"]) == ("aks", None)
+    applied = {code for one in whole["checks"] if one["outcome"] != "not-applicable" for code in one["codes"]}
+    assert set(scope["codes"]) == applied
+    assert {"cluster", "network"} <= set(scope["areas"])
+    assert "vnet-blocked" in {*scope["cannot_ask"], *scope["codes"]}
+    assert "support-packet" not in scope["cannot_ask"]
+
+
+async def test_an_area_of_a_broken_cluster_is_clear_of_itself_only(azure: ArmServer, started: Started) -> None:
+    words = ("check", "prod-weu", "--area", "network")
+    ran = await started(*words, environment=azure.environment("reader"))
+    first, *others = ran.out.splitlines()
+    assert ran.code == 0
+    assert re.fullmatch(
+        r"prod-weu: CLEAR in network only · \d checks? found nothing; the rest was not looked at", first
+    )
+    assert "Not looked at: cluster, compute, governance, nodes, workloads" in others
+    whole = json.loads((await started(*words, "--output", "json", environment=azure.environment("reader"))).out)
+    assert whole["state"] == "clear"
+    assert (whole["scope"]["areas"], whole["scope"]["narrowed_to"]) == (["network"], "network")
 
 
 async def test_only_one_question_can_be_asked(azure: ArmServer, started: Started) -> None:

@@ -25,6 +25,8 @@ CASES: dict[str, Callable[[], Diagnosis]] = {
     "warned": diagnoses.warned,
     "blind": diagnoses.blind,
     "clear": diagnoses.clear,
+    "clear-in-network": diagnoses.clear_in_network,
+    "clear-for-one-code": diagnoses.clear_for_one_code,
     "beside": diagnoses.beside,
     "walked": diagnoses.walked,
 }
@@ -77,6 +79,13 @@ def test_a_runbook_that_lacks_a_fact_is_shown_with_a_placeholder_and_says_so() -
     text = text_of(diagnosis)
     assert "<new_limit>" in text
     assert "could not be filled in" in text
+
+
+def test_an_answer_that_found_nothing_names_what_no_check_asks_about() -> None:
+    text = text_of(diagnoses.clear(), 80, diagnoses.wider_library())
+    assert text.startswith("prod-weu: CLEAR · 6 checks found nothing; 2 kinds of problem have no check\n")
+    assert "\nNo check for: memory-saturation, vnet-blocked\n" in text
+    assert "No check for" not in text_of(diagnoses.found(), 80, diagnoses.wider_library())
 
 
 def test_a_cause_without_a_runbook_still_shows_its_proof() -> None:

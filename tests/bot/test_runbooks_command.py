@@ -17,7 +17,10 @@ def test_the_list_for_programs_is_an_array_of_heads(here: Here) -> None:
     heads = json.loads(ran.out)
     assert ran.code == 0
     assert [head["code"] for head in heads] == list(Library.load())
-    assert {"code", "title", "severity", "explains", "remedies", "symptoms", "sources", "reviewed"} <= set(heads[0])
+    assert {head["kind"] for head in heads} == {"aks", "hybrid", "arc-bridge", "guide"}
+    assert {"code", "kind", "title", "severity", "explains", "remedies", "symptoms", "sources", "reviewed"} <= set(
+        heads[0]
+    )
 
 
 def test_the_list_for_people_has_a_line_for_each_code(here: Here) -> None:

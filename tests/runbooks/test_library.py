@@ -16,6 +16,7 @@ def test_a_right_runbook_is_read_completely(tmp_path: Path) -> None:
     runbook = Runbook.read(write(tmp_path))
     assert (runbook.code, runbook.severity, runbook.reviewed) == ("quota-exceeded", "error", date(2026, 11, 18))
     assert tuple(runbook.sections) == SECTIONS
+    assert runbook.kind == "aks"
     assert runbook.symptoms.codes == ("QuotaExceeded", "ErrCode_InsufficientVCPUQuota")
     assert runbook.symptoms.patterns[0].source == "a recorded deployment"
 
@@ -26,6 +27,7 @@ def test_a_right_runbook_is_read_completely(tmp_path: Path) -> None:
         ("severity: error", "severity: fatal", "severity:", "one of error, warning, info"),
         ("severity: error", "severity: [error]", "severity:", "must be text"),
         ("severity: error\n", "", "code:", "lacks `severity`"),
+        ("severity: error", "severity: error\nkind: nexus", "kind:", "one of aks, hybrid, arc-bridge, guide"),
         ("severity: error", "severity: error\nseverity: error", None, "stands twice"),
         ("remedies: []", "remedies: reboot", "remedies:", "must be a list"),
         ("remedies: []", "remedies: [Reboot It]", "remedies:", "lower-case words"),

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.events import Report
+from bot.events import Report, Selection
 from bot.jobs.progress import Progress
 from bot.jobs.teller import Answer
 from bot.policy.look import Refused, Why
@@ -46,6 +46,7 @@ from tests.slack.surfaces_incidents import INCIDENTS
 Surface = partial[Any]
 
 PRESSED = Pressed("request-1", CLUSTER)
+IN_NETWORK, ONE_CODE = replace(PRESSED, scope=Selection("network")), Selection(only="cluster-failed")
 SUBSCRIPTION = "3b1f2c84-6a5d-4e70-9c1b-8f2d4a6e7b90"
 ERROR = (
     "ERROR: (ReconcileVMSSAgentPoolFailed) Code=OperationNotAllowed Message=Operation could not be completed as it "
@@ -111,6 +112,14 @@ CHECK: dict[str, Surface] = {
     ),
     "found-two-causes": partial(blocks.answer, answer(two_causes()), PRESSED, LIBRARY),
     "clear": partial(blocks.answer, answer(diagnoses.clear()), PRESSED, library()),
+    "clear-with-problems-without-a-check": partial(
+        blocks.answer, answer(diagnoses.clear()), PRESSED, diagnoses.wider_library()
+    ),
+    "clear-in-network": partial(blocks.answer, answer(diagnoses.clear_in_network()), IN_NETWORK, library()),
+    "clear-for-one-code": partial(
+        blocks.answer, answer(diagnoses.clear_for_one_code()), replace(PRESSED, scope=ONE_CODE), library()
+    ),
+    "open-in-network": partial(blocks.answer, answer(diagnoses.open_in_network()), IN_NETWORK, library()),
     "blind": partial(blocks.answer, answer(diagnoses.blind(), kube_calls=0), PRESSED, library()),
     "warned": partial(blocks.answer, answer(diagnoses.warned()), PRESSED, LIBRARY),
     "walked": partial(blocks.answer, answer(diagnoses.walked()), PRESSED, library()),
@@ -123,6 +132,8 @@ CHECK: dict[str, Surface] = {
         blocks.answer, answer(many(1, "Azure said: " + "Internal server error, try later. " * 60)), PRESSED, library()
     ),
     "all-checks": partial(blocks.checks, answer(diagnoses.found()), library()),
+    "all-checks-clear": partial(blocks.checks, answer(diagnoses.clear()), diagnoses.wider_library()),
+    "all-checks-in-network": partial(blocks.checks, answer(diagnoses.clear_in_network()), library()),
     "all-checks-blind": partial(blocks.checks, answer(diagnoses.blind()), library()),
     "failed": partial(
         blocks.failed, Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"), PRESSED
@@ -200,6 +211,7 @@ LATELY = (
         "r-1", "prod-weu", "FOUND", "A core quota is used up", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000001"
     ),
     RecentCheck("r-2", "dev-shared", "CLEAR", "", "U0APPROVER", "D0DIRECT", MOMENT),
+    RecentCheck("r-4", "prod-weu", "CLEAR", "", "U0APPROVER", "C0INCIDENTS", MOMENT, "1.000004", area="network"),
     RecentCheck("r-3", "prod-wue", "", "no cluster has that name", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000003"),
 )
 APPROVAL = OpenApproval(

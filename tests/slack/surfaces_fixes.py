@@ -14,6 +14,7 @@ from bot.approvals.proposal import Approval, End, Person, Proposal, Rules, Spot,
 from bot.audit.aside import SetAside, told_of
 from bot.audit.record import Actor, Entry, Record, What, seal
 from bot.policy.fixes import Freeze
+from bot.render.verdict import label, summary
 from bot.slack import fixes_lists, fixes_message, fixes_plan, replies, words_fixes, words_fixes_ended, words_fixes_lists
 from bot.slack.fixes_lists import AuditPage, AuditState
 from bot.slack.fixes_message import Shown
@@ -21,6 +22,7 @@ from bot.slack.fixes_pressed import PressedFix
 from bot.slack.home import OpenApproval
 from handlers.remedy.execution import Call, Execution, Note, Outcome, Phase
 from handlers.remedy.plan import Forbidden, Offer, Plan, Risk, Step, Verb, Verify
+from tests.bot import diagnoses
 
 Surface = partial[Any]
 
@@ -100,7 +102,7 @@ def ended(end: End, why: str = "", **more: Any) -> Shown:
 
 ASKED = Shown(proposal(), called=Called(("S0APPROVERS", "T0CONTOSO:U0APPROVER")), now=MOMENT)
 NOW = MOMENT + timedelta(seconds=80)
-VERDICT = "CLEAR, nothing wrong in 17 checks"
+VERDICT = f"{label(diagnoses.clear())[0]}, {summary(diagnoses.clear())}"
 ASK = "Look at apps in the portal (Activity log, request id 0f3c…). If it is well, nothing is left to do"
 
 STATES: dict[str, Shown] = {

@@ -48,6 +48,18 @@ async def test_a_mention_in_a_thread_is_answered_there(bot: Bot, control: Contro
     assert heads(control) == []
 
 
+async def test_a_clear_area_of_a_broken_cluster_is_not_green_and_the_whole_is_one_tap_away(
+    bot: Bot, control: Control
+) -> None:
+    await control.slash("requester", "incidents", "/aks", "check prod-weu network")
+    (head,) = await answered(control)
+    assert "CLEAR in network only" in seen(head)
+    assert "green" not in seen(head)
+    await control.until(lambda: any("Not looked at" in seen(one) for one in control.thread("incidents", head.ts)), 30)
+    await control.press("requester", head, "check_everything")
+    await control.until(lambda: any("FOUND" in seen(one) for one in control.messages("incidents")), 30)
+
+
 async def test_an_area_narrows_the_check_and_an_unknown_one_is_told(bot: Bot, control: Control) -> None:
     await control.slash("requester", "incidents", "/aks", "check prod-weu qota")
     (told,) = control.ephemerals("requester")

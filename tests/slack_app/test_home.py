@@ -76,6 +76,16 @@ async def test_a_check_from_the_page_is_answered_in_the_conversation_with_the_bo
     assert control.messages("incidents") == []
 
 
+async def test_a_check_of_one_area_is_listed_as_that(bot: Bot, control: Control, slack: SlackServer) -> None:
+    await control.slash("requester", "incidents", "/aks", "check prod-weu")
+    await answered(control)
+    await control.slash("requester", "incidents", "/aks", "check prod-weu network")
+    await control.until(lambda: len([one for one in control.messages("incidents") if is_answer(one)]) == 2, 30)
+    await _shown(control, slack, "in network only")
+    said = _home(control)
+    assert "FOUND" in said
+
+
 async def test_any_cluster_can_be_checked_from_the_page(bot: Bot, control: Control) -> None:
     view = await _opened(control)
     await control.select("requester", view, "home_pick", "staging-neu")

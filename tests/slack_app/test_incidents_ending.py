@@ -51,6 +51,21 @@ async def test_somebodys_check_again_closes_it_too_and_a_new_report_opens_it_in_
     assert {one.thread_ts for one in said_by_bot(control)} == {report.ts}
 
 
+async def test_a_check_of_one_area_closes_nothing_and_settles_nothing(
+    reads: Reads, control: Control, arm: ArmServer
+) -> None:
+    async with reads():
+        await confirmed(control)
+        hold(arm, "healthy-fleet")
+        answers = sum(map(is_answer, said_by_bot(control)))
+        for area in ("network", "compute"):
+            control.mention("requester", "incidents", f"check prod-weu {area}")
+            answers += 1
+            await control.until(lambda: sum(map(is_answer, said_by_bot(control))) >= answers, 60)  # noqa: B023
+        assert "Confirmed" in seen(cards(control)[0])
+        assert not any("is closed" in seen(one) for one in said_by_bot(control))
+
+
 async def test_azure_out_of_reach_is_not_over(reads: Reads, control: Control, arm: ArmServer) -> None:
     async with reads(spans=LOOKS):
         await confirmed(control)

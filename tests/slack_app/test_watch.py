@@ -56,7 +56,7 @@ async def test_whoever_waits_is_called_once_when_what_is_wrong_is_gone(
         await control.until(lambda: "watch_stop" not in buttons(head), 30)
         assert over.thread_ts == head.ts
         assert control.team.person("requester").id in str(over.blocks)
-        assert "Nothing is wrong there now" in seen(over)
+        assert "found nothing there now" in seen(over)
         hold(arm, SCENARIO)
         await control.slash("requester", "incidents", "/aks", "watch")
         await whispered(control, "Nobody here waits")

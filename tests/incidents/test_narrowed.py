@@ -1,0 +1,77 @@
+"""A check of one area or code says nothing of the rest, so incidents do not hear of it; nor of its failing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from bot.events import EVERYTHING, Report, Selection
+from bot.jobs.request import CheckRequest, Place
+from bot.jobs.teller import Answer
+from bot.slack.incident_keeper import IncidentKeeper
+from bot.slack.incident_teller import IncidentTeller
+from handlers.model import Diagnosis
+from handlers.problem import Problem
+from tests.bot import diagnoses
+from tests.jobs.people import Listener
+
+LATE = Problem("cannot check prod-weu", "Azure did not answer", "try again")
+
+
+class Keeper:
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    async def is_silenced(self, request: CheckRequest) -> bool:
+        return False
+
+    async def observed(self, team: str, diagnosis: Diagnosis) -> None:
+        self.heard.append(diagnosis.state.value)
+
+    async def not_observed(self, team: str, cluster: str) -> None:
+        self.heard.append(f"{cluster} not observed")
+
+
+def teller() -> tuple[IncidentTeller, Keeper]:
+    keeper = Keeper()
+    return IncidentTeller(cast("Any", Listener()), cast("IncidentKeeper", keeper)), keeper
+
+
+def asked_for(scope: Selection) -> CheckRequest:
+    return CheckRequest("r-1", "prod-weu", Place("T1", "C1", "U1"), scope)
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "heard"),
+    [
+        (diagnoses.clear(), ["clear"]),
+        (diagnoses.found(), ["found"]),
+        (diagnoses.clear_in_network(), []),
+        (diagnoses.clear_for_one_code(), []),
+        (diagnoses.warned(), []),
+    ],
+    ids=["whole", "whole-found", "area", "code", "code-found"],
+)
+async def test_incidents_hear_of_whole_checks_only(diagnosis: Diagnosis, heard: list[str]) -> None:
+    tells, keeper = teller()
+    await tells.done(asked_for(EVERYTHING), Answer(Report(diagnosis, 1.0, 1)))
+    assert keeper.heard == heard
+
+
+async def test_a_recording_is_not_how_it_is_now() -> None:
+    tells, keeper = teller()
+    report = Report(diagnoses.clear(), 1.0, 1)
+    await tells.done(asked_for(EVERYTHING), Answer(replace(report, recorded_at=diagnoses.TARGET.asked_at)))
+    assert keeper.heard == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "heard"), [(EVERYTHING, ["prod-weu not observed"] * 2), (Selection("network"), [])], ids=["whole", "area"]
+)
+async def test_only_a_whole_check_that_fails_leaves_an_incident_unseen(scope: Selection, heard: list[str]) -> None:
+    tells, keeper = teller()
+    await tells.failed(asked_for(scope), LATE)
+    await tells.gave_up(asked_for(scope), LATE)
+    assert keeper.heard == heard
