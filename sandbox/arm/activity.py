@@ -56,6 +56,7 @@ def _parse(text: str) -> tuple[datetime, datetime, Callable[[Body], bool]]:
     since: datetime | None = None
     until = datetime.max.replace(tzinfo=UTC)
     tests: list[Callable[[Body], bool]] = []
+    said: set[str] = set()
     for part in re.split(r"\s+and\s+", text) if text else ():
         term = _TERM.fullmatch(part.strip())
         if not term:
@@ -69,10 +70,15 @@ def _parse(text: str) -> tuple[datetime, datetime, Callable[[Body], bool]]:
                 until = moment
             else:
                 raise _refused(text)
-        elif name != "eventchannels":
-            if name not in _NARROWED or operator != "eq" or tests:
-                raise _refused(text)
+        elif name in said or operator != "eq" or (name in _NARROWED and said & _NARROWED.keys()):
+            raise _refused(text)
+        elif name in _NARROWED:
             tests.append(_narrowing(name, value.lower()))
+        elif name in _PICKED:
+            tests.append(_picking(name, value.lower()))
+        elif name != "eventchannels":
+            raise _refused(text)
+        said.add(name)
     if since is None:
         raise errors.bare(400, "BadRequest", "The query must specify the start time in the eventTimestamp filter.")
     return since, until, lambda event: all(test(event) for test in tests)
@@ -90,7 +96,7 @@ def _refused(text: str) -> Refusal:
         400,
         "BadRequest",
         f"The filter '{text}' is not supported. Supported are eventTimestamp with one of resourceGroupName, "
-        "resourceUri, resourceProvider or correlationId.",
+        "resourceUri, resourceProvider or correlationId, and beside it status, caller, levels and eventChannels.",
     )
 
 
@@ -102,6 +108,20 @@ _NARROWED: dict[str, Callable[[Body], str]] = {
     "resourceprovider": lambda event: str((event.get("resourceProviderName") or {}).get("value", "")),
     "correlationid": lambda event: str(event.get("correlationId", "")),
 }
+
+
+_PICKED: dict[str, Callable[[Body], str]] = {
+    "status": lambda event: str((event.get("status") or {}).get("value", "")),
+    "caller": lambda event: str(event.get("caller", "")),
+    "levels": lambda event: str(event.get("level", "")),
+}
+"""What may stand beside them: undocumented, and what the command line, PowerShell and the portal send."""
+
+
+def _picking(name: str, value: str) -> Callable[[Body], bool]:
+    """One of several, where the portal names several with commas."""
+    read, wanted = _PICKED[name], {one.strip() for one in value.split(",")}
+    return lambda event: read(event).lower() in wanted
 
 
 def _narrowing(name: str, value: str) -> Callable[[Body], bool]:

@@ -153,8 +153,9 @@ def _deny_assignments(world: World, call: Call) -> list[Body]:
 
 def _policy_extensions(world: World, call: Call) -> list[Body]:
     wanted = call.filter.lower()
-    if not wanted or wanted == "atscope()":
-        return _on_scope(world, call.place, above=True, below=not wanted)
+    if wanted in ("", "atscope()", "atscopeandbelow()"):
+        # The last is in no document; `az policy assignment list --disable-scope-strict-match` sends it.
+        return _on_scope(world, call.place, above=True, below=wanted != "atscope()")
     if wanted == "atexactscope()":
         return _on_scope(world, call.place, above=False, below=False)
     equal = _EQUALS.fullmatch(call.filter)

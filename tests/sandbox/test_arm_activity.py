@@ -59,6 +59,30 @@ async def test_one_more_filter_is_permitted(logged: World, reader: Caller, narro
     assert (reply.status, numbers(reply.body)) == (200, found)
 
 
+@pytest.mark.parametrize(
+    ("picked", "found"),
+    [
+        ("status eq 'Failed'", [4, 2, 1]),
+        ("status eq 'started'", [3]),
+        ("resourceGroupName eq 'rg-prod' and status eq 'Failed'", [2, 1]),
+        ("resourceGroupName eq 'rg-prod' and caller eq 'somebody@example.com' and status eq 'Failed'", [1]),
+        (f"resourceId eq '{CLUSTER}' and status eq 'Failed'", []),
+        ("correlationId eq '11111111-0000-4000-8000-000000000003' and status eq 'Started'", [3]),
+        ("levels eq 'Error'", [4, 2, 1]),
+        ("levels eq 'Critical,Error,Warning'", [4, 2, 1]),
+        ("eventChannels eq 'Admin, Operation' and levels eq 'Informational' and resourceProvider eq 'x.y'", []),
+    ],
+)
+async def test_a_status_a_caller_and_levels_may_stand_beside_it(
+    logged: World, reader: Caller, picked: str, found: list[int]
+) -> None:
+    """What `az monitor activity-log list --status … --caller …`, PowerShell and the portal send."""
+    logged.events[0]["caller"] = "somebody@example.com"
+    logged.events[2] |= {"status": {"value": "Started"}, "level": "Informational"}
+    reply = await reader.get(LOG, VERSION, dollar_filter=f"{since(60)} and {picked}")
+    assert (reply.status, numbers(reply.body)) == (200, found)
+
+
 async def test_an_end_bounds_the_time(logged: World, reader: Caller) -> None:
     until = (datetime.now(UTC) - timedelta(minutes=15)).strftime("%Y-%m-%dT%H:%M:%SZ")
     reply = await reader.get(LOG, VERSION, dollar_filter=f"{since(25)} and eventTimestamp le '{until}'")
@@ -68,8 +92,9 @@ async def test_an_end_bounds_the_time(logged: World, reader: Caller) -> None:
 @pytest.mark.parametrize(
     "refused",
     [
-        "status eq 'Failed'",
-        "caller eq 'me'",
+        "operationName eq 'x'",
+        "status ne 'Failed'",
+        "status eq 'Failed' and status eq 'Started'",
         "resourceGroupName eq 'a' and resourceProvider eq 'b'",
         "resourceGroupName ne 'a'",
         "startswith(resourceUri, '/x')",

@@ -103,6 +103,7 @@ async def test_another_filter_on_role_assignments_is_refused_as_arm_does(assigne
         (GROUP, "", ["mg", "sub", "group", "cluster"]),
         (GROUP, "atScope()", ["mg", "sub", "group"]),
         (GROUP, "atExactScope()", ["group"]),
+        (GROUP, "atScopeAndBelow()", ["mg", "sub", "group", "cluster"]),
         (CLUSTER, "atScope()", ["mg", "sub", "group", "cluster"]),
         (NODE_GROUP, "atScope()", ["mg", "sub"]),
         (
