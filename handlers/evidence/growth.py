@@ -37,9 +37,9 @@ async def growth(pools: AgentPools, sets: ScaleSets | Unavailable, instances: In
     gaps += instances.gaps if isinstance(instances, Instances) else ()
     wanted = []
     for pool in pools.pools:
-        if pool.stopped:
+        if pool.stopped or pool.state.lower() == "deleting":
             continue
-        if isinstance(sets, ScaleSets) and _lost_its_scale_set(pool, sets):
+        if isinstance(sets, ScaleSets) and not _is_being_made(pool) and _lost_its_scale_set(pool, sets):
             detail = f"no scale set of the node resource group is tagged as pool {pool.name}'s"
             gaps.append(Unavailable(f"the machines of pool {pool.name}", Why.ABSENT, detail))
             wanted.append(Wanted(pool, 0, surge_nodes(pool)))
@@ -54,8 +54,18 @@ async def growth(pools: AgentPools, sets: ScaleSets | Unavailable, instances: In
     )
 
 
+def _is_being_made(pool: AgentPool) -> bool:
+    """AKS takes the request, then makes the scale set: all of its nodes are still to come."""
+    return pool.state.lower() == "creating"
+
+
 def surge_nodes(pool: AgentPool) -> int:
-    """Nodes that an upgrade adds: a count, or a share of the pool rounded up; never more than the pool has."""
+    """Nodes that an upgrade adds: a count, or a share of the pool rounded up; never more than the pool has.
+
+    None for spot pools: AKS takes their nodes away and does not bring others first.
+    """
+    if pool.spot:
+        return 0
     asked = pool.max_surge or DEFAULT_SURGE
     number = asked.rstrip("%")
     if not number.isdigit():

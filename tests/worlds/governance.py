@@ -143,7 +143,7 @@ def _denial(ids: Ids, scope: str, name: str) -> Body:
             "denyAssignmentName": name,
             "scope": scope,
             "doNotApplyToChildScopes": False,
-            "permissions": [{"actions": ["*/write", "*/delete", "*/action"], "notActions": []}],
+            "permissions": [{"actions": ["*/write", "*/delete"], "notActions": []}],
             "principals": [{"id": "00000000-0000-0000-0000-000000000000", "type": "SystemDefined"}],
             "excludePrincipals": [{"id": guid("the AKS provider"), "type": "ServicePrincipal"}],
             "isSystemProtected": True,

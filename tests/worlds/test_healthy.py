@@ -17,8 +17,6 @@ EXPECTED_TO_FAIL = (
     r"subscription-not-registered on .*OperationsManagement",  # monitoring with the cluster's identity
     r"upgrade-half-done on .* is set to",  # a pool that waits its turn in the cluster's upgrade
     r"quota-exceeded is inconclusive: the cores of the mixed sizes",  # VirtualMachines pools that are autoscaled
-    r"is inconclusive: the machines of pool \w+: absent, no scale set",  # a pool that is being made or deleted
-    r"(subnet-full|quota-exceeded) on .*pool spot: \d+ surge",  # AKS has no surge nodes for spot pools
     r"is inconclusive: .*(only a part could be read|run-command does not ask)",  # seen through run-command
 )
 """Faults that are known and being mended. Nothing may be added that has no mending under way."""

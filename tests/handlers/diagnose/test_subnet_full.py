@@ -104,6 +104,26 @@ async def test_a_stopped_pool_and_a_pool_that_upgrades_without_surge_want_nothin
         assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
 
 
+async def test_a_pool_that_is_being_made_has_no_scale_set_yet_and_wants_all_of_its_nodes() -> None:
+    azure = flat("10.1.0.0/24", 0, machines=0, provisioningState="Creating")
+    azure.tag = "another-tag"
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+    azure.subnet("10.1.0.0/25", 0)
+    finding = await found("subnet-full", azure)
+    assert "pool apps: 3 missing + 1 surge × 31 (1 + 30 pods) = 124 addresses" in finding.because
+
+
+async def test_a_pool_that_is_being_deleted_wants_nothing() -> None:
+    azure = flat("10.1.0.0/25", 123, machines=0, provisioningState="Deleting")
+    azure.tag = "another-tag"
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+
+
+async def test_an_upgrade_brings_no_surge_nodes_for_a_spot_pool() -> None:
+    azure = flat("10.1.0.0/25", 3 * 31, scaleSetPriority="Spot", upgradeSettings={})
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+
+
 async def test_a_surge_in_percent_is_rounded_up() -> None:
     azure = flat("10.1.0.0/22", 1019 - 61, count=11, upgradeSettings={"maxSurge": "10%"})
     assert "pool apps: 2 surge × 31 (1 + 30 pods) = 62 addresses" in (await found("subnet-full", azure)).because
