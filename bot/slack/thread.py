@@ -64,6 +64,7 @@ class Thread:
         yield self._list(words.CONSEQUENCES, [self._effect(one) for one in effects])
         yield self._dark()
         yield self._ruled_out()
+        yield self._beyond()
 
     def _cause(self, finding: Finding, number: int) -> Iterator[Block]:
         runbook = self._library.get(finding.code)
@@ -183,16 +184,24 @@ class Thread:
         yield from self._open()
 
     def _ruled_out(self) -> list[Block]:
-        """Of an answer that found nothing: what was looked for, and what was not."""
-        if self._diagnosis.state is not State.CLEAR and not not_checked(self._diagnosis):
+        if self._diagnosis.state is not State.CLEAR:
             return []
-        names = [_name(check) for check in self._diagnosis.checks if check.outcome is Outcome.CLEAR]
-        rows = [(words.RULED_OUT, names), *beyond(scope_of(self._diagnosis, self._library))]
-        return rich_blocks([self._named_in_a_row(title, codes) for title, codes in rows if codes])
+        return self._row(
+            words.RULED_OUT, [_name(check) for check in self._diagnosis.checks if check.outcome is Outcome.CLEAR]
+        )
 
-    def _named_in_a_row(self, title: str, codes: Sequence[str]) -> Element:
-        said = self._line(f": {', '.join(codes)}", limits.RICH_TEXT // 2)
-        return rich_section(text(title, bold=True), text(f"{said}\n"))
+    def _beyond(self) -> Iterator[Block]:
+        """Of an answer that found nothing, what it says nothing about."""
+        if self._diagnosis.state is State.CLEAR or not_checked(self._diagnosis):
+            for title, names in beyond(scope_of(self._diagnosis, self._library)):
+                yield from self._row(title, names)
+
+    def _row(self, title: str, names: Sequence[str]) -> list[Block]:
+        if not names:
+            return []
+        return rich_blocks(
+            [self._title(title), rich_section(text(self._line(", ".join(names), limits.RICH_TEXT // 2)))]
+        )
 
     def _list(self, title: str, items: list[list[Element]]) -> list[Block]:
         if not items:

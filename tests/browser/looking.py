@@ -92,9 +92,9 @@ class Window:
         await expect(head).to_be_visible(timeout=60_000)
         return head
 
-    async def open_thread(self, head: Locator) -> Locator:
+    async def open_thread(self, head: Locator, says: str = "What to do") -> Locator:
         await head.locator("a.replies").click()
-        await expect(self.thread.get_by_text("What to do").first).to_be_visible(timeout=60_000)
+        await expect(self.thread.get_by_text(says).first).to_be_visible(timeout=60_000)
         return self.thread
 
     async def press(self, label: str, place: Locator) -> None:

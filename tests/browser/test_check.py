@@ -44,3 +44,24 @@ async def test_a_check_from_the_composer_to_the_last_button(bot: Bot, show: Show
         await expect(answers).to_have_count(before + 1, timeout=60_000)
         await window.scroll(thread)
         await window.look(f"{look}-again")
+
+
+@pytest.mark.parametrize("look", ["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("asked", "said", "named"),
+    [
+        ("staging-neu", "kinds of problem have no check", "No check for these yet"),
+        ("prod-weu network", "CLEAR in network only", "Not looked at"),
+    ],
+    ids=["whole", "in-network"],
+)
+async def test_a_clear_answer_says_what_it_is_clear_of(
+    bot: Bot, show: Show, look: str, asked: str, said: str, named: str
+) -> None:
+    name = asked.replace(" ", "-")
+    async with show(**LOOKS[look]) as window:
+        await window.type(f"/aks check {asked}")
+        head = await window.verdict(said)
+        await window.look(f"{look}-clear-{name}")
+        await window.scroll(await window.open_thread(head, named))
+        await window.look(f"{look}-clear-{name}-thread")

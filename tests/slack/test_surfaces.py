@@ -43,6 +43,7 @@ FEATURES = frozenset({PLAN_BLOCKS})
 NOT_FOR_PEOPLE = {voice.as_text}
 """Makes a message out of another one."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
+_CLOCK = re.compile(r"\b\d\d:\d\d(?= UTC)")
 _SPAN = re.compile(r"\b(\d+ (d|h|min) ?)+\b")
 _LINE = re.compile(r"(?<=\.md, line )\d+")
 """Moves whenever somebody adds to a runbook."""
@@ -146,4 +147,4 @@ def _assert_golden(name: str, shown: str) -> None:
 
 
 def _without_times(shown: str) -> str:
-    return _SPAN.sub("<span>", _MOMENT.sub("<moment>", shown))
+    return _SPAN.sub("<span>", _CLOCK.sub("<time>", _MOMENT.sub("<moment>", shown)))
