@@ -9,6 +9,7 @@ from typing import Any
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.linked import Linked, linked_of_cluster, linked_of_pool
 from handlers.evidence.namespaces import namespaces_of
 from handlers.evidence.wire import dig, need_number, need_text, number, text, texts, whole
 from handlers.model import Evidence, NotApplicable, Target
@@ -56,6 +57,8 @@ class ManagedCluster(Evidence):
     """The user-assigned identities that it is told to use, by id."""
     namespaces: tuple[tuple[str, str], ...] = ()
     """The resource providers that it needs, each with the feature that needs it."""
+    linked: tuple[Linked, ...] = ()
+    """What Azure asks on the side of whoever sends it again; its pools' come on top."""
 
     @property
     def subscription(self) -> str:
@@ -127,6 +130,7 @@ class AgentPool:
     error: ErrorDetail | None
     etag: str = ""
     node_image: str = ""
+    linked: tuple[Linked, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -194,6 +198,7 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         etag=_etag(body),
         own_identities=tuple(dig(body, "identity", "userAssignedIdentities") or ()),
         namespaces=namespaces_of(properties),
+        linked=linked_of_cluster(properties),
     )
 
 
@@ -252,6 +257,7 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         error=innermost(dig(properties, "status", "provisioningError")),
         etag=_etag(body),
         node_image=text(properties, "nodeImageVersion"),
+        linked=linked_of_pool(properties),
     )
 
 

@@ -11,7 +11,7 @@ from handlers.clients.answers import Listing
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.footprint import brought
+from handlers.evidence.footprint import brought, subnet_ids
 from handlers.evidence.gather import each, narrowing
 from handlers.evidence.wire import moment, need_rows, need_text, text, whole
 from handlers.model import Evidence, Unavailable, Why
@@ -180,8 +180,8 @@ async def policy_states(cluster: ManagedCluster, arm: ArmReader) -> PolicyStates
 @collector(reads=("Microsoft.Authorization/roleAssignments/read",))
 async def role_assignments(cluster: ManagedCluster, pools: AgentPools, arm: ArmReader) -> RoleAssignments:
     """the role assignments of the cluster's identities"""
-    subnets = {one.lower(): one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one}
-    places = [*subnets.values()] or [cluster.node_group_id]
+    places = [*subnet_ids(pools)] or [cluster.node_group_id]
+    places += [cluster.private_zone] if cluster.private_zone.startswith("/") else []
     asked = [(place, one) for place in places for one in cluster.identities]
     answers, gaps = await each(asked, lambda one: _roles(arm, *one))
     if not cluster.identities:
@@ -192,15 +192,16 @@ async def role_assignments(cluster: ManagedCluster, pools: AgentPools, arm: ArmR
         taken_at=min((answer.taken_at for answer in answers), default=cluster.taken_at),
         truncated=any(answer.truncated for answer in answers),
         gaps=gaps,
-        roles=tuple(
-            Role(
-                principal=text(item, "properties", "principalId"),
-                definition=text(item, "properties", "roleDefinitionId"),
-                scope=text(item, "properties", "scope"),
-            )
-            for answer in answers
-            for item in whole(answer.items)
-        ),
+        roles=tuple(dict.fromkeys(read_role(item) for answer in answers for item in whole(answer.items))),
+    )
+
+
+def read_role(body: Mapping[str, Any]) -> Role:
+    """A role assignment from its wire body."""
+    return Role(
+        principal=text(body, "properties", "principalId"),
+        definition=text(body, "properties", "roleDefinitionId"),
+        scope=text(body, "properties", "scope"),
     )
 
 

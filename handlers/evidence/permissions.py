@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,9 @@ from handlers.clients.writer_eyes import WriterEyes
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.gather import each
+from handlers.evidence.linked import Linked
 from handlers.evidence.wire import dig, need_rows, need_text, rows, text, texts, whole
-from handlers.model import Evidence
+from handlers.model import CannotSee, Evidence, Why
 from handlers.resource_id import same, within
 
 PERMISSIONS_API = "2022-04-01"
@@ -88,14 +89,19 @@ class WriterMay(Evidence):
     principal: str
     """Its object id; empty where its token does not say."""
     at: Mapping[str, tuple[Permission, ...]]
-    """By lower-case scope."""
+    """By lower-case scope, each with what is held above it."""
+    unseen: Mapping[str, Why] = field(default_factory=dict)
+    """Scopes that were asked in vain, and why."""
 
     def do(self, action: str, resource: str) -> bool | None:
         """Whether it may; None where its permissions were not seen."""
         above = [one for scope, held in self.at.items() if within(scope, resource) for one in held]
         if any(one.holds(action) for one in above):
             return True  # a role that is held above holds here
-        return None if self.gaps else False
+        near = max((one for one in (*self.at, *self.unseen) if within(one, resource)), key=len, default="")
+        # Our writer's role lets whoever holds it see what it may do: who may not even see that holds it nowhere near.
+        blind = not near or self.unseen.get(near, Why.DENIED) is not Why.DENIED
+        return None if blind else False
 
 
 @collector(reads=("Microsoft.Authorization/denyAssignments/read",))
@@ -131,12 +137,17 @@ def read_denial(body: Mapping[str, Any]) -> DenyAssignment:
 @collector(reads=("Microsoft.Authorization/permissions/read",))
 async def writer_may(cluster: ManagedCluster, pools: AgentPools, eyes: WriterEyes) -> WriterMay:
     """what the writer may do"""
-    subnets = [one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one]
-    places = [f"/subscriptions/{cluster.subscription}", cluster.id, cluster.node_group_id]
-    places += [*dict.fromkeys(subnets), *cluster.own_identities]
+    named = [*cluster.linked, *(one for pool in pools.pools for one in pool.linked)]
+    places = [f"/subscriptions/{cluster.subscription}", cluster.id, cluster.node_group_id, *cluster.own_identities]
+    places = [*dict.fromkeys([*places, *(probed_at(one) for one in named)])]
+    unseen: dict[str, Why] = {}
 
     async def of_one(place: str) -> tuple[str, Answer]:
-        return place, await eyes.get(f"{place}/providers/Microsoft.Authorization/permissions", PERMISSIONS_API)
+        try:
+            return place, await eyes.get(f"{place}/providers/Microsoft.Authorization/permissions", PERMISSIONS_API)
+        except CannotSee as error:
+            unseen[place.lower()] = error.unavailable.why
+            raise
 
     answers, gaps = await each(places, of_one)
     return WriterMay(
@@ -147,7 +158,14 @@ async def writer_may(cluster: ManagedCluster, pools: AgentPools, eyes: WriterEye
         at={
             place.lower(): tuple(map(_permission, whole(need_rows(answer.body, "value")))) for place, answer in answers
         },
+        unseen=unseen,
     )
+
+
+def probed_at(linked: Linked) -> str:
+    """Where to ask. A solution need not exist yet, so its resource group is asked."""
+    group, found, _ = linked.resource.partition("/providers/Microsoft.OperationsManagement/")
+    return group if found else linked.resource
 
 
 def _permission(body: Mapping[str, Any]) -> Permission:

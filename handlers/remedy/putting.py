@@ -7,25 +7,48 @@ from shlex import quote
 from typing import Any
 
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
+from handlers.evidence.governance import RoleAssignments
+from handlers.evidence.linked import JOIN, JOIN_ADDRESS, JOIN_BALANCER, JOIN_PREFIX, READ_DISK_KEY, READ_WORKSPACE
 from handlers.remedy.plan import Forbidden, Step, Verb
-from handlers.remedy.reasons import Act
+from handlers.remedy.reasons import Absent, Act
+from handlers.resource_id import last_name
 
 CLUSTER_WRITE = "Microsoft.ContainerService/managedClusters/write"
 POOL_WRITE = "Microsoft.ContainerService/managedClusters/agentPools/write"
-JOIN = "Microsoft.Network/virtualNetworks/subnets/join/action"
 ASSIGN = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action"
+ASKED_OF_A_POOL = (JOIN, ASSIGN)
+ASKED_OF_A_CLUSTER = (*ASKED_OF_A_POOL, JOIN_BALANCER, JOIN_ADDRESS, JOIN_PREFIX, READ_DISK_KEY, READ_WORKSPACE)
+"""The linked permissions that the writer's role has by default: joining and looking. What would hand it the keys of a
+workspace, or let it change a gateway, a solution or a placement group, is granted where somebody wants that."""
 
 
 def pool_acts(pool: AgentPool) -> tuple[Act, ...]:
     """Azure asks who sends a pool whether they may put machines into its subnets, also when that is nothing new."""
-    subnets = dict.fromkeys(one for one in (pool.subnet, pool.pod_subnet) if one)
-    return Act(POOL_WRITE, pool.id), *(Act(JOIN, one, linked=True) for one in subnets)
+    return Act(POOL_WRITE, pool.id), *(Act(one.action, one.resource, linked=True) for one in pool.linked)
 
 
 def cluster_acts(cluster: ManagedCluster, pools: AgentPools) -> tuple[Act, ...]:
-    subnets = dict.fromkeys(one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one)
-    joins = (Act(JOIN, one, linked=True) for one in subnets)
-    return Act(CLUSTER_WRITE, cluster.id), *joins, *(Act(ASSIGN, one, linked=True) for one in cluster.own_identities)
+    """The same for all that a cluster and its pools name."""
+    named = dict.fromkeys([*cluster.linked, *(one for pool in pools.pools for one in pool.linked)])
+    asked = (Act(one.action, one.resource, linked=True) for one in named)
+    return Act(CLUSTER_WRITE, cluster.id), *asked, *(Act(ASSIGN, one, linked=True) for one in cluster.own_identities)
+
+
+def zone_is_written(cluster: ManagedCluster, roles: RoleAssignments | Absent) -> Iterator[Forbidden]:
+    """AKS checks whether the cluster's own identity may write to a private DNS zone that people brought."""
+    zone = cluster.private_zone
+    if not zone.startswith("/") or not isinstance(roles, RoleAssignments) or not roles.complete:
+        return
+    if not any(role.covers(zone) for role in roles.roles):
+        what = f"no identity of the cluster has a role on the private DNS zone {last_name(zone)}: Azure refuses the PUT"
+        yield Forbidden(what, f"grant the cluster's identity Private DNS Zone Contributor on {zone}")
+
+
+def zone_doubts(cluster: ManagedCluster, roles: RoleAssignments | Absent) -> tuple[str, ...]:
+    """Where nobody could see whether it may."""
+    seen = isinstance(roles, RoleAssignments) and roles.complete
+    asked = cluster.private_zone.startswith("/") and not seen
+    return (f"could not see whether the cluster may write to {last_name(cluster.private_zone)}",) if asked else ()
 
 
 def put_pool(pool: AgentPool, cluster: ManagedCluster) -> Step:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.governance import Lock, Locks
+from handlers.evidence.linked import READ_KEYS
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import NotApplicable, Unavailable
 from handlers.remedy.plan import Forbidden
@@ -18,6 +19,7 @@ from handlers.resource_id import last_name, within
 
 Absent = Unavailable | NotApplicable
 AKS = "microsoft.containerservice/"
+HANDS_OUT_KEYS = frozenset({READ_KEYS.lower()})
 MOST_NAMED = 5
 """A phone shows about that many names."""
 _PAST_LOCKDOWN = (
@@ -73,7 +75,14 @@ def stands_in_the_way(
         for one in wanted:
             if may.do(one.action, one.resource) is False:
                 what = f"the writer may not do {one.action} on {last_name(one.resource)}"
-                yield Forbidden(what, f"grant {one.action} on {one.resource} to the writer's identity")
+                yield Forbidden(what, _how_to_grant(one))
+
+
+def _how_to_grant(act: Act) -> str:
+    if act.action.lower() not in HANDS_OUT_KEYS:
+        return f"grant {act.action} on {act.resource} to the writer's identity"
+    by_hand = "reconcile it by hand, or move Container insights to the cluster's managed identity"
+    return f"{by_hand}: to grant it would hand the writer the keys of {last_name(act.resource)}"
 
 
 def doubts(

@@ -7,15 +7,14 @@ from datetime import timedelta
 
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Nodes
-from handlers.evidence.governance import Locks
+from handlers.evidence.governance import Locks, RoleAssignments
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Verify
 from handlers.remedy.putting import (
-    ASSIGN,
+    ASKED_OF_A_CLUSTER,
     CLUSTER_WRITE,
-    JOIN,
     POOL_WRITE,
     cluster_acts,
     cluster_before,
@@ -25,6 +24,8 @@ from handlers.remedy.putting import (
     put_pool,
     risks,
     untagged,
+    zone_doubts,
+    zone_is_written,
 )
 from handlers.remedy.reasons import doubts, not_now, stands_in_the_way
 from handlers.remedy.rolling import as_they_are, could_roll
@@ -33,7 +34,7 @@ ETA, ETA_OF_POOL, LIMIT = timedelta(minutes=10), timedelta(minutes=5), timedelta
 """The control plane and its add-ons take five to ten minutes; Azure itself gives up after hours."""
 
 
-@remedy(codes=("cluster-failed", "cluster-failed-infra"), writes=(CLUSTER_WRITE, POOL_WRITE, JOIN, ASSIGN))
+@remedy(codes=("cluster-failed", "cluster-failed-infra"), writes=(CLUSTER_WRITE, POOL_WRITE, *ASKED_OF_A_CLUSTER))
 def reconcile_cluster(
     finding: Finding,
     cluster: ManagedCluster,
@@ -42,6 +43,7 @@ def reconcile_cluster(
     locks: Locks | Unavailable,
     denials: DenyAssignments | Unavailable,
     may: WriterMay | Unavailable,
+    roles: RoleAssignments | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """Send every failed node pool, then the cluster, to Azure again as they are."""
     if not cluster.failed:
@@ -57,6 +59,7 @@ def reconcile_cluster(
         yield Forbidden("not all node pools could be seen", "check again")
     yield from could_roll(pools.pools, nodes)
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
+    yield from zone_is_written(cluster, roles)
     eta = ETA + ETA_OF_POOL * len(failed)
     of_pools = {name: value for pool in pools.pools for name, value in pool_before(pool).items()}
     yield Plan(
@@ -72,7 +75,7 @@ def reconcile_cluster(
         could_go_wrong=(*risks(pools.pools), "the API server may be away for moments while its parts are renewed"),
         eta=eta,
         limit=max(LIMIT, 2 * eta),
-        warnings=doubts(acts, locks, denials, may),
+        warnings=(*doubts(acts, locks, denials, may), *zone_doubts(cluster, roles)),
     )
 
 

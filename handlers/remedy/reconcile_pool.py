@@ -12,7 +12,7 @@ from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Verify
-from handlers.remedy.putting import ASSIGN, JOIN, POOL_WRITE, pool_acts, pool_before, put_pool, risks, untagged
+from handlers.remedy.putting import ASKED_OF_A_POOL, POOL_WRITE, pool_acts, pool_before, put_pool, risks, untagged
 from handlers.remedy.reasons import doubts, not_now, stands_in_the_way
 from handlers.remedy.rolling import as_they_are, could_roll
 
@@ -20,7 +20,7 @@ ETA, LIMIT = timedelta(minutes=5), timedelta(hours=1)
 """A pool that only has to be compared with its scale set takes minutes; one that gets nodes, up to half an hour."""
 
 
-@remedy(codes=("nodepool-failed",), writes=(POOL_WRITE, JOIN, ASSIGN))
+@remedy(codes=("nodepool-failed",), writes=(POOL_WRITE, *ASKED_OF_A_POOL))
 def reconcile_pool(
     finding: Finding,
     cluster: ManagedCluster,

@@ -16,7 +16,7 @@ from typing import Any
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.budgets import Budget, Budgets
 from handlers.evidence.cluster import Nodes, Pods
-from handlers.evidence.governance import Locks
+from handlers.evidence.governance import Locks, RoleAssignments
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.evidence.permissions_inside import WriterMayInside
 from handlers.model import Finding, Unavailable
@@ -24,9 +24,8 @@ from handlers.remedy.declare import remedy
 from handlers.remedy.inside import doubts_inside, may_not_inside
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.putting import (
-    ASSIGN,
+    ASKED_OF_A_CLUSTER,
     CLUSTER_WRITE,
-    JOIN,
     POOL_WRITE,
     cluster_acts,
     cluster_before,
@@ -35,6 +34,7 @@ from handlers.remedy.putting import (
     put_cluster,
     put_pool,
     untagged,
+    zone_is_written,
 )
 from handlers.remedy.reasons import doubts, not_now, some, stands_in_the_way
 from handlers.remedy.reconcile_cluster import half_upgraded
@@ -50,7 +50,11 @@ ETA_EACH_NODE, ETA_AROUND = timedelta(minutes=7), timedelta(minutes=10)
 LONGEST = timedelta(hours=6)
 
 
-@remedy(codes=("pdb-blocks-drain",), writes=(CLUSTER_WRITE, POOL_WRITE, JOIN, ASSIGN), acts=(*ACTS, FINDING_LEFTOVERS))
+@remedy(
+    codes=("pdb-blocks-drain",),
+    writes=(CLUSTER_WRITE, POOL_WRITE, *ASKED_OF_A_CLUSTER),
+    acts=(*ACTS, FINDING_LEFTOVERS),
+)
 def relax_budget(
     finding: Finding,
     cluster: ManagedCluster,
@@ -62,6 +66,7 @@ def relax_budget(
     locks: Locks | Unavailable,
     denials: DenyAssignments | Unavailable,
     may: WriterMay | Unavailable,
+    roles: RoleAssignments | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """Relax the budget to one pod at a time, go on with what it stopped, and put the budget back."""
     budget = next((one for one in budgets.budgets if one.subject == finding.subject), None)
@@ -81,6 +86,7 @@ def relax_budget(
     if cluster.failed:
         yield from half_upgraded(cluster)
         yield from could_roll(others, nodes)
+        yield from zone_is_written(cluster, roles)
     yield from may_not_inside(ACTS, budget.namespace, inside)
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
     rolled = rolled_by(blocked, nodes)

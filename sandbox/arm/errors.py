@@ -61,6 +61,16 @@ def not_authorized(client: str, object_id: str, action: str, scope: str) -> Refu
     )
 
 
+def linked_not_authorized(client: str, object_id: str, action: str, scope: str, linked: str, resource: str) -> Refusal:
+    return gateway(
+        403,
+        "LinkedAuthorizationFailed",
+        f"The client '{client}' with object id '{object_id}' has permission to perform action '{action}' on scope "
+        f"'{scope}'; however, it does not have permission to perform action '{linked}' on the linked scope(s) "
+        f"'{resource}' or the linked scope(s) are invalid.",
+    )
+
+
 def denied_by_assignment(
     client: str, object_id: str, action: str, scope: str, *, name: str, assignment: str, at: str
 ) -> Refusal:

@@ -22,6 +22,7 @@ from sandbox.arm.guards import (
     check_node_group_unlocked,
     check_precondition,
 )
+from sandbox.arm.linked import check_linked, check_own_identity
 from sandbox.arm.lists import check_parent_exists
 from sandbox.arm.merging import etag_of, renew_etag, stored
 from sandbox.arm.operations import Operation, first_headers
@@ -55,6 +56,7 @@ def put(site: Site, call: Call) -> Answer:
     sent = call.json()
     if not isinstance(sent, dict):
         raise errors.invalid_content("the content is not a JSON object")
+    check_linked(site, call, sent)
     held = site.resource(place.path)
     if held is None and call.method == "PATCH":
         raise errors.resource_not_found(place.display, place.group)
@@ -63,6 +65,7 @@ def put(site: Site, call: Call) -> Answer:
     _check_location(place, held, sent)
     if place.kind.startswith("Microsoft.ContainerService/"):
         check_aks_change(place, held, sent)
+        check_own_identity(site, place, held, sent)
     rule = take_rule(site, call.method, place.path)
     if rule and rule.refuse:
         raise refused(site, call, rule)

@@ -77,6 +77,8 @@ class Azure:
         self.usages += [usage("standardDSv5Family", 40, 100), usage("standardESv5Family", 0, 10)]
         self.locks: list[Body] = []
         self.roles: list[Body] = []
+        self.zone_roles: list[Body] = []
+        """Those on a private DNS zone that people brought."""
         self.identity: Body = {"principalId": "0c"}
         self.closed: list[Body] = []
         """Where Standard_D4s_v5 may not be used."""
@@ -97,6 +99,8 @@ class Azure:
         self.denials: list[Body] = []
         """Deny assignments of the node resource group."""
         self.writer_may: Body = {"actions": ["*"], "notActions": []}
+        self.writer_may_at: dict[str, Body] = {}
+        """What the writer may do at a place where it is another thing than elsewhere."""
         self.api_service: Body = {
             "metadata": {"name": "kubernetes", "namespace": "default"},
             "spec": {"clusterIP": "10.0.0.1", "ports": [{"name": "https", "port": 443}]},
@@ -279,6 +283,9 @@ class Azure:
             f"{place}{hub}/permissions": rows([self.writer_may])
             for place in (above, CLUSTER, NODE_GROUP_ID, *self.subnets)
         }
+        found |= {f"{place}{hub}/permissions": rows([held]) for place, held in self.writer_may_at.items()}
+        zone = self.cluster.get("apiServerAccessProfile", {}).get("privateDNSZone", "")
+        found |= {f"{zone}{hub}/roleAssignments": rows(self.zone_roles)}
         found[f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines"] = rows(self.virtual_machines)
         found |= {f"{scale_set_id(name)}/virtualMachines": rows(self.machines[name]) for name in self.pools}
         found |= {subnet_id: resource(subnet_id, body) for subnet_id, body in self.subnets.items()}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handlers.evidence.permissions import EVERYONE, Permission, WriterMay, covers, read_denial
-from handlers.model import Unavailable, Why
+from handlers.model import Why
 
 NOW = datetime(2026, 11, 18, 3, 7, tzinfo=UTC)
 SUB = "/subscriptions/5a1c0000-0000-4000-8000-000000000001"
@@ -19,10 +19,12 @@ ME, OTHER = "0a000000-0000-4000-8000-000000000001", "0b000000-0000-4000-8000-000
 WORDS = st.lists(st.sampled_from(["Microsoft.Compute", "virtualMachines", "read", "write", "a+b"]), min_size=1)
 
 
-def may(*, gaps: tuple[Unavailable, ...] = (), **at: tuple[Permission, ...]) -> WriterMay:
+def may(*, unseen: Why | None = None, **at: tuple[Permission, ...]) -> WriterMay:
+    """What it holds at some scopes; `unseen`: why the group's own permissions were not seen."""
     places = {"sub": SUB.lower(), "group": GROUP.lower()}
     held = {places[name]: permissions for name, permissions in at.items()}
-    return WriterMay(source="GET permissions", taken_at=NOW, gaps=gaps, principal=ME, at=held)
+    missing = {GROUP.lower(): unseen} if unseen else {}
+    return WriterMay(source="GET permissions", taken_at=NOW, principal=ME, at=held, unseen=missing)
 
 
 @given(WORDS)
@@ -52,10 +54,21 @@ def test_what_is_held_above_holds_below_and_not_the_other_way_round() -> None:
     assert may(sub=(), group=everything).do("x/write", SUB) is False
 
 
-def test_what_was_not_seen_is_no_refusal() -> None:
-    gap = Unavailable("permissions", Why.DENIED, "403")
-    assert may(sub=(), gaps=(gap,)).do("x/write", GROUP) is None
-    assert may(sub=(Permission(("*",), ()),), gaps=(gap,)).do("x/write", GROUP) is True
+@pytest.mark.parametrize("why", [Why.TIMEOUT, Why.ABSENT, Why.THROTTLED, Why.FAILED])
+def test_what_was_not_seen_is_no_refusal(why: Why) -> None:
+    assert may(sub=(), unseen=why).do("x/write", GROUP) is None
+    assert may(sub=(Permission(("*",), ()),), unseen=why).do("x/write", GROUP) is True
+
+
+def test_who_may_not_even_see_its_permissions_at_a_place_has_none_there() -> None:
+    assert may(sub=(), unseen=Why.DENIED).do("x/write", GROUP) is False
+    assert may(sub=(Permission(("*",), ()),), unseen=Why.DENIED).do("x/write", GROUP) is True
+
+
+def test_a_subscription_that_may_not_be_looked_at_leaves_what_its_groups_tell() -> None:
+    """Permissions at a scope are listed with what is inherited: a writer scoped to groups is known there."""
+    scoped = WriterMay(source="", taken_at=NOW, principal=ME, at={GROUP.lower(): ()}, unseen={SUB.lower(): Why.DENIED})
+    assert scoped.do("x/write", f"{GROUP}/providers/M.C/a/b") is False
 
 
 def denial(principals: list[Any], excluded: list[Any] | None = None) -> Any:
