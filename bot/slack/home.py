@@ -185,12 +185,20 @@ def _recent(shown: Shown) -> list[Block]:
         return [title, section(words_home.NO_MEMORY)]
     if not shown.recent:
         return [title, section(words_home.NO_RECENT)]
-    rows = [_checked(one, shown.address) for one in shown.recent[:MOST_RECENT]]
-    return [
-        title,
-        *rich_blocks([bullets(rows)]),
-        *_more(words_home.more_recent, len(shown.recent) - MOST_RECENT),
-    ]
+    listed = _listed(shown.recent)
+    rows = [_checked(one, shown.address) for one in listed]
+    return [title, *rich_blocks([bullets(rows)]), *_more(words_home.more_recent, len(shown.recent) - len(listed))]
+
+
+def _listed(recent: Sequence[RecentCheck]) -> list[RecentCheck]:
+    """The latest; and where those looked at a part of a cluster only, the last verdict on the whole of it, too."""
+    listed = list(recent[:MOST_RECENT])
+    in_part = {one.cluster for one in listed} - {one.cluster for one in listed if one.of_the_whole}
+    for older in recent[MOST_RECENT:]:
+        if older.of_the_whole and older.cluster in in_part:
+            listed.append(older)
+            in_part.remove(older.cluster)
+    return listed
 
 
 def _checked(one: RecentCheck, address: str) -> list[Element]:

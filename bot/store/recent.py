@@ -36,6 +36,11 @@ class RecentCheck:
     """What the check was narrowed to: an area, or a code. Both empty: it was not."""
     code: str = ""
 
+    @property
+    def of_the_whole(self) -> bool:
+        """Whether it is a verdict on the cluster, not on a part of it."""
+        return bool(self.verdict) and not (self.area or self.code)
+
 
 class RecentChecks:
     """Every call may raise StoreAway."""

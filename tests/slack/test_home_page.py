@@ -144,3 +144,20 @@ def test_open_approvals_are_listed_and_without_any_it_is_said() -> None:
     said = text_of(_shown(approvals=[_approval(1)])["blocks"])
     assert "Reconcile pool 1" in said
     assert "No approvals are open." not in said
+
+
+def test_checks_of_a_part_do_not_push_the_verdict_on_the_whole_off_the_page() -> None:
+    in_part = [_recent(number, verdict="CLEAR", cause="", area="network") for number in range(home.MOST_RECENT + 5)]
+    older = [_recent(90), _recent(91, cluster="dev-shared"), _recent(92, cause="what it was before")]
+    said = text_of(_shown(recent=[*in_part, *older])["blocks"])
+    assert said.count("in network only") == home.MOST_RECENT
+    assert said.count("A core quota is used up") == 1
+    assert "what it was before" not in said
+    assert "7 older checks not shown." in said
+
+
+def test_a_whole_check_among_the_latest_is_enough() -> None:
+    latest = [_recent(0, verdict="CLEAR", cause=""), *(_recent(number, area="network") for number in range(1, 12))]
+    said = text_of(_shown(recent=[*latest, _recent(90, cause="what it was before")])["blocks"])
+    assert "what it was before" not in said
+    assert "3 older checks not shown." in said
