@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from datetime import timedelta
 
 from handlers.engine.declare import diagnostic
-from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
-from handlers.evidence.growth import surge_nodes
-from handlers.evidence.monitor import ActivityLog
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.monitor import ActivityLog, Event
+from handlers.evidence.upgrade_length import PoolLength, lengths, rolls, spoken
 from handlers.model import Clear, Finding, Judgement, Severity, Unavailable, Why
+from handlers.resource_id import same
 
 USUAL = timedelta(minutes=30)
-"""Create, update, scale, start and stop end well within this; the AKS operation timeouts are hours."""
-USUAL_BATCH = timedelta(minutes=15)
-"""One batch of an upgrade: a node joins, one is drained (AKS waits up to 30 minutes for a stubborn pod) and goes."""
+"""Create, update, scale, start and stop end well within this, as does the control plane's part of an upgrade."""
 
 
 @diagnostic(codes=("provisioning-in-progress",), area="cluster")
@@ -35,9 +33,10 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
             detail = f"{name} is {state}, and no start of that is in the activity log since {log.since:%Y-%m-%d}"
             yield Unavailable("when the operation began", Why.ABSENT, detail)
             continue
-        lasts, usual = cluster.taken_at - began.at, _usual(state, busy_pools)
+        turns = _turns(state, began, pools)
+        lasts, usual = cluster.taken_at - began.at, sum((turn.length for turn in turns), USUAL)
         if lasts <= usual:
-            yield Clear(f"{name} is {state} since {_spoken(lasts)}, usual is up to {_spoken(usual)}")
+            yield Clear(f"{name} is {state} since {spoken(lasts)}, usual is up to {spoken(usual)}")
             continue
         yield Finding(
             code="provisioning-in-progress",
@@ -46,7 +45,8 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
             affects=tuple(pool.id for pool in busy_pools),
             because=(
                 f"{name} is {state} since {began.at:%Y-%m-%d %H:%M} UTC",
-                f"that is {_spoken(lasts)}; usual is up to {_spoken(usual)}",
+                f"that is {spoken(lasts)}; usual is up to {spoken(usual)}",
+                *(turn.sum for turn in turns),
                 *(f"pool {pool.name} is {pool.state}" for pool in busy_pools if pool.id != subject),
                 f"it began with {began.operation} (correlation {began.correlation})",
             ),
@@ -55,8 +55,9 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
                 "name": name,
                 "state": state,
                 "since": f"{began.at:%Y-%m-%d %H:%M} UTC",
-                "lasts": _spoken(lasts),
-                "usual": _spoken(usual),
+                "lasts": spoken(lasts),
+                "usual": spoken(usual),
+                "turns": [turn.sum for turn in turns],
                 "operation": began.operation,
                 "correlation": began.correlation,
                 "pools": [pool.name for pool in busy_pools],
@@ -68,13 +69,8 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
         )
 
 
-def _usual(state: str, pools: list[AgentPool]) -> timedelta:
-    if not state.lower().startswith("upgrading"):
-        return USUAL
-    return USUAL + USUAL_BATCH * sum(math.ceil(pool.count / max(1, surge_nodes(pool))) for pool in pools)
-
-
-def _spoken(length: timedelta) -> str:
-    minutes = int(length.total_seconds() // 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
+def _turns(state: str, began: Event, pools: AgentPools) -> tuple[PoolLength, ...]:
+    """The pools whose nodes are replaced. A cluster's upgrade comes to each of them, whichever has its turn now."""
+    if not rolls(state) and not any(pool.busy and rolls(pool.state) for pool in pools.pools):
+        return ()
+    return lengths([pool for pool in pools.pools if same(pool.id, began.resource)] or pools.pools)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from handlers.clients.arm import ArmReader
@@ -11,6 +11,7 @@ from handlers.engine.declare import collector
 from handlers.evidence.errors import ErrorDetail, innermost
 from handlers.evidence.linked import Linked, linked_of_cluster, linked_of_pool
 from handlers.evidence.namespaces import namespaces_of
+from handlers.evidence.rolling import Rolling, read_rolling
 from handlers.evidence.wire import dig, need_number, need_text, number, text, texts, whole
 from handlers.model import Evidence, NotApplicable, Target
 
@@ -131,6 +132,7 @@ class AgentPool:
     etag: str = ""
     node_image: str = ""
     linked: tuple[Linked, ...] = ()
+    rolling: Rolling = field(default_factory=Rolling)
 
     @property
     def failed(self) -> bool:
@@ -258,6 +260,7 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         etag=_etag(body),
         node_image=text(properties, "nodeImageVersion"),
         linked=linked_of_pool(properties),
+        rolling=read_rolling(properties),
     )
 
 

@@ -67,11 +67,16 @@ def surge_nodes(pool: AgentPool) -> int:
     if pool.spot:
         return 0
     asked = pool.max_surge or DEFAULT_SURGE
+    return share_of(asked, pool.count) if asked.rstrip("%").isdigit() else min(1, pool.count)
+
+
+def share_of(asked: str, nodes: int) -> int:
+    """A count, or a share of so many nodes rounded up."""
     number = asked.rstrip("%")
     if not number.isdigit():
-        return min(1, pool.count)
-    surge = math.ceil(pool.count * int(number) / 100) if asked.endswith("%") else int(number)
-    return min(surge, pool.count)
+        return 0
+    found = math.ceil(nodes * int(number) / 100) if asked.endswith("%") else int(number)
+    return min(found, nodes)
 
 
 def _wanted(pool: AgentPool, instances: Instances | Unavailable) -> Wanted:

@@ -84,6 +84,10 @@ class Event:
         return self.status.lower() == "succeeded"
 
     @property
+    def ended(self) -> bool:
+        return self.status.lower() in ("failed", "succeeded", "canceled", "cancelled")
+
+    @property
     def started(self) -> bool:
         return self.status.lower() in ("started", "accepted")
 
@@ -148,7 +152,7 @@ class ActivityLog(Evidence):
         for event in self.events:
             if not event.writes or not same(event.resource, resource):
                 continue
-            if event.failed or event.succeeded:
+            if event.ended:
                 ended.add(event.request)
             elif event.started and event.request not in ended:
                 first = event if first is None or event.request == first.request else first

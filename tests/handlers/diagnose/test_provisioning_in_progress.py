@@ -1,11 +1,12 @@
 """Is an operation still running, and for longer than such operations take?"""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from handlers.model import Outcome
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, Azure, asked, event, found, pool_id
+from tests.handlers.diagnose.wire import CLUSTER, GROUP, Azure, Body, asked, event, found, pool_id
 
 
 def running(state: str, ago: timedelta, subject: str = CLUSTER) -> Azure:
@@ -34,11 +35,125 @@ async def test_the_twin_that_has_just_begun_is_clear() -> None:
     assert check.why == "one is Updating since 6 min, usual is up to 30 min"
 
 
-async def test_an_upgrade_is_given_time_for_each_of_its_nodes() -> None:
-    for minutes, outcome in ((74, Outcome.CLEAR), (76, Outcome.FOUND)):
-        azure = running("Upgrading", timedelta(minutes=minutes))
-        azure.pools["apps"]["provisioningState"] = "Upgrading"  # 30 + 3 nodes, one at a time, 15 minutes each
-        assert (await asked("provisioning-in-progress", azure)).outcome is outcome
+def upgrading(ago: timedelta, **settings: Any) -> Azure:
+    azure = running("Upgrading", ago)
+    azure.pools["apps"] |= {"provisioningState": "Upgrading", "upgradeSettings": {"maxSurge": "1", **settings}}
+    return azure
+
+
+async def outcome(azure: Azure) -> Outcome:
+    return (await asked("provisioning-in-progress", azure)).outcome
+
+
+@pytest.mark.parametrize(
+    ("settings", "usual"),
+    [
+        ({}, 30 + 3 * (10 + 30)),
+        ({"drainTimeoutInMinutes": 5}, 30 + 3 * (10 + 5)),
+        ({"drainTimeoutInMinutes": 120, "nodeSoakDurationInMinutes": 15}, 30 + 3 * (10 + 120 + 15)),
+        ({"maxSurge": "3"}, 30 + 1 * (10 + 30)),
+        ({"maxSurge": "50%"}, 30 + 2 * (10 + 30)),
+        ({"maxSurge": "0", "maxUnavailable": "2"}, 30 + 2 * (10 + 30)),
+        ({"undrainableNodeBehavior": "Cordon"}, 30 + 3 * (10 + 30)),
+    ],
+)
+async def test_an_upgrade_may_wait_for_pods_as_long_as_its_pool_is_set_to(settings: Body, usual: int) -> None:
+    assert await outcome(upgrading(timedelta(minutes=usual), **settings)) is Outcome.CLEAR
+    assert await outcome(upgrading(timedelta(minutes=usual + 1), **settings)) is Outcome.FOUND
+
+
+async def test_the_sum_is_shown() -> None:
+    azure = upgrading(
+        timedelta(hours=9), drainTimeoutInMinutes=45, nodeSoakDurationInMinutes=10, undrainableNodeBehavior="Cordon"
+    )
+    finding = await found("provisioning-in-progress", azure)
+    assert finding.because[1:3] == (
+        "that is 9 h 00 min; usual is up to 3 h 45 min",
+        (
+            "pool apps, 3 nodes, 1 at a time: 3 × (10 min for a node to come + 45 min drainTimeoutInMinutes + 10 min "
+            "nodeSoakDurationInMinutes) = 3 h 15 min; a node that cannot be drained is left behind (Cordon)"
+        ),
+    )
+    assert finding.facts["turns"] == [finding.because[2]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "usual"),
+    [
+        ({}, 30 + 10 + 3 * (30 + 15) + 60),
+        ({"drainBatchSize": "50%", "finalSoakDurationInMinutes": 600}, 30 + 10 + 2 * (30 + 15) + 600),
+        ({"drainBatchSize": "3", "batchSoakDurationInMinutes": 0, "drainTimeoutInMinutes": 60}, 30 + 10 + 60 + 60),
+    ],
+)
+async def test_a_blue_green_upgrade_soaks_after_every_batch_and_at_its_end(settings: Body, usual: int) -> None:
+    def azure(minutes: int) -> Azure:
+        made = upgrading(timedelta(minutes=minutes), drainTimeoutInMinutes=1440)
+        made.pools["apps"] |= {"upgradeStrategy": "BlueGreen", "upgradeSettingsBlueGreen": settings}
+        return made
+
+    assert await outcome(azure(usual)) is Outcome.CLEAR
+    assert "blue-green" in (await found("provisioning-in-progress", azure(usual + 1))).because[2]
+
+
+async def test_a_pool_that_waits_its_turn_in_the_clusters_upgrade_is_given_its_time() -> None:
+    """AKS upgrades one pool after the other; those before and behind it are Succeeded meanwhile."""
+    for minutes, expected in ((30 + 120 + 200, Outcome.CLEAR), (30 + 120 + 201, Outcome.FOUND)):
+        azure = upgrading(timedelta(minutes=minutes))
+        azure.pool("waits", count=5, orchestratorVersion="1.32", currentOrchestratorVersion="1.32.9")
+        assert await outcome(azure) is expected
+
+
+async def test_a_stopped_pool_has_no_turn() -> None:
+    azure = upgrading(timedelta(minutes=151))
+    azure.pool("asleep", count=5, powerState={"code": "Stopped"})
+    assert await outcome(azure) is Outcome.FOUND
+
+
+async def test_the_upgrade_of_one_pool_is_not_given_the_time_of_the_others() -> None:
+    for minutes, expected in ((150, Outcome.CLEAR), (151, Outcome.FOUND)):
+        azure = running("UpgradingNodeImageVersion", timedelta(minutes=minutes), pool_id("apps"))
+        azure.pool("other", count=50)
+        assert await outcome(azure) is expected
+
+
+async def test_an_upgrade_of_a_pool_that_keeps_the_cluster_updating_is_given_its_time() -> None:
+    for minutes, expected in ((150, Outcome.CLEAR), (151, Outcome.FOUND)):
+        azure = running("UpgradingNodeImageVersion", timedelta(minutes=minutes), pool_id("apps"))
+        azure.pool("other", count=50)
+        azure.cluster["provisioningState"] = "Updating"
+        assert await outcome(azure) is expected
+
+
+async def test_an_abort_is_not_offered_as_long_as_the_upgrade_is_within_its_time() -> None:
+    within = upgrading(timedelta(minutes=300), drainTimeoutInMinutes=120)
+    assert (await asked("provisioning-in-progress", within)).findings == ()
+
+
+async def test_a_wish_that_was_refused_yesterday_on_a_sound_pool_is_no_operation_that_runs() -> None:
+    azure = Azure()
+    azure.pool("apps", count=3)
+    refused = event(pool_id("apps"), "Failed", timedelta(hours=20), "{}", correlation="wish")
+    refused["subStatus"] = {"value": "BadRequest", "localizedValue": "Bad Request (HTTP Status Code: 400)"}
+    azure.events[GROUP] = [refused, event(pool_id("apps"), "Started", timedelta(hours=20), correlation="wish")]
+    check = await asked("provisioning-in-progress", azure)
+    assert (check.outcome, check.why) == (Outcome.CLEAR, "no operation is running")
+
+
+async def test_a_try_that_was_refused_is_not_when_the_running_operation_began() -> None:
+    azure = running("Updating", timedelta(minutes=5))
+    refused = event(CLUSTER, "Failed", timedelta(hours=2), "{}", correlation="wish")
+    refused["subStatus"] = {"value": "Conflict"}
+    azure.events[GROUP] += [refused, event(CLUSTER, "Started", timedelta(hours=2), correlation="wish")]
+    assert await outcome(azure) is Outcome.CLEAR
+
+
+async def test_an_operation_that_was_canceled_has_ended() -> None:
+    azure = running("Updating", timedelta(minutes=5))
+    azure.events[GROUP] += [
+        event(CLUSTER, "Canceled", timedelta(hours=5), correlation="old"),
+        event(CLUSTER, "Started", timedelta(hours=6), correlation="old"),
+    ]
+    assert await outcome(azure) is Outcome.CLEAR
 
 
 async def test_a_pool_on_its_own_is_found_while_the_cluster_is_succeeded() -> None:
