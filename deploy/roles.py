@@ -78,18 +78,22 @@ def azure_role(graph: Graph) -> dict[str, Any]:
 
 def cluster_role(graph: Graph) -> list[dict[str, Any]]:
     """A ClusterRole, and its binding to the bot's identity."""
-    sights = _sorted({sight for one in graph.wanted for sight in one.sees})
-    return _bound("aksbot-reader", _rules(sights), "<object-id-of-the-bots-identity>")
+    return _everywhere_and_in(
+        "aksbot-reader", {sight for one in graph.wanted for sight in one.sees}, "<object-id-of-the-bots-identity>"
+    )
 
 
 def writer_cluster_role() -> list[dict[str, Any]]:
     """What the remedies do inside: in every namespace, or (a probe pod) in one only."""
     acts = {act for one in Remedies.discover().all for act in one.acts}
-    everywhere = _sorted({act for act in acts if IN not in act})
-    bound = _bound("aksbot-writer", _rules(everywhere), "<object-id-of-the-writers-identity>")
+    return _everywhere_and_in("aksbot-writer", acts, "<object-id-of-the-writers-identity>")
+
+
+def _everywhere_and_in(name: str, acts: set[str], who: str) -> list[dict[str, Any]]:
+    bound = _bound(name, _rules(_sorted({act for act in acts if IN not in act})), who)
     for namespace in sorted({act.partition(IN)[2] for act in acts if IN in act}):
-        here = _sorted({act.partition(IN)[0] for act in acts if act.endswith(f"{IN}{namespace}")})
-        bound += _bound("aksbot-writer", _rules(here), "<object-id-of-the-writers-identity>", namespace)
+        of_it = _sorted({act.partition(IN)[0] for act in acts if act.endswith(f"{IN}{namespace}")})
+        bound += _bound(name, _rules(of_it), who, namespace)
     return bound
 
 
@@ -146,26 +150,33 @@ def _reads(graph: Graph) -> set[str]:
 
 
 def _rules(sights: list[str]) -> list[dict[str, Any]]:
-    by_group: dict[tuple[str, str], list[str]] = {}
+    by_group: dict[tuple[str, str, str], list[str]] = {}
     paths: dict[str, list[str]] = {}
     for sight in sights:
         verb, seen = sight.split(" ")
         if seen.startswith("/"):
             paths.setdefault(verb, []).append(seen)
             continue
-        resource, _, group = seen.partition(".")
-        by_group.setdefault((group, verb), []).append(resource)
+        kind, _, name = seen.partition(":")
+        resource, _, group = kind.partition(".")
+        by_group.setdefault((group, verb, name), []).append(resource)
     grouped = [
-        {"apiGroups": [group], "resources": resources, "verbs": [verb]}
-        for (group, verb), resources in sorted(by_group.items())
+        {
+            "apiGroups": [group],
+            "resources": resources,
+            **({"resourceNames": [name]} if name else {}),
+            "verbs": [verb],
+        }
+        for (group, verb, name), resources in sorted(by_group.items())
     ]
     return grouped + [{"nonResourceURLs": urls, "verbs": [verb]} for verb, urls in paths.items()]
 
 
 def _data_action(sight: str) -> str:
-    """`list leases.coordination.k8s.io` as Azure calls it. It knows `read`, `write` and `delete`, and no parts."""
-    verb, seen = sight.split(" ")
-    resource, _, group = seen.strip("/").partition(".")
+    """`list leases.coordination.k8s.io` as Azure calls it. It knows `read`, `write` and `delete`, and no parts, no
+    single objects and no namespaces: those are a matter of the scope that the role is assigned at."""
+    verb, seen = sight.partition(IN)[0].split(" ")
+    resource, _, group = seen.partition(":")[0].strip("/").partition(".")
     does = _AZURE_VERBS.get(verb, "read")
     return "/".join(filter(None, (_IN_CLUSTER, group, resource.removesuffix("/log"), does)))
 

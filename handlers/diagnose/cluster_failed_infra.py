@@ -13,11 +13,12 @@ from handlers.diagnose.subnet_full import subnet_full
 from handlers.diagnose.subscription_not_registered import subscription_not_registered
 from handlers.engine.declare import Diagnostic, diagnostic
 from handlers.engine.judge import judge
+from handlers.evidence.autoscaling import AutoscalerStatus, NodeClaims
 from handlers.evidence.azure import AgentPools, ManagedCluster, NetworkProfile
 from handlers.evidence.budgets import Budgets
 from handlers.evidence.cluster import Nodes, Pods
 from handlers.evidence.complaints import Complaint, Complaints
-from handlers.evidence.compute import ComputeUsages, VmSizes
+from handlers.evidence.compute import ComputeUsages, ScaleSets, VmSizes
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.governance import Locks
 from handlers.evidence.growth import Growth
@@ -56,6 +57,9 @@ def cluster_failed_infra(
     nodes: Nodes | Unavailable | NotApplicable,
     pods: Pods | Unavailable | NotApplicable,
     budgets: Budgets | Unavailable | NotApplicable,
+    sets: ScaleSets | Unavailable,
+    scaler: AutoscalerStatus | Unavailable | NotApplicable,
+    claims: NodeClaims | Unavailable | NotApplicable,
 ) -> Iterator[Judgement]:
     """The cluster failed with an internal error of Azure's, and nothing of its owners' stands in the way."""
     told = _internal(cluster, pools, complaints)
@@ -77,6 +81,9 @@ def cluster_failed_infra(
         Nodes: nodes,
         Pods: pods,
         Budgets: budgets,
+        ScaleSets: sets,
+        AutoscalerStatus: scaler,
+        NodeClaims: claims,
     }
     others = [*(_asked(name, cause, facts) for name, cause in CAUSES.items()), _zones(pools, sizes)]
     others.append(_policies(complaints))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
 from handlers.evidence.compute import Instance, Instances
+from handlers.evidence.extension_errors import ExtensionError, only_its_extension
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
 from handlers.resource_id import last_name
+
+MOST_NAMED = 5
+"""A phone shows about that many names."""
+NO_EXTENSION: Mapping[str, object] = {"extension": "", "exit_code": 0, "line": "", "known_as": "", "more": 0}
 
 
 @diagnostic(codes=("node-vm-failed",), area="nodes")
@@ -21,35 +26,63 @@ def node_vm_failed(
 ) -> Iterator[Finding | Clear]:
     """A virtual machine behind a node is Failed or unhealthy."""
     known = {node.machine.lower(): node for node in nodes.nodes} if isinstance(nodes, Nodes) else {}
+    alike: dict[tuple[str, tuple[str, str]], list[Instance]] = {}
     for machine in instances.machines:
-        node = known.get(machine.id.lower())
-        serves_here = bool(machine.pool or machine.scale_set or node)  # others' machines may stand in the group
-        if serves_here and (machine.failed or machine.unhealthy):
-            yield _failed(cluster, pools, machine, node)
+        serves_here = machine.serves or machine.id.lower() in known
+        if not serves_here or not (machine.failed or machine.unhealthy):
+            continue
+        error = only_its_extension(machine)
+        if error is None:
+            yield _failed(cluster, pools, [machine], known, None)
+        else:
+            alike.setdefault((machine.pool or machine.scale_set, error.same_as), []).append(machine)
+    named: set[str] = set()
+    for machines in sorted(alike.values(), key=len, reverse=True):
+        finding = _failed(cluster, pools, machines, known, only_its_extension(machines[0]), named)
+        named.add(finding.subject)
+        yield finding
     if instances.complete:
         yield Clear(f"{len(instances.machines)} virtual machines, none Failed")
 
 
-def _failed(cluster: ManagedCluster, pools: AgentPools, machine: Instance, node: Node | None) -> Finding:
+def _failed(
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    machines: Sequence[Instance],
+    known: Mapping[str, Node],
+    error: ExtensionError | None,
+    named: frozenset[str] | set[str] = frozenset(),
+) -> Finding:
+    """One machine, or all that failed with one error of one extension."""
+    machine = machines[0]
     pool = next((one for one in pools.pools if one.name.lower() == machine.pool.lower()), None)
-    serves = node is not None and node.is_ready
+    together = pool.id if pool else machine.scale_set
+    # A pool stands for one error; machines with another one are told by the first of them.
+    subject = together if len(machines) > 1 and together and together not in named else machine.id
+    theirs = [node for one in machines if (node := known.get(one.id.lower()))]
+    node = theirs[0] if theirs else None
+    serves = len(theirs) == len(machines) and all(one.is_ready for one in theirs)
+    rest = len(machines) - MOST_NAMED
     return Finding(
         code="node-vm-failed",
-        subject=machine.id,
+        subject=subject,
         severity=Severity.WARNING if serves else Severity.ERROR,
-        affects=(*([node.subject] if node else []), *([pool.id] if pool and pool.failed else [])),
+        affects=(*(one.subject for one in theirs), *([pool.id] if pool and pool.failed else [])),
         because=(
-            f"{machine.name} (pool {machine.pool or 'unknown'}) is {machine.state}, {machine.power or 'power unknown'}"
-            + (": its health probe fails" if machine.unhealthy else ""),
-            *(f"{error.target or 'the machine'}: {error}" for error in machine.errors[:2]),
-            *([f"node {node.name} is {'Ready' if serves else 'not Ready'}"] if node else []),
+            *(_says(one) for one in machines[:MOST_NAMED]),
+            *([f"and {rest} more with the same error"] if rest > 0 else []),
+            *([str(error)] if error else [f"{one.target or 'the machine'}: {one}" for one in machine.errors[:2]]),
+            *(f"node {one.name} is {'Ready' if one.is_ready else 'not Ready'}" for one in theirs[:MOST_NAMED]),
         ),
         facts={
             "machine": machine.name,
             "machine_id": machine.id,
+            "machines": [one.name for one in machines[:MOST_NAMED]],
             "instance_id": machine.instance_id,
             "scale_set": last_name(machine.scale_set) if machine.scale_set else "",
             "pool": machine.pool,
+            "pool_id": pool.id if pool else "",
+            "provisioned_for": machine.provisioned_for,
             "node": node.name if node else "",
             "latest_model": machine.latest_model,
             "unhealthy": not machine.failed,
@@ -60,5 +93,23 @@ def _failed(cluster: ManagedCluster, pools: AgentPools, machine: Instance, node:
             "group": cluster.group,
             "subscription": cluster.subscription,
             "node_group": cluster.node_group,
+            **(_extension(error, rest) if error else NO_EXTENSION),
         },
     )
+
+
+def _says(machine: Instance) -> str:
+    owner = f"pool {machine.pool}" if machine.pool else f"NodePool {machine.provisioned_for}"
+    owner = owner if machine.pool or machine.provisioned_for else "pool unknown"
+    state = f"{machine.name} ({owner}) is {machine.state}, {machine.power or 'power unknown'}"
+    return state + (": its health probe fails" if machine.unhealthy else "")
+
+
+def _extension(error: ExtensionError, rest: int) -> dict[str, object]:
+    return {
+        "extension": error.extension,
+        "exit_code": error.exit_code,
+        "line": error.line,
+        "known_as": error.known_as,
+        "more": max(0, rest),
+    }

@@ -56,7 +56,7 @@ def _failed(cluster: ManagedCluster, pool: AgentPool, ledger: Ledger, complaints
         subject=pool.id,
         affects=(cluster.id,),
         because=(
-            f"pool {pool.name} ({pool.mode}, {pool.count} × {pool.vm_size or 'mixed sizes'}) is {pool.state}",
+            f"pool {pool.name} ({pool.mode}, {pool.nodes_by_size}) is {pool.state}",
             *([str(telling)] if telling else ["Azure keeps no error text for it"]),
             *ledger.lines(),
         ),

@@ -111,14 +111,19 @@ class Ledger:
             return self._absent(5, "quota, capacity", usages)
         if isinstance(sizes, Unavailable):
             return self._absent(5, "quota, capacity", sizes)
-        size = sizes.of(self._pool.vm_size)
-        if size is None:
-            said = f"{self._pool.vm_size or 'its size'} is not offered in {self._cluster.location}"
-            return self._add(5, "quota, capacity", Seen.BAD if self._pool.vm_size else Seen.UNSEEN, said)
-        names = ("lowPriorityCores",) if self._pool.spot else (size.family, "cores")
-        rows = [row for row in (usages.row(name) for name in names) if row]
-        full = [row for row in rows if row.free < size.cores]
-        closed = size.closed_to(self._pool.zones)
+        known = [size for one in self._pool.sizes if (size := sizes.of(one.size))]
+        if not known or len(known) < len(self._pool.sizes):
+            strange = [one.size for one in self._pool.sizes if one.size and sizes.of(one.size) is None]
+            said = f"{', '.join(strange) or 'its size'} is not offered in {self._cluster.location}"
+            return self._add(5, "quota, capacity", Seen.BAD if strange else Seen.UNSEEN, said)
+        full: list[Usage] = []
+        rows: list[Usage] = []
+        for size in known:
+            for name in ("lowPriorityCores",) if self._pool.spot else (size.family, "cores"):
+                row = usages.row(name)
+                rows += [row] if row and row not in rows else []
+                full += [row] if row and row.free < size.cores and row not in full else []
+        closed = [why for size in known for why in size.closed_to(self._pool.zones)]
         said = "; ".join([*(_room(row) for row in full or rows), *closed])
         return self._add(5, "quota, capacity", Seen.BAD if full or closed else Seen.OK, said)
 

@@ -4,40 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from handlers.diagnose.quota_demand import (
+    REGIONAL,
+    SPOT,
+    Demand,
+    of_backed_off,
+    of_claim,
+    of_pool,
+    of_refused_machines,
+    pool_of,
+    quotas_of,
+    speaks_of_quota,
+)
 from handlers.engine.declare import diagnostic
+from handlers.evidence.autoscaling import AutoscalerStatus, NodeClaims
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaint, Complaints
-from handlers.evidence.compute import ComputeUsages, Usage, VmSize, VmSizes
-from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.compute import ComputeUsages, ScaleSets, Usage, VmSizes
 from handlers.evidence.growth import Growth, Wanted
-from handlers.model import Clear, Finding, Judgement, Unavailable, Why
-
-REGIONAL, SPOT = "cores", "lowPriorityCores"
-_STATED_NEED = re.compile(r"(?:Additional Required:|requested quota|quota requested)\s*(?P<cores>\d+)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """Cores that a pool wants and was refused, or could not get."""
-
-    pool: AgentPool
-    size: VmSize
-    nodes: int
-    surges: bool
-    stated: int
-    told: tuple[Complaint, ...]
-
-    @property
-    def cores(self) -> int:
-        return max(self.nodes * self.size.cores, self.stated)
-
-    def __str__(self) -> str:
-        counted = self.nodes * self.size.cores
-        each = f"{self.nodes} × {self.size.name}, {self.size.cores} cores each"
-        told = f"Azure was asked for that many; {counted} for {each}" if self.stated > counted else each
-        return f"pool {self.pool.name} wants {self.cores} cores ({told})"
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 
 @diagnostic(codes=("quota-exceeded",), area="compute")
@@ -48,43 +34,102 @@ def quota_exceeded(
     sizes: VmSizes,
     growth: Growth,
     complaints: Complaints,
+    sets: ScaleSets | Unavailable,
+    scaler: AutoscalerStatus | NotApplicable | Unavailable,
+    claims: NodeClaims | NotApplicable | Unavailable,
 ) -> Iterator[Judgement]:
-    """A core quota (family, regional or spot) has no room for the nodes that a pool wants."""
+    """A core quota (family, regional or spot) has no room for the nodes that somebody wants."""
     wanting = [one for one in growth.pools if _wants_cores(cluster, one, complaints)]
-    if not wanting:
+    found: list[Demand | Unavailable] = []
+    for one in wanting:
+        found += of_pool(cluster, one, sizes, _refusals(cluster, one, complaints))
+    found += _of_autoscaler(pools, sizes, sets, scaler, {one.pool.id for one in wanting})
+    found += _of_provisioning(cluster, sizes, complaints, claims)
+    demands = [one for one in found if isinstance(one, Demand)]
+    yield from (one for one in found if isinstance(one, Unavailable))
+    yield from _unseen(pools, usages, sizes, scaler, claims)
+    if not demands:
         blind = next(iter(growth.gaps), None) or complaints.blind_spot()
-        until = f"the day until {complaints.until}"
-        yield blind or Clear(f"no node pool lacks nodes, and none was refused cores in {until}")
-    demands = []
-    for wanted in wanting:
-        size = sizes.of(wanted.pool.vm_size)
-        if size is None:
-            name = wanted.pool.vm_size or f"the mixed sizes of pool {wanted.pool.name}"
-            yield Unavailable(f"the cores of {name}", Why.ABSENT, f"not among the sizes of {cluster.location}")
-        else:
-            demands.append(_demand(cluster, wanted, size, complaints))
+        yield blind or Clear(_nobody_waits(pools, complaints))
     yield from _compare(cluster, pools, usages, sizes, demands, complaints)
 
 
+def _nobody_waits(pools: AgentPools, complaints: Complaints) -> str:
+    reserved = [f"pool {one.name} is in {one.reserved}" for one in pools.pools if one.reserved]
+    until = f"the day until {complaints.until}"
+    return "; ".join([f"no node pool lacks nodes, and none was refused cores in {until}", *reserved])
+
+
 def _wants_cores(cluster: ManagedCluster, wanted: Wanted, complaints: Complaints) -> bool:
-    pool, told = wanted.pool, _refusals(cluster, wanted.pool, complaints)
+    pool, told = wanted.pool, _refusals(cluster, wanted, complaints)
+    if pool.reserved and not told:  # its cores are counted already; what goes beyond the reservation Azure refuses
+        return False
     if pool.failed or (wanted.missing and not pool.busy):
         return bool(told) or complaints.claimable(pool.id, speaks_of_quota)
     return any(one in told for one in complaints.recent(speaks_of_quota))
 
 
-def _refusals(cluster: ManagedCluster, pool: AgentPool, complaints: Complaints) -> tuple[Complaint, ...]:
+def _refusals(cluster: ManagedCluster, wanted: Wanted, complaints: Complaints) -> tuple[Complaint, ...]:
     """What Azure said about quota: of the pool, or of the cluster where that names the pool."""
     of_cluster = complaints.speaking_of(speaks_of_quota, cluster.id)
-    named = tuple(one for one in of_cluster if re.search(rf"\b{re.escape(pool.name)}\b", one.error.message))
-    return complaints.speaking_of(speaks_of_quota, pool.id) or named
+    named = tuple(one for one in of_cluster if re.search(rf"\b{re.escape(wanted.pool.name)}\b", one.error.message))
+    return complaints.speaking_of(speaks_of_quota, wanted.pool.id) or named
 
 
-def _demand(cluster: ManagedCluster, wanted: Wanted, size: VmSize, complaints: Complaints) -> Demand:
-    told = _refusals(cluster, wanted.pool, complaints)
-    stated = [int(found["cores"]) for one in told if (found := _STATED_NEED.search(one.error.message))]
-    nodes = wanted.missing or wanted.surge
-    return Demand(wanted.pool, size, nodes, not wanted.missing, max(stated, default=0), told)
+def _of_autoscaler(
+    pools: AgentPools,
+    sizes: VmSizes,
+    sets: ScaleSets | Unavailable,
+    scaler: AutoscalerStatus | NotApplicable | Unavailable,
+    known: set[str],
+) -> Iterator[Demand | Unavailable]:
+    """Node groups that are backed off, beside the pools that want cores anyway."""
+    for one in scaler.backed_off if isinstance(scaler, AutoscalerStatus) else ():
+        pool = pool_of(one.group, pools.pools, sets)
+        if pool and pool.autoscaled and not pool.reserved and pool.id not in known:
+            demand = of_backed_off(one, pool, sizes)
+            yield from [demand] if demand else []
+
+
+def _of_provisioning(
+    cluster: ManagedCluster,
+    sizes: VmSizes,
+    complaints: Complaints,
+    claims: NodeClaims | NotApplicable | Unavailable,
+) -> Iterator[Demand]:
+    waiting = claims.waiting if isinstance(claims, NodeClaims) else ()
+    found = [demand for one in waiting if (demand := of_claim(cluster, one, sizes))]
+    yield from found or of_refused_machines(cluster, complaints, sizes)
+
+
+def _unseen(
+    pools: AgentPools,
+    usages: ComputeUsages,
+    sizes: VmSizes,
+    scaler: AutoscalerStatus | NotApplicable | Unavailable,
+    claims: NodeClaims | NotApplicable | Unavailable,
+) -> Iterator[Unavailable]:
+    """What the autoscalers would have said. Where every autoscaled pool may grow to its limit, nothing hangs on it."""
+    if not _all_may_grow(pools, usages, sizes):
+        if isinstance(scaler, Unavailable):
+            yield scaler
+        elif isinstance(scaler, AutoscalerStatus):
+            yield from scaler.gaps
+    if isinstance(claims, Unavailable):
+        yield claims
+
+
+def _all_may_grow(pools: AgentPools, usages: ComputeUsages, sizes: VmSizes) -> bool:
+    wanted: dict[str, int] = {}
+    for pool in pools.pools:
+        for one in pool.sizes if pool.autoscaled and not pool.reserved else ():
+            size, more = sizes.of(one.size), max(0, one.most - one.wanted)
+            if size is None or not one.most:
+                return False
+            for name in quotas_of(size, spot=pool.spot):
+                wanted[name] = wanted.get(name, 0) + more * size.cores
+    rows = {name: usages.row(name) for name in wanted}
+    return all(row is not None and wanted[name] <= row.free for name, row in rows.items())
 
 
 def _compare(
@@ -97,8 +142,7 @@ def _compare(
 ) -> Iterator[Judgement]:
     by_row: dict[str, list[Demand]] = {}
     for demand in demands:
-        names = (SPOT,) if demand.pool.spot else (demand.size.family, REGIONAL)
-        for name in names:
+        for name in demand.quotas:
             by_row.setdefault(name, []).append(demand)
     for name, wanted in by_row.items():
         usage, cores = usages.row(name), sum(demand.cores for demand in wanted)
@@ -121,15 +165,18 @@ def _exceeded(
     complaints: Complaints,
 ) -> Finding:
     told = [one for demand in wanted for one in demand.told]
-    harmed = [*(demand.pool.id for demand in wanted), cluster.id]
+    of_pools = list({demand.pool.id: demand.pool for demand in wanted if demand.pool}.values())
+    harmed = dict.fromkeys([*(demand.about for demand in wanted), cluster.id])
     return Finding(
         code="quota-exceeded",
         subject=usages.id_of(usage),
+        severity=Severity.ERROR if any(demand.waits for demand in wanted) else Severity.WARNING,
         affects=tuple(one for one in harmed if complaints.claimable(one, speaks_of_quota)),
         because=(
             f"{usage.title or usage.name} in {usages.location}: {usage.used} of {usage.limit} used, {usage.free} free",
             *(str(demand) for demand in wanted),
             f"{usage.used} + {cores} = {usage.used + cores} > {usage.limit}: {cores - usage.free} cores short",
+            *dict.fromkeys(said for demand in wanted for said in demand.says),
             *(str(one) for one in told[:1]),
         ),
         facts={
@@ -142,31 +189,37 @@ def _exceeded(
             "needed": cores,
             "short": cores - usage.free,
             "new_limit": usage.used + cores,
-            "pools": [demand.pool.name for demand in wanted],
-            "pool_ids": [demand.pool.id for demand in wanted],
-            "surging": [demand.pool.name for demand in wanted if demand.surges and demand.pool.may_lose_nodes],
+            "pools": [pool.name for pool in of_pools],
+            "pool_ids": [pool.id for pool in of_pools],
+            "wanted_by": [demand.who for demand in wanted if demand.pool is None],
+            "retried": any(demand.says for demand in wanted),
+            "surging": [demand.pool.name for demand in wanted if _surges(demand) and demand.pool],
             "spot": usage.name == SPOT,
-            "holders": list(_holders(pools, sizes, usage, {demand.pool.id for demand in wanted})),
+            "holders": list(_holders(pools, sizes, usage, {pool.id for pool in of_pools})),
             "cluster": cluster.name,
             "group": cluster.group,
         },
     )
 
 
+def _surges(demand: Demand) -> bool:
+    return demand.surges and demand.pool is not None and demand.pool.may_lose_nodes
+
+
 def _holders(pools: AgentPools, sizes: VmSizes, usage: Usage, but: set[str]) -> Iterator[dict[str, object]]:
     """Other user pools of this cluster that hold cores of the same quota: what could be given back."""
     for pool in pools.pools:
-        size = sizes.of(pool.vm_size)
-        if size is None or pool.id in but or pool.mode.lower() == "system" or not pool.count or pool.stopped:
+        if pool.id in but or pool.mode.lower() == "system" or not pool.count or pool.stopped or pool.reserved:
             continue
-        rows = (SPOT,) if pool.spot else (size.family.lower(), REGIONAL)
-        if usage.name.lower() in (row.lower() for row in rows):
-            yield {"pool": pool.name, "nodes": pool.count, "cores": pool.count * size.cores}
+        held = _held(pool, sizes, usage)
+        if held:
+            yield {"pool": pool.name, "nodes": pool.count, "cores": held}
 
 
-def speaks_of_quota(error: ErrorDetail) -> bool:
-    """QuotaExceeded, ErrCode_InsufficientVCPUQuota, or OperationNotAllowed that speaks of a core quota."""
-    code, message = error.code.lower(), error.message.lower()
-    if code in ("quotaexceeded", "errcode_insufficientvcpuquota", "insufficientvcpuquota"):
-        return True
-    return "quota" in message and any(word in message for word in ("core", "vcpu", "exceed"))
+def _held(pool: AgentPool, sizes: VmSizes, usage: Usage) -> int:
+    cores = 0
+    for one in pool.sizes:
+        size = sizes.of(one.size)
+        rows = (SPOT,) if pool.spot else (size.family, REGIONAL) if size else ()
+        cores += one.wanted * size.cores if size and usage.name.lower() in (row.lower() for row in rows) else 0
+    return cores

@@ -70,8 +70,8 @@ class Diagnostic:
 def collector(
     *, reads: tuple[str, ...], sees: tuple[str, ...] = (), deadline_s: float = DEADLINE_S
 ) -> Callable[[Callable[..., Awaitable[Evidence | NotApplicable]]], Collector]:
-    """Declare a collector. `reads` are the Azure actions it needs, `sees` the Kubernetes verbs ("list pods"):
-    roles are made from them, and a 403 names them.
+    """Declare a collector. `reads` are the Azure actions it needs, `sees` the Kubernetes verbs ("list pods",
+    "get configmaps:one-of-this-name in kube-system"): roles are made from them, and a 403 names them.
 
     Its docstring is what people call the fact ("node pools") when it could not be seen.
     """

@@ -11,9 +11,11 @@ from handlers.engine.declare import collector
 from handlers.evidence.errors import ErrorDetail, innermost
 from handlers.evidence.linked import Linked, linked_of_cluster, linked_of_pool
 from handlers.evidence.namespaces import namespaces_of
+from handlers.evidence.pool_sizes import SizedNodes, sized_nodes
 from handlers.evidence.rolling import Rolling, read_rolling
-from handlers.evidence.wire import dig, need_number, need_text, number, text, texts, whole
+from handlers.evidence.wire import dig, need_text, number, text, texts, whole
 from handlers.model import Evidence, NotApplicable, Target
+from handlers.resource_id import last_name
 
 MANAGED_CLUSTER = "Microsoft.ContainerService/managedClusters"
 SETTLED = frozenset({"succeeded", "failed", "canceled"})
@@ -129,10 +131,14 @@ class AgentPool:
     parks_nodes: bool
     """Scaling down switches its machines off instead of deleting them."""
     error: ErrorDetail | None
+    sizes: tuple[SizedNodes, ...]
+    """Its nodes by VM size: one row for a scale set, one or more for a pool of type VirtualMachines."""
     etag: str = ""
     node_image: str = ""
     linked: tuple[Linked, ...] = ()
     rolling: Rolling = field(default_factory=Rolling)
+    reserved: str = ""
+    """Where its machines' cores were paid for before: a capacity reservation, or dedicated hosts."""
 
     @property
     def failed(self) -> bool:
@@ -141,6 +147,11 @@ class AgentPool:
     @property
     def busy(self) -> bool:
         return still_runs(self.state)
+
+    @property
+    def nodes_by_size(self) -> str:
+        """`3 × Standard_D4s_v5`, with a plus where its machines have several sizes."""
+        return " + ".join(str(one) for one in self.sizes) or f"{self.count} nodes"
 
     @property
     def stopped(self) -> bool:
@@ -229,16 +240,14 @@ async def agent_pools(target: Target, arm: ArmReader) -> AgentPools | NotApplica
 
 
 def read_pool(body: Mapping[str, Any]) -> AgentPool:
-    """A node pool from its wire body. Pools of virtual machines have no count or size of their own."""
+    """A node pool from its wire body. Pools of type VirtualMachines have no count or size of their own."""
     properties = dig(body, "properties")
-    machines = dig(properties, "virtualMachinesProfile", "scale", "manual")
-    by_hand = [row for row in machines if isinstance(row, Mapping)] if isinstance(machines, list) else []
-    of_machines = text(properties, "type") == "VirtualMachines"
+    sizes = sized_nodes(properties)
     return AgentPool(
         id=need_text(body, "id"),
         name=need_text(body, "name"),
-        count=sum(number(row, "count") for row in by_hand) if of_machines else _count(properties),
-        vm_size=text(properties, "vmSize") or next((text(row, "size") for row in by_hand), ""),
+        count=sum(one.wanted for one in sizes),
+        vm_size=next((one.size for one in sizes), ""),
         type=text(properties, "type"),
         mode=text(properties, "mode"),
         os=text(properties, "osType"),
@@ -253,28 +262,31 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         pod_subnet=text(properties, "podSubnetID"),
         zones=texts(properties, "availabilityZones"),
         spot=text(properties, "scaleSetPriority").lower() == "spot",
-        autoscaled=dig(properties, "enableAutoScaling") is True,
-        most_nodes=number(properties, "maxCount"),
+        autoscaled=dig(properties, "enableAutoScaling") is True or any(one.autoscaled for one in sizes),
+        most_nodes=sum(one.most for one in sizes),
         parks_nodes=text(properties, "scaleDownMode").lower() == "deallocate",
         error=innermost(dig(properties, "status", "provisioningError")),
+        sizes=sizes,
         etag=_etag(body),
         node_image=text(properties, "nodeImageVersion"),
         linked=linked_of_pool(properties),
         rolling=read_rolling(properties),
+        reserved=_reserved(properties),
     )
+
+
+def _reserved(properties: Any) -> str:
+    """The reservation, or the host, has used up the quota when it was made; a machine in it uses none."""
+    for key, what in (("capacityReservationGroupID", "capacity reservation group"), ("hostGroupID", "host group")):
+        if text(properties, key):
+            return f"{what} {last_name(text(properties, key))}"
+    return ""
 
 
 def _etag(body: Any) -> str:
     """AKS spells it both ways, and keeps a pool's among its properties."""
     places = ((body, "eTag"), (body, "etag"), (dig(body, "properties"), "eTag"), (dig(body, "properties"), "etag"))
     return next((found for where, name in places if (found := text(where, name))), "")
-
-
-def _count(properties: Any) -> int:
-    """A pool being created or of a newer kind may have no count yet; a scale set pool always does."""
-    if text(properties, "type") == "VirtualMachineScaleSets":
-        return need_number(properties, "count")
-    return number(properties, "count")
 
 
 def _identities(body: Any) -> tuple[str, ...]:

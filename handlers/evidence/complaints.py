@@ -14,6 +14,7 @@ from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.machine_refusals import refused_machines
 from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
 from handlers.model import Evidence, Unavailable, Why
 
@@ -44,7 +45,7 @@ class Complaint:
 
 @dataclass(frozen=True, kw_only=True)
 class Complaints(Evidence):
-    """All of them, by the id of the pool (or cluster) that they are about."""
+    """All of them, by the id of the pool, the cluster or the machine of node auto-provisioning that they are about."""
 
     all: tuple[Complaint, ...]
     told_since: datetime | None
@@ -102,6 +103,7 @@ async def complaints(
         found += _of(pool.id, pool.error, log)
         scale_set = sets.of(pool) if isinstance(sets, ScaleSets) else None
         found += _told(pool.id, _last_failure(node_log, scale_set.id)) if scale_set else ()
+    found += [Complaint(*one) for one in refused_machines(cluster, pools, node_log)]
     return Complaints(
         source=f"{cluster.source} and the activity logs",
         taken_at=cluster.taken_at,

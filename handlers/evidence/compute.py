@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,12 +13,13 @@ from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster, still_runs
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.gather import each, from_subscription
+from handlers.evidence.machine_views import Views, machine_views
+from handlers.evidence.pool_sizes import SCALE_SETS
 from handlers.evidence.wire import dig, need_number, need_text, number, rows, text, texts, whole
 from handlers.model import Evidence
 
 COMPUTE_API = "2024-11-01"
 SKUS_API = "2021-07-01"
-SCALE_SET_POOL = "virtualmachinescalesets"
 MOST_INSTANCES = 5000
 """AKS allows 5,000 nodes in a cluster; a scale set that lists more is cut, and says so."""
 
@@ -65,6 +66,16 @@ class Instance:
     latest_model: bool
     unhealthy: bool
     errors: tuple[ErrorDetail, ...]
+    extension_errors: tuple[ErrorDetail, ...] = ()
+    """Those of the errors that its extensions made."""
+    size: str = ""
+    provisioned_for: str = ""
+    """The NodePool of node auto-provisioning that it was made for: it belongs to no node pool of AKS."""
+
+    @property
+    def serves(self) -> bool:
+        """Whether it was made to be a node of the cluster. Others' machines may stand in the group."""
+        return bool(self.pool or self.scale_set or self.provisioned_for)
 
     @property
     def failed(self) -> bool:
@@ -180,37 +191,50 @@ async def scale_sets(cluster: ManagedCluster, arm: ArmReader) -> ScaleSets:
 
 
 @collector(
-    reads=("Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read", "Microsoft.Compute/virtualMachines/read"),
+    reads=(
+        "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read",
+        "Microsoft.Compute/virtualMachines/read",
+        "Microsoft.Compute/virtualMachines/instanceView/read",
+    ),
     deadline_s=12,
 )
 async def instances(cluster: ManagedCluster, pools: AgentPools, sets: ScaleSets, arm: ArmReader) -> Instances:
     """the virtual machines"""
+    lone = cluster.makes_own_nodes or any(pool.type.lower() != SCALE_SETS for pool in pools.pools)
+    places: list[ScaleSet | ManagedCluster] = [*sets.sets, *([cluster] if lone else [])]
 
-    async def of_one(place: ScaleSet | str) -> tuple[list[Instance], Listing]:
-        if isinstance(place, str):  # machines of a group cannot be listed with their views
-            listing = await arm.list(place, COMPUTE_API, most=MOST_INSTANCES)
-            return [read_instance(item, None) for item in whole(listing.items)], listing
+    async def of_one(place: ScaleSet | ManagedCluster) -> tuple[list[Instance], Listing, Views]:
+        if isinstance(place, ManagedCluster):
+            return await _lone(place, arm)
         path, views = f"{place.id}/virtualMachines", {"$expand": "instanceView"}
         listing = await arm.list(path, COMPUTE_API, params=views, most=MOST_INSTANCES)
-        return [read_instance(item, place) for item in whole(listing.items)], listing
+        return [read_instance(item, place) for item in whole(listing.items)], listing, Views()
 
-    places: list[ScaleSet | str] = [*sets.sets]
-    if cluster.makes_own_nodes or any(pool.type.lower() != SCALE_SET_POOL for pool in pools.pools):
-        places.append(f"{cluster.node_group_id}/providers/Microsoft.Compute/virtualMachines")
     found, gaps = await each(places, of_one)
     return Instances(
-        source=", ".join(listing.source for _, listing in found),
-        taken_at=min((listing.taken_at for _, listing in found), default=cluster.taken_at),
-        truncated=pools.truncated or any(listing.truncated for _, listing in found),
-        gaps=gaps,
-        machines=tuple(machine for machines, _ in found for machine in machines),
-        lone_listed=len(places) > len(sets.sets),
+        source=", ".join(listing.source for _, listing, _ in found),
+        taken_at=min((listing.taken_at for _, listing, _ in found), default=cluster.taken_at),
+        truncated=pools.truncated or any(listing.truncated for _, listing, _ in found),
+        gaps=(*gaps, *(gap for _, _, views in found for gap in views.gaps)),
+        machines=tuple(machine for machines, _, _ in found for machine in machines),
+        lone_listed=lone,
     )
 
 
-def read_instance(body: Mapping[str, Any], scale_set: ScaleSet | None) -> Instance:
+async def _lone(cluster: ManagedCluster, arm: ArmReader) -> tuple[list[Instance], Listing, Views]:
+    """Machines outside of scale sets: a group's list does not hold their views, so those are asked for apart."""
+    path = f"{cluster.node_group_id}/providers/Microsoft.Compute/virtualMachines"
+    listing = await arm.list(path, COMPUTE_API, most=MOST_INSTANCES)
+    bodies = whole(listing.items)
+    ours = [body for body in bodies if read_instance(body, None).serves]
+    views = await machine_views(arm, cluster.subscription, ours, COMPUTE_API, most=MOST_INSTANCES)
+    seen = [read_instance(body, None, views.of(need_text(body, "id"))) for body in bodies]
+    return seen, listing, views
+
+
+def read_instance(body: Mapping[str, Any], scale_set: ScaleSet | None, view: Any = None) -> Instance:
     """One machine, of a scale set or on its own, with the errors that its view holds."""
-    view = dig(body, "properties", "instanceView")
+    view = view or dig(body, "properties", "instanceView")
     power = [code for code in _codes(view) if code.lower().startswith("powerstate/")]
     return Instance(
         id=need_text(body, "id"),
@@ -224,12 +248,27 @@ def read_instance(body: Mapping[str, Any], scale_set: ScaleSet | None) -> Instan
         latest_model=dig(body, "properties", "latestModelApplied") is not False,
         unhealthy=text(view, "vmHealth", "status", "code").lower() == "healthstate/unhealthy",
         errors=_view_errors(view),
+        extension_errors=_extension_errors(view),
+        size=text(body, "sku", "name") or text(body, "properties", "hardwareProfile", "vmSize"),
+        provisioned_for="" if scale_set else _provisioned_for(body),
     )
 
 
+def _tags(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Tags compare in any case."""
+    return {key.lower(): value for key, value in (dig(body, "tags") or {}).items()}
+
+
+def _provisioned_for(body: Mapping[str, Any]) -> str:
+    """Karpenter tags what it makes; a tag's name may hold no slash, so `karpenter.sh/nodepool` has an underscore."""
+    tags = _tags(body)
+    made = text(tags, "karpenter.sh_nodepool")
+    return made or ("node auto-provisioning" if "karpenter.azure.com_cluster" in tags else "")
+
+
 def _pool_of(body: Mapping[str, Any]) -> str:
-    """Tags compare in any case. Machines of the old availability sets carry the second one."""
-    tags = {key.lower(): value for key, value in (dig(body, "tags") or {}).items()}
+    """Machines of the old availability sets carry the second one."""
+    tags = _tags(body)
     return text(tags, "aks-managed-poolname") or text(tags, "poolname")
 
 
@@ -291,13 +330,25 @@ def _codes(view: Any) -> list[str]:
 
 def _view_errors(view: Any) -> tuple[ErrorDetail, ...]:
     """Statuses of level Error: of the machine itself, then of its extensions."""
-    groups = [(text(view, "computerName"), rows(view, "statuses"))]
-    groups += [(text(extension, "name"), rows(extension, "statuses")) for extension in rows(view, "extensions")]
+    return (*_errors(text(view, "computerName"), view), *_of_extensions(view))
+
+
+def _extension_errors(view: Any) -> tuple[ErrorDetail, ...]:
+    """Of the machine's own statuses, VMExtensionProvisioningError and its like are an extension's too."""
+    own = _errors(text(view, "computerName"), view)
+    return (*(one for one in own if one.code.lower().startswith("vmextension")), *_of_extensions(view))
+
+
+def _of_extensions(view: Any) -> Iterator[ErrorDetail]:
+    for extension in rows(view, "extensions"):
+        yield from _errors(text(extension, "name"), extension)
+
+
+def _errors(where: str, holder: Any) -> tuple[ErrorDetail, ...]:
     return tuple(
         ErrorDetail(
             text(status, "code").rsplit("/", 1)[-1], text(status, "message") or text(status, "displayStatus"), where
         )
-        for where, statuses in groups
-        for status in statuses
+        for status in rows(holder, "statuses")
         if text(status, "level").lower() == "error" or "/failed" in text(status, "code").lower()
     )

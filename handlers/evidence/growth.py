@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPool, AgentPools
-from handlers.evidence.compute import SCALE_SET_POOL, Instances, ScaleSets
+from handlers.evidence.compute import Instance, Instances, ScaleSets
+from handlers.evidence.pool_sizes import SCALE_SETS
 from handlers.model import Evidence, Unavailable, Why
 
 DEFAULT_SURGE = "10%"
@@ -15,12 +17,28 @@ DEFAULT_SURGE = "10%"
 
 
 @dataclass(frozen=True, slots=True)
+class WantedOfSize:
+    """What a pool wants of one VM size."""
+
+    size: str
+    missing: int
+    surge: int
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """The nodes that one pool wants beyond those it has."""
 
     pool: AgentPool
-    missing: int
-    surge: int
+    by_size: tuple[WantedOfSize, ...]
+
+    @property
+    def missing(self) -> int:
+        return sum(one.missing for one in self.by_size)
+
+    @property
+    def surge(self) -> int:
+        return sum(one.surge for one in self.by_size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +60,10 @@ async def growth(pools: AgentPools, sets: ScaleSets | Unavailable, instances: In
         if isinstance(sets, ScaleSets) and not _is_being_made(pool) and _lost_its_scale_set(pool, sets):
             detail = f"no scale set of the node resource group is tagged as pool {pool.name}'s"
             gaps.append(Unavailable(f"the machines of pool {pool.name}", Why.ABSENT, detail))
-            wanted.append(Wanted(pool, 0, surge_nodes(pool)))
+            wanted.append(_wanted(pool, None))
         else:
-            wanted.append(_wanted(pool, instances))
+            seen = instances if isinstance(instances, Instances) and instances.complete else None
+            wanted.append(_wanted(pool, seen.of(pool) if seen else None))
     return Growth(
         source=pools.source,
         taken_at=pools.taken_at,
@@ -79,15 +98,34 @@ def share_of(asked: str, nodes: int) -> int:
     return min(found, nodes)
 
 
-def _wanted(pool: AgentPool, instances: Instances | Unavailable) -> Wanted:
-    """Surge nodes that stand already need no more room."""
-    if isinstance(instances, Unavailable) or not instances.complete:
-        return Wanted(pool, 0, surge_nodes(pool))
-    standing = len(instances.of(pool))
-    surplus = max(0, standing - pool.count)
-    return Wanted(pool, max(0, pool.count - standing), max(0, surge_nodes(pool) - surplus))
+def _wanted(pool: AgentPool, machines: tuple[Instance, ...] | None) -> Wanted:
+    """What is missing is not known where the machines were not seen."""
+    missing = _missing(pool, machines) if machines is not None else [0] * len(pool.sizes)
+    # Surge nodes that stand already need no more room.
+    surplus = max(0, len(machines or ()) - pool.count)
+    surge = max(0, surge_nodes(pool) - surplus)
+    # AKS does not say which size they will have: that of most nodes is the likeliest.
+    most = max(range(len(pool.sizes)), key=lambda at: pool.sizes[at].wanted, default=0)
+    return Wanted(
+        pool,
+        tuple(WantedOfSize(one.size, missing[at], surge if at == most else 0) for at, one in enumerate(pool.sizes)),
+    )
+
+
+def _missing(pool: AgentPool, machines: tuple[Instance, ...]) -> list[int]:
+    """By size; a machine whose size was not told may be any of them."""
+    if len(pool.sizes) == 1:
+        return [max(0, pool.count - len(machines))]
+    standing = Counter(one.size.lower() for one in machines)
+    untold = standing.pop("", 0)
+    missing = []
+    for one in pool.sizes:
+        lacks = max(0, one.wanted - standing[one.size.lower()])
+        missing.append(max(0, lacks - untold))
+        untold = max(0, untold - lacks)
+    return missing
 
 
 def _lost_its_scale_set(pool: AgentPool, sets: ScaleSets) -> bool:
     """A pool whose creation failed has none yet; for any other, not to find it is a gap, and not zero machines."""
-    return pool.type.lower() == SCALE_SET_POOL and sets.of(pool) is None and not pool.failed
+    return pool.type.lower() == SCALE_SETS and sets.of(pool) is None and not pool.failed

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from handlers.evidence.cluster import Nodes
 from handlers.evidence.compute import Instance
+from handlers.model import Finding
 from handlers.remedy.plan import Forbidden
 
 
@@ -19,3 +20,14 @@ def must_have_a_node(machine: Instance, node: str) -> Iterator[Forbidden]:
     if not node:
         what = f"nobody can tell which node {machine.name} is: whether it comes back could not be seen"
         yield Forbidden(what, "follow the steps")
+
+
+def extension_failed(finding: Finding) -> Forbidden:
+    """Sending the model again runs the same script on the same machine, and may restart it."""
+    facts = finding.facts
+    how = f" with exit status {facts['exit_code']}" if facts["exit_code"] else ""
+    cause = f"remove its cause (see {facts['known_as']})" if facts["known_as"] else "remove its cause"
+    return Forbidden(
+        f"extension {facts['extension']} failed{how}: giving the machine its model again does not mend that",
+        f"{cause}, then reconcile the pool",
+    )

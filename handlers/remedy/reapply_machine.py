@@ -13,7 +13,7 @@ from handlers.evidence.governance import Locks
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
-from handlers.remedy.machines import must_have_a_node, node_of
+from handlers.remedy.machines import extension_failed, must_have_a_node, node_of
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
 
@@ -33,6 +33,9 @@ def reapply_machine(
     may: WriterMay | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """Apply the machine's own settings once more (`az vm update` is refused on the images of AKS nodes)."""
+    if finding.facts.get("extension"):
+        yield extension_failed(finding)
+        return
     machine = instances.by_id.get(finding.subject.lower())
     if machine is None or not machine.failed:
         state = f"{machine.name} is {machine.state}" if machine else "the machine is not there any more"

@@ -9,11 +9,12 @@ from shlex import quote
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Nodes
 from handlers.evidence.compute import Instance, Instances
+from handlers.evidence.extension_errors import only_its_extension
 from handlers.evidence.governance import Locks
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
-from handlers.remedy.machines import must_have_a_node, node_of
+from handlers.remedy.machines import extension_failed, must_have_a_node, node_of
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
 from handlers.resource_id import last_name
@@ -35,6 +36,9 @@ def update_instances(
     may: WriterMay | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """Give the failed instances of the scale set its model again, one at a time; stop where a node stays away."""
+    if finding.facts.get("extension"):
+        yield extension_failed(finding)
+        return
     machine = instances.by_id.get(finding.subject.lower())
     if machine is None or not machine.failed:
         yield from _not_failed(machine)
@@ -43,7 +47,8 @@ def update_instances(
         yield _behind(machine, cluster)
         return
     siblings = [one for one in instances.machines if one.scale_set.lower() == machine.scale_set.lower()]
-    chosen = sorted((one for one in siblings if one.failed and one.latest_model), key=_in_order)
+    mendable = [one for one in siblings if one.failed and only_its_extension(one) is None]
+    chosen = sorted((one for one in mendable if one.latest_model), key=_in_order)
     names = {one.id: node_of(one, nodes) for one in chosen}
     acts = (Act(ACTION, machine.scale_set),)
     yield from not_now(cluster, pools)
@@ -51,7 +56,7 @@ def update_instances(
     for one in chosen:
         yield from must_have_a_node(one, names[one.id])
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
-    skipped = [one.name for one in siblings if one.failed and not one.latest_model]
+    skipped = [one.name for one in mendable if not one.latest_model]
     yield Plan(
         remedy="update-instances",
         title=f"Update {len(chosen)} failed instance{'s' if len(chosen) > 1 else ''} of pool {machine.pool}"[:60],

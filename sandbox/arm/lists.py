@@ -29,6 +29,8 @@ def list_resources(site: Site, call: Call) -> Answer:
         check_scope_exists(site.world, place)
         return site.page(call, scoped(site.world, call), paged=place.kind.startswith("Microsoft.Authorization"))
     check_parent_exists(site.world, place, "read")
+    if _of_statuses(call):
+        return site.page(call, [_status_only(body) for body in members(site.world, place)])
     answer = site.page(call, list(members(site.world, place)))
     if place.kind in _WITH_VIEW and call.query.get("$expand", "").lower() != "instanceview":
         answer.body["value"] = [without_instance_view(item) for item in answer.body["value"]]
@@ -36,6 +38,21 @@ def list_resources(site: Site, call: Call) -> Answer:
 
 
 _WITH_VIEW = {"Microsoft.Compute/virtualMachineScaleSets/virtualMachines", "Microsoft.Compute/virtualMachines"}
+
+
+def _of_statuses(call: Call) -> bool:
+    """`statusOnly=true` is a parameter of a subscription's list of machines; a group's has none like it."""
+    whole = call.place.kind == "Microsoft.Compute/virtualMachines" and not call.place.group
+    return whole and call.query.get("statusonly", "").lower() == "true"
+
+
+def _status_only(body: Body) -> Body:
+    """Who it is and how it is: no tags, no sizes, and of the view the statuses alone."""
+    properties = body["properties"]
+    view = {"statuses": properties.get("instanceView", {}).get("statuses", [])}
+    kept = {name: properties[name] for name in ("vmId", "provisioningState") if name in properties}
+    about: Body = {name: body[name] for name in ("name", "id", "type", "location") if name in body}
+    return about | {"properties": {**kept, "instanceView": view}}
 
 
 def members(world: World, place: Place) -> Iterator[Body]:

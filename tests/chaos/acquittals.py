@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from handlers.evidence.autoscaling import AutoscalerStatus, NodeClaims
 from handlers.evidence.azure import AgentPools
 from handlers.evidence.budgets import Budgets
 from handlers.evidence.cluster import NodeLeases, Nodes, Pods
@@ -34,7 +35,7 @@ CLEAR_WITHOUT: Acquittals = {
     "cluster-failed-infra": (
         _LOGS
         | {ScaleSets, Instances, ComputeUsages, VmSizes, PoolSubnets, Locks, ProviderRegistrations}
-        | {Nodes, Pods, Budgets},
+        | {Nodes, Pods, Budgets, AutoscalerStatus, NodeClaims},
         "the cluster's own state says that it has not failed; the rest only tells whether something else is the cause",
     ),
     "nodepool-failed": (
@@ -72,6 +73,10 @@ CLEAR_WITHOUT: Acquittals = {
     "subscription-not-registered": (
         _LOGS | {ScaleSets},
         "every provider's own state says that it is registered; errors only tell whom a missing one has hit",
+    ),
+    "quota-exceeded": (
+        frozenset({AutoscalerStatus}),
+        "where every autoscaled pool may grow to its limit, no quota can have stopped the autoscaler",
     ),
     "subnet-full": (_LOGS, "the addresses are counted, and are enough; errors only tell whom a full subnet has hit"),
 }

@@ -44,15 +44,16 @@ def test_kubectl_has_the_command_and_its_options(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "file"),
+    ("found", "file", "times"),
     [
-        (NEVER, "azure/aksbot-reader.json"),
-        ("<object-id-of-the-bots-identity>", "kubernetes/reader.yaml"),
-        (NEVER, "kubernetes/base/service-account.yaml"),
-        ("registry.example.com/", "kubernetes/base/kustomization.yaml"),
+        (NEVER, "azure/aksbot-reader.json", 1),
+        ("<object-id-of-the-bots-identity>", "kubernetes/reader.yaml", 2),  # its ClusterRole and its Role
+        (NEVER, "kubernetes/base/service-account.yaml", 1),
+        ("registry.example.com/", "kubernetes/base/kustomization.yaml", 1),
     ],
 )
-def test_what_it_replaces_stands_in_the_file(found: str, file: str) -> None:
-    """Each exactly once, so that nothing else is changed."""
+def test_what_it_replaces_stands_in_the_file(found: str, file: str, times: int) -> None:
+    """As often as it should, so that nothing else is changed; once a line, because that is what `sed` replaces."""
+    lines = (ROOT / "deploy" / file).read_text(encoding="utf-8").splitlines()
+    assert [line.count(found) for line in lines if found in line] == [1] * times
     assert any(f"s/{found}/" in line or f"s#{found}#" in line for line in LINES if file in line)
-    assert (ROOT / "deploy" / file).read_text(encoding="utf-8").count(found) == 1

@@ -28,18 +28,23 @@ def test_the_roles_are_written_anew_with_every_new_fact() -> None:
 
 def granted(role: dict[str, Any]) -> set[str]:
     return {
-        f"{verb} {resource}{f'.{group}' if group else ''}"
+        f"{verb} {resource}{f'.{group}' if group else ''}{f':{name}' if name else ''}"
         for rule in role["rules"]
         for group in rule.get("apiGroups", [""])
         for resource in (*rule.get("resources", []), *rule.get("nonResourceURLs", []))
+        for name in rule.get("resourceNames", [""])
         for verb in rule["verbs"]
     }
 
 
 def test_the_cluster_role_is_what_the_collectors_declare() -> None:
-    role, binding = yaml.safe_load_all(roles.KUBERNETES.read_text(encoding="utf-8"))
-    assert granted(role) == {seen for collector in GRAPH.wanted for seen in collector.sees}
-    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    role, binding, of_system, bound = yaml.safe_load_all(roles.KUBERNETES.read_text(encoding="utf-8"))
+    seen = {sight for collector in GRAPH.wanted for sight in collector.sees}
+    assert granted(role) == {sight for sight in seen if IN not in sight}
+    assert {f"{sight}{IN}kube-system" for sight in granted(of_system)} == {sight for sight in seen if IN in sight}
+    assert (of_system["kind"], of_system["metadata"]["namespace"]) == ("Role", "kube-system")
+    for one, its_binding in ((role, binding), (of_system, bound)):
+        assert its_binding["roleRef"]["name"] == one["metadata"]["name"]
 
 
 def test_the_writers_roles_are_what_the_remedies_declare_and_a_probe_pod_is_made_in_one_namespace_only() -> None:

@@ -62,7 +62,9 @@ def budget(**facts: Any) -> dict[str, Any]:
 
 def machine(place: dict[str, str], **facts: Any) -> dict[str, Any]:
     named = {"machine": "vm-1", "node": "node-1", "computer": "vmss000003", "pool": "apps", "message": "disk"}
-    return PLACE | place | named | {"latest_model": True, "unhealthy": False} | facts
+    extension = {"extension": "", "exit_code": 0, "line": "", "known_as": "", "more": 0, "machines": ["vm-1"]}
+    owner = {"pool_id": POOL_ID, "provisioned_for": ""}
+    return PLACE | place | named | extension | owner | {"latest_model": True, "unhealthy": False} | facts
 
 
 def private(zone: str, **facts: Any) -> dict[str, Any]:
@@ -100,6 +102,13 @@ EVERY_STATE = [
         for place in (IN_A_SET, ALONE)
         for unhealthy in (True, False)
         for latest in (True, False)
+    ],
+    *[
+        ("node-vm-failed", machine(place, extension=extension, exit_code=50, known_as=known, provisioned_for=owner))
+        for place in (IN_A_SET, ALONE)
+        for extension in ("vmssCSE", "")
+        for known in ("cse-error", "")
+        for owner in ("default", "")
     ],
     *[("private-cluster-unreachable", private("system", zone_name=name, zone_group=name)) for name in ("z", "")],
     *[("kube-system-not-running", system_pod("Evicted", owned=owned)) for owned in (True, False)],

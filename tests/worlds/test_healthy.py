@@ -16,7 +16,6 @@ EXPECTED_TO_FAIL = (
     r"quota-exceeded on .*Azure was asked for that many",  # a refused wish of yesterday on a sound pool
     r"subscription-not-registered on .*OperationsManagement",  # monitoring with the cluster's identity
     r"upgrade-half-done on .* is set to",  # a pool that waits its turn in the cluster's upgrade
-    r"quota-exceeded is inconclusive: the cores of the mixed sizes",  # VirtualMachines pools that are autoscaled
     r"is inconclusive: .*(only a part could be read|run-command does not ask)",  # seen through run-command
 )
 """Faults that are known and being mended. Nothing may be added that has no mending under way."""

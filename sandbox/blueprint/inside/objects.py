@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from sandbox.blueprint.clock import Clock
 from sandbox.blueprint.inside.access import access_bodies
 from sandbox.blueprint.inside.apps import app_workloads, extra_workloads
+from sandbox.blueprint.inside.autoscaler import autoscaler_bodies
 from sandbox.blueprint.inside.crew import Crew
 from sandbox.blueprint.inside.jobs import job_bodies
 from sandbox.blueprint.inside.karpenter import karpenter_bodies
@@ -43,6 +44,7 @@ def object_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Bod
     yield from api_server_bodies(scene)
     yield from Nodes(scene).bodies()
     yield from karpenter_bodies(scene)
+    yield from autoscaler_bodies(scene)
     for work in workloads:
         yield from Crew(scene, seats, work).bodies()
     yield from job_bodies(scene, seats)

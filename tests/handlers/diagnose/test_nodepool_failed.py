@@ -161,3 +161,15 @@ async def test_a_log_that_was_cut_before_the_failure_is_no_proof_that_there_was_
     azure = failed()
     azure.events[NODE_GROUP] = [event(f"{NODE_GROUP_ID}/x", "Succeeded", timedelta(seconds=n)) for n in range(2001)]
     assert seen(await found("nodepool-failed", azure))[4] == "unseen"
+
+
+async def test_a_pool_of_virtual_machines_shows_its_sizes_and_what_is_missing_of_them() -> None:
+    azure = Azure()
+    limits = [{"size": "Standard_D4s_v5", "minCount": 2, "maxCount": 5}, {"size": "Standard_E4s_v5", "minCount": 1}]
+    running = ("Standard_D4s_v5", 3)
+    azure.pool_of_machines("mixed", {"autoscale": limits}, running, provisioningState="Failed")
+    azure.usages[3] = usage("standardESv5Family", 8, 10)
+    finding = await found("nodepool-failed", azure)
+    assert finding.because[0] == "pool mixed (User, 3 × Standard_D4s_v5 + 1 × Standard_E4s_v5) is Failed"
+    assert any("3 of 4 exist" in line for line in finding.because)
+    assert any("quota, capacity: standardESv5Family vCPUs 8/10" in line for line in finding.because)

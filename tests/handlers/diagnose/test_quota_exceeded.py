@@ -4,14 +4,17 @@ from datetime import timedelta
 
 import pytest
 
-from handlers.model import Outcome
+from handlers.model import Outcome, Severity
 from tests.handlers.diagnose.wire import (
     CLUSTER,
     GROUP,
     LOCATION,
     NODE_GROUP,
+    NODE_GROUP_ID,
     Azure,
+    Body,
     asked,
+    at,
     event,
     found,
     pool_id,
@@ -187,3 +190,249 @@ async def test_a_log_that_was_cut_within_the_last_day_cannot_rule_a_refusal_out(
     azure.pool("apps")
     azure.events[NODE_GROUP] = [event("/x", "Succeeded", timedelta(seconds=n)) for n in range(2001)]
     assert (await asked("quota-exceeded", azure)).outcome is Outcome.INCONCLUSIVE
+
+
+D4S, E4S = "Standard_D4s_v5", "Standard_E4s_v5"
+
+
+def mixed(**pool: object) -> Azure:
+    """A pool of virtual machines of two sizes: one E4s of three is missing, no D4s."""
+    azure = Azure()
+    limits = [{"size": D4S, "minCount": 1, "maxCount": 5}, {"size": E4S, "minCount": 3, "maxCount": 6}]
+    azure.pool_of_machines("mixed", {"autoscale": limits}, (D4S, 2), (E4S, 2), **pool)
+    azure.usages[3] = usage("standardESv5Family", 8, 10)
+    return azure
+
+
+async def test_a_pool_of_virtual_machines_wants_the_size_that_it_lacks() -> None:
+    finding = await found("quota-exceeded", mixed())
+    assert finding.subject.endswith("/usages/standardESv5Family")
+    assert "pool mixed wants 4 cores (1 × Standard_E4s_v5, 4 cores each)" in finding.because
+
+
+async def test_the_twin_that_runs_as_many_as_its_autoscaler_wants_is_clear() -> None:
+    azure = mixed()
+    limits = [{"size": D4S, "minCount": 1, "maxCount": 2}, {"size": E4S, "minCount": 2, "maxCount": 2}]
+    azure.pools["mixed"]["virtualMachinesProfile"] = {"scale": {"autoscale": limits}}
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_refused_machine_of_such_a_pool_is_its_complaint() -> None:
+    azure = Azure()
+    azure.pool_of_machines("mixed", {"manual": [{"size": D4S, "count": 2}]}, (D4S, 2))
+    azure.usages[2] = usage("standardDSv5Family", 100, 100)
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.CLEAR
+    azure.events[NODE_GROUP] = [refused_machine("aks-mixed-12345678-vms2")]
+    finding = await found("quota-exceeded", azure)
+    assert "pool mixed wants 8 cores" in finding.because[1]
+    assert finding.severity is Severity.WARNING
+
+
+def refused_machine(name: str, status: str = "Failed", minutes: int = 30) -> Body:
+    message = (
+        '{"error":{"code":"QuotaExceeded","message":"Operation could not be completed as it results in exceeding '
+        'approved standardDSv5Family Cores quota. Current Limit: 100, Current Usage: 100, Additional Required: 8"}}'
+    )
+    machine = f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines/{name}"
+    body = event(machine, status, timedelta(minutes=minutes), message if status == "Failed" else "")
+    return body | {"operationName": {"value": "Microsoft.Compute/virtualMachines/write"}}
+
+
+def auto_provisioned(*claims: Body, regional: int = 300) -> Azure:
+    """Node auto-provisioning, and as many of 300 cores of the region used."""
+    azure = Azure()
+    azure.pool("system", count=1)
+    azure.cluster["nodeProvisioningProfile"] = {"mode": "Auto"}
+    azure.usages[0] = usage("cores", regional, 300)
+    azure.claims = list(claims)
+    return azure
+
+
+def claim(reason: str = "", message: str = "", status: str = "Unknown", minutes: int = 20) -> Body:
+    condition = {"type": "Launched", "status": status, "reason": reason, "message": message}
+    created = at(timedelta(minutes=minutes))
+    metadata = {"name": "default-x7k2p", "labels": {"karpenter.sh/nodepool": "default"}, "creationTimestamp": created}
+    spec = {"resources": {"requests": {"cpu": "3650m"}}, "requirements": []}
+    return {"metadata": metadata, "spec": spec, "status": {"conditions": [condition]}}
+
+
+QUOTA = "regional on-demand vCPU quota limit for subscription has been reached"
+
+
+@pytest.mark.parametrize("status", ["False", "Unknown"])
+async def test_a_node_claim_that_waits_for_cores_is_found_with_its_own_words(status: str) -> None:
+    finding = await found("quota-exceeded", auto_provisioned(claim("RegionalQuotaReached", QUOTA, status)))
+    assert finding.subject.endswith("/usages/cores")
+    assert finding.because[1:] == (
+        "NodeClaim default-x7k2p wants 4 cores (its pods ask for 4)",
+        "300 + 4 = 304 > 300: 4 cores short",
+        f"NodeClaim default-x7k2p (NodePool default) was not launched: RegionalQuotaReached: {QUOTA}",
+    )
+    assert (finding.facts["pools"], finding.facts["wanted_by"]) == ([], ["NodeClaim default-x7k2p"])
+
+
+async def test_a_claim_names_the_size_whose_family_is_full() -> None:
+    message = f"subscription level on-demand vCPU quota for {D4S} has been reached"
+    azure = auto_provisioned(claim("SubscriptionQuotaReached", message), regional=100)
+    azure.usages[2] = usage("standardDSv5Family", 99, 100)
+    assert (await found("quota-exceeded", azure)).subject.endswith("/usages/standardDSv5Family")
+
+
+@pytest.mark.parametrize(
+    "waiting",
+    [
+        claim("ZonalAllocationFailure", "unable to allocate resources in the selected zone"),
+        claim(status="True"),
+        claim(minutes=1),
+    ],
+)
+async def test_a_claim_that_waits_for_something_else_is_no_finding(waiting: Body) -> None:
+    assert (await asked("quota-exceeded", auto_provisioned(waiting))).outcome is Outcome.CLEAR
+
+
+async def test_the_twin_with_cores_left_is_clear() -> None:
+    azure = auto_provisioned(claim("RegionalQuotaReached", QUOTA), regional=200)
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_claim_without_a_word_is_judged_by_the_arithmetic() -> None:
+    assert (await found("quota-exceeded", auto_provisioned(claim()))).facts["short"] == 4
+
+
+async def test_a_refused_machine_of_node_auto_provisioning_is_found_until_another_was_made() -> None:
+    azure = auto_provisioned()
+    azure.usages[2] = usage("standardDSv5Family", 100, 100)
+    azure.events[NODE_GROUP] = [refused_machine("aks-default-x7k2p")]
+    finding = await found("quota-exceeded", azure)
+    assert finding.because[1] == "machine aks-default-x7k2p wants 8 cores (Azure refused to make it)"
+    azure.events[NODE_GROUP].insert(0, refused_machine("aks-default-qqqqq", "Succeeded", minutes=20))
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_refused_machine_of_somebody_else_is_no_finding() -> None:
+    azure = auto_provisioned()
+    azure.usages[2] = usage("standardDSv5Family", 100, 100)
+    azure.events[NODE_GROUP] = [refused_machine("jumpbox")]
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.CLEAR
+
+
+async def test_without_the_claims_a_wait_for_cores_cannot_be_ruled_out() -> None:
+    azure = auto_provisioned()
+    azure.denied = {"/nodeclaims"}
+    check = await asked("quota-exceeded", azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "nodeclaims" in check.why
+
+
+BACKED_OFF = """\
+time: 2026-11-18 03:06:51.123456789 +0000 UTC
+autoscalerStatus: Running
+clusterWide:
+  health:
+    status: Healthy
+nodeGroups:
+- name: aks-apps-12345678-vmss
+  health:
+    status: Healthy
+    nodeCounts:
+      registered:
+        total: 3
+        ready: 3
+    cloudProviderTarget: 3
+    minSize: 1
+    maxSize: 9
+  scaleUp:
+    status: Backoff
+    backoffInfo:
+      errorCode: cloudProviderError
+      errorMessage: '%s'
+    lastTransitionTime: "2026-11-18T03:01:04.603109712Z"
+"""
+AS_TEXT = """\
+Cluster-autoscaler status at 2026-11-18 03:06:51.123456789 +0000 UTC:
+Cluster-wide:
+  Health:      Healthy (ready=3 unready=0 registered=3 longUnregistered=0)
+  ScaleUp:     NoActivity (ready=3 registered=3)
+
+NodeGroups:
+  Name:        aks-apps-12345678-vmss
+    Health:      Healthy (ready=3 registered=3 cloudProviderTarget=5 (minSize=1, maxSize=9))
+    ScaleUp:     Backoff (ready=3 cloudProviderTarget=5)
+"""
+
+
+def autoscaled(status: str, used: int = 100) -> Azure:
+    azure = Azure()
+    azure.pool("apps", enableAutoScaling=True, minCount=1, maxCount=9)
+    azure.usages[2] = usage("standardDSv5Family", used, 100)
+    azure.autoscaler = status
+    return azure
+
+
+async def test_a_node_group_that_is_backed_off_for_want_of_cores_is_found() -> None:
+    finding = await found("quota-exceeded", autoscaled(BACKED_OFF % "exceeding approved Cores quota"))
+    assert finding.severity is Severity.ERROR
+    assert finding.because[1] == (
+        "pool apps wants 4 cores (1 × Standard_D4s_v5, 4 cores each, for the cluster autoscaler)"
+    )
+    assert finding.because[3] == (
+        "cluster autoscaler: aks-apps-12345678-vmss is backed off since 2026-11-18T03:01:04 UTC: "
+        "cloudProviderError: exceeding approved Cores quota"
+    )
+
+
+async def test_an_autoscaler_that_does_not_say_why_is_judged_by_the_arithmetic() -> None:
+    azure = autoscaled(BACKED_OFF % "Azure failed to provision a node for this node group")
+    assert (await found("quota-exceeded", azure)).facts["short"] == 4
+
+
+async def test_the_older_text_says_that_it_is_backed_off_and_not_why() -> None:
+    finding = await found("quota-exceeded", autoscaled(AS_TEXT))
+    assert "pool apps wants 8 cores (2 ×" in finding.because[1]
+
+
+@pytest.mark.parametrize(
+    ("status", "used"),
+    [
+        (BACKED_OFF % "exceeding approved Cores quota", 60),
+        (BACKED_OFF % 'Code="AllocationFailed" Message="no capacity"', 100),
+        (BACKED_OFF.replace("Backoff", "NoActivity") % "", 100),
+        ("", 100),
+    ],
+)
+async def test_a_node_group_that_waits_for_no_cores_is_no_finding(status: str, used: int) -> None:
+    assert (await asked("quota-exceeded", autoscaled(status, used))).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize(
+    "status", ["", "no status at all", BACKED_OFF.replace("03:06:51", "02:01:51").replace("Backoff", "NoActivity") % ""]
+)
+async def test_what_the_autoscaler_did_not_say_leaves_a_full_quota_open(status: str) -> None:
+    azure = autoscaled(status)
+    azure.denied = set() if status else {"cluster-autoscaler-status"}
+    check = await asked("quota-exceeded", azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "autoscaler" in check.why
+
+
+async def test_where_every_pool_may_grow_to_its_limit_nothing_hangs_on_the_autoscaler() -> None:
+    azure = autoscaled("", used=40)
+    azure.denied = {"cluster-autoscaler-status"}
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("where", ["capacityReservationGroupID", "hostGroupID"])
+async def test_machines_whose_cores_are_paid_for_already_need_no_quota(where: str) -> None:
+    group = f"{NODE_GROUP_ID}/providers/Microsoft.Compute/groups/reserved"
+    azure = Azure()
+    azure.pool("apps", count=5, machines=3, provisioningState="Failed", **{where: group})
+    azure.usages[2] = usage("standardDSv5Family", 100, 100)
+    azure.pools["apps"]["status"] = {"provisioningError": {"code": "InternalServerError", "message": "x"}}
+    check = await asked("quota-exceeded", azure)
+    assert check.outcome is Outcome.CLEAR
+    assert "group reserved" in check.why
+
+
+async def test_beyond_its_reservation_azure_itself_names_the_quota() -> None:
+    azure = refused_pool(capacityReservationGroupID=f"{NODE_GROUP_ID}/providers/x/y/reserved")
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.FOUND

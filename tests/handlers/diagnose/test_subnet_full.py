@@ -159,3 +159,11 @@ async def test_one_subnet_that_is_denied_does_not_acquit_the_pools_in_it() -> No
     azure.pool("more", vnetSubnetID=other)
     azure.denied = {other}
     assert (await asked("subnet-full", azure)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_a_pool_of_virtual_machines_counts_the_machines_of_all_its_sizes() -> None:
+    azure = flat("10.1.0.0/24", 190)
+    scale = {"manual": [{"size": "Standard_D4s_v5", "count": 2}, {"size": "Standard_E4s_v5", "count": 1}]}
+    azure.pool_of_machines("mixed", scale, ("Standard_D4s_v5", 1), ("Standard_E4s_v5", 1), vnetSubnetID=SUBNET)
+    finding = await found("subnet-full", azure)
+    assert "pool mixed: 1 missing + 1 surge × 31 (1 + 30 pods) = 62 addresses" in finding.because

@@ -31,6 +31,7 @@ NODE_GROUP_ID = f"/subscriptions/{SUB}/resourceGroups/{NODE_GROUP}"
 CLUSTER = f"/subscriptions/{SUB}/resourcegroups/{GROUP}/providers/Microsoft.ContainerService/managedClusters/one"
 VNET = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/vnet"
 SUBNET = f"{VNET}/subnets/nodes"
+AUTOSCALER = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 LOCATION = f"/subscriptions/{SUB}/providers/Microsoft.Compute/locations/westeurope"
 LOCKS = "/providers/Microsoft.Authorization/locks"
 PROVIDERS = (
@@ -92,6 +93,10 @@ class Azure:
         self.pods: list[Body] = []
         self.budgets: list[Body] = []
         self.readyz: tuple[int, str] = (200, "[+]ping ok\n[+]etcd ok\nreadyz check passed")
+        self.claims: list[Body] = []
+        """The claims of node auto-provisioning."""
+        self.autoscaler = ""
+        """What the cluster autoscaler wrote into its config map; without a word there is none."""
         self.kube_trouble = ""
         """Why the API server is out of reach, as the client words it."""
         self.registered: dict[str, str] = {}
@@ -135,6 +140,19 @@ class Azure:
         }
         self.machines[name] = [machine(name, number) for number in range(count if machines is None else machines)]
         return self.pools[name]
+
+    def pool_of_machines(self, name: str, scale: Body, *running: tuple[str, int], **properties: Any) -> Body:
+        """A pool of type VirtualMachines: no count and no size of its own. Its machines run as its status says."""
+        body = self.pool(name, count=0, machines=0, type="VirtualMachines", **properties)
+        del body["count"], body["vmSize"]
+        body["virtualMachinesProfile"] = {"scale": scale}
+        body["virtualMachineNodesStatus"] = [{"size": size, "count": count} for size, count in running]
+        sizes = [size for size, count in running for _ in range(count)]
+        self.virtual_machines += [
+            lone_machine(f"aks-{name}-12345678-vms{number}", size=size, tags={"aks-managed-poolName": name})
+            for number, size in enumerate(sizes)
+        ]
+        return body
 
     def subnet(self, prefix: str, used: int, subnet_id: str = SUBNET) -> Body:
         self.subnets[subnet_id] = {"addressPrefix": prefix}
@@ -229,6 +247,7 @@ class Azure:
             "/api/v1/nodes": list(self.nodes.values()),
             "/api/v1/pods": self.pods,
             "/apis/policy/v1/poddisruptionbudgets": self.budgets,
+            "/apis/karpenter.sh/v1/nodeclaims": self.claims,
             "/api/v1/namespaces/default/services": [self.api_service] if self.api_service else [],
             "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": self.api_slices,
             "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": [
@@ -239,6 +258,8 @@ class Azure:
             return 200, {"reached": "directly", "trouble": ""}
         if path == "/readyz":
             return self.readyz
+        if path == AUTOSCALER and self.autoscaler:
+            return 200, {"metadata": {"name": "cluster-autoscaler-status"}, "data": {"status": self.autoscaler}}
         if path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
             return 201, {"status": {"allowed": self.writer_may_inside}}
         return (
@@ -286,7 +307,13 @@ class Azure:
         found |= {f"{place}{hub}/permissions": rows([held]) for place, held in self.writer_may_at.items()}
         zone = self.cluster.get("apiServerAccessProfile", {}).get("privateDNSZone", "")
         found |= {f"{zone}{hub}/roleAssignments": rows(self.zone_roles)}
-        found[f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines"] = rows(self.virtual_machines)
+        machines = "providers/Microsoft.Compute/virtualMachines"
+        found[f"{NODE_GROUP_ID}/{machines}"] = rows(_without_view(one) for one in self.virtual_machines)
+        # What `statusOnly=true` brings: ids and statuses, no tags and no extensions.
+        found[f"{above}/{machines}"] = rows(_status_only(one) for one in self.virtual_machines)
+        found |= {
+            f"{one['id']}/instanceView": one["properties"].get("instanceView", {}) for one in self.virtual_machines
+        }
         found |= {f"{scale_set_id(name)}/virtualMachines": rows(self.machines[name]) for name in self.pools}
         found |= {subnet_id: resource(subnet_id, body) for subnet_id, body in self.subnets.items()}
         counted = [{"id": one, "name": {"value": "SubnetSpace"}, "currentValue": n} for one, n in self.taken.items()]
@@ -313,6 +340,31 @@ def machine(pool: str, number: int) -> Body:
     body = resource(f"{scale_set_id(pool)}/virtualMachines/{number}", {"provisioningState": "Succeeded"})
     body["properties"] |= {"latestModelApplied": True, "instanceView": running}
     return body | {"instanceId": str(number)}
+
+
+def lone_machine(name: str, state: str = "Succeeded", power: str = "running", **more: Any) -> Body:
+    """A virtual machine in the node resource group that belongs to no scale set."""
+    statuses = [{"code": f"ProvisioningState/{state.lower()}"}, {"code": f"PowerState/{power}"}]
+    properties = {"provisioningState": state, "hardwareProfile": {"vmSize": more.pop("size", "Standard_D4s_v5")}}
+    properties |= {"osProfile": {"computerName": name}, "instanceView": {"statuses": statuses}}
+    return resource(f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines/{name}", properties, **more)
+
+
+def of_nap(name: str, node_pool: str = "default", **more: Any) -> Body:
+    """A machine of node auto-provisioning: Karpenter's tags, and no node pool of AKS."""
+    tags = {"karpenter.azure.com_cluster": "one", "karpenter.sh_nodepool": node_pool, "compute.aks.billing": "linux"}
+    return lone_machine(name, tags=tags, **more)
+
+
+def _without_view(body: Body) -> Body:
+    kept = {key: value for key, value in body["properties"].items() if key != "instanceView"}
+    return body | {"properties": kept}
+
+
+def _status_only(body: Body) -> Body:
+    statuses = body["properties"].get("instanceView", {}).get("statuses", [])
+    properties = {"provisioningState": body["properties"]["provisioningState"], "instanceView": {"statuses": statuses}}
+    return {"id": body["id"].upper(), "name": body["name"], "properties": properties}
 
 
 def usage(name: str, used: int, limit: int) -> Body:

@@ -215,3 +215,32 @@ async def test_a_read_only_lock_and_a_missing_permission_forbid_a_reapply() -> N
     reasons = await refused("reapply-machine", azure)
     assert "lock keep (ReadOnly) on aks-old-0" in reasons
     assert "may not do Microsoft.Compute/virtualMachines/reapply/action" in reasons
+
+
+def extension_failed(azure: Azure, number: int) -> None:
+    message = "VM has reported a failure when processing extension 'vmssCSE'. Error message: 'exit status=50'"
+    error = {"code": "ProvisioningState/failed/VMExtensionProvisioningError", "level": "Error", "message": message}
+    azure.machines["apps"][number]["properties"]["instanceView"]["statuses"].append(error)
+
+
+async def test_a_failed_extension_gets_a_reason_and_no_button() -> None:
+    azure = broken(2)
+    extension_failed(azure, 2)
+    reasons = await refused("update-instances", azure)
+    assert "extension vmssCSE failed with exit status 50: giving the machine its model again does not mend" in reasons
+    assert "outbound-conn-fail" in reasons.offer.forbidden[0].do
+
+
+async def test_a_lone_machine_with_a_failed_extension_gets_no_button_either() -> None:
+    azure = lone()
+    message = "VM has reported a failure when processing extension 'vmssCSE'. Error message: 'exit status=41'"
+    error = {"code": "ProvisioningState/failed/VMExtensionProvisioningError", "level": "Error", "message": message}
+    azure.virtual_machines[0]["properties"]["instanceView"] = {"statuses": [error]}
+    assert "with exit status 41" in await refused("reapply-machine", azure)
+
+
+async def test_a_sibling_whose_extension_failed_is_left_alone() -> None:
+    azure = broken(2, 3)
+    extension_failed(azure, 3)
+    plan = await planned("update-instances", azure, machine_id(2))
+    assert [one.arguments["instance_id"] for one in plan.steps] == ["2"]

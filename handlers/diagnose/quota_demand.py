@@ -1,0 +1,155 @@
+"""Who wants cores that they did not get: node pools, the cluster autoscaler, claims of node auto-provisioning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from handlers.evidence.autoscaling import BackedOff, NodeClaim
+from handlers.evidence.azure import AgentPool, ManagedCluster
+from handlers.evidence.complaints import Complaint, Complaints
+from handlers.evidence.compute import ScaleSets, VmSize, VmSizes
+from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.growth import Wanted, WantedOfSize
+from handlers.model import Unavailable, Why
+from handlers.resource_id import last_name
+
+REGIONAL, SPOT = "cores", "lowPriorityCores"
+LAUNCHING = timedelta(minutes=5)
+"""A claim without a word on why it waits is being launched: Azure takes the request for a machine within seconds."""
+
+_STATED_NEED = re.compile(r"(?:Additional Required:|requested quota|quota requested)\s*(?P<cores>\d+)", re.IGNORECASE)
+_SIZE = re.compile(r"\bStandard_[A-Za-z0-9_-]{2,40}")
+_FAMILY = re.compile(r"\b(?P<family>\w{3,60}Family)\b", re.IGNORECASE)
+_KARPENTERS = ("subscriptionquotareached", "regionalquotareached")
+"""The reasons that Karpenter gives a claim for the quotas of a family (or of spot cores) and of the region."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Cores that somebody wants and was refused, or could not get."""
+
+    who: str
+    cores: int
+    counted: str
+    """How they are counted, for the proof."""
+    quotas: tuple[str, ...]
+    about: str
+    """The id of the pool, or of the cluster."""
+    pool: AgentPool | None = None
+    surges: bool = False
+    waits: bool = True
+    """Nodes are missing now. Else somebody asked for more than there is, and nothing is worse than before."""
+    told: tuple[Complaint, ...] = ()
+    says: tuple[str, ...] = field(default=())
+    """What the autoscaler itself says."""
+
+    def __str__(self) -> str:
+        return f"{self.who} wants {self.cores} cores ({self.counted})"
+
+
+def of_pool(
+    cluster: ManagedCluster, wanted: Wanted, sizes: VmSizes, told: tuple[Complaint, ...]
+) -> Iterator[Demand | Unavailable]:
+    """By size. A pool that lacks nodes wants those; else those that an upgrade adds for a while."""
+    lacks = [one for one in wanted.by_size if one.missing] or [one for one in wanted.by_size if one.surge]
+    for number, one in enumerate(lacks or wanted.by_size[:1]):
+        size = sizes.of(one.size)
+        if size is None:
+            name = one.size or f"pool {wanted.pool.name}"
+            yield Unavailable(f"the cores of {name}", Why.ABSENT, f"not among the sizes of {cluster.location}")
+        else:
+            # Azure states one need for a request, whatever the sizes in it.
+            yield _of_size(wanted, one, size, told, stated(told) if number == 0 else 0)
+
+
+def _of_size(wanted: Wanted, one: WantedOfSize, size: VmSize, told: tuple[Complaint, ...], asked: int) -> Demand:
+    pool, nodes = wanted.pool, one.missing or one.surge
+    counted = nodes * size.cores
+    each = f"{nodes} × {size.name}, {size.cores} cores each"
+    return Demand(
+        who=f"pool {pool.name}",
+        cores=max(counted, asked),
+        counted=f"Azure was asked for that many; {counted} for {each}" if asked > counted else each,
+        quotas=quotas_of(size, spot=pool.spot),
+        about=pool.id,
+        pool=pool,
+        surges=not one.missing,
+        waits=bool(one.missing) or pool.failed,
+        told=told,
+    )
+
+
+def of_backed_off(one: BackedOff, pool: AgentPool, sizes: VmSizes) -> Demand | Unavailable | None:
+    """None where the autoscaler was stopped by something else than a quota."""
+    if one.named and one.error and not speaks_of_quota(one.error):
+        return None
+    size = sizes.of(pool.vm_size)
+    if size is None:
+        return Unavailable(f"the cores of {pool.vm_size or pool.name}", Why.ABSENT, "not among the region's sizes")
+    each = f"{one.lacking} × {size.name}, {size.cores} cores each, for the cluster autoscaler"
+    quotas = quotas_of(size, spot=pool.spot)
+    return Demand(f"pool {pool.name}", one.lacking * size.cores, each, quotas, pool.id, pool=pool, says=(str(one),))
+
+
+def of_claim(cluster: ManagedCluster, claim: NodeClaim, sizes: VmSizes) -> Demand | None:
+    """None where the claim waits for something else than cores, or is only just being launched."""
+    speaks = speaks_of_quota(claim.error)
+    young = claim.created is not None and cluster.taken_at - claim.created < LAUNCHING
+    if not speaks and (claim.message or young):
+        return None
+    named = _SIZE.search(claim.message)
+    size = sizes.of(named[0]) if named else None
+    if claim.spot or "lowpriority" in claim.message.lower():
+        quotas: tuple[str, ...] = (SPOT,)
+    else:
+        quotas = (size.family, REGIONAL) if size else (REGIONAL,)
+    cores = max(claim.cores, size.cores if size else 1)
+    counted = f"1 × {size.name}" if size and size.cores >= cores else f"its pods ask for {claim.cores}"
+    return Demand(f"NodeClaim {claim.name}", cores, counted, quotas, cluster.id, says=(str(claim),))
+
+
+def of_refused_machines(cluster: ManagedCluster, complaints: Complaints, sizes: VmSizes) -> Iterator[Demand]:
+    """Machines of node auto-provisioning that Azure refused: Karpenter deletes such a claim, and tries another size."""
+    if not cluster.makes_own_nodes:
+        return
+    for one in complaints.recent(speaks_of_quota):
+        if "/virtualmachines/" not in one.about.lower():
+            continue
+        size = next((sizes.of(name) for name in _SIZE.findall(one.error.message)), None)
+        family, asked = _FAMILY.search(one.error.message), stated((one,))
+        cores = max(asked, size.cores if size else 1)
+        quotas = (family["family"],) if family else (size.family, REGIONAL) if size else (REGIONAL,)
+        spot = (SPOT,) if "lowpriority" in one.error.message.lower() else quotas
+        name = last_name(one.about)
+        yield Demand(f"machine {name}", cores, "Azure refused to make it", spot, cluster.id, waits=False, told=(one,))
+
+
+def pool_of(group: str, pools: tuple[AgentPool, ...], sets: ScaleSets | Unavailable) -> AgentPool | None:
+    """The pool of a node group: known by its scale set, or by its own name where it has none."""
+    for pool in pools:
+        found = sets.of(pool) if isinstance(sets, ScaleSets) else None
+        names = (found.name.lower() if found else "", pool.name.lower())
+        if group.lower() in names or group.lower().startswith((f"{pool.name}/".lower(), f"aks-{pool.name}-".lower())):
+            return pool
+    return None
+
+
+def quotas_of(size: VmSize, *, spot: bool) -> tuple[str, ...]:
+    return (SPOT,) if spot else (size.family, REGIONAL)
+
+
+def stated(told: tuple[Complaint, ...]) -> int:
+    """The cores that Azure says it was asked for."""
+    found = (_STATED_NEED.search(one.error.message) for one in told)
+    return max((int(one["cores"]) for one in found if one), default=0)
+
+
+def speaks_of_quota(error: ErrorDetail) -> bool:
+    """QuotaExceeded, ErrCode_InsufficientVCPUQuota, or OperationNotAllowed that speaks of a core quota."""
+    code, message = error.code.lower(), error.message.lower()
+    if code in ("quotaexceeded", "errcode_insufficientvcpuquota", "insufficientvcpuquota", *_KARPENTERS):
+        return True
+    return "quota" in message and any(word in message for word in ("core", "vcpu", "exceed"))

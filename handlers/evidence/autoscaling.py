@@ -1,0 +1,196 @@
+"""What the two autoscalers say they cannot get: the cluster autoscaler's status, and the claims of Karpenter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from handlers.clients.errors import NotFound
+from handlers.clients.kube.reader import KubeReader
+from handlers.engine.declare import collector
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
+from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
+
+STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
+CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
+STALE = timedelta(hours=1)
+"""The cluster autoscaler writes its status every 10 s, but for the minutes in which AKS replaces it."""
+_MILLI = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<milli>m?)")
+
+
+@dataclass(frozen=True, slots=True)
+class BackedOff:
+    """A node group that the cluster autoscaler does not scale up for a while, because the last try failed."""
+
+    group: str
+    """The name of a scale set, or of a pool of type VirtualMachines."""
+    since: str
+    """As it is written there, in UTC; empty where it is not."""
+    error: ErrorDetail | None
+    lacking: int
+    """Nodes that it asked for and that did not come; at least the one that it tried."""
+    named: bool = False
+    """Whether the error is Azure's. The autoscaler's own (`cloudProviderError`) names no cause."""
+
+    def __str__(self) -> str:
+        since = f" since {self.since} UTC" if self.since else ""
+        return f"cluster autoscaler: {self.group} is backed off{since}" + (f": {self.error}" if self.error else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoscalerStatus(Evidence):
+    """The node groups that the cluster autoscaler cannot scale up."""
+
+    backed_off: tuple[BackedOff, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClaim:
+    """A node that Karpenter wants and that Azure has not begun to make."""
+
+    name: str
+    node_pool: str
+    reason: str
+    message: str
+    cores: int
+    """What the pods on it ask for, in whole cores: no machine for it has fewer."""
+    spot: bool
+    created: datetime | None
+
+    @property
+    def error(self) -> ErrorDetail:
+        return ErrorDetail(self.reason, self.message)
+
+    def __str__(self) -> str:
+        told = f": {self.error}" if self.message else ""
+        return f"NodeClaim {self.name} (NodePool {self.node_pool or 'unknown'}) was not launched{told}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeClaims(Evidence):
+    """The claims of node auto-provisioning that wait for their machine."""
+
+    waiting: tuple[NodeClaim, ...]
+
+
+@collector(reads=(), sees=("list nodeclaims.karpenter.sh",), deadline_s=15)
+async def node_claims(cluster: ManagedCluster, kube: KubeReader) -> NodeClaims | NotApplicable:
+    """the node claims"""
+    if not cluster.makes_own_nodes or cluster.power.lower() == "stopped":
+        return NotApplicable(f"{cluster.name} has no node auto-provisioning at work")
+    listing = await kube.list(CLAIMS, read_claim)
+    return NodeClaims(
+        source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, waiting=listing.items
+    )
+
+
+@collector(reads=(), sees=("get configmaps:cluster-autoscaler-status in kube-system",), deadline_s=15)
+async def autoscaler_status(
+    cluster: ManagedCluster, pools: AgentPools, kube: KubeReader
+) -> AutoscalerStatus | NotApplicable:
+    """the cluster autoscaler's status"""
+    if cluster.power.lower() == "stopped" or not any(pool.autoscaled for pool in pools.pools):
+        return NotApplicable(f"no node pool of {cluster.name} is scaled by the cluster autoscaler")
+    try:
+        answer = await kube.get(STATUS)
+    except NotFound:  # it writes none before its first round
+        return AutoscalerStatus(source=STATUS, taken_at=cluster.taken_at, backed_off=())
+    told = text(answer.body, "data", "status")
+    at, backed_off = read_status(told)
+    gaps: tuple[Unavailable, ...] = ()
+    if at and answer.taken_at - at > STALE:
+        detail = f"it was last written at {at:%Y-%m-%d %H:%M} UTC"
+        gaps = (Unavailable("the cluster autoscaler's status", Why.FAILED, detail),)
+    return AutoscalerStatus(source=answer.source, taken_at=answer.taken_at, gaps=gaps, backed_off=backed_off)
+
+
+def read_claim(body: Mapping[str, Any]) -> NodeClaim | None:
+    """A claim that is not launched; None for one that is, or that is going away."""
+    said = next((row for row in rows(body, "status", "conditions") if text(row, "type") == "Launched"), None)
+    if text(said, "status") == "True" or text(body, "metadata", "deletionTimestamp"):
+        return None
+    kinds = [one for one in rows(body, "spec", "requirements") if text(one, "key") == "karpenter.sh/capacity-type"]
+    return NodeClaim(
+        name=need_text(body, "metadata", "name"),
+        node_pool=text(body, "metadata", "labels", "karpenter.sh/nodepool"),
+        reason=text(said, "reason"),
+        message=text(said, "message"),
+        cores=_cores(dig(body, "spec", "resources", "requests", "cpu")),
+        spot=bool(kinds) and texts(kinds[0], "values") == ("spot",),
+        created=moment(text(body, "metadata", "creationTimestamp")),
+    )
+
+
+def read_status(told: str) -> tuple[datetime | None, tuple[BackedOff, ...]]:
+    """YAML since cluster-autoscaler 1.30, a text for people before it; neither is no status at all."""
+    if "autoscalerStatus:" in told:
+        import yaml
+
+        try:
+            status = yaml.safe_load(told)
+        except yaml.YAMLError as broken:
+            raise _unreadable() from broken
+        return _time(str(dig(status, "time") or "")), tuple(_of_yaml(status))
+    if "Cluster-wide:" not in told:
+        raise _unreadable()
+    return _time(told.partition(" status at ")[2]), tuple(_of_text(told))
+
+
+def _of_yaml(status: Any) -> Iterator[BackedOff]:
+    for group in rows(status, "nodeGroups"):
+        if text(group, "scaleUp", "status").lower() != "backoff":
+            continue
+        code = text(group, "scaleUp", "backoffInfo", "errorCode")
+        message = text(group, "scaleUp", "backoffInfo", "errorMessage")
+        inner = innermost(message) if message else None
+        named = inner is not None and not inner.wraps
+        error = inner if inner and named else ErrorDetail(code, message)
+        there = number(group, "health", "nodeCounts", "registered", "total")
+        yield BackedOff(
+            group=text(group, "name"),
+            since=str(dig(group, "scaleUp", "lastTransitionTime") or "")[:19],
+            error=error if error.code or error.message else None,
+            lacking=max(1, number(group, "health", "cloudProviderTarget") - there),
+            named=named,
+        )
+
+
+def _of_text(told: str) -> Iterator[BackedOff]:
+    name, there, target = "", 0, 0
+    for line in told.partition("NodeGroups:")[2].splitlines():
+        key, _, value = line.strip().partition(":")
+        if key == "Name":
+            name = value.strip().rsplit("/", 1)[-1]
+        elif key == "Health":
+            there, target = (_counted(value, what) for what in ("registered", "cloudProviderTarget"))
+        elif key == "ScaleUp" and value.split() and value.split()[0].lower() == "backoff":
+            yield BackedOff(name, "", None, max(1, target - there))
+
+
+def _counted(line: str, what: str) -> int:
+    found = re.search(rf"\b{what}=(\d+)", line)
+    return int(found[1]) if found else 0
+
+
+def _time(told: str) -> datetime | None:
+    """`2026-11-18 03:06:51.123456789 +0000 UTC`: only UTC is written."""
+    return moment(told.strip()[:19] + "+00:00")
+
+
+def _cores(asked: Any) -> int:
+    """`3650m`, `4` or 4, rounded up."""
+    found = _MILLI.match(str(asked or ""))
+    if not found:
+        return 0
+    thousandths = float(found["number"]) * (1 if found["milli"] else 1000)
+    return -(-int(thousandths) // 1000)
+
+
+def _unreadable() -> CannotSee:
+    detail = f"{STATUS} holds no status that could be understood"
+    return CannotSee(Unavailable("the cluster autoscaler's status", Why.FAILED, detail))

@@ -1,0 +1,78 @@
+"""What a machine's extension says when it fails, and whether that is all that is wrong with the machine.
+
+AKS makes a node of a machine by a script extension (vmssCSE; AKSLinuxExtension and others beside it). Its message is
+long; what tells is the exit status and a line of its stderr.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from handlers.evidence.compute import Instance
+from handlers.evidence.errors import ErrorDetail
+
+OUTBOUND = 50
+"""The exit status of the script where a node cannot reach the Internet (AKS: OutboundConnFailVMExtensionError)."""
+
+_EXTENSION = re.compile(r"extension '(?P<name>[^']{1,80})'", re.IGNORECASE)
+_EXIT = re.compile(
+    r"exit (?:status|code)[ =:\"']{1,4}(?P<code>\d{1,4})\b|\"ExitCode\":\s*\"?(?P<json>\d{1,4})\b", re.IGNORECASE
+)
+_SCRIPT = re.compile(r"cse|customscript", re.IGNORECASE)
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionError:
+    """One extension's failure."""
+
+    extension: str
+    exit_code: int
+    """0 where it names none: a script that fails ends with another."""
+    line: str
+
+    @property
+    def same_as(self) -> tuple[str, str]:
+        """What the failures of many machines have in common when their cause is one."""
+        telling = str(self.exit_code) if self.exit_code else re.sub(r"\d+", "", self.line)
+        return self.extension.lower(), telling
+
+    @property
+    def known_as(self) -> str:
+        """The code of the problem behind it."""
+        if self.exit_code == OUTBOUND or "outboundconnfail" in self.line.lower():
+            return "outbound-conn-fail"
+        return "cse-error" if _SCRIPT.search(self.extension) else ""
+
+    def __str__(self) -> str:
+        how = f"exit status {self.exit_code}: " if self.exit_code else ""
+        return f"extension {self.extension} failed: {how}{self.line}"
+
+
+def only_its_extension(machine: Instance) -> ExtensionError | None:
+    """The error of a machine that is Failed for its extension and for nothing else."""
+    if not machine.failed or not machine.errors or set(machine.errors) != set(machine.extension_errors):
+        return None
+    told = [read_extension_error(error) for error in machine.extension_errors]
+    # The machine and the extension say the same thing; the one with an exit status says more.
+    return max(told, key=lambda one: (bool(one.exit_code), one.extension != "unknown", len(one.line)))
+
+
+def read_extension_error(error: ErrorDetail) -> ExtensionError:
+    """From a status of the machine (VMExtensionProvisioningError) or of the extension itself."""
+    named, exited = _EXTENSION.search(error.message), _EXIT.search(error.message)
+    exit_code = int(exited["code"] or exited["json"]) if exited else 0
+    own = "unknown" if error.code.lower().startswith("vmextension") else error.target
+    name = named["name"] if named else own or "unknown"
+    return ExtensionError(name, exit_code, _line(error.message))
+
+
+def _line(message: str) -> str:
+    """The last line of stderr that says something; without a stderr, the first line."""
+    said = message.replace("\\n", "\n")
+    _, _, stderr = said.partition("[stderr]")
+    lines = [line.strip(" '\"") for line in (stderr or said).splitlines()]
+    lines = [line for line in lines if line and "exited with non-zero status" not in line and "aka.ms" not in line]
+    telling = (lines[-1] if stderr else lines[0]) if lines else said.strip()
+    return telling[:_LONGEST]
