@@ -10,33 +10,41 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaint, Complaints
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.providers import ProviderRegistrations
-from handlers.model import Clear, Finding, Severity
+from handlers.model import Clear, Finding, Severity, Unavailable
 
+REGISTERING = "registering"
+_WAIT = "it is being registered: wait some minutes, then run what failed again"
 _NAMESPACE = re.compile(r"namespace '(?P<name>[\w.]+)'", re.IGNORECASE)
 
 
 @diagnostic(codes=("subscription-not-registered",), area="governance")
 def subscription_not_registered(
     cluster: ManagedCluster, pools: AgentPools, providers: ProviderRegistrations, complaints: Complaints
-) -> Iterator[Finding | Clear]:
+) -> Iterator[Finding | Clear | Unavailable]:
     """A resource provider that the cluster needs is not registered in its subscription."""
+    waiting = []
     for namespace, feature in cluster.namespaces:
         state = providers.state(namespace)
-        if state and state.lower() != "registered":
+        if state.lower() == REGISTERING and not _stopped_by(namespace, cluster, pools, complaints):
+            waiting.append(namespace)
+        elif state and state.lower() != "registered":
             yield _missing(cluster, pools, namespace, feature, state, complaints)
+    if waiting:
+        yield from complaints.gaps[:1]  # whether it has stopped anything is told there, and nowhere else
     if providers.complete:
-        yield Clear(f"{len(cluster.namespaces)} resource providers are needed, all are registered")
+        how = f"{', '.join(waiting)} is being registered, which takes minutes" if waiting else "all are registered"
+        yield Clear(f"{len(cluster.namespaces)} resource providers are needed, {how}")
 
 
 def _missing(
     cluster: ManagedCluster, pools: AgentPools, namespace: str, feature: str, state: str, complaints: Complaints
 ) -> Finding:
-    def names_it(error: ErrorDetail) -> bool:
-        return speaks_of_registration(error) and _named(error) in ("", namespace.lower())
-
-    failed = [*(pool.id for pool in pools.failed), *([cluster.id] if cluster.failed else [])]
-    harmed = [one for one in failed if complaints.claimable(one, names_it)]
-    told = [one for one in complaints.speaking_of(names_it) if one.about in failed or _is_recent(one, complaints)]
+    failed = _failed(cluster, pools)
+    told = _stopped_by(namespace, cluster, pools, complaints)
+    named = [one for one in failed if any(one == each.about for each in told)]
+    # While it is being registered, some regions work already: only a refusal that names it can blame it.
+    claimed = [one for one in failed if complaints.claimable(one, lambda error: _names(error, namespace))]
+    harmed = named if state.lower() == REGISTERING else claimed
     return Finding(
         code="subscription-not-registered",
         subject=f"/subscriptions/{cluster.subscription}/providers/{namespace}",
@@ -45,6 +53,7 @@ def _missing(
         because=(
             f"{namespace} is {state} in subscription {cluster.subscription}",
             f"{cluster.name} needs it for {feature}",
+            *([_WAIT] if state.lower() == REGISTERING else []),
             *(str(one) for one in told[:1]),
         ),
         facts={
@@ -59,8 +68,19 @@ def _missing(
     )
 
 
-def _is_recent(told: Complaint, complaints: Complaints) -> bool:
-    return told in complaints.recent(speaks_of_registration)
+def _stopped_by(namespace: str, cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> list[Complaint]:
+    """Refusals that name it and still matter: of what is failed now, or of the last day."""
+    told = complaints.speaking_of(lambda error: _names(error, namespace))
+    recent = complaints.recent(speaks_of_registration)
+    return [one for one in told if one.about in _failed(cluster, pools) or one in recent]
+
+
+def _failed(cluster: ManagedCluster, pools: AgentPools) -> list[str]:
+    return [*(pool.id for pool in pools.failed), *([cluster.id] if cluster.failed else [])]
+
+
+def _names(error: ErrorDetail, namespace: str) -> bool:
+    return speaks_of_registration(error) and _named(error) in ("", namespace.lower())
 
 
 def _named(error: ErrorDetail) -> str:

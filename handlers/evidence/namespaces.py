@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from handlers.evidence.linked import addon, uses_managed_identity
 from handlers.evidence.wire import dig, text
 
 _ALWAYS = (
@@ -12,10 +13,12 @@ _ALWAYS = (
     ("Microsoft.Compute", "its nodes' machines and disks"),
     ("Microsoft.Network", "its network and load balancers"),
 )
-_INSIGHTS = (
-    ("Microsoft.OperationalInsights", "the workspace of container insights"),
+_WORKSPACE = ("Microsoft.OperationalInsights", "the workspace of container insights")
+_INSIGHTS = (_WORKSPACE, ("Microsoft.Insights", "the data collection rules of container insights"))
+_INSIGHTS_WITH_KEYS = (
+    *_INSIGHTS,
+    # The older way: a solution in the workspace, and its shared key on every node.
     ("Microsoft.OperationsManagement", "the solution of container insights"),
-    ("Microsoft.Insights", "the data collection rules of container insights"),
 )
 _METRICS = (
     ("Microsoft.Monitor", "the workspace of managed Prometheus"),
@@ -38,6 +41,10 @@ def _addon(name: str) -> Callable[[Any], bool]:
     return enabled
 
 
+def _insights_with_keys(properties: Any) -> bool:
+    return _addon("omsagent")(properties) and not uses_managed_identity(addon(properties, "omsagent"))
+
+
 def _managed_identity(properties: Any) -> bool:
     """A cluster that signs in as a service principal names it; with a managed identity it says `msi`."""
     return text(properties, "servicePrincipalProfile", "clientId").lower() in ("", "msi")
@@ -48,6 +55,7 @@ _FEATURES: tuple[tuple[Callable[[Any], bool], tuple[tuple[str, str], ...]], ...]
     (_on("storageProfile", "fileCSIDriver", "enabled"), (("Microsoft.Storage", "volumes on Azure Files"),)),
     (_on("storageProfile", "blobCSIDriver", "enabled"), (("Microsoft.Storage", "volumes on blob storage"),)),
     (_addon("omsagent"), _INSIGHTS),
+    (_insights_with_keys, _INSIGHTS_WITH_KEYS),
     (_on("azureMonitorProfile", "containerInsights", "enabled"), _INSIGHTS),
     (_on("azureMonitorProfile", "metrics", "enabled"), _METRICS),
     (_addon("azurepolicy"), (("Microsoft.PolicyInsights", "the Azure Policy add-on"),)),

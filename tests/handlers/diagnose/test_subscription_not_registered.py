@@ -78,9 +78,55 @@ async def test_another_namespace_that_was_refused_is_not_this_ones_doing() -> No
     assert (await found(QUESTION, azure)).severity is Severity.WARNING
 
 
-@pytest.mark.parametrize("state", ["Unregistered", "Registering", "Unregistering"])
-async def test_every_state_but_registered_is_told(state: str) -> None:
+@pytest.mark.parametrize("state", ["Unregistered", "Unregistering"])
+async def test_every_state_that_does_not_end_by_itself_is_told(state: str) -> None:
     assert (await found(QUESTION, monitored(state))).facts["state"] == state
+
+
+async def test_one_that_is_being_registered_is_waited_for() -> None:
+    check = await asked(QUESTION, monitored("Registering"))
+    assert check.outcome is Outcome.CLEAR
+    assert f"{INSIGHTS} is being registered, which takes minutes" in check.why
+
+
+async def test_it_is_told_once_something_failed_because_of_it() -> None:
+    azure = monitored("Registering")
+    azure.events[GROUP] = [event(CLUSTER, "Failed", timedelta(minutes=20), REFUSED)]
+    finding = await found(QUESTION, azure)
+    assert finding.severity is Severity.ERROR
+    assert "it is being registered: wait some minutes, then run what failed again" in finding.because
+
+
+async def test_whether_it_has_stopped_anything_cannot_be_told_without_the_log() -> None:
+    azure = monitored("Registering")
+    azure.denied = {"/eventtypes/"}
+    assert (await asked(QUESTION, azure)).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("why", ["another namespace", "no reason"])
+async def test_what_failed_while_it_is_being_registered_is_not_laid_at_its_door(why: str) -> None:
+    azure = monitored("Registering")
+    azure.pools["apps"]["provisioningState"] = "Failed"
+    if why == "another namespace":
+        refused = REFUSED.replace(INSIGHTS, "Microsoft.Relay")
+        azure.pools["apps"]["status"] = {"provisioningError": json.loads(refused)["error"]}
+    assert (await asked(QUESTION, azure)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize(("auth", "demanded"), [("true", False), ("True", False), ("false", True), ("", True)])
+def test_the_solution_is_demanded_only_where_monitoring_uses_keys(auth: str, demanded: bool) -> None:
+    config = {"logAnalyticsWorkspaceResourceID": "/w", **({"useAADAuth": auth} if auth else {})}
+    names = {name for name, _ in namespaces_of({"addonProfiles": {"omsagent": {"enabled": True, "config": config}}})}
+    assert ("Microsoft.OperationsManagement" in names) is demanded
+    assert {INSIGHTS, "Microsoft.Insights"} <= names
+
+
+async def test_a_cluster_with_managed_identity_monitoring_is_clear_without_the_solutions_provider() -> None:
+    azure = monitored("Registered")
+    azure.registered["Microsoft.OperationsManagement"] = "NotRegistered"
+    assert (await found(QUESTION, azure)).facts["namespace"] == "Microsoft.OperationsManagement"
+    azure.cluster["addonProfiles"]["omsagent"]["config"] = {"useAADAuth": "true"}
+    assert (await asked(QUESTION, azure)).outcome is Outcome.CLEAR
 
 
 async def test_what_the_core_needs_is_always_asked() -> None:

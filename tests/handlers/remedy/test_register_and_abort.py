@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -34,7 +35,11 @@ async def test_registering_is_one_post_in_the_subscription() -> None:
 
 @pytest.mark.parametrize("state", ["Registering", "Unregistering"])
 async def test_what_is_on_its_way_is_waited_for(state: str) -> None:
-    assert f"{STORAGE} is {state}" in await refused("register-provider", unregistered(state))
+    azure = unregistered(state)
+    said = f"The subscription is not registered to use namespace '{STORAGE}'."
+    error = {"error": {"code": "MissingSubscriptionRegistration", "message": said}}
+    azure.events[GROUP] = [event(CLUSTER, "Failed", timedelta(minutes=20), json.dumps(error))]
+    assert f"{STORAGE} is {state}" in await refused("register-provider", azure)
 
 
 async def test_a_locked_subscription_and_a_writer_who_may_not_register_are_reasons() -> None:
