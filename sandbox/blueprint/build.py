@@ -169,7 +169,7 @@ class Builder:
 
     def _governance(self) -> None:
         for name, lock in self.fleet.locks.items():
-            self.world.put(lock_body(name, lock))
+            self.world.put(lock_body(name, lock, self.mint, self.clock.at(lock.set_at)))
         for name, policy in self.fleet.policies.items():
             for body in policy_bodies(name, policy, self.mint, self.clock.at("now-200d")):
                 self.world.put(body)

@@ -173,6 +173,7 @@ class LockSpec(Strict):
     scope: str
     level: Literal["CanNotDelete", "ReadOnly"]
     notes: str = ""
+    set_at: str = "now-30d"
 
 
 class Fleet(Strict):

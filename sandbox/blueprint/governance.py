@@ -68,10 +68,12 @@ def role_assignment(mint: Mint, principal: str, role: str, scope: str, created: 
     }
 
 
-def lock_body(name: str, spec: LockSpec) -> Body:
+def lock_body(name: str, spec: LockSpec, mint: Mint, created: datetime) -> Body:
     properties = {"level": spec.level, **({"notes": spec.notes} if spec.notes else {})}
+    by = {"createdBy": mint.guid("deployer"), "createdByType": "Application", "createdAt": wire(created)}
     return {
         "properties": properties,
+        "systemData": {**by, **{key.replace("created", "lastModified"): value for key, value in by.items()}},
         "id": f"{spec.scope}/providers/Microsoft.Authorization/locks/{name}",
         "type": "Microsoft.Authorization/locks",
         "name": name,

@@ -91,3 +91,29 @@ def test_the_azure_role_grants_looking_only() -> None:
         "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",
         "Microsoft.PolicyInsights/policyStates/queryResults/action",
     ]
+
+
+SEVEN_STEPS = {
+    "node pool": {"Microsoft.ContainerService/managedClusters/agentPools/read"},
+    "scale set": {"Microsoft.Compute/virtualMachineScaleSets/read"},
+    "instances": {
+        "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read",
+        "Microsoft.Compute/virtualMachines/read",
+    },
+    "activity log": {"Microsoft.Insights/eventtypes/values/read", "Microsoft.Insights/diagnosticSettings/read"},
+    "quota, capacity": {"Microsoft.Compute/locations/usages/read", "Microsoft.Compute/skus/read"},
+    "policies, roles": {
+        "Microsoft.Authorization/policyAssignments/read",
+        "Microsoft.Authorization/policyExemptions/read",
+        "Microsoft.Authorization/roleAssignments/read",
+        "Microsoft.PolicyInsights/policyStates/queryResults/action",
+    },
+    "locks": {"Microsoft.Authorization/locks/read", "Microsoft.Network/virtualNetworks/subnets/read"},
+}
+"""What the seven places of a failed node pool are read with (the Azure document, "Node pool is in a failed state")."""
+
+
+def test_the_azure_role_shows_all_seven_places_of_a_failed_node_pool() -> None:
+    granted_actions = set(json.loads(roles.AZURE.read_text(encoding="utf-8"))["Actions"])
+    missing = {place: actions - granted_actions for place, actions in SEVEN_STEPS.items()}
+    assert not any(missing.values()), missing
