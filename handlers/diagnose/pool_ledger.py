@@ -100,9 +100,8 @@ class Ledger:
             return self._absent(4, "activity log", node_log)
         told = [one for one in self._complaints.about(self._pool.id) if one.at]
         since = max(log.reaches_back_to, node_log.reaches_back_to)
-        said = (
-            f"failed writes: {told[0].error.code or 'without a code'}" if told else f"none failed since {since:%m-%d}"
-        )
+        quiet = f"none failed since {since:%m-%d}, known until {self._complaints.until}"
+        said = f"failed writes: {told[0].error.code or 'without a code'}" if told else quiet
         cut = Seen.UNSEEN if log.truncated or node_log.truncated else Seen.OK
         return self._add(4, "activity log", Seen.BAD if told else cut, f"{said}; {sends}")
 

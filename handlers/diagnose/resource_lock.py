@@ -33,14 +33,15 @@ def resource_lock(
     refusals = (*_stand(cluster, pools, complaints), *_refused_deletes(cluster, node_log))
     where = tuple(places(cluster, pools, subnets))
     harmless = []
+    blind = complaints.blind_spot()
     for lock in locks.locks:
         held = [place for place in where if place.held_by(lock.scope)]
         blocked = next((place for place in held if lock.read_only or place.deletes), None)
         told = [one for one in refusals if _names(one, lock, cluster, or_else=blocked is not None)]
         if told or blocked:
             yield _found(lock, blocked or next(iter(held), None), cluster, pools, complaints, told)
-        elif held and (cluster.failed or pools.failed):
-            yield from complaints.gaps[:1]
+        elif held and (cluster.failed or pools.failed) and blind:
+            yield blind  # whether a delete was refused because of it is told there, and nowhere else
         elif held:
             harmless.append(lock.name)
     yield from _unlisted(where, locks)

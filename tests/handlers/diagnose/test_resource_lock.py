@@ -306,6 +306,15 @@ async def test_whether_a_delete_lock_stopped_a_failed_pool_cannot_be_told_withou
     assert (await asked("resource-lock", azure)).outcome is Outcome.INCONCLUSIVE
 
 
+async def test_whether_a_delete_lock_stopped_a_pool_that_has_just_failed_is_not_known_yet() -> None:
+    azure = locked(GROUP_ID, "CanNotDelete", provisioningState="Failed")
+    check = await asked("resource-lock", azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "known until 02:52 UTC" in check.why
+    azure.pools["apps"]["status"] = {"provisioningError": {"code": "ZonalAllocationFailed", "message": "no capacity"}}
+    assert (await asked("resource-lock", azure)).outcome is Outcome.CLEAR
+
+
 @pytest.mark.parametrize("scope", [SUBSCRIPTION, f"{GROUP_ID}-2"])
 async def test_a_lock_whose_scope_only_begins_like_the_one_that_refused_is_not_blamed(scope: str) -> None:
     azure = locked(GROUP_ID, "CanNotDelete")
