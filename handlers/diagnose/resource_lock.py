@@ -48,7 +48,8 @@ def resource_lock(
     if isinstance(subnets, Unavailable) and writes_routes(cluster) and any(lock.read_only for lock in locks.locks):
         yield Unavailable("the route table of the nodes' subnet", subnets.why, subnets.detail, subnets.grant)
     if locks.complete:
-        yield Clear(f"no lock in the way{_beside(harmless)}; refusals are known until {complaints.until}")
+        known = f"; refusals are known until {complaints.until}" if complaints.told_until else ""
+        yield Clear(f"no lock in the way{_beside(harmless)}{known}")
 
 
 def _stand(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> Iterator[Complaint]:
