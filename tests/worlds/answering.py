@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -37,13 +38,13 @@ _JSON = {"content-type": "application/json"}
 
 
 class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
-    """Answers every request of one check, at one moment. `log` holds what was asked."""
+    """Answers every request of one check, at one moment. `refused` holds what was taken away, and asked for."""
 
     def __init__(self, cluster: Cluster) -> None:
         small = 2 if "small-pages" in cluster.shape.oddities else None
         self.access = Access(cluster.azure)
         self.kube_access = KubeAccess(cluster.kube)
-        self.log: list[str] = []
+        self.refused: set[str] = set()
         self._reach = cluster.shape.reach
         self._site = Site(cluster.azure, self.access, URL, page_size=small, clock=lambda: NOW)
         self._api = Api(cluster.kube, self.kube_access, Pages(cluster.kube))
@@ -65,7 +66,6 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
             status, content, headers = self._inside(request, target)
         else:
             status, content, headers = self._azure(request)
-        self.log.append(f"{request.method} {request.url} {status}")
         return SeenResponse(request, status, headers, content, taken_at=NOW)
 
     def deny(self, action: str) -> None:
@@ -96,6 +96,8 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
             answer = gateway.answer(self._site, call)
         except Refusal as refusal:
             answer = refusal.answer
+        if answer.status == HTTPStatus.FORBIDDEN:
+            self.refused.add(call.action)
         return answer.status, arm_bytes(answer), {**answer.headers, **_JSON}
 
     # -- the cluster's inside --
@@ -123,6 +125,8 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
             answer = self._api.answer(call)
         except kube.Refusal as refusal:
             answer = refusal.answer
+        if answer.status == HTTPStatus.FORBIDDEN:
+            self.refused.add(f"{call.place.verb} {call.place.resource or call.place.path}")
         return answer.status, answer.to_bytes(), {**answer.headers, **headers, "content-type": answer.content_type}
 
     def _how(self) -> str:

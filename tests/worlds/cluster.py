@@ -5,15 +5,18 @@ from __future__ import annotations
 from tests.worlds.ids import LOCATION, NEXT_VERSION, TENANT, VERSION, Body, Ids, guid
 from tests.worlds.network import access_profile, profile
 
-_WHILE = {"upgrade": "Upgrading", "creating-pool": "Updating"}
+UPGRADES = ("upgrade", "slow-upgrade", "pool-upgrade")
+_WHILE = {"upgrade": "Upgrading", "slow-upgrade": "Upgrading", "creating-pool": "Updating"}
 """The cluster's own state while an operation runs; a pool's operation leaves it Succeeded, most of the time."""
 
 
 def cluster_body(ids: Ids) -> Body:
     """The cluster; its agentPoolProfiles are filled in by the sandbox's world."""
     shape = ids.shape
-    version = NEXT_VERSION if shape.operation in ("upgrade", "pool-upgrade") else VERSION
-    state = _WHILE.get(shape.operation, "Succeeded") if ids.seed % 2 or shape.operation == "upgrade" else "Succeeded"
+    version = NEXT_VERSION if shape.operation in UPGRADES else VERSION
+    state = _WHILE.get(shape.operation, "Succeeded")
+    if shape.operation == "creating-pool" and ids.seed % 2:
+        state = "Succeeded"
     properties: Body = {
         "provisioningState": state,
         "powerState": {"code": "Stopped" if shape.stopped else "Running"},
@@ -76,10 +79,13 @@ def _entra(ids: Ids) -> Body:
 
 def _addons(ids: Ids) -> Body:
     """Container insights as it is set up today: with the cluster's identity, and without the old solution."""
-    if "monitoring-with-identity" not in ids.shape.guards:
-        return {}
-    settings = {"logAnalyticsWorkspaceResourceID": workspace_id(ids), "useAADAuth": "true"}
-    return {"omsagent": {"enabled": True, "config": settings}}
+    addons: Body = {"azurepolicy": {"enabled": False}}
+    if "monitoring-with-identity" in ids.shape.guards:
+        settings = {"logAnalyticsWorkspaceResourceID": workspace_id(ids), "useAADAuth": "true"}
+        addons["omsagent"] = {"enabled": True, "config": settings}
+    if "virtual-node" in ids.shape.inside:
+        addons["aciConnectorLinux"] = {"enabled": True, "config": {"SubnetName": "virtual-nodes"}}
+    return addons
 
 
 def workspace_id(ids: Ids) -> str:

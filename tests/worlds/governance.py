@@ -24,10 +24,15 @@ _UNNEEDED = (
 
 def governance_bodies(ids: Ids) -> Iterator[Body]:
     guards = ids.shape.guards
-    for namespace in _ALWAYS:
-        yield _provider(ids, namespace, "Registered")
-    for namespace in _UNNEEDED:
-        yield _provider(ids, namespace, "NotRegistered" if "unneeded-providers" in guards else "Registered")
+    states = dict.fromkeys((*_ALWAYS, *_UNNEEDED), "Registered")
+    if "unneeded-providers" in guards:
+        states |= dict.fromkeys(_UNNEEDED, "NotRegistered")
+    if "provider-registering" in guards:
+        states["Microsoft.Storage"] = "Registering"
+    if "virtual-node" in ids.shape.inside:
+        states["Microsoft.ContainerInstance"] = "Registered"
+    for namespace, state in states.items():
+        yield _provider(ids, namespace, state)
     if "lock-on-group" in guards:
         yield lock(ids.group_id, "CanNotDelete", "do-not-delete")
     if "lock-elsewhere" in guards:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from sandbox.blueprint.sizes import FAMILIES, SIZES, sku_rows
 from tests.worlds.ids import LOCATION, MADE, Body, Ids, wire
-from tests.worlds.pools import OF_MACHINES, Machine, Pool
+from tests.worlds.pools import OF_MACHINES, SPOT, Machine, Pool
 
 _SKUS = list(sku_rows([LOCATION]))
 """Read only: the same in every world."""
@@ -34,8 +34,8 @@ def compute_bodies(ids: Ids, pools: Iterable[Pool], auto: Iterable[Machine]) -> 
 def scale_set(pool: Pool) -> Body:
     name = pool.ids.scale_set(pool.name).rsplit("/", 1)[-1]
     profile: Body = {"osProfile": {"computerNamePrefix": name.removesuffix("vmss")}}
-    if pool.kind == "spot":
-        profile |= {"priority": "Spot", "evictionPolicy": "Delete"}
+    if pool.kind in SPOT:
+        profile |= {"priority": "Spot", "evictionPolicy": "Delete" if pool.kind == "spot" else "Deallocate"}
     if pool.kind == "reserved":
         profile["capacityReservation"] = {"capacityReservationGroup": {"id": _reservation(pool.ids)}}
     return {
@@ -135,10 +135,10 @@ def usage_rows(ids: Ids, pools: Iterable[Pool], auto: Iterable[Machine]) -> list
     """The quotas, with room for the next upgrade of any pool: plenty of it, or (a tight quota) just enough."""
     pools = tuple(pools)
     running = [one for one in (*(one for pool in pools for one in pool.machines), *auto) if one.power == "running"]
-    spot = sum(one.cores for one in running if one.kind == "spot")
+    spot = sum(one.cores for one in running if one.kind in SPOT)
     used: Counter[str] = Counter()
     for one in running:
-        if one.kind != "spot":
+        if one.kind not in SPOT:
             used[SIZES[one.size].family] += one.cores
     surge: Counter[str] = Counter()
     for pool in pools:
@@ -151,7 +151,7 @@ def usage_rows(ids: Ids, pools: Iterable[Pool], auto: Iterable[Machine]) -> list
     ]
     whole = used.total() + OTHERS
     rows.append(_row("cores", "Total Regional vCPUs", whole, whole + surge.total() + (0 if tight else 200)))
-    low = sum(SIZES[pool.size].cores * (pool.count + pool.surge) for pool in pools if pool.kind == "spot")
+    low = sum(SIZES[pool.size].cores * (pool.count + pool.surge) for pool in pools if pool.kind in SPOT)
     rows.append(_row("lowPriorityCores", "Total Regional Low-priority vCPUs", spot, low if tight else low + 50))
     return rows
 

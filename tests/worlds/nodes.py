@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from tests.worlds.ids import NOW, Body, Ids, stamp
-from tests.worlds.pools import Machine
+from tests.worlds.pools import SPOT, Machine
 
 _FINE = {
     "MemoryPressure": ("KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -20,6 +20,24 @@ def node_bodies(ids: Ids, machines: Iterable[Machine]) -> Iterator[Body]:
         if machine.joined:
             yield node_body(ids, machine)
             yield _lease(machine)
+    if "virtual-node" in ids.shape.inside:
+        yield _virtual_node()
+
+
+def _virtual_node() -> Body:
+    """The door to container instances: a node without a machine."""
+    name, since = "virtual-node-aci-linux", stamp(timedelta(days=30))
+    labels = {"type": "virtual-kubelet", "kubernetes.io/os": "linux", "kubernetes.azure.com/role": "agent"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "creationTimestamp": since, "labels": labels},
+        "spec": {"taints": [{"key": "virtual-kubelet.io/provider", "value": "azure", "effect": "NoSchedule"}]},
+        "status": {
+            "conditions": [_condition("Ready", "True", "KubeletReady", "kubelet is ready.", since)],
+            "nodeInfo": {"kubeletVersion": "v1.25.0-vk-azure-aci-1.6.2", "operatingSystem": "Linux"},
+        },
+    }
 
 
 def node_body(ids: Ids, machine: Machine) -> Body:
@@ -69,7 +87,7 @@ def _labels(ids: Ids, machine: Machine) -> Body:
         "node.kubernetes.io/instance-type": machine.size,
         "topology.kubernetes.io/region": "westeurope",
     }
-    if machine.kind == "spot":
+    if machine.kind in SPOT:
         labels["kubernetes.azure.com/scalesetpriority"] = "spot"
     if machine.kind == "auto":
         return {**labels, "karpenter.sh/nodepool": "default", "karpenter.sh/initialized": "true"}

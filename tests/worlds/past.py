@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.blueprint.sizes import SIZES
 from tests.worlds.ids import LOCATION, TENANT, Body, Ids, guid, wire
-from tests.worlds.pools import BEGAN, Pool
+from tests.worlds.pools import BEGAN, SLOW, Pool
 
 CLUSTER_WRITE = "Microsoft.ContainerService/managedClusters/write"
 CLUSTER_DELETE = "Microsoft.ContainerService/managedClusters/delete"
@@ -137,8 +137,8 @@ _OPERATIONS = {"UpgradingNodeImageVersion": IMAGE_UPGRADE, "Deleting": POOL_DELE
 
 def _now(scribe: Scribe, ids: Ids, pools: tuple[Pool, ...]) -> None:
     """The start of what runs: on the cluster, or on a pool."""
-    if ids.shape.operation == "upgrade":
-        scribe.runs(CLUSTER_WRITE, ids.cluster, BEGAN)
+    if ids.shape.operation in ("upgrade", "slow-upgrade"):
+        scribe.runs(CLUSTER_WRITE, ids.cluster, BEGAN if ids.shape.operation == "upgrade" else SLOW)
         return
     for pool in pools:
         if pool.state == "Succeeded":

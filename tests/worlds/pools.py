@@ -21,6 +21,7 @@ _SIZES = {
     "parking": "Standard_D8ds_v5",
     "stopped": "Standard_D16s_v5",
     "spot": "Standard_F8s_v2",
+    "spot-evicted": "Standard_F8s_v2",
     "windows": "Standard_D4s_v5",
     "reserved": "Standard_E8s_v5",
     "dedicated": "Standard_D8as_v5",
@@ -32,6 +33,9 @@ _SIZES = {
     "fresh": "Standard_D8s_v5",
 }
 BIGGER = "Standard_D8as_v5"
+SPOT = frozenset({"spot", "spot-evicted"})
+SLOW = timedelta(hours=3)
+"""How long an upgrade has run that may wait two hours for a drain and half an hour for every new node."""
 AUTOSCALED = frozenset({"autoscaled", "parking", "empty", "machines-autoscaled"})
 OF_MACHINES = frozenset({"machines", "machines-autoscaled"})
 
@@ -101,7 +105,7 @@ class Pool:
         """How many nodes an upgrade of it adds. For spot pools AKS has none: it takes their nodes away."""
         text = self.shape.surge or "10%"
         share = math.ceil(self.count * int(text[:-1]) / 100) if text.endswith("%") else int(text)
-        return 0 if self.kind in ("stopped", "spot") else min(share, self.count)
+        return 0 if self.kind in ("stopped", *SPOT) else min(share, self.count)
 
     @cached_property
     def max_pods(self) -> int:
@@ -119,10 +123,12 @@ def pools_of(ids: Ids) -> tuple[Pool, ...]:
         pools.append(_fresh(ids))
     elif busy is not None:
         pools[busy] = _OPERATIONS[shape.operation](pools[busy])
-        if shape.operation == "upgrade":
+        if shape.operation in ("upgrade", "slow-upgrade"):
             pools = [one if at == busy else _waiting(one) for at, one in enumerate(pools)]
     if "joining-node" in shape.inside:
         pools = _with_a_joining_node(pools)
+    if "cordoned-node" in shape.inside:
+        pools = _with_a_cordoned_node(pools)
     return tuple(pools)
 
 
@@ -143,7 +149,10 @@ def _settled(ids: Ids, shape: PoolShape) -> Pool:
     machines = tuple(machine(pool, number) for number in range(count))
     if shape.kind == "parking":
         parked = machine(pool, count)
-        machines += (replace(parked, power="deallocated", ready=False, age=timedelta(days=20)),)
+        here = ids.seed % 2 == 0
+        machines += (replace(parked, power="deallocated", ready=False, joined=here, age=timedelta(days=20)),)
+    if shape.kind == "spot-evicted" and machines:
+        machines = (*machines[:-1], replace(machines[-1], power="deallocated", ready=False))
     return replace(pool, count=count, machines=machines)
 
 
@@ -166,7 +175,7 @@ def machine(pool: Pool, number: int) -> Machine:
 
 def _busy(shape: Shape, pools: list[Pool]) -> int | None:
     """Which pool the operation is on."""
-    special = {"autoscaling": ("autoscaled",), "deleting-pool": ("plain",)}
+    special = {"autoscaling": ("autoscaled",), "deleting-pool": ("plain",), "slow-upgrade": ("plain",)}
     wanted = special.get(shape.operation, ("plain", "autoscaled", "system"))
     fit = [at for at, one in enumerate(pools) if one.kind in wanted]
     return fit[shape.seed % len(fit)] if fit and shape.operation else None
@@ -185,6 +194,12 @@ def _upgrading(pool: Pool) -> Pool:
     return replace(pool, state="Upgrading", asked=NEXT_VERSION, machines=machines)
 
 
+def _slowly_upgrading(pool: Pool) -> Pool:
+    """Its owners let it: drains may take two hours, and every node is watched for half an hour."""
+    slow: Body = {"drainTimeoutInMinutes": 120, "nodeSoakDurationInMinutes": 30}
+    return replace(_upgrading(pool), more={"upgradeSettings": {**_surge(pool), **slow}})
+
+
 def _waiting(pool: Pool) -> Pool:
     """Its turn has not come: AKS takes the pools one after the other."""
     state = "Upgrading" if pool.ids.seed % 2 and pool.kind != "stopped" else "Succeeded"
@@ -199,9 +214,10 @@ def _new_image(pool: Pool) -> Pool:
 
 
 def _scaling(pool: Pool) -> Pool:
-    """Two more were asked for: one has just joined, one is still being made."""
+    """Two more were asked for: one has just joined, one is still being made, or has begun to run."""
     joining = replace(machine(pool, pool.count), age=timedelta(minutes=2), ready=False)
-    coming = replace(machine(pool, pool.count + 1), age=timedelta(minutes=1), state="Creating", joined=False)
+    state = "Creating" if pool.ids.seed % 2 else "Succeeded"
+    coming = replace(machine(pool, pool.count + 1), age=timedelta(minutes=2), state=state, joined=False)
     machines = (*pool.machines, joining, coming)
     return replace(pool, state="Scaling", count=pool.count + 2, machines=machines, set_state="Updating")
 
@@ -220,6 +236,7 @@ def _deleting(pool: Pool) -> Pool:
 _OPERATIONS = {
     "deleting-pool": _deleting,
     "upgrade": _upgrading,
+    "slow-upgrade": _slowly_upgrading,
     "pool-upgrade": _upgrading,
     "image-upgrade": _new_image,
     "scaling": _scaling,
@@ -241,6 +258,14 @@ def _with_a_joining_node(pools: list[Pool]) -> list[Pool]:
         return pools
     *others, last = pools[at].machines
     pools[at] = replace(pools[at], machines=(*others, replace(last, age=timedelta(minutes=3), ready=False)))
+    return pools
+
+
+def _with_a_cordoned_node(pools: list[Pool]) -> list[Pool]:
+    """Somebody looks into a node, and keeps new pods away from it meanwhile."""
+    for at, one in enumerate(pools):
+        if one.kind == "plain" and one.state == "Succeeded" and len(one.machines) > 1:
+            pools[at] = replace(one, machines=(replace(one.machines[0], cordoned=True), *one.machines[1:]))
     return pools
 
 
@@ -305,7 +330,7 @@ def _counts(pool: Pool) -> Body:
 
 
 def _surge(pool: Pool) -> Body:
-    if pool.kind == "spot":
+    if pool.kind in SPOT:
         return {}
     if pool.shape.surge == "0":
         return {"maxSurge": "0", "maxUnavailable": "1"}
@@ -324,8 +349,10 @@ def _subnets(pool: Pool) -> Body:
 
 def _special(pool: Pool) -> Body:
     where = f"{pool.ids.group_id}/providers/Microsoft.Compute"
+    spot = {"scaleSetPriority": "Spot", "spotMaxPrice": -1}
     return {
-        "spot": {"scaleSetPriority": "Spot", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1},
+        "spot": {**spot, "scaleSetEvictionPolicy": "Delete"},
+        "spot-evicted": {**spot, "scaleSetEvictionPolicy": "Deallocate"},
         "reserved": {"capacityReservationGroupID": f"{where}/capacityReservationGroups/reserved"},
         "dedicated": {"hostGroupID": f"{where}/hostGroups/dedicated"},
     }.get(pool.kind, {})

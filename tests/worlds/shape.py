@@ -11,10 +11,19 @@ NETWORKS = ("overlay", "cilium", "flat", "dynamic", "blocks", "kubenet", "none")
 OUTBOUND = ("loadBalancer", "managedNATGateway", "userAssignedNATGateway", "userDefinedRouting", "none", "block")
 ACCESS = ("public", "ranges", "private", "vnet-integration", "private-vnet-integration")
 ZONES = ("system", "own", "none")
-OPERATIONS = ("upgrade", "pool-upgrade", "image-upgrade", "scaling", "autoscaling", "creating-pool", "deleting-pool")
+OPERATIONS = (
+    "upgrade",
+    "slow-upgrade",
+    "pool-upgrade",
+    "image-upgrade",
+    "scaling",
+    "autoscaling",
+    "creating-pool",
+    "deleting-pool",
+)
 USER_POOLS = (
     *("plain", "autoscaled", "parking", "stopped", "spot", "windows", "reserved", "dedicated"),
-    *("machines", "machines-autoscaled", "empty"),
+    *("machines", "machines-autoscaled", "empty", "spot-evicted"),
 )
 SCALE_SETS = frozenset(USER_POOLS) - {"machines", "machines-autoscaled"}
 PAST = (
@@ -23,11 +32,20 @@ PAST = (
 )
 GUARDS = (
     *("lock-on-group", "lock-elsewhere", "policies", "exempted-policy", "broken-audit-policy", "denials-elsewhere"),
-    *("diagnostic-setting", "monitoring-with-identity", "unneeded-providers"),
+    *("diagnostic-setting", "monitoring-with-identity", "unneeded-providers", "provider-registering"),
 )
 INSIDE = (
     *("budgets", "empty-budget", "finished-jobs", "evicted-pods", "debug-pod", "failed-debug-pod", "joining-node"),
-    *("leaving-pod", "rollout", "old-restarts", "calico", "starting-pod", "pending-app"),
+    *(
+        "leaving-pod",
+        "rollout",
+        "old-restarts",
+        "calico",
+        "starting-pod",
+        "pending-app",
+        "cordoned-node",
+        "virtual-node",
+    ),
 )
 ODDITIES = (
     *("shouted-node-group", "other-tags", "unknown-fields", "small-pages", "tight-quota", "tight-subnet"),
@@ -214,7 +232,7 @@ def _pools(network: str, dice: Random) -> tuple[PoolShape, ...]:
     system = PoolShape("system", "system", dice.choice((2, 3)), dice.choice(("10%", "1", "33%", "")))
     allowed = [one for one in USER_POOLS if one != "windows" or network not in ("kubenet", "cilium", "none")]
     kinds = dice.sample(allowed, dice.choice((0, 1, 1, 2, 2, 3)))
-    names = {"windows": "win", "machines-autoscaled": "mixauto", "machines": "mix"}
+    names = {"windows": "win", "spot-evicted": "spotty", "machines-autoscaled": "mixauto", "machines": "mix"}
     return (
         system,
         *(
@@ -240,6 +258,8 @@ def _consistent(shape: Shape) -> Shape:
     inside, oddities, operation = set(shape.inside), set(shape.oddities), shape.operation
     if shape.network not in ("overlay", "flat", "kubenet") or shape.sku == "Automatic":
         inside.discard("calico")
+    if shape.network != "flat" or shape.legacy:
+        inside.discard("virtual-node")
     if shape.stopped or shape.legacy or not any(pool.kind in SCALE_SETS for pool in shape.pools):
         inside.discard("joining-node")
     if not shape.own_subnet:
@@ -251,6 +271,8 @@ def _consistent(shape: Shape) -> Shape:
         operation = ""
     if operation == "deleting-pool" and not any(pool.kind == "plain" for pool in shape.pools):
         operation = "creating-pool"
+    if operation == "slow-upgrade" and not any(pool.kind == "plain" for pool in shape.pools):
+        operation = "upgrade"
     if operation == "autoscaling" and not any(pool.kind == "autoscaled" for pool in shape.pools):
         operation = "scaling"
     return replace(shape, inside=frozenset(inside), oddities=frozenset(oddities), operation=operation)

@@ -15,6 +15,7 @@ EXPECTED_TO_FAIL = (
     r"kube-system-not-running on .*node-debugger",  # a finished `kubectl debug node` pod
     r"quota-exceeded on .*Azure was asked for that many",  # a refused wish of yesterday on a sound pool
     r"subscription-not-registered on .*OperationsManagement",  # monitoring with the cluster's identity
+    r"subscription-not-registered on .* is Registering",
     r"upgrade-half-done on .* is set to",  # a pool that waits its turn in the cluster's upgrade
     r"is inconclusive: .*(only a part could be read|run-command does not ask)",  # seen through run-command
 )
