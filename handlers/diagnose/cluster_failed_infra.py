@@ -23,7 +23,7 @@ from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.governance import Locks
 from handlers.evidence.growth import Growth
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
-from handlers.evidence.network import PoolSubnets
+from handlers.evidence.network import NodeClasses, PoolSubnets
 from handlers.evidence.providers import ProviderRegistrations
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Outcome, Unavailable, Why
 
@@ -60,6 +60,7 @@ def cluster_failed_infra(
     sets: ScaleSets | Unavailable,
     scaler: AutoscalerStatus | Unavailable | NotApplicable,
     claims: NodeClaims | Unavailable | NotApplicable,
+    classes: NodeClasses | Unavailable | NotApplicable,
 ) -> Iterator[Judgement]:
     """The cluster failed with an internal error of Azure's, and nothing of its owners' stands in the way."""
     told = _internal(cluster, pools, complaints)
@@ -84,6 +85,7 @@ def cluster_failed_infra(
         ScaleSets: sets,
         AutoscalerStatus: scaler,
         NodeClaims: claims,
+        NodeClasses: classes,
     }
     others = [*(_asked(name, cause, facts) for name, cause in CAUSES.items()), _zones(pools, sizes)]
     others.append(_policies(complaints))

@@ -3,86 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
+from handlers.diagnose.subnet_demand import Demand, classes_of, demands
 from handlers.engine.declare import diagnostic
-from handlers.evidence.azure import AgentPool, ManagedCluster, NetworkProfile
+from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster, NetworkProfile
 from handlers.evidence.complaints import Complaints
 from handlers.evidence.errors import ErrorDetail
-from handlers.evidence.growth import Growth, Wanted
-from handlers.evidence.network import RESERVED, PoolSubnets, Subnet
-from handlers.model import Clear, Finding, Judgement, Severity, Unavailable, Why
-
-POD_BATCH = 16
-"""Addresses that a node takes at once from a subnet of its own for pods (dynamic allocation hands out 16s)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What one pool would still take from one subnet."""
-
-    wanted: Wanted
-    per_node: int
-    for_pods: bool = False
-
-    @property
-    def pool(self) -> AgentPool:
-        return self.wanted.pool
-
-    @property
-    def missing(self) -> int:
-        return self.wanted.missing * self.per_node
-
-    @property
-    def surge(self) -> int:
-        return self.wanted.surge * self.per_node
+from handlers.evidence.growth import Growth
+from handlers.evidence.network import RESERVED, NodeClasses, PoolSubnets, Subnet
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 
 @diagnostic(codes=("subnet-full",), area="network")
 def subnet_full(
-    cluster: ManagedCluster, subnets: PoolSubnets, network: NetworkProfile, growth: Growth, complaints: Complaints
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    subnets: PoolSubnets,
+    network: NetworkProfile,
+    growth: Growth,
+    complaints: Complaints,
+    classes: NodeClasses | NotApplicable | Unavailable,
 ) -> Iterator[Judgement]:
-    """A node pool's subnet has no room for its nodes, its surge and their pods."""
+    """A subnet has no room for the nodes, their surge and their pods, or for the API server."""
     for subnet in subnets.subnets:
-        demands = list(_demands(subnet, network, growth))
+        wanting = demands(subnet, cluster, pools, network, growth, classes_of(classes))
         # An upgrade of the cluster needs room for the surge of all its pools (Azure: customize node surge upgrade).
-        wanted = sum(one.missing + one.surge for one in demands)
-        if any(one.pool.max_pods == 0 and not one.for_pods for one in demands) and network.pods_use_the_subnet:
+        wanted = sum(one.missing + one.surge for one in wanting)
+        room = replace(subnet, used=max(subnet.used, sum(one.held for one in wanting)))
+        if any(one.unknown for one in wanting):
             yield Unavailable(f"the pods of {subnet.name}", Why.ABSENT, "a node pool does not say its maxPods")
-        elif wanted > subnet.free:
-            yield _full(cluster, subnet, demands, wanted, complaints)
+        elif wanted > room.free:
+            yield _full(cluster, room, wanting, wanted, complaints)
         elif subnets.complete and growth.complete:
-            yield Clear(f"{subnet.name} has {subnet.free} of {subnet.usable} addresses free, {wanted} wanted")
-
-
-def _demands(subnet: Subnet, network: NetworkProfile, growth: Growth) -> Iterator[Demand]:
-    for wanted in growth.pools:
-        pool = wanted.pool
-        if pool.subnet.lower() == subnet.id.lower():
-            pods = pool.max_pods if network.pods_use_the_subnet and not pool.pod_subnet else 0
-            yield Demand(wanted, 1 + pods)
-        if pool.pod_subnet.lower() == subnet.id.lower():
-            yield Demand(wanted, POD_BATCH, for_pods=True)
+            yield Clear(f"{subnet.name} has {room.free} of {subnet.usable} addresses free, {wanted} wanted")
 
 
 def _full(
-    cluster: ManagedCluster, subnet: Subnet, demands: list[Demand], wanted: int, complaints: Complaints
+    cluster: ManagedCluster, subnet: Subnet, wanting: list[Demand], wanted: int, complaints: Complaints
 ) -> Finding:
-    lacks = sum(one.missing for one in demands) > subnet.free
-    stuck = [one for one in demands if (one.missing and lacks) or one.pool.failed]
-    harmed = [one.pool.id for one in stuck if complaints.claimable(one.pool.id, speaks_of_subnet)]
-    told = [one for demand in demands for one in complaints.speaking_of(speaks_of_subnet, demand.pool.id)]
-    first = (stuck or demands)[0]
+    lacks = sum(one.missing for one in wanting) > subnet.free
+    of_pools = [one.pool for one in wanting if one.pool]
+    stuck = [one for one in wanting if one.pool and ((one.missing and lacks) or one.pool.failed)]
+    harmed = [one.pool.id for one in stuck if one.pool and complaints.claimable(one.pool.id, speaks_of_subnet)]
+    told = [one for pool in of_pools for one in complaints.speaking_of(speaks_of_subnet, pool.id)]
+    refused = [one for one in complaints.recent(speaks_of_subnet) if "/virtualmachines/" in one.about.lower()]
+    told += refused if len(of_pools) < len(wanting) else []
+    first = next((one for one in (*stuck, *wanting) if one.pool), wanting[0])
     kept, short = RESERVED * len(subnet.prefixes), wanted - subnet.free
     room = f"{', '.join(subnet.prefixes)}: {subnet.size} addresses - {kept} kept by Azure - {subnet.used} in use"
     return Finding(
         code="subnet-full",
         subject=subnet.id,
-        severity=Severity.ERROR if harmed else Severity.WARNING,
+        severity=Severity.ERROR if harmed or (refused and first.pool is None) else Severity.WARNING,
         affects=(*harmed, *([cluster.id] if harmed and complaints.claimable(cluster.id, speaks_of_subnet) else [])),
         because=(
             f"{room} = {subnet.free} free",
-            *(_sum(demand) for demand in demands if demand.missing or demand.surge),
+            *(str(one) for one in wanting if one.missing or one.surge),
             f"wanted {wanted}, free {subnet.free}: {short} short",
             *(str(one) for one in told[:1]),
         ),
@@ -97,34 +74,41 @@ def _full(
             "free": subnet.free,
             "wanted": wanted,
             "short": short,
-            "pools": [demand.pool.name for demand in demands],
-            "pool": first.pool.name,
-            "size": first.pool.vm_size,
-            "mode": first.pool.mode,
-            "nodes": first.pool.count,
-            "os": first.pool.os or "Linux",
-            "zones": list(first.pool.zones),
-            "spot": first.pool.spot,
-            "nodes_subnet": first.pool.subnet,
-            "pods_subnet": first.pool.pod_subnet,
+            "pools": [pool.name for pool in of_pools],
+            "others": [one.who for one in wanting if one.pool is None],
+            "for_api_server": cluster.api_server_subnet.lower() == subnet.id.lower(),
             "for_pods": first.for_pods,
-            "surging": [one.pool.name for one in demands if one.surge and not one.missing and one.pool.may_lose_nodes],
+            "surging": [pool.name for pool in map(_surges, wanting) if pool],
             "per_node": first.per_node,
-            "max_pods": first.pool.max_pods,
             "blocked": bool(harmed),
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,
+            **_to_make_another(first.pool),
         },
     )
 
 
-def _sum(demand: Demand) -> str:
-    wanted = demand.wanted
-    each = "1" if demand.per_node == 1 else f"{demand.per_node} (1 + {demand.per_node - 1} pods)"
-    each = f"{POD_BATCH} for pods" if demand.for_pods else each
-    nodes = f"{wanted.missing} missing + {wanted.surge} surge" if wanted.missing else f"{wanted.surge} surge"
-    return f"pool {demand.pool.name}: {nodes} × {each} = {demand.missing + demand.surge} addresses"
+def _surges(demand: Demand) -> AgentPool | None:
+    """A pool that could upgrade without extra nodes."""
+    pool = demand.pool
+    return pool if pool and demand.surge and not demand.missing and pool.may_lose_nodes else None
+
+
+def _to_make_another(pool: AgentPool | None) -> dict[str, object]:
+    """What makes a pool like the first one in another subnet."""
+    return {
+        "pool": pool.name if pool else "",
+        "size": pool.vm_size if pool else "",
+        "mode": pool.mode if pool else "",
+        "nodes": pool.count if pool else 0,
+        "os": (pool.os if pool else "") or "Linux",
+        "zones": list(pool.zones) if pool else [],
+        "spot": pool.spot if pool else False,
+        "nodes_subnet": pool.subnet if pool else "",
+        "pods_subnet": pool.pod_subnet if pool else "",
+        "max_pods": pool.max_pods if pool else 0,
+    }
 
 
 def speaks_of_subnet(error: ErrorDetail) -> bool:

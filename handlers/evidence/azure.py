@@ -53,6 +53,8 @@ class ManagedCluster(Evidence):
     private: bool = False
     private_zone: str = ""
     authorized_ranges: tuple[str, ...] = ()
+    api_server_subnet: str = ""
+    """API server VNet integration: the delegated subnet that the control plane takes addresses from."""
     makes_own_nodes: bool = False
     """Node auto-provisioning: nodes whose machines belong to no pool."""
     etag: str = ""
@@ -124,6 +126,8 @@ class AgentPool:
     max_unavailable: str
     subnet: str
     pod_subnet: str
+    pods_in_blocks: bool
+    """Static block allocation: a node takes whole blocks of addresses for all the pods it may run, at once."""
     zones: tuple[str, ...]
     spot: bool
     autoscaled: bool
@@ -207,6 +211,7 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         private=dig(properties, "apiServerAccessProfile", "enablePrivateCluster") is True,
         private_zone=text(properties, "apiServerAccessProfile", "privateDNSZone"),
         authorized_ranges=texts(properties, "apiServerAccessProfile", "authorizedIPRanges"),
+        api_server_subnet=_api_server_subnet(dig(properties, "apiServerAccessProfile")),
         makes_own_nodes=text(properties, "nodeProvisioningProfile", "mode").lower() == "auto",
         etag=_etag(body),
         own_identities=tuple(dig(body, "identity", "userAssignedIdentities") or ()),
@@ -260,6 +265,7 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         max_unavailable=text(properties, "upgradeSettings", "maxUnavailable"),
         subnet=text(properties, "vnetSubnetID"),
         pod_subnet=text(properties, "podSubnetID"),
+        pods_in_blocks=text(properties, "podIPAllocationMode").lower() == "staticblock",
         zones=texts(properties, "availabilityZones"),
         spot=text(properties, "scaleSetPriority").lower() == "spot",
         autoscaled=dig(properties, "enableAutoScaling") is True or any(one.autoscaled for one in sizes),
@@ -273,6 +279,10 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         rolling=read_rolling(properties),
         reserved=_reserved(properties),
     )
+
+
+def _api_server_subnet(access: Any) -> str:
+    return text(access, "subnetId") if dig(access, "enableVnetIntegration") is True else ""
 
 
 def _reserved(properties: Any) -> str:

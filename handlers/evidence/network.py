@@ -1,4 +1,4 @@
-"""The subnets that node pools take their addresses from."""
+"""The subnets that a cluster takes its addresses from."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 
 from handlers.clients.answers import Answer, Listing
 from handlers.clients.arm import ArmReader
+from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
-from handlers.evidence.azure import AgentPools
+from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.gather import each
-from handlers.evidence.wire import need_number, need_text, text, texts, whole
+from handlers.evidence.wire import need_number, need_text, number, text, texts, whole
 from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
 
 NETWORK_API = "2024-05-01"
+NODE_CLASSES = "/apis/karpenter.azure.com/v1beta1/aksnodeclasses"
 RESERVED = 5
 """Azure keeps the first four addresses and the last one of every subnet for itself."""
 
@@ -42,7 +44,7 @@ class Subnet:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSubnets(Evidence):
-    """The subnets that the node pools name."""
+    """The subnets that the node pools, node auto-provisioning and the API server name."""
 
     subnets: tuple[Subnet, ...]
 
@@ -50,10 +52,48 @@ class PoolSubnets(Evidence):
         return next((one for one in self.subnets if one.id.lower() == subnet_id.lower()), None)
 
 
+@dataclass(frozen=True, slots=True)
+class NodeClass:
+    """What Karpenter makes nodes from. Without a subnet of its own they stand in that of the cluster."""
+
+    name: str
+    subnet: str
+    max_pods: int
+    """0 where it does not say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeClasses(Evidence):
+    """The node classes of node auto-provisioning."""
+
+    classes: tuple[NodeClass, ...]
+
+
+@collector(reads=(), sees=("list aksnodeclasses.karpenter.azure.com",), deadline_s=15)
+async def node_classes(cluster: ManagedCluster, kube: KubeReader) -> NodeClasses | NotApplicable:
+    """the node classes"""
+    if not cluster.makes_own_nodes or cluster.power.lower() == "stopped":
+        return NotApplicable(f"{cluster.name} has no node auto-provisioning at work")
+    listing = await kube.list(NODE_CLASSES, read_node_class)
+    return NodeClasses(
+        source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, classes=listing.items
+    )
+
+
+def read_node_class(body: Mapping[str, Any]) -> NodeClass:
+    """An AKSNodeClass from its wire body."""
+    name = need_text(body, "metadata", "name")
+    return NodeClass(name, text(body, "spec", "vnetSubnetID"), number(body, "spec", "maxPods"))
+
+
 @collector(reads=("Microsoft.Network/virtualNetworks/subnets/read", "Microsoft.Network/virtualNetworks/usages/read"))
-async def pool_subnets(pools: AgentPools, arm: ArmReader) -> PoolSubnets | NotApplicable:
+async def pool_subnets(
+    cluster: ManagedCluster, pools: AgentPools, classes: NodeClasses | NotApplicable | Unavailable, arm: ArmReader
+) -> PoolSubnets | NotApplicable:
     """the node pools' subnets"""
-    named = {one.lower(): one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one}
+    ids = [one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet)]
+    ids += [one.subnet for one in classes.classes] if isinstance(classes, NodeClasses) else []
+    named = {one.lower(): one for one in (*ids, cluster.api_server_subnet) if one}
     if not named:
         return NotApplicable("AKS manages the network: no node pool names a subnet of its own")
     vnets = {one.lower(): one for one in (subnet.rsplit("/", 2)[0] for subnet in named.values())}
@@ -74,7 +114,11 @@ async def pool_subnets(pools: AgentPools, arm: ArmReader) -> PoolSubnets | NotAp
         source=", ".join(answer.source for answer in answers),
         taken_at=min(answer.taken_at for answer in answers),
         truncated=any(listing.truncated for listing in listings),
-        gaps=(*gaps, *(_uncounted(answer.body) for answer in answers if answer not in known)),
+        gaps=(
+            *gaps,
+            *(_uncounted(answer.body) for answer in answers if answer not in known),
+            *([classes] if isinstance(classes, Unavailable) else []),
+        ),
         subnets=tuple(read_subnet(one.body, used[need_text(one.body, "id").lower()]) for one in known),
     )
 

@@ -15,7 +15,7 @@ from handlers.evidence.cluster import NodeLeases, Nodes, Pods
 from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog, ResourceHealth
-from handlers.evidence.network import PoolSubnets
+from handlers.evidence.network import NodeClasses, PoolSubnets
 from handlers.evidence.providers import ProviderRegistrations
 from handlers.model import Diagnosis, Evidence, Outcome
 from tests.checking import touched
@@ -35,7 +35,7 @@ CLEAR_WITHOUT: Acquittals = {
     "cluster-failed-infra": (
         _LOGS
         | {ScaleSets, Instances, ComputeUsages, VmSizes, PoolSubnets, Locks, ProviderRegistrations}
-        | {Nodes, Pods, Budgets, AutoscalerStatus, NodeClaims},
+        | {Nodes, Pods, Budgets, AutoscalerStatus, NodeClaims, NodeClasses},
         "the cluster's own state says that it has not failed; the rest only tells whether something else is the cause",
     ),
     "nodepool-failed": (
@@ -83,7 +83,7 @@ CLEAR_WITHOUT: Acquittals = {
 
 CLEAR_IN_HEALTH: Acquittals = {
     "resource-lock": (
-        _LOGS | {ScaleSets, PoolSubnets},
+        _LOGS | {ScaleSets, PoolSubnets, NodeClasses},
         "no lock holds anything of the cluster: no error can blame one, and none of them a route table",
     ),
     "drain-error": (_LOGS | {ScaleSets}, "no pool is upgrading or has failed: nothing is to be drained"),

@@ -11,6 +11,7 @@ ACTIONS = sorted({action for collector in GRAPH.wanted for action in collector.r
 SIGHTS = sorted({sight for collector in GRAPH.wanted for sight in collector.sees})
 ELSEWHERE = {
     "get configmaps:cluster-autoscaler-status in kube-system": ("healthy-fleet", "prod-weu"),
+    "list aksnodeclasses.karpenter.azure.com": ("unusual-nodes", "dev-shared"),
     "list nodeclaims.karpenter.sh": ("unusual-nodes", "dev-shared"),
 }
 """Where something is looked at that prod-eus2 has not: it has no autoscaled pool, and no node auto-provisioning."""

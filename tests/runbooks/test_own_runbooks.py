@@ -82,7 +82,7 @@ def full(**pool: object) -> Azure:
 
 
 async def test_the_pool_in_the_larger_subnet_is_like_the_one_it_replaces() -> None:
-    azure = full(osType="Windows", availabilityZones=["1", "2"], maxPods=50, scaleSetPriority="Spot")
+    azure = full(osType="Windows", availabilityZones=["1", "2"], maxPods=50, scaleSetPriority="Spot", machines=2)
     azure.pools["apps"]["vmSize"] = "Standard_E4s_v5"
     add = command(await found("subnet-full", azure), FIX, "az aks nodepool add")
     for option in (
@@ -127,6 +127,47 @@ async def test_a_pool_with_a_pod_subnet_keeps_it_when_its_nodes_move() -> None:
     azure.pools["apps"]["podSubnetID"] = PODS
     add = command(await found("subnet-full", azure), FIX, "az aks nodepool add")
     assert f"--vnet-subnet-id {SUBNET}-large --pod-subnet-id {PODS}" in add
+
+
+async def test_a_subnet_of_the_api_server_gets_steps_of_its_own() -> None:
+    azure, own = Azure(), f"{VNET}/subnets/api"
+    azure.pool()
+    azure.cluster["apiServerAccessProfile"] = {"enableVnetIntegration": True, "subnetId": own}
+    azure.subnet("10.5.0.0/28", 11, own)
+    finding = await found("subnet-full", azure)
+    assert "the API server in it wants 1 more to scale" in text(finding, MEANING)
+    assert "nodepool add" not in text(finding, FIX)
+    assert f"--ids {own}" in command(finding, FIX, "az network vnet subnet show")
+
+
+async def test_a_subnet_of_node_auto_provisioning_is_changed_in_its_node_class() -> None:
+    azure, own = full(), f"{VNET}/subnets/karpenter"
+    azure.subnet("10.1.0.0/22", 3)
+    azure.subnet("10.4.0.0/27", 27, own)
+    azure.cluster["nodeProvisioningProfile"] = {"mode": "Auto"}
+    azure.node_classes = [{"metadata": {"name": "default"}, "spec": {"vnetSubnetID": own}}]
+    finding = await found("subnet-full", azure)
+    assert "the next node of AKSNodeClass default wants 31." in text(finding, MEANING)
+    assert "kubectl patch aksnodeclass" in text(finding, FIX)
+    assert "nodepool" not in text(finding, FIX)
+
+
+async def test_cores_for_node_auto_provisioning_need_no_reconcile() -> None:
+    azure = Azure()
+    azure.pool("system", count=1, mode="System")
+    azure.cluster["nodeProvisioningProfile"] = {"mode": "Auto"}
+    azure.usages[0] = usage("cores", 300, 300)
+    waits = {
+        "type": "Launched",
+        "status": "Unknown",
+        "reason": "RegionalQuotaReached",
+        "message": "regional vCPU quota",
+    }
+    azure.claims = [{"metadata": {"name": "default-x7k2p"}, "spec": {}, "status": {"conditions": [waits]}}]
+    finding = await found("quota-exceeded", azure)
+    assert "Node auto-provisioning (NodeClaim default-x7k2p) wants 1 more" in text(finding, MEANING)
+    assert "node auto-provisioning tries again by itself" in text(finding, FIX)
+    assert "az resource update" not in text(finding, FIX)
 
 
 SURGE = "--max-surge 0 --max-unavailable 1"

@@ -11,7 +11,7 @@ from tests.worlds.pools import Machine, Pool
 RESERVED = 5
 """Azure keeps five addresses of every subnet."""
 BATCH = 16
-"""Pods of a subnet of their own get their addresses 16 at a time, a batch or a block."""
+"""Pods of a subnet of their own get their addresses 16 at a time, a batch or a block; of a node, one is kept."""
 NODES, PODS, API = "10.16.0.0/21", "10.16.16.0/20", "10.16.9.0/28"
 SIZES = {"nodes": 2048, "pods": 4096, "api-server": 16}
 _ADDRESSES = [{"id": f"/address/{number}"} for number in range(4096)]
@@ -101,7 +101,7 @@ def per_node(pool: Pool) -> int:
 def pods_per_node(pool: Pool) -> int:
     """How many addresses of the pods' subnet a node takes at once."""
     blocks = pool.ids.shape.network == "blocks"
-    return BATCH * (math.ceil(pool.max_pods / BATCH) if blocks else 1)
+    return BATCH * (math.ceil((pool.max_pods + 1) / BATCH) if blocks else 1)
 
 
 def network_bodies(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...]) -> Iterator[Body]:

@@ -30,6 +30,7 @@ READER_RULES: list[Body] = [
     {"apiGroups": ["storage.k8s.io"], "resources": ["volumeattachments", "csinodes"], "verbs": _LOOK},
     {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.sh"], "resources": ["nodeclaims", "nodepools"], "verbs": _LOOK},
+    {"apiGroups": ["karpenter.azure.com"], "resources": ["aksnodeclasses"], "verbs": _LOOK},
     {"apiGroups": ["metrics.k8s.io"], "resources": ["nodes", "pods"], "verbs": _LOOK},
     {"nonResourceURLs": ["/readyz", "/readyz/*", "/livez", "/livez/*", "/version"], "verbs": ["get"]},
 ]

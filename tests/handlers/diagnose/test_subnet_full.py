@@ -167,3 +167,87 @@ async def test_a_pool_of_virtual_machines_counts_the_machines_of_all_its_sizes()
     azure.pool_of_machines("mixed", scale, ("Standard_D4s_v5", 1), ("Standard_E4s_v5", 1), vnetSubnetID=SUBNET)
     finding = await found("subnet-full", azure)
     assert "pool mixed: 1 missing + 1 surge × 31 (1 + 30 pods) = 62 addresses" in finding.because
+
+
+@pytest.mark.parametrize(("pods", "blocks"), [(30, 2), (31, 2), (32, 3), (250, 16)])
+async def test_static_blocks_are_taken_all_at_once(pods: int, blocks: int) -> None:
+    azure, subnet = flat("10.1.0.0/24", 3), f"{VNET}/subnets/pods"
+    azure.subnet("10.2.0.0/24", 251 - 16 * blocks + 1, subnet)
+    azure.pools["apps"] |= {"podSubnetID": subnet, "podIPAllocationMode": "StaticBlock", "maxPods": pods, "count": 1}
+    azure.machines["apps"] = azure.machines["apps"][:1]
+    finding = await found("subnet-full", azure)
+    assert f"pool apps: 1 surge × {blocks} blocks of 16 for pods = {16 * blocks} addresses" in finding.because
+    azure.subnet("10.2.0.0/22", 16 * blocks, subnet)
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+
+
+async def test_blocks_are_counted_whole_although_the_network_counts_each_as_one_address() -> None:
+    azure, subnet = flat("10.1.0.0/24", 3), f"{VNET}/subnets/pods"
+    azure.subnet("10.2.0.0/25", 6, subnet)
+    azure.pools["apps"] |= {"podSubnetID": subnet, "podIPAllocationMode": "StaticBlock"}
+    finding = await found("subnet-full", azure)
+    assert finding.because[0] == "10.2.0.0/25: 128 addresses - 5 kept by Azure - 96 in use = 27 free"
+
+
+def auto_provisioned(used: int, **spec: object) -> Azure:
+    """Node auto-provisioning in a subnet of its own, which a flat node takes 31 addresses of."""
+    azure, own = flat("10.1.0.0/24", 93, mode="System"), f"{VNET}/subnets/karpenter"
+    azure.cluster["nodeProvisioningProfile"] = {"mode": "Auto"}
+    azure.subnet("10.4.0.0/26", used, own)
+    azure.node_classes = [{"metadata": {"name": "default"}, "spec": {"vnetSubnetID": own, **spec}}]
+    return azure
+
+
+async def test_the_subnet_of_a_node_class_without_room_for_the_next_node_is_a_warning() -> None:
+    finding = await found("subnet-full", auto_provisioned(29))
+    assert finding.subject.endswith("/subnets/karpenter")
+    assert finding.severity is Severity.WARNING
+    assert finding.because[1] == "the next node of AKSNodeClass default: 31 addresses"
+    assert finding.facts["others"] == ["the next node of AKSNodeClass default"]
+
+
+@pytest.mark.parametrize(("used", "spec"), [(28, {}), (29, {"maxPods": 10})])
+async def test_the_twin_with_room_for_it_is_clear(used: int, spec: dict[str, object]) -> None:
+    assert (await asked("subnet-full", auto_provisioned(used, **spec))).outcome is Outcome.CLEAR
+
+
+async def test_a_node_class_without_a_subnet_uses_that_of_the_system_pool() -> None:
+    azure = auto_provisioned(0)
+    del azure.node_classes[0]["spec"]["vnetSubnetID"]
+    azure.subnet("10.1.0.0/24", 190)
+    assert (await found("subnet-full", azure)).subject == SUBNET
+
+
+async def test_without_the_node_classes_a_subnet_may_be_unknown() -> None:
+    azure = auto_provisioned(0)
+    azure.denied = {"/aksnodeclasses"}
+    check = await asked("subnet-full", azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "403" in check.why
+
+
+def integrated(used: int) -> Azure:
+    """The API server stands in a delegated subnet; AKS manages the nodes' network."""
+    azure, own = Azure(), f"{VNET}/subnets/api"
+    azure.pool()
+    azure.cluster["apiServerAccessProfile"] = {"enableVnetIntegration": True, "subnetId": own}
+    azure.subnet("10.5.0.0/28", used, own)
+    return azure
+
+
+async def test_a_subnet_in_which_the_api_server_cannot_scale_is_a_warning() -> None:
+    finding = await found("subnet-full", integrated(11))
+    assert finding.severity is Severity.WARNING
+    assert finding.because[1:] == ("the API server's next replica: 1 addresses", "wanted 1, free 0: 1 short")
+    assert finding.facts["for_api_server"] is True
+
+
+@pytest.mark.parametrize("used", [0, 9, 10])
+async def test_the_smallest_subnet_that_azure_allows_is_enough_for_the_api_server(used: int) -> None:
+    assert (await asked("subnet-full", integrated(used))).outcome is Outcome.CLEAR
+
+
+async def test_a_subnet_of_the_api_server_that_may_not_be_read_is_inconclusive() -> None:
+    azure = integrated(9)
+    azure.denied = {"/subnets/api"}
+    assert (await asked("subnet-full", azure)).outcome is Outcome.INCONCLUSIVE

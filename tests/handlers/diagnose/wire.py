@@ -95,6 +95,7 @@ class Azure:
         self.readyz: tuple[int, str] = (200, "[+]ping ok\n[+]etcd ok\nreadyz check passed")
         self.claims: list[Body] = []
         """The claims of node auto-provisioning."""
+        self.node_classes: list[Body] = []
         self.autoscaler = ""
         """What the cluster autoscaler wrote into its config map; without a word there is none."""
         self.kube_trouble = ""
@@ -248,6 +249,7 @@ class Azure:
             "/api/v1/pods": self.pods,
             "/apis/policy/v1/poddisruptionbudgets": self.budgets,
             "/apis/karpenter.sh/v1/nodeclaims": self.claims,
+            "/apis/karpenter.azure.com/v1beta1/aksnodeclasses": self.node_classes,
             "/api/v1/namespaces/default/services": [self.api_service] if self.api_service else [],
             "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": self.api_slices,
             "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": [
