@@ -8,6 +8,7 @@ from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
 from handlers.evidence.monitor import ResourceHealth
+from handlers.evidence.service_health import ServiceIssues, said_first
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
@@ -19,6 +20,7 @@ def api_server_unavailable(
     api: ApiServer,
     nodes: Nodes | Unavailable | NotApplicable,
     health: ResourceHealth | Unavailable,
+    service: ServiceIssues | Unavailable,
 ) -> Iterator[Judgement]:
     """The API server does not answer, or says that it is not ready."""
     if cluster.state.lower() in COMING_OR_GOING:
@@ -39,12 +41,14 @@ def api_server_unavailable(
         return
     # A name that does not resolve and a connection that hangs may be our own network's fault.
     confirmed = isinstance(health, ResourceHealth) and health.suffers
+    confirmed = confirmed or (isinstance(service, ServiceIssues) and service.of_aks())
     sure = bool(api.reached) or api.trouble == "refused" or confirmed
     yield Finding(
         code="api-server-unavailable",
         subject=cluster.id,
         severity=Severity.ERROR if sure else Severity.WARNING,
         because=(
+            *said_first(service),
             f"{cluster.fqdn or cluster.name}: {_said(api)}",
             f"Azure says that the cluster is {cluster.state} and {cluster.power or 'of unknown power state'}",
             _health(health),
@@ -55,6 +59,7 @@ def api_server_unavailable(
             "reached": api.reached,
             "fqdn": cluster.fqdn,
             "state": cluster.state,
+            "service_issues": [*said_first(service)],
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,

@@ -8,12 +8,16 @@ from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
+from handlers.evidence.service_health import ServiceIssues, said_first
 from handlers.model import Clear, Finding, Unavailable
 
 
 @diagnostic(codes=("cluster-failed",), area="cluster")
 def cluster_failed(
-    cluster: ManagedCluster, log: ActivityLog | Unavailable, node_log: NodeActivityLog | Unavailable
+    cluster: ManagedCluster,
+    log: ActivityLog | Unavailable,
+    node_log: NodeActivityLog | Unavailable,
+    service: ServiceIssues | Unavailable,
 ) -> Iterator[Finding | Clear]:
     """The cluster is Failed or Canceled: which operation, and what its innermost error says."""
     if not cluster.failed:
@@ -26,6 +30,7 @@ def cluster_failed(
         code="cluster-failed",
         subject=cluster.id,
         because=(
+            *said_first(service, event.at if event else None),
             f"provisioningState is {cluster.state}, power is {cluster.power or 'not told'}",
             f"error: {error}" if error else "Azure keeps no error text for it",
             _operation(event, log),
@@ -43,6 +48,7 @@ def cluster_failed(
             "node_group": cluster.node_group,
             "cluster_id": cluster.id,
             "subscription": cluster.subscription,
+            "service_issues": [*said_first(service, event.at if event else None)],
         },
     )
 

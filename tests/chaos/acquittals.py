@@ -17,6 +17,7 @@ from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssi
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog, ResourceHealth
 from handlers.evidence.network import NodeClasses, PoolSubnets
 from handlers.evidence.providers import ProviderRegistrations
+from handlers.evidence.service_health import ServiceIssues
 from handlers.model import Diagnosis, Evidence, Outcome
 from tests.checking import touched
 
@@ -28,10 +29,13 @@ _LOGS: Lost = frozenset({ActivityLog, NodeActivityLog})
 
 CLEAR_WITHOUT: Acquittals = {
     "api-server-unavailable": (
-        frozenset({Nodes, ResourceHealth}),
+        frozenset({Nodes, ResourceHealth, ServiceIssues}),
         "`/readyz` itself says that it is ready; nodes and Azure's own word only count where it is out of reach",
     ),
-    "cluster-failed": (_LOGS, "the cluster's own state says that it has not failed; logs only tell why it did"),
+    "cluster-failed": (
+        _LOGS | {ServiceIssues},
+        "the cluster's own state says that it has not failed; logs only tell why it did",
+    ),
     "cluster-failed-infra": (
         _LOGS
         | {ScaleSets, Instances, ComputeUsages, VmSizes, PoolSubnets, Locks, ProviderRegistrations}

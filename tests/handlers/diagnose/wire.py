@@ -85,6 +85,8 @@ class Azure:
         """Where Standard_D4s_v5 may not be used."""
         self.events: dict[str, list[Body]] = {GROUP: [], NODE_GROUP: []}
         self.health = "Available"
+        self.service_events: list[Body] = []
+        """What Azure has announced about itself to the subscription."""
         self.tag = "aks-managed-poolName"
         self.virtual_machines: list[Body] = []
         """Those of the node resource group that belong to no scale set."""
@@ -301,6 +303,7 @@ class Azure:
             f"{above}/providers/{one}": {"namespace": one, "registrationState": state}
             for one, state in namespaces.items()
         }
+        found[f"{above}/providers/Microsoft.ResourceHealth/events"] = rows(self.service_events)
         found[f"{NODE_GROUP_ID}{hub}/denyAssignments"] = rows(self.denials)
         found |= {
             f"{place}{hub}/permissions": rows([self.writer_may])
