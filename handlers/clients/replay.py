@@ -15,18 +15,22 @@ from handlers.clients.errors import ServerFault
 from handlers.clients.recording import FAILURES, Question, RecordedCall, Recording
 from handlers.clients.seen import SeenResponse
 
+API_VERSION = "api-version"
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?")
 
 
 class ReplayTransport(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
-    """An equal request gets the recorded answer or failure; an unknown one is an error, never an empty answer."""
+    """An equal request gets the recorded answer or failure; an unknown one is an error, never an empty answer.
+
+    Equal is also the same request to another api-version: a collector may have moved on since.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self._recorded_at = recording.recorded_at
         self._calls = {call.question: call for call in recording.calls}
-        self._timeless: dict[Question, list[RecordedCall]] = {}
+        self._unversioned: dict[Question, list[RecordedCall]] = {}
         for call in recording.calls:
-            self._timeless.setdefault(_timeless(call.question), []).append(call)
+            self._unversioned.setdefault(_unversioned(call.question), []).append(call)
 
     async def open(self) -> None:
         """Nothing to open."""
@@ -53,12 +57,12 @@ class ReplayTransport(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         if asked in self._calls:
             return self._calls[asked]
         # "The last two hours" were other hours when it was recorded: take the span that is most alike.
-        alike = self._timeless.get(_timeless(asked), [])
+        alike = self._unversioned.get(_unversioned(asked), [])
         return min(alike, key=lambda call: abs(_span_s(call.question) - _span_s(asked)), default=None)
 
 
-def _timeless(question: Question) -> Question:
-    params = tuple((name, _TIME.sub("<time>", value)) for name, value in question.params)
+def _unversioned(question: Question) -> Question:
+    params = tuple((name, _TIME.sub("<time>", value)) for name, value in question.params if name.lower() != API_VERSION)
     return Question(question.method, question.path, params, _TIME.sub("<time>", question.body))
 
 

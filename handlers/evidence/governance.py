@@ -17,7 +17,7 @@ from handlers.evidence.wire import moment, need_rows, need_text, text, whole
 from handlers.model import Evidence, Unavailable, Why
 from handlers.resource_id import within
 
-LOCKS_API = "2016-09-01"
+LOCKS_API = "2020-05-01"
 """The first that says when a lock was set (`systemData`)."""
 ASSIGNMENTS_API = "2022-06-01"
 EXEMPTIONS_API = "2022-07-01-preview"
