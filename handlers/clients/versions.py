@@ -29,6 +29,11 @@ def version_of(url: str) -> str:
     return next((value for name, value in query if name.lower() == "api-version"), "")
 
 
+def is_signed(url: str) -> bool:
+    """A link to an operation, as Azure gave it out: it is used as it came, or not at all."""
+    return {"s", "h"} <= {name for name, _ in parse_qsl(urlsplit(url).query)}
+
+
 def with_version(url: str, version: str) -> str:
     """The same question in another version; all else stays as it came."""
     return _IN_QUERY.sub(f"api-version={version}", url, count=1)

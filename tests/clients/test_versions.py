@@ -275,6 +275,14 @@ async def test_a_write_is_never_sent_in_another_version_than_it_names(
     assert asked_in(azure) == ["2026-08-01", "2024-05-01", "2026-08-01"]
 
 
+async def test_a_link_to_an_operation_is_used_as_it_came(azure: LocalAzure, writer: ArmWriter) -> None:
+    operation = f"{ABOVE}/providers/Microsoft.ContainerService/locations/westeurope/operations/1"
+    azure.reply(operation, no_provider("locations/operations", ("2016-03-30",)))
+    with pytest.raises(Refused, match="NoRegisteredProviderFound"):
+        await writer.poll(f"{azure.url}{operation}?api-version=2025-03-01&t=638&c=MII&s=ab&h=z")
+    assert asked_in(azure) == ["2025-03-01"]
+
+
 async def test_an_action_is_sent_in_what_its_resource_was_read_in(azure: LocalAzure, writer: ArmWriter) -> None:
     action = f"{CLUSTER}/runCommand"
     assert writer.to_ask_in(action, "2026-08-01") == "2026-08-01"

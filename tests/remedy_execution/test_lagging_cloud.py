@@ -27,6 +27,8 @@ async def test_a_pool_is_put_in_the_version_that_it_was_read_in(failed_pool: Sta
     assert versions(stage, "PUT", pool) == [read]
     assert read <= as_of
     assert versions(stage, "GET", pool)[0] == "2026-08-01"
+    polls = [one for one in stage.azure.log if one.principal == "writer" and "/operations/" in one.path]
+    assert {(one.status, parse_qs(one.query)["api-version"][0]) for one in polls} == {(200, "2025-03-01")}
 
 
 async def test_a_cluster_is_put_in_the_version_that_it_was_read_in(failed_pool: Stage) -> None:

@@ -12,6 +12,7 @@ from handlers.clients.recording import Recorder
 from handlers.clients.seen import SeenResponse
 from handlers.clients.versions import (
     OfferedVersions,
+    is_signed,
     newest_not_above,
     not_offered,
     offered_by,
@@ -40,7 +41,7 @@ class AskInAnOfferedVersion(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
     async def send(self, request: PipelineRequest[HttpRequest]) -> Response:
         call, url = request.http_request, request.http_request.url
         wanted = version_of(url)
-        if not wanted or not (self._any_method or is_read(call.method, url)):
+        if not wanted or is_signed(url) or not (self._any_method or is_read(call.method, url)):
             return await self.next.send(request)
         tried = [wanted.lower()]
         if (lag := self._versions.lag(url, wanted)) and (known := newest_not_above(wanted, lag.offered)):
