@@ -20,6 +20,7 @@ from handlers.clients.errors import NotFound
 from handlers.clients.freshness import only_answers_from_now_on
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.names import resolve
+from handlers.clients.recording import Recording
 from handlers.engine.declare import Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
@@ -35,6 +36,18 @@ def engine_for(library: Library, scope: Selection, timeout_s: float) -> Engine:
     graph = Graph.discover(handlers.evidence, handlers.diagnose)
     chosen = _chosen(graph.diagnostics, scope)
     return Engine(graph.only(chosen), library.explains, deadline_s=timeout_s)
+
+
+def engine_for_recording(library: Library, recording: Recording, timeout_s: float) -> Engine:
+    """The engine with the questions that were asked then."""
+    graph = Graph.discover(handlers.evidence, handlers.diagnose)
+    return Engine(asked_then(graph, recording), library.explains, deadline_s=timeout_s)
+
+
+def asked_then(graph: Graph, recording: Recording) -> Graph:
+    """Those that have no check any more are left out. A recording that names none is from before they were kept."""
+    asked = [one for one in graph.diagnostics if one.id in recording.questions]
+    return graph.only(asked) if asked else graph
 
 
 FIND_TIMEOUT_S = 30.0

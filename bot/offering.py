@@ -44,6 +44,6 @@ async def offers_for(finished: Finished, target: Target, clients: Mapping[type, 
     facts = finished.facts
     missing = remedies().missing(finished.diagnosis, facts)
     if missing:
-        engine = Engine(_graph().facts(missing), lambda _: frozenset(), deadline_s=DEADLINE_S)
+        engine = Engine(_graph().facts(missing), {}, deadline_s=DEADLINE_S)
         facts = await engine.gather(target, clients, facts)
     return remedies().offers(finished.diagnosis, facts)

@@ -23,7 +23,7 @@ Record = Callable[[str, Path], Awaitable[None]]
 def azure_recorder(azure: AzureAccess, kube: KubeAccess, library: Library, timeout_s: float) -> Record:
     """Records with a way to Azure of its own: what others remember of Azure would be missing in the file.
 
-    Every question is asked, whatever was asked before: a replay asks all of them.
+    Every question is asked, whatever was asked before, and the file names them: a replay asks the same ones.
     """
 
     async def record(cluster: str, file: Path) -> None:
@@ -40,6 +40,7 @@ def azure_recorder(azure: AzureAccess, kube: KubeAccess, library: Library, timeo
                 async for event in events:
                     if isinstance(event, Report):
                         recorder.target = str(event.diagnosis.target.id)
+                        recorder.questions = engine.plan()[1]
         except TimeoutError as late:
             why = f"the check took longer than {LIMIT_S:g} s"
             raise Problem("cannot record the case", why, "try again in a minute") from late

@@ -6,6 +6,7 @@ NotApplicable    what does not exist here by design (no scale set, no diagnostic
 Finding          what is wrong, with its proof
 Clear            what was looked at and is right, with its proof
 Check            how one diagnostic ended: found, clear, inconclusive, not applicable or crashed
+Verdict, Causes  how the checks ended whose findings could explain a failure: evidence for others
 Diagnosis        all of it, causes ranked
 """
 
@@ -40,6 +41,8 @@ class Why(StrEnum):
     ABSENT = "absent"
     THROTTLED = "throttled"
     FAILED = "failed"
+    NOT_ASKED = "not-asked"
+    """A recording is older than the question: that says nothing about the cluster, so it leaves nothing open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ class Finding:
     affects: tuple[str, ...] = ()
     severity: Severity = Severity.ERROR
     facts: Mapping[str, Any] = field(default_factory=dict)
+    began: datetime | None = field(default=None, compare=False)
+    """Since when, where that is proved: of two findings that could explain each other the older one does."""
 
     def __post_init__(self) -> None:
         if not self.because:
@@ -134,6 +139,55 @@ class Check:
     took_ms: float
     findings: tuple[Finding, ...] = ()
     unseen: tuple[Unavailable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How the checks for one finding code ended. `outcome` is None where no check asks about it yet."""
+
+    code: str
+    outcome: Outcome | None
+    why: str
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Nobody looked, or nobody could: it may be the cause after all."""
+        return self.outcome in (None, Outcome.INCONCLUSIVE, Outcome.CRASHED)
+
+    @property
+    def clear(self) -> bool:
+        return self.outcome in (Outcome.CLEAR, Outcome.NOT_APPLICABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """Verdicts as evidence: of every code whose runbook explains one of the codes that a diagnostic asks about."""
+
+    verdicts: tuple[Verdict, ...]
+
+    def of(self, code: str) -> Verdict:
+        """The verdict on one code. One that explains nothing of what was asked about is as open as an unknown one."""
+        unknown = Verdict(code, None, "no check asks about it yet")
+        return next((verdict for verdict in self.verdicts if verdict.code == code), unknown)
+
+    @property
+    def found(self) -> tuple[Verdict, ...]:
+        return tuple(verdict for verdict in self.verdicts if verdict.findings)
+
+    @property
+    def open(self) -> tuple[Verdict, ...]:
+        return tuple(verdict for verdict in self.verdicts if verdict.open)
+
+    def explaining(self, subject: str) -> tuple[Finding, ...]:
+        """The findings that claim this subject's failure for themselves."""
+        wanted = subject.lower()
+        return tuple(
+            finding
+            for verdict in self.verdicts
+            for finding in verdict.findings
+            if wanted in (affected.lower() for affected in finding.affects)
+        )
 
 
 class State(StrEnum):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -124,10 +125,10 @@ class Library(Mapping[str, Runbook]):
         """The package's own runbooks, and those of `folders` on top: they add codes, or replace one."""
         return cls(Runbook.read(path) for folder in (OWN, *folders) for path in runbook_files(folder))
 
-    def explains(self, code: str) -> frozenset[str]:
-        """The codes that this one is a cause of."""
-        runbook = self._by_code.get(code)
-        return frozenset(runbook.explains) if runbook else frozenset()
+    @cached_property
+    def explains(self) -> Mapping[str, frozenset[str]]:
+        """By code: the codes that it is a cause of."""
+        return {code: frozenset(runbook.explains) for code, runbook in self._by_code.items()}
 
     def of_kind(self, kind: str) -> frozenset[str]:
         """The codes that clusters of this kind can have."""

@@ -85,7 +85,7 @@ def _loop(code: str, library: Library) -> list[str] | None:
     """The shortest way from a code back to itself."""
     paths, seen = [[code]], {code}
     for path in paths:
-        for following in sorted(library.explains(path[-1])):
+        for following in sorted(library.explains.get(path[-1], ())):
             if following == code:
                 return [*path, code]
             if following not in seen:

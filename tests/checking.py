@@ -15,7 +15,7 @@ from handlers.clients.recording import Recorder
 from handlers.engine.declare import Collector, Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import CHECK_DEADLINE_S, Engine
-from handlers.model import Diagnosis, Evidence, Target
+from handlers.model import Diagnosis, Evidence, Outcome, Target
 from handlers.resource_id import ResourceId
 from runbooks.library import Library
 from sandbox.arm.server import ArmServer
@@ -91,6 +91,26 @@ def touched(kinds: set[type[Evidence]]) -> set[str]:
         if any(need.kind in lost for need in collector.needs):
             lost.add(collector.makes)
     return {one.id for one in GRAPH.diagnostics if any(need.kind in lost for need in one.needs)}
+
+
+Lost = frozenset[type[Evidence]]
+
+
+def wrongly_clear(diagnosis: Diagnosis, lost: Lost, *, in_health: bool) -> dict[str, set[str]]:
+    """Diagnostics that are clear, what of it they did not see, and do not declare that they may do without it."""
+    found = {}
+    for check in diagnosis.checks:
+        excused = may_be_clear_without(check.id, in_health=in_health)
+        blind = {kind.__name__ for kind in lost - excused if check.id in touched({kind})}
+        if blind and check.outcome is Outcome.CLEAR:
+            found[check.id] = blind
+    return found
+
+
+def may_be_clear_without(name: str, *, in_health: bool) -> Lost:
+    declared = next(one.clear_without for one in GRAPH.diagnostics if one.id == name)
+    holds = declared is not None and (in_health or not declared.in_health_only)
+    return frozenset(declared.kinds) if declared and holds else frozenset()
 
 
 def _cannot_do_without(diagnostic: Diagnostic, lost: set[type[Evidence]]) -> bool:

@@ -6,24 +6,26 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from bot.check import asked_then
 from bot.clients import clients
 from bot.events import Report
 from bot.render.json_report import as_dict
 from handlers.clients.access import AzureAccess
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.recording import Recording
+from handlers.engine.graph import Graph
 from handlers.engine.run import CHECK_DEADLINE_S
 from handlers.model import Diagnosis, Target
 from handlers.resource_id import ResourceId
 from tests.checking import GRAPH, LIBRARY, diagnose
 
 
-async def replayed(case: Path, deadline_s: float = CHECK_DEADLINE_S) -> Diagnosis:
+async def replayed(case: Path, deadline_s: float = CHECK_DEADLINE_S, graph: Graph = GRAPH) -> Diagnosis:
     """The case, diagnosed from what was recorded alone."""
     recording = Recording.load(case)
     target = Target(ResourceId.parse(recording.target), recording.recorded_at)
     async with clients(AzureAccess(), KubeAccess(), recording=recording) as opened:
-        return await diagnose(opened, target, GRAPH, deadline_s)
+        return await diagnose(opened, target, asked_then(graph, recording), deadline_s)
 
 
 def verdict(diagnosis: Diagnosis) -> bytes:

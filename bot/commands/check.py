@@ -9,7 +9,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from bot import settings
-from bot.check import check, check_target, engine_for, find
+from bot.check import check, check_target, engine_for, engine_for_recording, find
 from bot.clients import azure_access, clients, kube_access
 from bot.events import Event, Report, Selection
 from bot.library import load
@@ -51,6 +51,7 @@ async def _check(cluster: str, scope: Selection, *, as_json: bool, record: Path 
         report = await watched(cluster, check(cluster, opened, engine, timeout_s=limit_s))
     if recorder and record:
         recorder.target = str(report.diagnosis.target.id)
+        recorder.questions = engine.plan()[1]
         recorder.save(record)
     show(report, library, as_json=as_json)
     if record:
@@ -62,7 +63,7 @@ async def _replay(file: Path, *, as_json: bool) -> int:
     chosen = settings.load()
     library = load(chosen)
     recording = Recording.load(file)
-    engine = engine_for(library, Selection(), chosen.check_timeout_s)
+    engine = engine_for_recording(library, recording, chosen.check_timeout_s)
     async with clients(azure_access(chosen), kube_access(chosen), recording=recording) as opened:
         target = await _recorded_target(recording, opened.arm)
         report = await watched(target.name, check_target(target, opened, engine))

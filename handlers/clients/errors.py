@@ -12,6 +12,7 @@ CannotSee                  (handlers.model)
    ├─ Refused              any other 4xx
    │  └─ VersionNotOffered the cloud offers no api-version that we can read
    ├─ ServerFault          5xx
+   ├─ NotRecorded          a replay asks what was not asked when its recording was made
    └─ WriteFateUnknown     a write was sent, and nobody knows what became of it
 NotARead                   a reader was asked to write: a mistake in the program
 """
@@ -114,6 +115,12 @@ class VersionNotOffered(Refused):
 
 class ServerFault(ArmError):
     """5xx."""
+
+
+class NotRecorded(ArmError):
+    """A replay asks what nobody asked then: the question is newer than the recording."""
+
+    why = Why.NOT_ASKED
 
 
 class WriteFateUnknown(ArmError):

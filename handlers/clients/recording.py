@@ -2,10 +2,11 @@
 
 A recording is one mapping, as JSON in a zip, or as YAML or JSON in a file or a folder:
 
-    {"target", "recorded_at", "version", "calls": [
+    {"target", "recorded_at", "version", "questions"?: [the checks that were made], "calls": [
         {"method", "path", "params"?, "url"?, "body"?, "status", "headers", "answer", "taken_at"?},
         {"method", "path", "params"?, "url"?, "body"?, "failed": "timeout|unreachable|…", "detail"}]}
 
+A replay makes the checks that were made then, so that a check or a fact that is new since changes no old case.
 `url` stands for path and params where a parameter comes twice. No address holds a host: a case replays anywhere.
 """
 
@@ -115,8 +116,9 @@ class RecordedCall:
 class Recorder:
     """Collects calls while a check runs. What it is given is redacted already."""
 
-    def __init__(self, target: str = "") -> None:
+    def __init__(self, target: str = "", questions: tuple[str, ...] = ()) -> None:
         self.target = target
+        self.questions = questions
         self._calls: dict[Question, RecordedCall] = {}
         self._recorded_at = datetime.now(UTC)
 
@@ -152,7 +154,7 @@ class Recorder:
     @property
     def recording(self) -> Recording:
         ordered = sorted(self._calls.values(), key=lambda call: (call.url.lower(), _canonical(call.body)))
-        return Recording(self.target, self._recorded_at, tuple(ordered))
+        return Recording(self.target, self._recorded_at, tuple(ordered), questions=self.questions)
 
     def save(self, path: Path) -> None:
         """Write the zip."""
@@ -167,12 +169,15 @@ class Recording:
     recorded_at: datetime
     calls: tuple[RecordedCall, ...]
     version: int = VERSION
+    questions: tuple[str, ...] = ()
+    """The checks that were made, by name; empty in recordings from before these were kept: then all of them."""
 
     def as_mapping(self) -> dict[str, Any]:
         return {
             "target": self.target,
             "recorded_at": self.recorded_at.isoformat(),
             "version": self.version,
+            **({"questions": list(self.questions)} if self.questions else {}),
             "calls": [call.as_mapping() for call in self.calls],
         }
 
@@ -204,7 +209,8 @@ class Recording:
         if moment is None:
             raise ValueError("recorded_at is empty")
         calls = tuple(RecordedCall.from_mapping(entry) for entry in whole["calls"])
-        return cls(str(whole.get("target", "")), moment, calls, version)
+        questions = tuple(str(name) for name in whole.get("questions") or ())
+        return cls(str(whole.get("target", "")), moment, calls, version, questions)
 
     def transport(self) -> ReplayTransport:
         """What an ArmReader needs to answer from this recording alone."""

@@ -11,7 +11,7 @@ from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.addresses import wanted_at
-from handlers.clients.errors import ServerFault
+from handlers.clients.errors import NotRecorded, ServerFault
 from handlers.clients.recording import FAILURES, Question, RecordedCall, Recording
 from handlers.clients.seen import SeenResponse
 
@@ -45,7 +45,7 @@ class ReplayTransport(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         wanted = wanted_at(request.url)
         call = self._find(request)
         if call is None:
-            raise ServerFault(wanted, "not in the recording")
+            raise NotRecorded(wanted, "not asked when this was recorded")
         if call.failed is not None:
             raise FAILURES.get(call.failed, ServerFault)(wanted, call.detail or call.failed)
         taken_at = call.taken_at or self._recorded_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
 from handlers.evidence.monitor import ResourceHealth
@@ -14,7 +14,14 @@ from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, U
 COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
 
 
-@diagnostic(codes=("api-server-unavailable",), area="cluster")
+@diagnostic(
+    codes=("api-server-unavailable",),
+    area="cluster",
+    clear_without=ClearWithout(
+        (Nodes, ResourceHealth, ServiceIssues),
+        "`/readyz` itself says that it is ready; nodes and Azure's own word only count where it is out of reach",
+    ),
+)
 def api_server_unavailable(
     cluster: ManagedCluster,
     api: ApiServer,

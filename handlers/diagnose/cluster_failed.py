@@ -4,28 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.engine.declare import diagnostic
-from handlers.evidence.azure import ManagedCluster
+from handlers.diagnose.stopped_by import StoppedBy
+from handlers.engine.declare import ClearWithout, diagnostic
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.complaints import Complaints, Failure
+from handlers.evidence.compute import ScaleSets
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
 from handlers.evidence.service_health import ServiceIssues, said_first
-from handlers.model import Clear, Finding, Unavailable
+from handlers.model import Causes, Clear, Finding, Unavailable
+from handlers.resource_id import within
 
 
-@diagnostic(codes=("cluster-failed",), area="cluster")
+@diagnostic(
+    codes=("cluster-failed",),
+    area="cluster",
+    causes_of=("cluster-failed",),
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, ScaleSets, ServiceIssues),
+        "the cluster's own state says that it has not failed; logs only tell why it did",
+    ),
+)
 def cluster_failed(
     cluster: ManagedCluster,
+    pools: AgentPools | Unavailable,
+    complaints: Complaints | Unavailable,
     log: ActivityLog | Unavailable,
     node_log: NodeActivityLog | Unavailable,
     service: ServiceIssues | Unavailable,
+    causes: Causes,
 ) -> Iterator[Finding | Clear]:
     """The cluster is Failed or Canceled: which operation, and what its innermost error says."""
     if not cluster.failed:
         yield Clear(f"{cluster.name} is {cluster.state}")
         return
-    event = log.last_failure(cluster.id) if isinstance(log, ActivityLog) else None
+    failure = complaints.failure(cluster.id) if isinstance(complaints, Complaints) else None
+    stopped = _stopped_by(failure, pools, complaints, causes)
+    event = log.last_failure(cluster.id, accepted=True) if isinstance(log, ActivityLog) else None
     below = _below(cluster, event, log, node_log)
-    error = _telling(cluster.error, event, below)
+    error = _telling(failure.error if failure else cluster.error, below)
     yield Finding(
         code="cluster-failed",
         subject=cluster.id,
@@ -35,6 +52,7 @@ def cluster_failed(
             f"error: {error}" if error else "Azure keeps no error text for it",
             _operation(event, log),
             *([f"first failure below it: {below.operation} on {below.resource}"] if below else []),
+            *stopped.line,
         ),
         facts={
             "state": cluster.state,
@@ -49,8 +67,21 @@ def cluster_failed(
             "cluster_id": cluster.id,
             "subscription": cluster.subscription,
             "service_issues": [*said_first(service, event.at if event else None)],
+            **stopped.facts(),
         },
+        began=failure.at if failure else None,
     )
+
+
+def _stopped_by(
+    failure: Failure | None, pools: AgentPools | Unavailable, complaints: Complaints | Unavailable, causes: Causes
+) -> StoppedBy:
+    """What Azure named for the cluster, else for a pool that failed: reconciling the cluster writes that, too."""
+    own = StoppedBy.of(failure, causes)
+    if own.stands or isinstance(pools, Unavailable) or isinstance(complaints, Unavailable):
+        return own
+    of_pools = [StoppedBy.of(complaints.failure(pool.id), causes) for pool in pools.failed]
+    return next((one for one in of_pools if one.stands), own)
 
 
 def _below(
@@ -59,24 +90,27 @@ def _below(
     log: ActivityLog | Unavailable,
     node_log: NodeActivityLog | Unavailable,
 ) -> Event | None:
-    """The earliest failure that carries the same correlation: where it really began."""
+    """The earliest failure of the same correlation in what the cluster is made of. A deployment's other resources
+    share the correlation and may have failed for reasons of their own."""
     if event is None:
         return None
-    scopes = [(log, cluster.group_id), (node_log, cluster.node_group_id)]
+    scopes = [(log, cluster.id), (node_log, cluster.node_group_id)]
     failed = [
         one
         for where, scope in scopes
         if isinstance(where, ActivityLog)
         for one in where.below(scope, event.correlation)
-        if one.resource.lower() != cluster.id.lower()
+        if one.resource.lower() != cluster.id.lower() and within(scope, one.resource)
     ]
     return min(failed, key=lambda one: one.at, default=None)
 
 
-def _telling(status: ErrorDetail | None, event: Event | None, below: Event | None) -> ErrorDetail | None:
-    """The error that says most: one that is more than a wrapper, from as far down as there is one."""
-    known = [one for one in (below and below.error, status, event and event.error) if one]
-    return next((one for one in known if not one.wraps), known[0] if known else None)
+def _telling(own: ErrorDetail | None, below: Event | None) -> ErrorDetail | None:
+    """The cluster's own error, unless it is a mere wrapper and what failed below says more."""
+    known = [one for one in (own, below and below.error) if one]
+    return next((one for one in known if one.specific), None) or next(
+        (one for one in known if not one.wraps), known[0] if known else None
+    )
 
 
 def _operation(event: Event | None, log: ActivityLog | Unavailable) -> str:

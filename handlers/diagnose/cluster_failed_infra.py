@@ -2,190 +2,89 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from handlers.diagnose.pdb_blocks_drain import pdb_blocks_drain
-from handlers.diagnose.quota_exceeded import quota_exceeded
-from handlers.diagnose.resource_lock import resource_lock
-from handlers.diagnose.subnet_full import subnet_full
-from handlers.diagnose.subscription_not_registered import subscription_not_registered
-from handlers.engine.declare import Diagnostic, diagnostic
-from handlers.engine.judge import judge
-from handlers.evidence.autoscaling import AutoscalerStatus, NodeClaims
-from handlers.evidence.azure import AgentPools, ManagedCluster, NetworkProfile
-from handlers.evidence.budgets import Budgets
-from handlers.evidence.cluster import Nodes, Pods
-from handlers.evidence.complaints import Complaint, Complaints
-from handlers.evidence.compute import ComputeUsages, ScaleSets, VmSizes
-from handlers.evidence.errors import ErrorDetail
-from handlers.evidence.governance import Locks
-from handlers.evidence.growth import Growth
+from handlers.engine.declare import ClearWithout, diagnostic
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.complaints import Complaints, Failure
+from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
-from handlers.evidence.network import NodeClasses, PoolSubnets
-from handlers.evidence.providers import ProviderRegistrations
-from handlers.model import Clear, Finding, Judgement, NotApplicable, Outcome, Unavailable, Why
+from handlers.model import Causes, Clear, Finding, Judgement, Unavailable, Verdict, Why
 
-CAUSES: Mapping[str, Diagnostic] = {
-    "quota": quota_exceeded,
-    "subnets": subnet_full,
-    "locks": resource_lock,
-    "disruption budgets": pdb_blocks_drain,
-    "resource providers": subscription_not_registered,
-}
-"""What people can have in Azure's way, as the proof calls it. The same questions are asked again here."""
-
-_INTERNAL = re.compile(r"internal(?:operation|server)?error$", re.IGNORECASE)
-"""ControlPlaneProvisioningInternalError, InternalServerError, InternalOperationError…: Azure blames itself."""
+MOST_NAMED = 5
+"""A phone shows about that many codes; the JSON holds all of them."""
 
 
-@diagnostic(codes=("cluster-failed-infra",), area="cluster")
+@diagnostic(
+    codes=("cluster-failed-infra",),
+    area="cluster",
+    causes_of=("cluster-failed", "nodepool-failed"),
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, ScaleSets),
+        "the cluster's own state says that it has not failed; the rest only tells whether something else is the cause",
+    ),
+)
 def cluster_failed_infra(
-    cluster: ManagedCluster,
-    pools: AgentPools,
-    complaints: Complaints,
-    log: ActivityLog | Unavailable,
-    node_log: NodeActivityLog | Unavailable,
-    usages: ComputeUsages | Unavailable,
-    sizes: VmSizes | Unavailable,
-    growth: Growth | Unavailable,
-    network: NetworkProfile | Unavailable,
-    subnets: PoolSubnets | Unavailable | NotApplicable,
-    locks: Locks | Unavailable,
-    providers: ProviderRegistrations | Unavailable,
-    nodes: Nodes | Unavailable | NotApplicable,
-    pods: Pods | Unavailable | NotApplicable,
-    budgets: Budgets | Unavailable | NotApplicable,
-    sets: ScaleSets | Unavailable,
-    scaler: AutoscalerStatus | Unavailable | NotApplicable,
-    claims: NodeClaims | Unavailable | NotApplicable,
-    classes: NodeClasses | Unavailable | NotApplicable,
+    cluster: ManagedCluster, pools: AgentPools, complaints: Complaints, causes: Causes
 ) -> Iterator[Judgement]:
     """The cluster failed with an internal error of Azure's, and nothing of its owners' stands in the way."""
-    told = _internal(cluster, pools, complaints)
-    if isinstance(told, Clear | Unavailable):
-        yield told
-        return
-    facts: dict[type, Any] = {
-        ManagedCluster: cluster,
-        AgentPools: pools,
-        Complaints: complaints,
-        NodeActivityLog: node_log,
-        ComputeUsages: usages,
-        VmSizes: sizes,
-        Growth: growth,
-        NetworkProfile: network,
-        PoolSubnets: subnets,
-        Locks: locks,
-        ProviderRegistrations: providers,
-        Nodes: nodes,
-        Pods: pods,
-        Budgets: budgets,
-        ScaleSets: sets,
-        AutoscalerStatus: scaler,
-        NodeClaims: claims,
-        NodeClasses: classes,
-    }
-    others = [*(_asked(name, cause, facts) for name, cause in CAUSES.items()), _zones(pools, sizes)]
-    others.append(_policies(complaints))
-    # A cause that was found settles it; one that could not be looked for leaves it open.
-    yield from [one for one in others if isinstance(one, Clear)][:1] or _open_or_found(
-        cluster, pools, told, log, others
-    )
+    blamed = _internal(cluster, pools, complaints)
+    if not isinstance(blamed, Failure):
+        yield blamed
+    elif causes.found:
+        yield Clear(f"it may have a cause of its owners': {causes.found[0].code}, {causes.found[0].why}")
+    elif causes.open:
+        yield _open(causes.open)
+    else:
+        yield _found(cluster, pools, complaints, blamed, causes)
 
 
-def _internal(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> Complaint | Clear | Unavailable:
-    """The internal error that Azure gave for the cluster, when it gave nothing else for it or for its pools."""
+def _internal(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> Failure | Clear | Unavailable:
+    """The failure that Azure blames on itself, when it named nothing else for the cluster or for its pools."""
     if not cluster.failed:
         return Clear(f"{cluster.name} is {cluster.state}")
-    told = [one for subject in (cluster.id, *(pool.id for pool in pools.failed)) for one in complaints.about(subject)]
-    named = next((one for one in told if one.names_a_cause and not is_internal(one.error)), None)
+    known = [complaints.failure(subject) for subject in (cluster.id, *(pool.id for pool in pools.failed))]
+    failures = [failure for failure in known if failure]
+    named = next((failure for failure in failures if failure.named), None)
     if named:
         return Clear(f"Azure named another cause: {named.error}")
-    internal = next((one for one in told if is_internal(one.error)), None)
+    internal = next((failure for failure in failures if failure.internal), None)
     if internal:
         return internal
     return complaints.gaps[0] if complaints.gaps else Clear("Azure gave no internal error as its cause")
 
 
-def is_internal(error: ErrorDetail) -> bool:
-    return _INTERNAL.search(error.code) is not None
-
-
-def _asked(name: str, cause: Diagnostic, facts: Mapping[type, Any]) -> str | Clear | Unavailable:
-    """What one cause came to: the proof that it is not there, or why this cannot be laid at Azure's door."""
-    verdict = judge(cause, {need.name: facts[need.kind] for need in cause.needs})
-    if verdict.outcome is Outcome.FOUND:
-        return Clear(f"it may have a cause of its owners': {verdict.why}")
-    if verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED):
-        seen = verdict.unseen[0] if verdict.unseen else Unavailable(name, Why.FAILED, verdict.why)
-        return Unavailable(seen.wanted, seen.why, f"{name}: {seen.detail}", seen.grant)
-    return f"{name}: {verdict.why}"
-
-
-def _zones(pools: AgentPools, sizes: VmSizes | Unavailable) -> str | Clear | Unavailable:
-    if isinstance(sizes, Unavailable):
-        return sizes
-    for pool in pools.pools:
-        size = sizes.of(pool.vm_size)
-        closed = size.closed_to(pool.zones) if size else ()
-        if closed and not pool.stopped:
-            return Clear(
-                f"it may have a cause of its owners': {pool.vm_size} of pool {pool.name} is closed: {closed[0]}"
-            )
-    if sizes.truncated:
-        return Unavailable("the VM sizes of the region", Why.FAILED, "only a part of them could be read")
-    return "zones: every pool's size may be used where the pool is"
-
-
-def _policies(complaints: Complaints) -> str | Clear | Unavailable:
-    refused = complaints.recent(speaks_of_policy)
-    if refused:
-        return Clear(f"it may have a cause of its owners': {refused[0]}")
-    return complaints.blind_spot() or f"policies: none has refused a write in the day until {complaints.until}"
-
-
-def speaks_of_policy(error: ErrorDetail) -> bool:
-    return "disallowedbypolicy" in f"{error.code} {error.message}".lower().replace(" ", "")
-
-
-def _open_or_found(
-    cluster: ManagedCluster,
-    pools: AgentPools,
-    told: Complaint,
-    log: ActivityLog | Unavailable,
-    others: list[str | Clear | Unavailable],
-) -> list[Judgement]:
-    unseen: list[Judgement] = [one for one in others if isinstance(one, Unavailable)]
-    checked = [one for one in others if isinstance(one, str)]
-    return unseen[:1] or [_found(cluster, pools, told, log, checked)]
+def _open(verdicts: tuple[Verdict, ...]) -> Unavailable:
+    """A cause that nobody looked for, or could not, leaves it open."""
+    denied = next((verdict for verdict in verdicts if verdict.outcome), None)
+    names = [verdict.code for verdict in verdicts]
+    rest = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    because = f"{denied.code} stayed open ({denied.why})" if denied else "no check asks about them yet"
+    what = f"Azure blames itself, but not ruled out are {', '.join(names[:MOST_NAMED])}{rest}: {because}"
+    return Unavailable("the other causes of the failure", Why.ABSENT, what)
 
 
 def _found(
-    cluster: ManagedCluster,
-    pools: AgentPools,
-    told: Complaint,
-    log: ActivityLog | Unavailable,
-    checked: list[str],
+    cluster: ManagedCluster, pools: AgentPools, complaints: Complaints, blamed: Failure, causes: Causes
 ) -> Finding:
     failed = pools.failed
-    event = log.last_failure(cluster.id) if isinstance(log, ActivityLog) else None
+    checked = [f"{verdict.code}: {verdict.why}" for verdict in causes.verdicts]
+    own = complaints.failure(cluster.id)
     return Finding(
         code="cluster-failed-infra",
         subject=cluster.id,
         affects=(cluster.id, *(pool.id for pool in failed)),
         because=(
-            str(told),
+            str(blamed.complaint),
             *(f"pool {pool.name} is {pool.state}" for pool in failed),
             *(f"not the cause, {one}" for one in checked),
         ),
         facts={
             "state": cluster.state,
-            "error_code": told.error.code,
-            "message": told.error.message,
-            "when": f"{event.at:%Y-%m-%d %H:%M} UTC" if event else "",
-            "correlation": event.correlation if event else "",
+            "error_code": blamed.error.code if blamed.error else "",
+            "message": blamed.error.message if blamed.error else "",
+            "when": f"{own.at:%Y-%m-%d %H:%M} UTC" if own and own.at else "",
+            "correlation": own.correlation if own else "",
             "pools": [pool.name for pool in failed],
             "pool_ids": [pool.id for pool in failed],
             "checked": checked,
@@ -194,4 +93,5 @@ def _found(
             "cluster_id": cluster.id,
             "subscription": cluster.subscription,
         },
+        began=own.at if own else None,
     )

@@ -6,18 +6,28 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from handlers.diagnose.draining import Draining, draining
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes, Pod, Pods
 from handlers.evidence.complaints import Complaints
-from handlers.evidence.drains import named_nodes
+from handlers.evidence.compute import ScaleSets
+from handlers.evidence.drains import DRAINS, named_nodes
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.model import Clear, Finding, Unavailable
 
 OVERDUE = timedelta(minutes=5)
 """A pod that is deleted goes within its grace period; five minutes more, and something holds it."""
 
 
-@diagnostic(codes=("drain-error",), area="workloads")
+@diagnostic(
+    codes=("drain-error",),
+    area="workloads",
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, ScaleSets),
+        "no pool is upgrading or has failed: nothing is to be drained",
+        in_health_only=True,
+    ),
+)
 def drain_error(
     cluster: ManagedCluster, pools: AgentPools, nodes: Nodes, pods: Pods, complaints: Complaints
 ) -> Iterator[Finding | Clear | Unavailable]:
@@ -30,7 +40,8 @@ def drain_error(
             stuck = [pod for pod in left if _stuck(pod, pods)]
             blamed = any(name in named_nodes(told.error) for told in one.told)
             if stuck or (blamed and left):
-                yield _cannot_drain(cluster, one, name, node, stuck, len(left))
+                harmed = complaints.affected((one.pool.id, cluster.id), DRAINS)
+                yield _cannot_drain(cluster, one, name, node, stuck, len(left), harmed)
     if pools.failed and complaints.gaps:  # whether that was a drain is told there
         yield complaints.gaps[0]
     elif nodes.complete and pods.complete:
@@ -52,7 +63,13 @@ def _why(pod: Pod, node: Node | None) -> str:
 
 
 def _cannot_drain(
-    cluster: ManagedCluster, one: Draining, name: str, node: Node | None, stuck: list[Pod], left: int
+    cluster: ManagedCluster,
+    one: Draining,
+    name: str,
+    node: Node | None,
+    stuck: list[Pod],
+    left: int,
+    harmed: tuple[str, ...],
 ) -> Finding:
     lines = [
         f"{pod.namespace}/{pod.name} is {'Terminating' if pod.deleting else pod.phase}"
@@ -64,7 +81,7 @@ def _cannot_drain(
     return Finding(
         code="drain-error",
         subject=f"Node/{name}",
-        affects=(pool.id, cluster.id),
+        affects=harmed,
         because=(
             f"{name} (pool {pool.name}, {pool.state}) must be emptied and still holds {left} pods",
             *lines[:5],

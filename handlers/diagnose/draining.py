@@ -38,6 +38,10 @@ def draining(pools: AgentPools, nodes: Nodes, complaints: Complaints) -> tuple[D
 def _told(pool: AgentPool, nodes: Nodes, complaints: Complaints) -> tuple[Complaint, ...]:
     """What was said of the pool itself, and of the cluster (all pools at once) about one of its nodes."""
     mine = {node.name for node in nodes.of(pool.name)}
-    of_pool = complaints.speaking_of(speaks_of_drain, pool.id)
-    of_cluster = complaints.speaking_of(speaks_of_drain, pool.id.rsplit("/agentPools/", 1)[0])
+    of_pool = _of_drains(complaints, pool.id)
+    of_cluster = _of_drains(complaints, pool.id.rsplit("/agentPools/", 1)[0])
     return of_pool or tuple(one for one in of_cluster if not (told := named_nodes(one.error)) or told & mine)
+
+
+def _of_drains(complaints: Complaints, subject: str) -> tuple[Complaint, ...]:
+    return tuple(one for one in complaints.about(subject) if speaks_of_drain(one.error))

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from handlers.engine.declare import diagnostic
-from handlers.evidence.azure import ManagedCluster
+from handlers.engine.declare import ClearWithout, diagnostic
+from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import SYSTEM, Nodes, Pod, Pods
+from handlers.evidence.compute import ScaleSets
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.model import Clear, Finding, Severity
 
 STARTING = timedelta(minutes=5)
 """Pulling images and starting takes a system pod a minute or two."""
 
 
-@diagnostic(codes=("kube-system-not-running",), area="cluster")
+@diagnostic(
+    codes=("kube-system-not-running",),
+    area="cluster",
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets),
+        "every pod of kube-system is read; pools and errors only tell which other pods are kept",
+    ),
+)
 def kube_system_not_running(cluster: ManagedCluster, pods: Pods, nodes: Nodes) -> Iterator[Finding | Clear]:
     """A pod of kube-system does not run."""
     system = [pod for pod in pods.pods if pod.namespace == SYSTEM]

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.engine.declare import diagnostic
-from handlers.evidence.azure import ManagedCluster
+from handlers.engine.declare import ClearWithout, diagnostic
+from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import SYSTEM, Nodes, Pods
+from handlers.evidence.compute import ScaleSets
 from handlers.evidence.endpoints import KubernetesService
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.model import Clear, Finding, NotApplicable, Unavailable
 
 SUBJECT = "default/Service/kubernetes"
 NOT_LOOKED_AT = "network policies, authorized IP ranges, firewalls and private DNS were not looked at"
 
 
-@diagnostic(codes=("node-cannot-reach-api-server",), area="network")
+@diagnostic(
+    codes=("node-cannot-reach-api-server",),
+    area="network",
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets, Nodes, Pods),
+        "the service and its endpoints prove it; nodes and pods only tell what follows from a broken one",
+    ),
+)
 def node_cannot_reach_api_server(
     cluster: ManagedCluster,
     way: KubernetesService,

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, NodeLeases, Nodes
-from handlers.evidence.compute import Instance, Instances
+from handlers.evidence.complaints import Complaints, Failure
+from handlers.evidence.compute import Instance, Instances, ScaleSets
 from handlers.model import Clear, Finding, Judgement, Unavailable
 
+CODE = "node-not-ready"
 JOINING = timedelta(minutes=10)
 """A new node needs a few minutes for its network plugin and images before it is Ready."""
 REPLACING = timedelta(minutes=30)
@@ -30,13 +32,21 @@ class Reason:
     says: str
 
 
-@diagnostic(codes=("node-not-ready",), area="nodes")
+@diagnostic(
+    codes=(CODE,),
+    area="nodes",
+    clear_without=ClearWithout(
+        (ScaleSets, Instances, NodeLeases),
+        "every node says itself that it is Ready; machines and leases only tell why one is not",
+    ),
+)
 def node_not_ready(
     cluster: ManagedCluster,
     pools: AgentPools,
     nodes: Nodes,
     instances: Instances | Unavailable,
     leases: NodeLeases | Unavailable,
+    complaints: Complaints,
 ) -> Iterator[Judgement]:
     """A node is not Ready; the reason is found by elimination."""
     excused = []
@@ -49,7 +59,7 @@ def node_not_ready(
         if excuse:
             excused.append(f"{node.name} {excuse}")
         else:
-            yield _not_ready(cluster, node, pool, _reason(node, machine, instances, leases))
+            yield _not_ready(cluster, node, pool, _reason(node, machine, instances, leases), complaints)
     if nodes.complete:
         passing = f"; passing: {', '.join(excused[:3])}" if excused else ""
         yield Clear(f"{len(nodes.nodes)} nodes, none out of order{passing}")
@@ -111,12 +121,17 @@ def _silent(node: Node, leases: NodeLeases | Unavailable) -> Reason:
     return Reason("kubelet-silent", f"its kubelet is silent {since}; the lease is not renewed")
 
 
-def _not_ready(cluster: ManagedCluster, node: Node, pool: AgentPool | None, reason: Reason) -> Finding:
+def _not_ready(
+    cluster: ManagedCluster, node: Node, pool: AgentPool | None, reason: Reason, complaints: Complaints
+) -> Finding:
+    def older(failure: Failure) -> bool:
+        return failure.began_after(node.ready.since)
+
     since = f"{node.ready.since:%Y-%m-%d %H:%M} UTC" if node.ready.since else "an unknown time"
     return Finding(
-        code="node-not-ready",
+        code=CODE,
         subject=node.subject,
-        affects=(pool.id,) if pool and pool.failed else (),
+        affects=complaints.claimed((pool.id,), (CODE,), older) if pool else (),
         because=(
             f"{node.name} (pool {node.pool or 'none'}) is not Ready since {since}: Ready={node.ready.status}",
             reason.says,

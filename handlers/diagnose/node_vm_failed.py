@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
+from handlers.evidence.complaints import Complaints, always, never
 from handlers.evidence.compute import Instance, Instances
 from handlers.evidence.extension_errors import ExtensionError, only_its_extension
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
 from handlers.resource_id import last_name
 
+CODE = "node-vm-failed"
 MOST_NAMED = 5
 """A phone shows about that many names."""
 NO_EXTENSION: Mapping[str, object] = {"extension": "", "exit_code": 0, "line": "", "known_as": "", "more": 0}
 
 
-@diagnostic(codes=("node-vm-failed",), area="nodes")
+@diagnostic(
+    codes=(CODE,),
+    area="nodes",
+    clear_without=ClearWithout((Nodes,), "the machines' own states prove it; nodes only tell how loud it is"),
+)
 def node_vm_failed(
     cluster: ManagedCluster,
     pools: AgentPools,
     instances: Instances,
     nodes: Nodes | Unavailable | NotApplicable,
+    complaints: Complaints,
 ) -> Iterator[Finding | Clear]:
     """A virtual machine behind a node is Failed or unhealthy."""
     known = {node.machine.lower(): node for node in nodes.nodes} if isinstance(nodes, Nodes) else {}
@@ -33,12 +40,12 @@ def node_vm_failed(
             continue
         error = only_its_extension(machine)
         if error is None:
-            yield _failed(cluster, pools, [machine], known, None)
+            yield _failed(cluster, pools, [machine], known, None, complaints)
         else:
             alike.setdefault((machine.pool or machine.scale_set, error.same_as), []).append(machine)
     named: set[str] = set()
     for machines in sorted(alike.values(), key=len, reverse=True):
-        finding = _failed(cluster, pools, machines, known, only_its_extension(machines[0]), named)
+        finding = _failed(cluster, pools, machines, known, only_its_extension(machines[0]), complaints, named)
         named.add(finding.subject)
         yield finding
     if instances.complete:
@@ -51,6 +58,7 @@ def _failed(
     machines: Sequence[Instance],
     known: Mapping[str, Node],
     error: ExtensionError | None,
+    complaints: Complaints,
     named: frozenset[str] | set[str] = frozenset(),
 ) -> Finding:
     """One machine, or all that failed with one error of one extension."""
@@ -63,11 +71,15 @@ def _failed(
     node = theirs[0] if theirs else None
     serves = len(theirs) == len(machines) and all(one.is_ready for one in theirs)
     rest = len(machines) - MOST_NAMED
+    # What an extension's failure means for the pool says the extension's own kind of problem, which explains this one.
+    observed = never if error else always
+    harmed = complaints.claimed((pool.id,), (CODE,), observed) if pool else ()
+    of_failure = error is not None and pool is not None and complaints.failure(pool.id) is not None
     return Finding(
-        code="node-vm-failed",
+        code=CODE,
         subject=subject,
-        severity=Severity.WARNING if serves else Severity.ERROR,
-        affects=(*(one.subject for one in theirs), *([pool.id] if pool and pool.failed else [])),
+        severity=Severity.WARNING if serves or of_failure else Severity.ERROR,
+        affects=(*(one.subject for one in theirs), *harmed),
         because=(
             *(_says(one) for one in machines[:MOST_NAMED]),
             *([f"and {rest} more with the same error"] if rest > 0 else []),

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handlers.diagnose.pool_ledger import Ledger
-from handlers.engine.declare import diagnostic
+from handlers.diagnose.stopped_by import StoppedBy
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
-from handlers.evidence.complaints import Complaints
+from handlers.evidence.complaints import Complaints, always
 from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
-from handlers.model import Clear, Finding, Unavailable
+from handlers.model import Causes, Clear, Finding, Unavailable
 
 
-@diagnostic(codes=("nodepool-failed",), area="nodes")
+@diagnostic(
+    codes=("nodepool-failed",),
+    area="nodes",
+    causes_of=("nodepool-failed",),
+    clear_without=ClearWithout(
+        (
+            *(ActivityLog, NodeActivityLog, ScaleSets, Instances, DiagnosticSettings, ComputeUsages, VmSizes),
+            *(Policies, PolicyStates, RoleAssignments, Locks),
+        ),
+        "the pools' own states say that none has failed; the other steps only tell why one did",
+    ),
+)
 def nodepool_failed(
     cluster: ManagedCluster,
     pools: AgentPools,
@@ -30,6 +42,7 @@ def nodepool_failed(
     roles: RoleAssignments | Unavailable,
     locks: Locks | Unavailable,
     complaints: Complaints,
+    causes: Causes,
 ) -> Iterator[Finding | Clear]:
     """A node pool is Failed or Canceled: the seven places to look, and what each of them shows."""
     if not pools.failed:
@@ -37,7 +50,7 @@ def nodepool_failed(
             yield Clear(f"{len(pools.pools)} node pools, none Failed or Canceled")
         return
     for pool in pools.failed:
-        ledger = Ledger(cluster, pool, complaints)
+        ledger = Ledger(cluster, pool, complaints, causes)
         ledger.pool_itself()
         ledger.scale_set(sets)
         ledger.machines(instances)
@@ -45,19 +58,23 @@ def nodepool_failed(
         ledger.quota_and_capacity(usages, sizes)
         ledger.policies_and_roles(policies, states, roles)
         ledger.locks(locks)
-        yield _failed(cluster, pool, ledger, complaints)
+        yield _failed(cluster, pool, ledger, complaints, causes)
 
 
-def _failed(cluster: ManagedCluster, pool: AgentPool, ledger: Ledger, complaints: Complaints) -> Finding:
-    told = complaints.about(pool.id)
-    telling = next((one for one in told if not one.error.wraps), told[0] if told else None)
+def _failed(
+    cluster: ManagedCluster, pool: AgentPool, ledger: Ledger, complaints: Complaints, causes: Causes
+) -> Finding:
+    failure = complaints.failure(pool.id)
+    telling = failure.complaint if failure else None
+    stopped = StoppedBy.of(failure, causes)
     return Finding(
         code="nodepool-failed",
         subject=pool.id,
-        affects=(cluster.id,),
+        affects=complaints.claimed((cluster.id,), [stopped.code] if stopped.code else [], always),
         because=(
             f"pool {pool.name} ({pool.mode}, {pool.nodes_by_size}) is {pool.state}",
             *([str(telling)] if telling else ["Azure keeps no error text for it"]),
+            *stopped.line,
             *ledger.lines(),
         ),
         facts={
@@ -77,5 +94,7 @@ def _failed(cluster: ManagedCluster, pool: AgentPool, ledger: Ledger, complaints
             "node_group": cluster.node_group,
             "pool_id": pool.id,
             "subscription": cluster.subscription,
+            **stopped.facts(),
         },
+        began=failure.at if failure else None,
     )

@@ -11,14 +11,15 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.budgets import Budget, Budgets
 from handlers.evidence.cluster import Nodes, Pod, Pods
 from handlers.evidence.complaints import Complaint, Complaints
-from handlers.evidence.drains import names_budget, speaks_of_budgets
+from handlers.evidence.drains import DRAINS, names_budget
 from handlers.model import Clear, Finding, Unavailable
 
+CODE = "pdb-blocks-drain"
 RECOVERING = timedelta(minutes=5)
 """In a rollout that works, the pod that replaces an evicted one is ready within this; the budget allows 0 meanwhile."""
 
 
-@diagnostic(codes=("pdb-blocks-drain",), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads")
 def pdb_blocks_drain(
     cluster: ManagedCluster, pools: AgentPools, nodes: Nodes, pods: Pods, budgets: Budgets, complaints: Complaints
 ) -> Iterator[Finding | Clear | Unavailable]:
@@ -27,7 +28,7 @@ def pdb_blocks_drain(
     leaving = [(one, pod) for one in emptied for node in one.nodes for pod in pods.on(node.name) if pod.budgeted]
     by_name = sorted(budgets.budgets, key=lambda budget: budget.name)
     covering = {pod.subject: [budget for budget in by_name if budget.covers(pod)] for _, pod in leaving}
-    refused = complaints.recent(speaks_of_budgets)
+    refused = complaints.recent(CODE)
     for budget in budgets.budgets:
         held = [(one, pod) for one, pod in leaving if budget.holds(pod) and _insists(budget, one, pods)]
         twice = [
@@ -37,7 +38,9 @@ def pdb_blocks_drain(
         told += [one for one in refused if _names(one, budget) and not budget.allowed and one not in told]
         if held or twice or told:
             others = [one.name for _, pod in twice[:1] for one in covering[pod.subject] if one is not budget]
-            yield _blocks(cluster, budget, held or twice, told, others, refused=bool(refused) and not emptied)
+            yield _blocks(
+                cluster, budget, held or twice, told, others, complaints, refused=bool(refused) and not emptied
+            )
     blind = complaints.blind_spot()
     if blind:  # a refusal before the upgrade began is told there, and nowhere else
         yield blind
@@ -68,6 +71,7 @@ def _blocks(
     held: list[tuple[Draining, Pod]],
     told: list[Complaint],
     others: list[str],
+    complaints: Complaints,
     *,
     refused: bool,
 ) -> Finding:
@@ -78,9 +82,9 @@ def _blocks(
     nodes = sorted({pod.node for _, pod in held})
     pool = held[0][0].pool if held else None
     return Finding(
-        code="pdb-blocks-drain",
+        code=CODE,
         subject=budget.subject,
-        affects=(*(f"Node/{node}" for node in nodes), *pools, cluster.id),
+        affects=(*(f"Node/{node}" for node in nodes), *complaints.affected((*pools, cluster.id), DRAINS)),
         because=(
             f"budget {budget.namespace}/{budget.name} ({_rule(budget)}) allows {budget.allowed} disruptions",
             f"{budget.healthy} of its {budget.expected} pods are healthy, {budget.desired} must stay",

@@ -5,7 +5,8 @@ Every step ends as ok, bad or unseen, with one line that says what was seen. A s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from handlers.evidence.azure import AgentPool, ManagedCluster
@@ -13,7 +14,7 @@ from handlers.evidence.complaints import Complaints
 from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, Usage, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
-from handlers.model import Unavailable
+from handlers.model import Causes, Unavailable
 from handlers.resource_id import last_name, within
 
 
@@ -27,6 +28,13 @@ class Seen(StrEnum):
     NOT_HERE = "not here"
 
 
+CHECKS_BEHIND: Mapping[int, tuple[str, ...]] = {
+    3: ("node-vm-failed", "cse-error", "outbound-conn-fail"),
+    5: ("quota-exceeded", "allocation-failed", "overconstrained-allocation"),
+    6: ("request-disallowed-by-policy",),
+    7: ("resource-lock",),
+}
+"""The kinds of problem that would be at home in a place of the document."""
 MARKS = {Seen.STATE: "•", Seen.OK: "✓", Seen.BAD: "✗", Seen.UNSEEN: "?", Seen.NOT_HERE: "–"}
 
 
@@ -43,10 +51,13 @@ class Step:
 class Ledger:
     """The steps of one pool, filled in as they are walked."""
 
-    def __init__(self, cluster: ManagedCluster, pool: AgentPool, complaints: Complaints) -> None:
+    def __init__(self, cluster: ManagedCluster, pool: AgentPool, complaints: Complaints, causes: Causes) -> None:
         self._cluster = cluster
         self._pool = pool
         self._complaints = complaints
+        self._causes = causes
+        failure = complaints.failure(pool.id)
+        self._named = failure.names if failure else ""
         self._steps: list[Step] = []
         self.scale_set_name = ""
 
@@ -165,7 +176,18 @@ class Ledger:
         self._add(number, place, Seen.UNSEEN, f"could not look: {missing}")
 
     def _add(self, number: int, place: str, seen: Seen, says: str) -> None:
-        self._steps.append(Step(number, place, seen, says))
+        self._steps.append(self._told_by_checks(Step(number, place, seen, says)))
+
+    def _told_by_checks(self, step: Step) -> Step:
+        """A place gets its tick only where Azure's error does not name it and every check behind it is clear."""
+        behind = CHECKS_BEHIND.get(step.number, ())
+        if self._named in behind and step.seen is not Seen.BAD:
+            return replace(step, seen=Seen.BAD, says=f"Azure's error names {self._named}; {step.says}")
+        verdicts = [verdict for verdict in self._causes.verdicts if verdict.code in behind]
+        not_clear = [verdict.code for verdict in verdicts if not verdict.clear]
+        if step.seen is not Seen.OK or not not_clear:
+            return step
+        return replace(step, seen=Seen.UNSEEN, says=f"{step.says}; not ruled out: {', '.join(not_clear)}")
 
 
 def _room(row: Usage) -> str:

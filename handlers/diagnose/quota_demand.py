@@ -16,6 +16,7 @@ from handlers.evidence.growth import Wanted, WantedOfSize
 from handlers.model import Unavailable, Why
 from handlers.resource_id import last_name
 
+CODE = "quota-exceeded"
 REGIONAL, SPOT = "cores", "lowPriorityCores"
 LAUNCHING = timedelta(minutes=5)
 """A claim without a word on why it waits is being launched: Azure takes the request for a machine within seconds."""
@@ -115,7 +116,7 @@ def of_refused_machines(cluster: ManagedCluster, complaints: Complaints, sizes: 
     """Machines of node auto-provisioning that Azure refused: Karpenter deletes such a claim, and tries another size."""
     if not cluster.makes_own_nodes:
         return
-    for one in complaints.recent(speaks_of_quota):
+    for one in complaints.recent(CODE):
         if "/virtualmachines/" not in one.about.lower():
             continue
         size = next((sizes.of(name) for name in _SIZE.findall(one.error.message)), None)
@@ -148,8 +149,5 @@ def stated(told: tuple[Complaint, ...]) -> int:
 
 
 def speaks_of_quota(error: ErrorDetail) -> bool:
-    """QuotaExceeded, ErrCode_InsufficientVCPUQuota, or OperationNotAllowed that speaks of a core quota."""
-    code, message = error.code.lower(), error.message.lower()
-    if code in ("quotaexceeded", "errcode_insufficientvcpuquota", "insufficientvcpuquota", *_KARPENTERS):
-        return True
-    return "quota" in message and any(word in message for word in ("core", "vcpu", "exceed"))
+    """What Azure calls a full core quota, and what Karpenter makes of it."""
+    return error.names == CODE or error.code.lower() in _KARPENTERS

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from handlers.diagnose.quota_demand import (
+    CODE,
     REGIONAL,
     SPOT,
     Demand,
@@ -15,9 +16,8 @@ from handlers.diagnose.quota_demand import (
     of_refused_machines,
     pool_of,
     quotas_of,
-    speaks_of_quota,
 )
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus, NodeClaims
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaint, Complaints
@@ -26,7 +26,14 @@ from handlers.evidence.growth import Growth, Wanted
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 
-@diagnostic(codes=("quota-exceeded",), area="compute")
+@diagnostic(
+    codes=(CODE,),
+    area="compute",
+    clear_without=ClearWithout(
+        (AutoscalerStatus,),
+        "where every autoscaled pool may grow to its limit, no quota can have stopped the autoscaler",
+    ),
+)
 def quota_exceeded(
     cluster: ManagedCluster,
     pools: AgentPools,
@@ -65,15 +72,16 @@ def _wants_cores(cluster: ManagedCluster, wanted: Wanted, complaints: Complaints
     if pool.reserved and not told:  # its cores are counted already; what goes beyond the reservation Azure refuses
         return False
     if pool.failed or (wanted.missing and not pool.busy):
-        return bool(told) or complaints.claimable(pool.id, speaks_of_quota)
-    return any(one in told for one in complaints.recent(speaks_of_quota))
+        failure = complaints.failure(pool.id)
+        return bool(told) or failure is None or not failure.named
+    return any(one in told for one in complaints.recent(CODE))
 
 
 def _refusals(cluster: ManagedCluster, wanted: Wanted, complaints: Complaints) -> tuple[Complaint, ...]:
     """What Azure said about quota: of the pool, or of the cluster where that names the pool."""
-    of_cluster = complaints.speaking_of(speaks_of_quota, cluster.id)
+    of_cluster = complaints.naming(CODE, cluster.id)
     named = tuple(one for one in of_cluster if re.search(rf"\b{re.escape(wanted.pool.name)}\b", one.error.message))
-    return complaints.speaking_of(speaks_of_quota, wanted.pool.id) or named
+    return complaints.naming(CODE, wanted.pool.id) or named
 
 
 def _of_autoscaler(
@@ -166,12 +174,14 @@ def _exceeded(
 ) -> Finding:
     told = [one for demand in wanted for one in demand.told]
     of_pools = list({demand.pool.id: demand.pool for demand in wanted if demand.pool}.values())
-    harmed = dict.fromkeys([*(demand.about for demand in wanted), cluster.id])
+    # Nothing tells since when a quota is full: unless Azure names it, a failure may have filled it with its own nodes.
+    claimed = complaints.claimed([*(demand.about for demand in wanted), cluster.id], (CODE,))
+    waiting = dict.fromkeys(demand.about for demand in wanted if demand.waits and not complaints.failure(demand.about))
     return Finding(
-        code="quota-exceeded",
+        code=CODE,
         subject=usages.id_of(usage),
-        severity=Severity.ERROR if any(demand.waits for demand in wanted) else Severity.WARNING,
-        affects=tuple(one for one in harmed if complaints.claimable(one, speaks_of_quota)),
+        severity=Severity.ERROR if claimed or waiting else Severity.WARNING,
+        affects=(*claimed, *waiting),
         because=(
             f"{usage.title or usage.name} in {usages.location}: {usage.used} of {usage.limit} used, {usage.free} free",
             *(str(demand) for demand in wanted),

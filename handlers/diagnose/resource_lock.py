@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.complaints import RECENT, Complaint, Complaints
-from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.complaints import RECENT, Complaint, Complaints, Failure
+from handlers.evidence.compute import ScaleSets
 from handlers.evidence.footprint import Place, places, writes_routes
 from handlers.evidence.governance import Lock, Locks
-from handlers.evidence.monitor import NodeActivityLog
-from handlers.evidence.network import PoolSubnets
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
+from handlers.evidence.network import NodeClasses, PoolSubnets
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
 from handlers.resource_id import last_name, same, within
 
@@ -20,7 +20,18 @@ _LOCKED_SCOPES = re.compile(r"scope\(s\) are locked: '([^']+)'((?:, '[^']+')*)",
 _LOCKED_GROUP = re.compile(r"resource group '([^']+)'[^.]* is locked", re.IGNORECASE)
 
 
-@diagnostic(codes=("resource-lock",), area="governance")
+CODE = "resource-lock"
+
+
+@diagnostic(
+    codes=(CODE,),
+    area="governance",
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, ScaleSets, PoolSubnets, NodeClasses),
+        "no lock holds anything of the cluster: no error can blame one, and none of them a route table",
+        in_health_only=True,
+    ),
+)
 def resource_lock(
     cluster: ManagedCluster,
     pools: AgentPools,
@@ -56,8 +67,8 @@ def _stand(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -
     """Refusals that still matter: of what is failed now, or of the last day. That the cluster itself was not deleted
     is what its guard lock is for."""
     failed = {one.id for one in pools.failed} | ({cluster.id} if cluster.failed else set())
-    recent = complaints.recent(speaks_of_lock)
-    for one in complaints.speaking_of(speaks_of_lock):
+    recent = complaints.recent(CODE)
+    for one in complaints.naming(CODE):
         deletes_cluster = one.about == cluster.id and one.operation.lower().endswith("/delete")
         if (one in recent or one.about in failed) and not deletes_cluster:
             yield one
@@ -68,7 +79,7 @@ def _refused_deletes(cluster: ManagedCluster, log: NodeActivityLog | Unavailable
     if isinstance(log, Unavailable):
         return
     for event in log.standing(cluster.node_group_id):
-        if event.error and speaks_of_lock(event.error) and log.taken_at - event.at < RECENT:
+        if event.error and event.error.names == CODE and log.taken_at - event.at < RECENT:
             yield Complaint(event.resource, event.error, event.at, event.operation)
 
 
@@ -105,17 +116,20 @@ def _found(
     inside = within(cluster.node_group_id, lock.scope)
     inherited = not inside and within(lock.scope, cluster.node_group_id)
     failed = [*(pool.id for pool in pools.failed), *([cluster.id] if cluster.failed else [])]
-    # A lock that deletes alone run into may have stood there for years: only a refusal that names it blames it.
-    sure = lock.read_only or inside
-    harmed = [
-        subject
-        for subject in failed
-        if any(same(one.about, subject) for one in told) or (sure and complaints.claimable(subject, speaks_of_lock))
-    ]
+
+    def older(failure: Failure) -> bool:
+        """A lock that deletes alone run into may have stood there for years: only a refusal that names it blames it."""
+        return (lock.read_only or inside) and failure.began_after(lock.created)
+
+    def names_another(failure: Failure | None) -> bool:
+        return failure is not None and failure.names == CODE and failure.complaint not in told
+
+    claimed = complaints.claimed(failed, (CODE,), older)
+    harmed = [subject for subject in claimed if not names_another(complaints.failure(subject))]
     effect = "nothing below it can be changed" if lock.read_only else "nothing below it can be deleted"
     reach = place.what if place else last_name(lock.scope)
     return Finding(
-        code="resource-lock",
+        code=CODE,
         subject=lock.id,
         severity=Severity.ERROR if harmed or told else Severity.WARNING,
         affects=tuple(harmed),
@@ -148,9 +162,3 @@ def _found(
 
 def _beside(harmless: list[str]) -> str:
     return f"; {', '.join(harmless)} (CanNotDelete) only guards against deletion" if harmless else ""
-
-
-def speaks_of_lock(error: ErrorDetail) -> bool:
-    """ScopeLocked, or AKS's own sentence about a locked resource group, which has no code."""
-    words = f"{error.code} {error.message}".lower()
-    return any(word in words for word in ("scopelocked", "scope(s) are locked", "is locked, please remove"))

@@ -6,16 +6,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from handlers.diagnose.subnet_demand import Demand, classes_of, demands
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster, NetworkProfile
 from handlers.evidence.complaints import Complaints
-from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.growth import Growth
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.network import RESERVED, NodeClasses, PoolSubnets, Subnet
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
+CODE = "subnet-full"
 
-@diagnostic(codes=("subnet-full",), area="network")
+
+@diagnostic(
+    codes=(CODE,),
+    area="network",
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog),
+        "the addresses are counted, and are enough; errors only tell whom a full subnet has hit",
+    ),
+)
 def subnet_full(
     cluster: ManagedCluster,
     pools: AgentPools,
@@ -45,18 +54,20 @@ def _full(
     lacks = sum(one.missing for one in wanting) > subnet.free
     of_pools = [one.pool for one in wanting if one.pool]
     stuck = [one for one in wanting if one.pool and ((one.missing and lacks) or one.pool.failed)]
-    harmed = [one.pool.id for one in stuck if one.pool and complaints.claimable(one.pool.id, speaks_of_subnet)]
-    told = [one for pool in of_pools for one in complaints.speaking_of(speaks_of_subnet, pool.id)]
-    refused = [one for one in complaints.recent(speaks_of_subnet) if "/virtualmachines/" in one.about.lower()]
+    # Nothing tells since when a subnet is full: unless Azure names it, a failure may have filled it with its own nodes.
+    claimed = complaints.claimed([*(one.pool.id for one in stuck if one.pool), cluster.id], (CODE,))
+    harmed = [*claimed, *(one.pool.id for one in stuck if one.pool and not one.pool.failed)]
+    told = [one for pool in of_pools for one in complaints.naming(CODE, pool.id)]
+    refused = [one for one in complaints.recent(CODE) if "/virtualmachines/" in one.about.lower()]
     told += refused if len(of_pools) < len(wanting) else []
     first = next((one for one in (*stuck, *wanting) if one.pool), wanting[0])
     kept, short = RESERVED * len(subnet.prefixes), wanted - subnet.free
     room = f"{', '.join(subnet.prefixes)}: {subnet.size} addresses - {kept} kept by Azure - {subnet.used} in use"
     return Finding(
-        code="subnet-full",
+        code=CODE,
         subject=subnet.id,
         severity=Severity.ERROR if harmed or (refused and first.pool is None) else Severity.WARNING,
-        affects=(*harmed, *([cluster.id] if harmed and complaints.claimable(cluster.id, speaks_of_subnet) else [])),
+        affects=tuple(harmed),
         because=(
             f"{room} = {subnet.free} free",
             *(str(one) for one in wanting if one.missing or one.surge),
@@ -109,9 +120,3 @@ def _to_make_another(pool: AgentPool | None) -> dict[str, object]:
         "pods_subnet": pool.pod_subnet if pool else "",
         "max_pods": pool.max_pods if pool else 0,
     }
-
-
-def speaks_of_subnet(error: ErrorDetail) -> bool:
-    """SubnetIsFull, InsufficientSubnetSize, or the sentence that comes with them."""
-    words = f"{error.code} {error.message}".lower()
-    return any(word in words for word in ("subnetisfull", "subnet is full", "insufficientsubnetsize"))

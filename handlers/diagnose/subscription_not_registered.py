@@ -5,19 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaint, Complaints
+from handlers.evidence.compute import ScaleSets
 from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.providers import ProviderRegistrations
 from handlers.model import Clear, Finding, Severity, Unavailable
 
 REGISTERING = "registering"
 _WAIT = "it is being registered: wait some minutes, then run what failed again"
+CODE = "subscription-not-registered"
 _NAMESPACE = re.compile(r"namespace '(?P<name>[\w.]+)'", re.IGNORECASE)
 
 
-@diagnostic(codes=("subscription-not-registered",), area="governance")
+@diagnostic(
+    codes=(CODE,),
+    area="governance",
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, ScaleSets),
+        "every provider's own state says that it is registered; errors only tell whom a missing one has hit",
+    ),
+)
 def subscription_not_registered(
     cluster: ManagedCluster, pools: AgentPools, providers: ProviderRegistrations, complaints: Complaints
 ) -> Iterator[Finding | Clear | Unavailable]:
@@ -42,11 +52,9 @@ def _missing(
     failed = _failed(cluster, pools)
     told = _stopped_by(namespace, cluster, pools, complaints)
     named = [one for one in failed if any(one == each.about for each in told)]
-    # While it is being registered, some regions work already: only a refusal that names it can blame it.
-    claimed = [one for one in failed if complaints.claimable(one, lambda error: _names(error, namespace))]
-    harmed = named if state.lower() == REGISTERING else claimed
+    harmed = [one for one in complaints.claimed(failed, (CODE,)) if one in named]
     return Finding(
-        code="subscription-not-registered",
+        code=CODE,
         subject=f"/subscriptions/{cluster.subscription}/providers/{namespace}",
         severity=Severity.ERROR if harmed or told else Severity.WARNING,
         affects=tuple(harmed),
@@ -70,8 +78,8 @@ def _missing(
 
 def _stopped_by(namespace: str, cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> list[Complaint]:
     """Refusals that name it and still matter: of what is failed now, or of the last day."""
-    told = complaints.speaking_of(lambda error: _names(error, namespace))
-    recent = complaints.recent(speaks_of_registration)
+    told = [one for one in complaints.naming(CODE) if _named(one.error) in ("", namespace.lower())]
+    recent = complaints.recent(CODE)
     return [one for one in told if one.about in _failed(cluster, pools) or one in recent]
 
 
@@ -79,16 +87,6 @@ def _failed(cluster: ManagedCluster, pools: AgentPools) -> list[str]:
     return [*(pool.id for pool in pools.failed), *([cluster.id] if cluster.failed else [])]
 
 
-def _names(error: ErrorDetail, namespace: str) -> bool:
-    return speaks_of_registration(error) and _named(error) in ("", namespace.lower())
-
-
 def _named(error: ErrorDetail) -> str:
     found = _NAMESPACE.search(error.message)
     return found["name"].lower() if found else error.target.lower()
-
-
-def speaks_of_registration(error: ErrorDetail) -> bool:
-    """Azure's front end, and AKS about another provider."""
-    words = f"{error.code} {error.message}".lower()
-    return "missingsubscriptionregistration" in words or "not registered to use namespace" in words

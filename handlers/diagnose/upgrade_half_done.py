@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
-from handlers.evidence.complaints import Complaints
-from handlers.evidence.drains import speaks_of_upgrade
+from handlers.evidence.complaints import Complaints, Failure, always, never
+from handlers.evidence.compute import ScaleSets
+from handlers.evidence.drains import DRAINS, speaks_of_upgrade
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
 
+CODE = "upgrade-half-done"
 
-@diagnostic(codes=("upgrade-half-done",), area="nodes")
+
+@diagnostic(
+    codes=(CODE,),
+    area="nodes",
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, ScaleSets),
+        "versions, cordons and surplus nodes are seen; errors only tell that a failed pool has another reason",
+    ),
+)
 def upgrade_half_done(
     cluster: ManagedCluster,
     pools: AgentPools,
@@ -26,14 +37,23 @@ def upgrade_half_done(
             continue
         mine = nodes.of(pool.name) if isinstance(nodes, Nodes) else ()
         # A pool that failed for another, known reason may have a cordoned node for a reason of its own.
-        failed = pool.failed and complaints.claimable(pool.id, speaks_of_upgrade)
-        signs = [*_versions(pool, mine, failed=failed), *_leftovers(pool, mine, failed=failed)]
+        failure = complaints.failure(pool.id)
+        failed = failure is not None and (not failure.named or _of_upgrade(failure))
+        versions = [*_versions(pool, mine, failed=failed)]
+        signs = [*versions, *_leftovers(pool, mine, failed=failed)]
+        # Versions apart prove an upgrade; a cordon or a node too many can be anybody's doing.
+        proved = bool(versions) or any(node.quarantined for node in mine)
+        harmed = complaints.claimed((pool.id,), (CODE, *DRAINS), always if proved else never)
         if signs:
-            yield _half_done(cluster, pool, mine, signs)
+            yield _half_done(cluster, pool, mine, signs, harmed)
     if isinstance(nodes, Unavailable):
         yield nodes
     elif pools.complete and (isinstance(nodes, NotApplicable) or nodes.complete):
         yield Clear(f"{len(pools.pools)} node pools, none half upgraded")
+
+
+def _of_upgrade(failure: Failure) -> bool:
+    return failure.error is not None and speaks_of_upgrade(failure.error)
 
 
 def _versions(pool: AgentPool, nodes: tuple[Node, ...], *, failed: bool) -> Iterator[str]:
@@ -62,13 +82,15 @@ def _leftovers(pool: AgentPool, nodes: tuple[Node, ...], *, failed: bool) -> Ite
         yield f"{len(standing)} nodes for a pool of {pool.count}: {len(standing) - pool.count} left over from the surge"
 
 
-def _half_done(cluster: ManagedCluster, pool: AgentPool, nodes: tuple[Node, ...], signs: list[str]) -> Finding:
+def _half_done(
+    cluster: ManagedCluster, pool: AgentPool, nodes: tuple[Node, ...], signs: list[str], harmed: tuple[str, ...]
+) -> Finding:
     old = sorted(node.name for node in nodes if pool.version and not node.version.startswith(pool.version))
     return Finding(
-        code="upgrade-half-done",
+        code=CODE,
         subject=pool.id,
-        severity=Severity.ERROR if pool.failed else Severity.WARNING,
-        affects=(pool.id, cluster.id) if pool.failed else (),
+        severity=Severity.ERROR if harmed else Severity.WARNING,
+        affects=harmed,
         because=tuple(signs),
         facts={
             "pool": pool.name,

@@ -8,6 +8,9 @@
 
 `X` is required, `X | Unavailable` and `X | NotApplicable` are optional: the function is called without the
 fact and says what it makes of that. A signature that cannot work is refused here, at import.
+
+A verdict may be evidence, too: `causes: Causes`, with `causes_of=("cluster-failed",)` in the declaration, gives the
+verdicts on every code whose runbook explains a failed cluster.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from handlers.model import Evidence, Judgement, NotApplicable, Unavailable
+from handlers.model import Causes, Evidence, Judgement, NotApplicable, Unavailable
 
 DEADLINE_S = 8.0
 """How long one kind of evidence may take once what it needs is there: ARM answers 99 of 100 reads in under 2 s."""
@@ -56,6 +59,16 @@ class Collector:
 
 
 @dataclass(frozen=True, slots=True)
+class ClearWithout:
+    """Evidence that may be missing while a diagnostic is clear, and why the rest still proves that nothing is wrong."""
+
+    kinds: tuple[type[Evidence], ...]
+    because: str
+    in_health_only: bool = False
+    """It holds only while no pool and no cluster is failed or being changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A function that answers one question from evidence."""
 
@@ -65,6 +78,11 @@ class Diagnostic:
     needs: tuple[Need, ...]
     asks: str
     area: str
+    causes_of: tuple[str, ...] = ()
+    clear_without: ClearWithout | None = None
+
+    def may_be_clear_without(self, kind: type) -> bool:
+        return self.clear_without is not None and kind in self.clear_without.kinds
 
 
 def collector(
@@ -88,8 +106,18 @@ def collector(
     return declare
 
 
-def diagnostic(*, codes: tuple[str, ...], area: str) -> Callable[[Callable[..., Iterator[Judgement]]], Diagnostic]:
-    """Declare a diagnostic. `codes` are the findings it can make; its docstring is what people see."""
+def diagnostic(
+    *,
+    codes: tuple[str, ...],
+    area: str,
+    causes_of: tuple[str, ...] = (),
+    clear_without: ClearWithout | None = None,
+) -> Callable[[Callable[..., Iterator[Judgement]]], Diagnostic]:
+    """Declare a diagnostic. `codes` are the findings it can make; its docstring is what people see.
+
+    `causes_of` are the codes whose causes its parameter of type `Causes` tells. It may be clear without what
+    `clear_without` names, and without nothing else: the engine holds it to that.
+    """
 
     def declare(judge: Callable[..., Iterator[Judgement]]) -> Diagnostic:
         where = _where(judge)
@@ -100,7 +128,10 @@ def diagnostic(*, codes: tuple[str, ...], area: str) -> Callable[[Callable[..., 
         needs = needs_of(judge)
         if not any(_is_evidence(need.kind) for need in needs):
             raise BadDeclaration(f"{where} needs no evidence at all")
-        return Diagnostic(judge.__name__.replace("_", "-"), codes, judge, needs, _asks(judge), area)
+        if any(need.kind is Causes for need in needs) != bool(causes_of):
+            raise BadDeclaration(f"{where}: a parameter of type Causes and `causes_of` go together")
+        name = judge.__name__.replace("_", "-")
+        return Diagnostic(name, codes, judge, needs, _asks(judge), area, causes_of, clear_without)
 
     return declare
 

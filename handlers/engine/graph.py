@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
 from typing import TypeVar
@@ -24,6 +24,10 @@ class Graph:
     diagnostics: tuple[Diagnostic, ...]
     also: tuple[Need, ...] = ()
     """Wanted for its own sake, by nobody's question."""
+    known: tuple[Diagnostic, ...] = ()
+    """Every diagnostic there is: whose verdict another one asks for is judged, although nobody asked about it."""
+    behind: tuple[Diagnostic, ...] = ()
+    """Judged for the sake of others only: their verdicts are no part of the answer."""
 
     @classmethod
     def of(cls, collectors: Iterable[Collector], diagnostics: Iterable[Diagnostic]) -> Graph:
@@ -35,7 +39,7 @@ class Graph:
         known = tuple(sorted(diagnostics, key=lambda one: one.id))
         if len({one.id for one in known}) != len(known):
             raise BadDeclaration("two diagnostics have one name")
-        graph = cls(by_kind, known)
+        graph = cls(by_kind, known, known=known)
         for diagnostic in known:
             graph._follow(diagnostic.id, diagnostic.needs, ())
         return graph
@@ -47,7 +51,15 @@ class Graph:
 
     def only(self, diagnostics: Iterable[Diagnostic]) -> Graph:
         """The same graph for fewer questions."""
-        return Graph(self.collectors, tuple(diagnostics))
+        return Graph(self.collectors, tuple(diagnostics), known=self.known)
+
+    def with_behind(self, diagnostics: Iterable[Diagnostic]) -> Graph:
+        """The same questions, and others that are judged for their sake."""
+        return replace(self, behind=tuple(one for one in diagnostics if one not in self.diagnostics))
+
+    @property
+    def judged(self) -> tuple[Diagnostic, ...]:
+        return *self.diagnostics, *self.behind
 
     def facts(self, needs: Iterable[Need]) -> Graph:
         """The same graph for these facts alone, and no question."""
@@ -60,7 +72,7 @@ class Graph:
     def wanted(self) -> tuple[Collector, ...]:
         """Every collector that some diagnostic needs, directly or not; what others need comes first."""
         order: dict[type[Evidence], Collector] = {}
-        for diagnostic in self.diagnostics:
+        for diagnostic in self.judged:
             self._order(diagnostic.needs, order)
         self._order(self.also, order)
         return tuple(order.values())

@@ -19,6 +19,7 @@ from handlers.model import (
     NotApplicable,
     Outcome,
     Unavailable,
+    Why,
 )
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 
 def judge(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> Check:
     """The second boundary: a diagnostic that fails has crashed, which is never clear."""
+    arguments = {need.name: _as_then(need, arguments[need.name]) for need in diagnostic.needs}
     absent = _absent(diagnostic.needs, arguments)
     if absent is not None:
         return _without_asking(diagnostic, absent)
@@ -39,7 +41,25 @@ def judge(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> Check:
         why = f"a fault in this check: {type(error).__name__}: {error}"
         return _ended(diagnostic, Outcome.CRASHED, why, yielded, _unseen(arguments.values()))
     outcome, why = _verdict(yielded, arguments)
+    if outcome is Outcome.CLEAR:
+        outcome, why = _held_to_its_word(diagnostic, arguments, why)
     return _ended(diagnostic, outcome, why, yielded, _unseen([*arguments.values(), *yielded]))
+
+
+def _held_to_its_word(diagnostic: Diagnostic, arguments: Mapping[str, Any], why: str) -> tuple[Outcome, str]:
+    """Could not look is never "nothing found", but where the declaration says why the rest is proof enough."""
+    for need in diagnostic.needs:
+        value = arguments[need.name]
+        excused = diagnostic.may_be_clear_without(need.kind)
+        if isinstance(value, Unavailable) and value.why is not Why.NOT_ASKED and not excused:
+            return Outcome.INCONCLUSIVE, str(value)
+    return Outcome.CLEAR, why
+
+
+def _as_then(need: Need, value: Any) -> Any:
+    """A recording that is older than a fact: the question is judged as it was then, where it can do without."""
+    not_asked = isinstance(value, Unavailable) and value.why is Why.NOT_ASKED
+    return NotApplicable(value.detail) if not_asked and need.or_not_applicable else value
 
 
 def _verdict(yielded: list[Judgement], arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
@@ -49,10 +69,13 @@ def _verdict(yielded: list[Judgement], arguments: Mapping[str, Any]) -> tuple[Ou
     pointless = [one.because for one in yielded if isinstance(one, NotApplicable)]
     if findings:
         return Outcome.FOUND, "; ".join(finding.because[0] for finding in findings)
-    if open_questions:
-        return Outcome.INCONCLUSIVE, str(open_questions[0])
+    still_open = [one for one in open_questions if one.why is not Why.NOT_ASKED]
+    if still_open:
+        return Outcome.INCONCLUSIVE, str(still_open[0])
     if clears:
         return Outcome.CLEAR, "; ".join(clears)
+    if open_questions:  # of a recording that is older than they are
+        return Outcome.NOT_APPLICABLE, open_questions[0].detail
     if pointless:
         return Outcome.NOT_APPLICABLE, "; ".join(pointless)
     return _silence(arguments)
@@ -82,13 +105,15 @@ def _absent(needs: tuple[Need, ...], arguments: Mapping[str, Any]) -> Unavailabl
 def _without_asking(diagnostic: Diagnostic, absent: Unavailable | NotApplicable) -> Check:
     if isinstance(absent, NotApplicable):
         return _ended(diagnostic, Outcome.NOT_APPLICABLE, absent.because, [], ())
+    if absent.why is Why.NOT_ASKED:
+        return _ended(diagnostic, Outcome.NOT_APPLICABLE, absent.detail, [], ())
     return _ended(diagnostic, Outcome.INCONCLUSIVE, str(absent), [], (absent,))
 
 
 def _unseen(values: Iterable[Any]) -> tuple[Unavailable, ...]:
     seen: dict[Unavailable, None] = {}
     for value in values:
-        if isinstance(value, Unavailable):
+        if isinstance(value, Unavailable) and value.why is not Why.NOT_ASKED:
             seen[value] = None
         if isinstance(value, Evidence):
             seen |= dict.fromkeys(value.gaps)

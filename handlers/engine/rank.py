@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
 from handlers.model import Finding, Ranked, Severity
-from handlers.resource_id import same, within
+from handlers.resource_id import same
 
-Explains = Callable[[str], frozenset[str]]
-"""From a finding code to the codes it can be the cause of."""
+Explains = Mapping[str, frozenset[str]]
+"""Every finding code with the codes it can be the cause of."""
+Key = tuple[str, str]
 
 _LOUDEST_FIRST = tuple(Severity)
 
@@ -20,10 +21,10 @@ def rank(findings: Iterable[Finding], explains: Explains) -> tuple[Ranked, ...]:
         key: [other for other in unique.values() if _explains(other, finding, explains)]
         for key, finding in unique.items()
     }
+    causes = {key: _outside_circles(unique[key], above, causes) for key, above in causes.items()}
 
-    def depth(finding: Finding, path: frozenset[tuple[str, str]] = frozenset()) -> int:
-        above = [cause for cause in causes[finding.key] if cause.key not in path]
-        return 1 + max((depth(cause, path | {finding.key}) for cause in above), default=-1)
+    def depth(finding: Finding) -> int:
+        return 1 + max((depth(cause) for cause in causes[finding.key]), default=-1)
 
     def order(finding: Finding) -> tuple[int, int, int, str, str]:
         explained = sum(finding in above for above in causes.values())
@@ -37,13 +38,29 @@ def rank(findings: Iterable[Finding], explains: Explains) -> tuple[Ranked, ...]:
 
 
 def _explains(cause: Finding, effect: Finding, explains: Explains) -> bool:
-    if cause.key == effect.key or effect.code not in explains(cause.code):
+    if cause.key == effect.key or effect.code not in explains.get(cause.code, frozenset()):
         return False
-    named = any(same(effect.subject, affected) for affected in cause.affects)
-    return named or _is_parent(effect.subject, cause.subject)
+    return any(same(effect.subject, affected) for affected in cause.affects)
 
 
-def _is_parent(above: str, below: str) -> bool:
-    """A lock on a cluster is written below it, and is no part of it."""
-    part = below[len(above) :].lower()
-    return above.startswith("/") and within(above, below) and not same(above, below) and "/providers/" not in part
+def _outside_circles(finding: Finding, above: list[Finding], causes: Mapping[Key, list[Finding]]) -> list[Finding]:
+    """Of findings that would explain each other, the one that provably began first does; else none does."""
+    return [cause for cause in above if _began_before(cause, finding) or not _follows_from(cause, finding, causes)]
+
+
+def _follows_from(effect: Finding, cause: Finding, causes: Mapping[Key, list[Finding]]) -> bool:
+    """Whether a finding is, over however many others, explained by another one."""
+    seen: set[Key] = set()
+    waiting = [effect]
+    while waiting:
+        for above in causes[waiting.pop().key]:
+            if above.key == cause.key:
+                return True
+            if above.key not in seen:
+                seen.add(above.key)
+                waiting.append(above)
+    return False
+
+
+def _began_before(cause: Finding, effect: Finding) -> bool:
+    return cause.began is not None and effect.began is not None and cause.began < effect.began

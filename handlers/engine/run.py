@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from handlers.engine.causes import CausePlan
 from handlers.engine.current import collecting, deadline
 from handlers.engine.declare import Collector, Diagnostic, Need
 from handlers.engine.graph import Graph
@@ -21,6 +22,7 @@ from handlers.engine.judge import judge
 from handlers.engine.rank import Explains, rank
 from handlers.model import (
     CannotSee,
+    Causes,
     Check,
     Diagnosis,
     Evidence,
@@ -71,7 +73,8 @@ class Engine:
     """Answers the questions of one graph for any number of targets, at the same time if need be."""
 
     def __init__(self, graph: Graph, explains: Explains, *, deadline_s: float = CHECK_DEADLINE_S) -> None:
-        self._graph = graph
+        self._causes = CausePlan.of(graph.known, explains)
+        self._graph = graph.with_behind(self._causes.behind(graph.diagnostics))
         self._explains = explains
         self._deadline_s = deadline_s
 
@@ -82,7 +85,7 @@ class Engine:
 
     async def check(self, target: Target, clients: Mapping[type, Any]) -> AsyncGenerator[Event, None]:
         """Events as they happen, the diagnosis last. Closing the iterator cancels all that still runs."""
-        run = _Run(self._graph, self._explains, self._deadline_s, target, clients)
+        run = _Run(self._graph, self._causes, self._explains, self._deadline_s, target, clients)
         work = asyncio.create_task(run.all(), name=f"check {target.name}")
         try:
             while (event := await run.events.get()) is not None:
@@ -104,7 +107,7 @@ class Engine:
         self, target: Target, clients: Mapping[type, Any], known: Mapping[type, Fact] | None = None
     ) -> Mapping[type, Fact]:
         """The facts alone. What is known already is not asked for again."""
-        run = _Run(self._graph, self._explains, self._deadline_s, target, clients, known or {})
+        run = _Run(self._graph, self._causes, self._explains, self._deadline_s, target, clients, known or {})
         await run.all()
         while (event := run.events.get_nowait()) is not None:
             if isinstance(event, Finished):
@@ -118,6 +121,7 @@ class _Run:
     def __init__(
         self,
         graph: Graph,
+        causes: CausePlan,
         explains: Explains,
         deadline_s: float,
         target: Target,
@@ -127,6 +131,7 @@ class _Run:
         loop = asyncio.get_running_loop()
         self.events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._graph = graph
+        self._causes = causes
         self._explains = explains
         self._target = target
         self._given: dict[type, Any] = {Target: target, **clients, **known}
@@ -138,14 +143,16 @@ class _Run:
         self._facts: dict[type, asyncio.Future[Fact]] = {
             collector.makes: loop.create_future() for collector in self._missing
         }
-        self._checks: dict[str, Check] = {}
+        self._checks: dict[str, asyncio.Future[Check]] = {
+            diagnostic.id: loop.create_future() for diagnostic in graph.judged
+        }
 
     async def all(self) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 for collector in self._missing:
                     group.create_task(self._collect(collector), name=collector.name)
-                for diagnostic in self._graph.diagnostics:
+                for diagnostic in self._graph.judged:
                     group.create_task(self._judge(diagnostic), name=diagnostic.id)
             facts = {kind: fact.result() for kind, fact in self._facts.items()}
             self.events.put_nowait(Finished(self._diagnosis(), {**self._known, **facts}))
@@ -166,7 +173,7 @@ class _Run:
         deadline.set(ends)
         try:
             async with asyncio.timeout_at(ends):
-                return await collector.fetch(**arguments)
+                return _as_recorded(await collector.fetch(**arguments))
         except CannotSee as error:
             return replace(error.unavailable, wanted=collector.title)
         except TimeoutError:
@@ -177,25 +184,42 @@ class _Run:
             return Unavailable(collector.title, Why.FAILED, detail)
 
     async def _judge(self, diagnostic: Diagnostic) -> None:
-        arguments = {need.name: await self._value(need) for need in diagnostic.needs}
+        arguments = {
+            need.name: await (self._told(diagnostic) if need.kind is Causes else self._value(need))
+            for need in diagnostic.needs
+        }
         began = self._clock()
         check = judge(diagnostic, arguments)
         check = replace(check, took_ms=(self._clock() - began) * 1000)
-        self._checks[diagnostic.id] = check
-        self.events.put_nowait(Judged(check))
+        self._checks[diagnostic.id].set_result(check)
+        if diagnostic not in self._graph.behind:
+            self.events.put_nowait(Judged(check))
+
+    async def _told(self, diagnostic: Diagnostic) -> Causes:
+        """The verdicts that it asks for, once those checks have ended."""
+        before = self._causes.before(diagnostic)
+        return self._causes.causes(diagnostic, {one.id: await self._checks[one.id] for one in before})
 
     async def _value(self, need: Need) -> Any:
         return self._given[need.kind] if need.kind in self._given else await self._facts[need.kind]
 
     def _diagnosis(self) -> Diagnosis:
-        checks = tuple(self._checks[diagnostic.id] for diagnostic in self._graph.diagnostics)
+        checks = tuple(self._checks[diagnostic.id].result() for diagnostic in self._graph.diagnostics)
         findings = [finding for check in checks for finding in check.findings]
         missing = [fact.result() for fact in self._facts.values()]
-        unseen = dict.fromkeys(fact for fact in missing if isinstance(fact, Unavailable))
+        absent = (fact for fact in missing if isinstance(fact, Unavailable))
+        unseen = dict.fromkeys(fact for fact in absent if fact.why is not Why.NOT_ASKED)
         unseen |= dict.fromkeys(gap for fact in missing if isinstance(fact, Evidence) for gap in fact.gaps)
         unseen |= dict.fromkeys(gap for check in checks for gap in check.unseen)
         took_ms = (self._clock() - self._began) * 1000
         return Diagnosis(self._target, rank(findings, self._explains), checks, tuple(unseen), took_ms)
+
+
+def _as_recorded(fact: Evidence | NotApplicable) -> Evidence | NotApplicable:
+    """A recording is whole as it is: what is asked only since then is no gap in it."""
+    if isinstance(fact, NotApplicable) or not fact.gaps:
+        return fact
+    return replace(fact, gaps=tuple(gap for gap in fact.gaps if gap.why is not Why.NOT_ASKED))
 
 
 def _stands_in(needs: tuple[Need, ...], arguments: Mapping[str, Any]) -> Unavailable | NotApplicable | None:

@@ -257,7 +257,7 @@ async def pods(nodes: Nodes, complaints: Complaints | Unavailable, kube: KubeRea
     """the pods"""
     emptied = {node.name for node in nodes.nodes if node.cordoned or not node.is_ready}
     if isinstance(complaints, Complaints):
-        told = complaints.speaking_of(speaks_of_drain)
+        told = [one for one in complaints.all if speaks_of_drain(one.error)]
         emptied |= {name for one in told for name in named_nodes(one.error)}
     swept = await kube.fold("/api/v1/pods", lambda: _Sweep(frozenset(emptied)), _Sweep.add)
     return Pods(

@@ -1,14 +1,21 @@
-"""What Azure itself gave as the reason: the errors that the cluster, its pools and their scale sets carry.
+"""What Azure itself gave as the reason, and which failure a cause may claim for itself because of it.
 
-Text alone is never proof of a cause. It tells which failure a cause may claim: a quota that happens to be full does
-not explain a pool that failed for another, known reason.
+A cluster or pool that is Failed has a `Failure`: its state, and the error of the operation that set it. A cause claims
+it as
+
+    named       that error names this cause
+    observed    that error names none, and the cause provably was in the way before the failure and would have caused it
+    possible    anything else: the cause may be true and have nothing to do with it. A warning, which explains nothing
+
+A request that was turned down at once changed no state: it is told, and is nobody's failure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -19,8 +26,9 @@ from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
 from handlers.model import Evidence, Unavailable, Why
 
 RECENT = timedelta(hours=24)
-Topic = Callable[[ErrorDetail], bool]
-"""Whether an error speaks of one cause."""
+OPERATION = timedelta(hours=4)
+"""What failed in the node group longer before (or after) an operation of AKS ended is no part of it: AKS gives up
+upgrades after hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +39,78 @@ class Complaint:
     error: ErrorDetail
     at: datetime | None = None
     operation: str = ""
-
-    @property
-    def names_a_cause(self) -> bool:
-        """A wrapper names none, nor does a text that was cut in the middle."""
-        wraps = self.error.wraps and bool(self.error.code)
-        return not wraps and not self.error.message.startswith("{")
+    refused: bool = False
+    """Azure turned the request down at once: it changed no state."""
 
     def __str__(self) -> str:
         when = f"at {self.at:%Y-%m-%d %H:%M} UTC " if self.at else ""
         return f"{when}Azure said: {self.error}"
 
 
+class Claim(StrEnum):
+    """What ties a cause to a failure."""
+
+    NAMED = "named"
+    OBSERVED = "observed"
+    POSSIBLE = "possible"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cluster or pool that is Failed or Canceled, and why, as far as Azure says."""
+
+    subject: str
+    state: str
+    complaint: Complaint | None
+    at: datetime | None
+    """When the operation that set the state ended; None where no log tells."""
+    correlation: str = ""
+
+    @property
+    def error(self) -> ErrorDetail | None:
+        return self.complaint.error if self.complaint else None
+
+    @property
+    def names(self) -> str:
+        """The finding code of the cause that Azure named; empty where it named none that is known."""
+        return self.error.names if self.error else ""
+
+    @property
+    def named(self) -> bool:
+        """Whether Azure named a cause, be it one that nobody here knows."""
+        return self.error is not None and self.error.specific
+
+    @property
+    def internal(self) -> bool:
+        """Azure blames itself, and names nothing else."""
+        return self.error is not None and self.error.internal and not self.named
+
+    def began_after(self, moment: datetime | None) -> bool:
+        """Whether something was there already when this failed."""
+        return moment is not None and self.at is not None and moment < self.at
+
+
+Observed = Callable[[Failure], bool]
+"""Whether a cause was provably in the way of what failed, and before it did."""
+
+
+def never(_: Failure) -> bool:
+    """For a cause that nobody can date: a quota does not say since when it is full."""
+    return False
+
+
+def always(_: Failure) -> bool:
+    """For a part that is broken itself: a failed machine is why its pool is not what it should be."""
+    return True
+
+
 @dataclass(frozen=True, kw_only=True)
 class Complaints(Evidence):
-    """All of them, by the id of the pool, the cluster or the machine of node auto-provisioning that they are about."""
+    """The errors that Azure reported, by the id of the pool, the cluster or the machine of node auto-provisioning that
+    they are about; and the failures that they belong to."""
 
     all: tuple[Complaint, ...]
+    failures: tuple[Failure, ...] = ()
     told_since: datetime | None
     """The moment since which every refused write is among them; None where a log was not seen."""
     told_until: datetime | None = None
@@ -58,13 +121,14 @@ class Complaints(Evidence):
     def about(self, subject: str) -> tuple[Complaint, ...]:
         return tuple(one for one in self.all if one.about.lower() == subject.lower())
 
-    def speaking_of(self, topic: Topic, subject: str = "") -> tuple[Complaint, ...]:
+    def naming(self, code: str, subject: str = "") -> tuple[Complaint, ...]:
+        """Those that name a cause; of one thing, where that is given."""
         told = self.about(subject) if subject else self.all
-        return tuple(one for one in told if topic(one.error))
+        return tuple(one for one in told if one.error.names == code)
 
-    def recent(self, topic: Topic, subject: str = "") -> tuple[Complaint, ...]:
+    def recent(self, code: str, subject: str = "") -> tuple[Complaint, ...]:
         """Those of the last hours: a refused request leaves nothing failed behind, and a day later nobody waits."""
-        return tuple(one for one in self.speaking_of(topic, subject) if one.at and self.taken_at - one.at < RECENT)
+        return tuple(one for one in self.naming(code, subject) if one.at and self.taken_at - one.at < RECENT)
 
     def blind_spot(self) -> Unavailable | None:
         """What keeps us from saying that nothing was refused in the last day."""
@@ -83,10 +147,35 @@ class Complaints(Evidence):
         """Until when nobody's refusal is missing, for people."""
         return f"{self.told_until:%H:%M} UTC" if self.told_until else "an unknown time"
 
-    def claimable(self, subject: str, topic: Topic) -> bool:
-        """Whether a cause may claim this failure: Azure named that cause for it, or named none at all."""
-        named = [one for one in self.about(subject) if one.names_a_cause]
-        return not named or any(topic(one.error) for one in named)
+    def failure(self, subject: str) -> Failure | None:
+        """The failure of this cluster or pool; None where it is not Failed."""
+        return next((one for one in self.failures if one.subject.lower() == subject.lower()), None)
+
+    def claim(self, subject: str, codes: Iterable[str], observed: Observed = never) -> Claim | None:
+        """What ties a cause to the failure of a thing; None where that has not failed.
+
+        `codes` are what Azure may call the cause: its own, and those that its runbook explains. `observed` says whether
+        it would have stopped the very operation, and was there before it failed.
+        """
+        failure = self.failure(subject)
+        if failure is None:
+            return None
+        if failure.names and failure.names in codes:
+            return Claim.NAMED
+        if failure.named:
+            return Claim.POSSIBLE
+        return Claim.OBSERVED if observed(failure) else Claim.POSSIBLE
+
+    def claimed(self, subjects: Iterable[str], codes: Iterable[str], observed: Observed = never) -> tuple[str, ...]:
+        """Of these, the failures that the cause explains: Azure named it, or it was seen to be in the way."""
+        strong, names = (Claim.NAMED, Claim.OBSERVED), frozenset(codes)
+        return tuple(one for one in dict.fromkeys(subjects) if self.claim(one, names, observed) in strong)
+
+    def affected(self, subjects: Iterable[str], codes: Iterable[str], observed: Observed = never) -> tuple[str, ...]:
+        """Of these, what the cause harms: all that has not failed, and the failures that it explains."""
+        wanted = tuple(dict.fromkeys(subjects))
+        claimed = self.claimed(wanted, codes, observed)
+        return tuple(one for one in wanted if one in claimed or self.failure(one) is None)
 
 
 @collector(reads=())
@@ -98,18 +187,24 @@ async def complaints(
     node_log: NodeActivityLog | Unavailable,
 ) -> Complaints:
     """the errors that Azure reported"""
+    machines = [Complaint(*one) for one in refused_machines(cluster, pools, node_log)]
     found = [*_of(cluster.id, cluster.error, log)]
+    failures = [_failure(cluster.id, cluster.state, found, log)] if cluster.failed else []
     for pool in pools.pools:
-        found += _of(pool.id, pool.error, log)
+        mine = [*_of(pool.id, pool.error, log)]
         scale_set = sets.of(pool) if isinstance(sets, ScaleSets) else None
-        found += _told(pool.id, _last_failure(node_log, scale_set.id)) if scale_set else ()
-    found += [Complaint(*one) for one in refused_machines(cluster, pools, node_log)]
+        mine += _told(pool.id, _last_failures(node_log, scale_set.id)) if scale_set else ()
+        mine += [one for one in machines if one.about == pool.id]
+        failures += [_failure(pool.id, pool.state, mine, log)] if pool.failed else []
+        found += mine
+    found += [one for one in machines if one not in found]
     return Complaints(
         source=f"{cluster.source} and the activity logs",
         taken_at=cluster.taken_at,
         truncated=pools.truncated or (isinstance(sets, ScaleSets) and sets.truncated),
         gaps=tuple(one for one in (sets, log, node_log) if isinstance(one, Unavailable)),
         all=tuple(found),
+        failures=tuple(failures),
         told_since=_told_since(log, node_log),
         told_until=_told_until(log, node_log),
         silent=_silent(cluster, pools, found),
@@ -137,16 +232,30 @@ def _silent(cluster: ManagedCluster, pools: AgentPools, found: list[Complaint]) 
     return () if cluster.id in told else tuple(name for name, subject in failed if subject not in told)
 
 
+def _failure(subject: str, state: str, told: list[Complaint], log: ActivityLog | Unavailable) -> Failure:
+    """The error of the accepted operation that set the state: what the resource itself keeps stands first."""
+    event = log.last_failure(subject, accepted=True) if isinstance(log, ActivityLog) else None
+    at = event.at if event else None
+    of_it = [one for one in told if not one.refused and (one.at is None or at is None or abs(one.at - at) < OPERATION)]
+    telling = next((one for one in of_it if one.error.specific), of_it[0] if of_it else None)
+    return Failure(subject, state, telling, at, event.correlation if event else "")
+
+
 def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable) -> Iterator[Complaint]:
     if error:
         yield Complaint(subject, error)
-    yield from _told(subject, _last_failure(log, subject))
+    yield from _told(subject, _last_failures(log, subject))
 
 
-def _last_failure(log: ActivityLog | Unavailable, subject: str) -> Event | None:
-    return log.last_failure(subject) if isinstance(log, ActivityLog) else None
+def _last_failures(log: ActivityLog | Unavailable, subject: str) -> list[Event]:
+    """The last failed write, and where that was turned down at once, the last one that Azure had begun, too."""
+    if isinstance(log, Unavailable):
+        return []
+    found = (log.last_failure(subject, accepted=True), log.last_failure(subject))
+    return [*dict.fromkeys(event for event in found if event)]
 
 
-def _told(subject: str, event: Event | None) -> Iterator[Complaint]:
-    if event and event.error:
-        yield Complaint(subject, event.error, event.at, event.operation)
+def _told(subject: str, events: list[Event]) -> Iterator[Complaint]:
+    for event in events:
+        if event.error:
+            yield Complaint(subject, event.error, event.at, event.operation, event.refused)

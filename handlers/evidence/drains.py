@@ -10,26 +10,17 @@ _NODE = re.compile(
     r"[Dd]rain(?:ing|ed)? (?:of )?(?:node:? )?'?(?P<aks>aks[a-z0-9.-]*[a-z0-9])"
     r"|[Dd]rain(?:ing|ed)? (?:of )?node:? '?(?P<other>[a-z0-9][a-z0-9.-]*[a-z0-9])"
 )
-_WORDS = (
-    *("poddrain", "drain node", "drain of", "draining node", "drain did not", "evicting pod", "evict pod"),
-    *("blocked by pdb", "conflicting disruption budgets", "unsatisfiablepdb"),
-)
+DRAINS = ("drain-error", "pdb-blocks-drain")
+"""What Azure calls a node that was not emptied: PodDrainFailure, a refused eviction, its preflight about budgets."""
 
 
 def speaks_of_drain(error: ErrorDetail) -> bool:
-    """PodDrainFailure, a refused eviction, or AKS's preflight about budgets."""
-    words = f"{error.code} {error.message}".lower()
-    return any(word in words for word in _WORDS)
+    return error.names in DRAINS
 
 
 def speaks_of_upgrade(error: ErrorDetail) -> bool:
     """UpgradeFailed and its kin, and whatever stops a drain."""
     return speaks_of_drain(error) or "upgrade" in f"{error.code} {error.message}".lower()
-
-
-def speaks_of_budgets(error: ErrorDetail) -> bool:
-    """AKS looks at the budgets before it begins an upgrade, and refuses one that cannot succeed."""
-    return "unsatisfiablepdb" in f"{error.code} {error.message}".lower()
 
 
 def named_nodes(error: ErrorDetail) -> frozenset[str]:

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handlers.evidence.signs import named_cause
+
 WRAPPERS = frozenset(
     {
         "badrequest",
@@ -29,6 +31,29 @@ WRAPPERS = frozenset(
     }
 )
 """Codes that say only that something below failed."""
+
+GENERIC = frozenset(
+    {
+        "operationnotallowed",
+        "resourcenotfound",
+        "vmextensionhandlernontransienterror",
+        "vmextensionprovisioningerror",
+        "vmextensionprovisioningtimeout",
+    }
+)
+"""Codes that Compute and Resource Manager use for many things: what AKS made of them, one layer up, says more."""
+
+_INTERNAL = re.compile(r"internal(?:operation|server)?error$", re.IGNORECASE)
+"""ControlPlaneProvisioningInternalError, InternalServerError, InternalOperationError…: Azure blames itself."""
+
+_CUT_OFF = frozenset(
+    {
+        *("canceled", "contextdeadlineexceeded", "etagmismatch", "gatewaytimeout", "notlatestoperation"),
+        *("operationpreempted", "retryableerror", "serviceunavailable", "toomanyrequests", "429"),
+        *("provisioningtimeout", "timeout", "anotheroperationinprogress", "operationcanceled"),
+    }
+)
+"""An operation that another one or the clock ended: nothing was in its way that could still be there."""
 
 _DEEPEST = 12
 """Errors nest four or five deep on the wire; a text made to nest further is cut here."""
@@ -53,6 +78,24 @@ class ErrorDetail:
     def wraps(self) -> bool:
         return self.code.lower() in WRAPPERS or not self.code
 
+    @property
+    def internal(self) -> bool:
+        """Azure blames itself."""
+        return _INTERNAL.search(self.code) is not None
+
+    @property
+    def names(self) -> str:
+        """The finding code of the cause that it names; empty where it names none that is known."""
+        return "" if self.code.lower() in _CUT_OFF else named_cause(self.code, self.message)
+
+    @property
+    def specific(self) -> bool:
+        """Whether it names a cause, be it one that nobody here knows. A text that was cut in the middle names none."""
+        if self.names:
+            return True
+        unclear = self.wraps or self.internal or self.code.lower() in _CUT_OFF
+        return not unclear and not self.message.startswith("{")
+
     def __str__(self) -> str:
         return f"{self.code}: {self.message}" if self.code else self.message
 
@@ -63,10 +106,16 @@ def layers(value: Any) -> tuple[ErrorDetail, ...]:
 
 
 def innermost(value: Any) -> ErrorDetail | None:
-    """The layer that says what really happened: the deepest whose code is more than a wrapper."""
+    """The layer that says what really happened: the deepest that names a cause in words of its own.
+
+    A generic code of Compute's below the one that AKS made of it (OutboundConnFail…) says less, and counts only alone.
+    """
     found = layers(value)
-    telling = [layer for layer in found if not layer.wraps]
-    return telling[-1] if telling else (found[-1] if found else None)
+    telling = [layer for layer in found if layer.specific or not layer.wraps]
+    own = [layer for layer in telling if layer.code.lower() not in GENERIC]
+    named = [layer for layer in own if layer.names] or [layer for layer in telling if layer.names]
+    best = named or own or telling or list(found)
+    return best[-1] if best else None
 
 
 def _walk(value: Any, depth: int) -> Iterator[ErrorDetail]:

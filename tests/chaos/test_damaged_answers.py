@@ -7,9 +7,8 @@ import pytest
 
 from handlers.evidence.azure import AgentPools
 from handlers.model import Diagnosis, Outcome
-from tests.chaos.acquittals import CLEAR_IN_HEALTH, CLEAR_WITHOUT, wrongly_clear
 from tests.chaos.damage import DAMAGES, DEADLINE_S, Route, routes_of, sampled, side_by_side, struck, world_of
-from tests.checking import azure, check
+from tests.checking import azure, check, wrongly_clear
 
 SCENARIO, CLUSTER = "healthy-fleet", "prod-eus2"
 POOLS = "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ContainerService/managedClusters/{}/agentPools"
@@ -63,7 +62,7 @@ def judge(diagnosis: Diagnosis, route: Route) -> None:
         f"{route.template}: false alarms: {[ranked.finding.because for ranked in diagnosis.findings]}"
     )
     assert diagnosis.unseen or found, f"{route.template}: nothing was said"
-    acquitted = wrongly_clear(diagnosis, route.kinds, CLEAR_WITHOUT, CLEAR_IN_HEALTH)
+    acquitted = wrongly_clear(diagnosis, route.kinds, in_health=True)
     assert not acquitted, f"{route.template}: clear, and not seen: {acquitted}"
     for one in diagnosis.checks:
         assert one.outcome is not Outcome.CRASHED, f"{route.template}: {one.id}: {one.why}"

@@ -8,10 +8,9 @@ from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSiz
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
 from handlers.model import Diagnosis, Evidence, Finding, Outcome
-from tests.chaos.acquittals import CLEAR_WITHOUT, wrongly_clear
 from tests.chaos.damage import DAMAGES, Route, routes_of, sampled, side_by_side, struck, world_of
 from tests.chaos.test_damaged_answers import HEALTH, errors_in
-from tests.checking import GRAPH, azure, check
+from tests.checking import GRAPH, azure, check, wrongly_clear
 
 SCENARIO, CLUSTER = "quota-blocks-upgrade", "prod-weu"
 Key = tuple[str, str]
@@ -84,7 +83,7 @@ def judge(diagnosis: Diagnosis, route: Route, whole: Undamaged) -> None:
     where = route.template
     outcomes = {one.id: one.outcome for one in diagnosis.checks}
     assert Outcome.CRASHED not in outcomes.values(), where
-    acquitted = wrongly_clear(diagnosis, route.kinds, CLEAR_WITHOUT)
+    acquitted = wrongly_clear(diagnosis, route.kinds, in_health=False)
     assert not acquitted, f"{where}: clear, and not seen: {acquitted}"
     for one in whole.found:
         assert outcomes[one] in (Outcome.FOUND, Outcome.INCONCLUSIVE), f"{where}: {one} is {outcomes[one]}"

@@ -4,8 +4,17 @@ import pytest
 
 from handlers.model import Diagnosis, Evidence, Outcome, Why
 from sandbox.scenario import Scenario
-from tests.chaos.acquittals import CLEAR_IN_HEALTH, CLEAR_WITHOUT, wrongly_clear
-from tests.checking import GRAPH, azure, check, cluster_id, collectors_that, needing, touched
+from tests.checking import (
+    GRAPH,
+    azure,
+    check,
+    cluster_id,
+    collectors_that,
+    may_be_clear_without,
+    needing,
+    touched,
+    wrongly_clear,
+)
 
 ACTIONS = sorted({action for collector in GRAPH.wanted for action in collector.reads})
 SIGHTS = sorted({sight for collector in GRAPH.wanted for sight in collector.sees})
@@ -45,7 +54,7 @@ async def test_a_missing_right_in_the_cluster_is_named_and_nothing_unseen_is_cle
 
 
 async def test_nothing_is_excused_that_need_not_be() -> None:
-    """The tables of acquittals hold what happens when one kind is lost, and not one line more."""
+    """What diagnostics declare is what happens when one kind is lost, and not one kind more."""
     clear: set[tuple[str, str]] = set()
     for wanted in GRAPH.wanted:
         if not wanted.reads and not wanted.sees:
@@ -62,10 +71,11 @@ async def test_nothing_is_excused_that_need_not_be() -> None:
         clear |= {
             (one.id, wanted.name) for one in diagnosis.checks if one.id in looked and one.outcome is Outcome.CLEAR
         }
-    tables = (CLEAR_WITHOUT, CLEAR_IN_HEALTH)
-    excused = {(id_, kind.__name__) for table in tables for id_, (kinds, _) in table.items() for kind in kinds}
+    excused = {
+        (one.id, kind.__name__) for one in GRAPH.diagnostics for kind in may_be_clear_without(one.id, in_health=True)
+    }
     assert excused == clear
-    assert all(why for table in tables for _, why in table.values())
+    assert all(one.clear_without.because for one in GRAPH.diagnostics if one.clear_without)
 
 
 async def test_what_is_declared_is_used_and_what_is_used_is_declared() -> None:
@@ -98,7 +108,7 @@ def lost_without(action: str) -> frozenset[type[Evidence]]:
 
 
 def judge(diagnosis: Diagnosis, lost: frozenset[type[Evidence]]) -> None:
-    assert wrongly_clear(diagnosis, lost, CLEAR_WITHOUT, CLEAR_IN_HEALTH) == {}
+    assert wrongly_clear(diagnosis, lost, in_health=True) == {}
     outcomes = {one.id: one.outcome for one in diagnosis.checks}
     assert not [one for one in needing(set(lost)) if outcomes[one] is Outcome.CLEAR]
     assert Outcome.CRASHED not in outcomes.values()

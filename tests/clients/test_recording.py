@@ -19,6 +19,7 @@ from handlers.clients.errors import (
     Denied,
     Garbled,
     NotFound,
+    NotRecorded,
     ServerFault,
     Throttled,
     TimedOut,
@@ -143,10 +144,10 @@ async def test_what_was_cut_off_by_a_deadline_replays_as_a_timeout(azure: LocalA
 async def test_an_unknown_question_is_never_an_empty_answer() -> None:
     empty = Recording("x", datetime.now(UTC), ())
     async with replay(empty) as arm:
-        with pytest.raises(ServerFault) as caught:
+        with pytest.raises(NotRecorded) as caught:
             await arm.list(f"{GROUP}/resources", "2021-04-01")
     unavailable = caught.value.unavailable
-    assert (unavailable.why, unavailable.detail) == (Why.FAILED, "not in the recording")
+    assert (unavailable.why, unavailable.detail) == (Why.NOT_ASKED, "not asked when this was recorded")
 
 
 async def test_the_last_day_replays_on_another_day(azure: LocalAzure, access: AzureAccess) -> None:

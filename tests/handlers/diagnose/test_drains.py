@@ -154,7 +154,7 @@ async def test_an_upgrade_that_failed_with_old_and_new_nodes_is_half_done() -> N
         "its nodes run 1.33.6 (1), 1.34.2 (1)",
         "cordoned: node-0",
     )
-    assert finding.affects == (pool_id("apps"), CLUSTER)
+    assert finding.affects == (pool_id("apps"),)
 
 
 async def test_surge_nodes_and_quarantined_ones_are_leftovers() -> None:

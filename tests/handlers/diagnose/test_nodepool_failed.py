@@ -10,6 +10,7 @@ from tests.handlers.diagnose.wire import (
     CLUSTER,
     NODE_GROUP,
     NODE_GROUP_ID,
+    PROVEN,
     SUBNET,
     Azure,
     asked,
@@ -36,10 +37,70 @@ def line(finding: Finding, step: int) -> str:
 
 
 async def test_all_seven_places_are_walked_in_the_order_of_the_document() -> None:
-    finding = await found("nodepool-failed", failed())
+    finding = await found("nodepool-failed", failed(), PROVEN)
     assert finding.subject == pool_id("apps")
-    assert finding.affects == (CLUSTER,)
+    assert finding.affects == ()
     assert seen(finding) == {1: "state", 2: "ok", 3: "ok", 4: "ok", 5: "ok", 6: "ok", 7: "ok"}
+
+
+async def test_a_place_behind_which_a_kind_of_problem_has_no_check_gets_no_tick() -> None:
+    finding = await found("nodepool-failed", failed())
+    assert {step for step, mark in seen(finding).items() if mark == "unseen"} == {3, 5, 6}
+    assert line(finding, 5).endswith("not ruled out: allocation-failed, overconstrained-allocation")
+
+
+@pytest.mark.parametrize(
+    ("code", "step", "names"),
+    [
+        ("RequestDisallowedByPolicy", 6, "request-disallowed-by-policy"),
+        ("AllocationFailed", 5, "allocation-failed"),
+        ("OverconstrainedAllocationRequest", 5, "overconstrained-allocation"),
+        ("ScopeLocked", 7, "resource-lock"),
+    ],
+)
+async def test_the_place_that_azures_error_names_never_gets_a_tick(code: str, step: int, names: str) -> None:
+    azure = failed(status={"provisioningError": {"code": code, "message": "as Azure says"}})
+    finding = await found("nodepool-failed", azure, PROVEN)
+    assert seen(finding)[step] == "bad"
+    assert line(finding, step).startswith(f"Azure's error names {names}")
+    assert {seen(finding)[other] for other in range(2, 8) if other not in (step, 4)} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "pool", "explains"),
+    [
+        (None, None, True),
+        ("InternalOperationError", "QuotaExceeded", True),
+        ("QuotaExceeded", "QuotaExceeded", True),
+        ("PrivateDNSZoneNotFound", "QuotaExceeded", False),
+        ("PrivateDNSZoneNotFound", None, False),
+        ("SomethingNobodyKnows", "QuotaExceeded", False),
+    ],
+)
+async def test_a_pool_explains_a_cluster_that_failed_with_it_and_not_one_that_failed_for_a_named_other_reason(
+    cluster: str | None, pool: str | None, explains: bool
+) -> None:
+    def status(code: str | None) -> Any:
+        return {"provisioningError": {"code": code, "message": "as Azure says"}} if code else None
+
+    azure = failed(status=status(pool))
+    azure.cluster |= {"provisioningState": "Failed", "status": status(cluster)}
+    finding = await found("nodepool-failed", azure)
+    assert (CLUSTER in finding.affects) is explains
+
+
+async def test_what_azure_named_and_is_gone_stands_in_nobodys_way() -> None:
+    azure = failed(status={"provisioningError": {"code": "ScopeLocked", "message": "scope(s) are locked"}})
+    finding = await found("nodepool-failed", azure)
+    assert "resource-lock stopped it, and is gone: no lock in the way" in "\n".join(finding.because)
+    assert (finding.facts["named"], finding.facts["stopped_by"], finding.facts["gone"]) == ("resource-lock", "", True)
+
+
+@pytest.mark.parametrize("code", ["AllocationFailed", "SomethingNobodyKnows"])
+async def test_what_azure_named_and_nobody_has_seen_gone_is_said_to_stand_in_the_way(code: str) -> None:
+    azure = failed(status={"provisioningError": {"code": code, "message": "as Azure says"}})
+    finding = await found("nodepool-failed", azure)
+    assert finding.facts["stopped_by"] == f"{code}: as Azure says"
 
 
 async def test_the_twin_that_is_succeeded_is_clear() -> None:
@@ -139,7 +200,7 @@ async def test_a_role_above_the_subscription_covers_the_subnet() -> None:
     azure.subnet("10.0.0.0/24", 3)
     above = "/providers/Microsoft.Management/managementGroups/corp"
     azure.roles = [{"id": "/r", "properties": {"principalId": "0c", "scope": above}}]
-    assert seen(await found("nodepool-failed", azure))[6] == "ok"
+    assert seen(await found("nodepool-failed", azure, PROVEN))[6] == "ok"
 
 
 async def test_a_cluster_without_a_managed_identity_leaves_its_roles_unseen() -> None:
@@ -154,7 +215,7 @@ async def test_a_cluster_without_a_managed_identity_leaves_its_roles_unseen() ->
 async def test_a_size_that_is_closed_in_one_zone_concerns_pools_of_that_zone(zones: list[str], outcome: str) -> None:
     azure = failed(availabilityZones=zones)
     azure.closed = [{"type": "Zone", "reasonCode": "NotAvailableForSubscription", "restrictionInfo": {"zones": ["3"]}}]
-    assert seen(await found("nodepool-failed", azure))[5] == outcome
+    assert seen(await found("nodepool-failed", azure, PROVEN))[5] == outcome
 
 
 async def test_a_log_that_was_cut_before_the_failure_is_no_proof_that_there_was_none() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from handlers.model import Outcome, Severity
 from tests.handlers.diagnose.wire import (
-    CLUSTER,
     GROUP,
     LOCATION,
     NODE_GROUP,
@@ -45,7 +44,7 @@ def refused_pool(used: int = 96, limit: int = 100, **pool: object) -> Azure:
 async def test_a_family_without_room_for_what_was_refused_is_found_with_the_arithmetic() -> None:
     finding = await found("quota-exceeded", refused_pool())
     assert finding.subject == f"{LOCATION}/usages/standardDSv5Family"
-    assert finding.affects == (pool_id("apps"), CLUSTER)
+    assert finding.affects == (pool_id("apps"),)
     assert finding.because[:3] == (
         "standardDSv5Family vCPUs in westeurope: 96 of 100 used, 4 free",
         "pool apps wants 8 cores (Azure was asked for that many; 4 for 1 × Standard_D4s_v5, 4 cores each)",

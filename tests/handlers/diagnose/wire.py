@@ -16,9 +16,11 @@ from handlers.clients.arm import ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.graph import Graph
+from handlers.engine.rank import Explains
 from handlers.engine.run import Engine
 from handlers.model import Check, Finding, Outcome, Target
 from handlers.resource_id import ResourceId, within
+from runbooks.library import Library
 from tests.transports import Answers
 
 Body = dict[str, Any]
@@ -46,6 +48,10 @@ PROVIDERS = (
     "Microsoft.KeyVault",
 )
 GRAPH = Graph.discover(handlers.evidence, handlers.diagnose)
+LIBRARY = Library.load()
+CHECKED = {code for one in GRAPH.diagnostics for code in one.codes}
+PROVEN = {code: below for code, below in LIBRARY.explains.items() if code in CHECKED}
+"""As if every kind of problem had its check: what none asks about leaves some verdicts open."""
 
 
 def pool_id(name: str) -> str:
@@ -407,10 +413,10 @@ def at(ago: timedelta) -> str:
     return (NOW - ago).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-async def asked(question: str, azure: Azure) -> Check:
+async def asked(question: str, azure: Azure, explains: Explains = LIBRARY.explains) -> Check:
     """The verdict of one diagnostic on what Azure answers."""
     diagnostic = next(one for one in GRAPH.diagnostics if one.id == question)
-    engine = Engine(GRAPH.only([diagnostic]), lambda _: frozenset())
+    engine = Engine(GRAPH.only([diagnostic]), explains)
     target = Target(ResourceId.parse(CLUSTER), NOW)
     transport = Answers(azure.answer, NOW)
     async with (
@@ -421,9 +427,9 @@ async def asked(question: str, azure: Azure) -> Check:
     return diagnosis.checks[0]
 
 
-async def found(question: str, azure: Azure) -> Finding:
+async def found(question: str, azure: Azure, explains: Explains = LIBRARY.explains) -> Finding:
     """The one finding of a case that has one."""
-    check = await asked(question, azure)
+    check = await asked(question, azure, explains)
     assert check.outcome is Outcome.FOUND, check.why
     assert len(check.findings) == 1
     return check.findings[0]

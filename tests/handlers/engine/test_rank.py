@@ -1,6 +1,8 @@
 """Roots first, each cause before what follows from it."""
 
 import itertools
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from handlers.engine.rank import rank
 from handlers.model import Finding, Severity
@@ -8,15 +10,7 @@ from handlers.model import Finding, Severity
 CLUSTER = "/subscriptions/s/resourcegroups/g/providers/Microsoft.ContainerService/managedClusters/c"
 POOL = f"{CLUSTER}/agentPools/p"
 QUOTA = "/subscriptions/s/providers/Microsoft.Compute/locations/l/usages/cores"
-EXPLAINS = {
-    "quota": frozenset({"pool", "cluster"}),
-    "pool": frozenset({"cluster"}),
-    "cluster": frozenset[str](),
-}
-
-
-def explains(code: str) -> frozenset[str]:
-    return EXPLAINS.get(code, frozenset())
+EXPLAINS = {"quota": frozenset({"pool", "cluster"}), "pool": frozenset({"cluster"})}
 
 
 def finding(code: str, subject: str, *affects: str, severity: Severity = Severity.ERROR) -> Finding:
@@ -26,7 +20,7 @@ def finding(code: str, subject: str, *affects: str, severity: Severity = Severit
 def test_a_chain_is_ordered_from_its_root_whatever_the_order_of_finding() -> None:
     chain = [finding("quota", QUOTA, POOL, CLUSTER), finding("pool", POOL), finding("cluster", CLUSTER)]
     for shuffled in itertools.permutations(chain):
-        ranked = rank(shuffled, explains)
+        ranked = rank(shuffled, EXPLAINS)
         assert [(one.finding.code, [code for code, _ in one.explained_by]) for one in ranked] == [
             ("quota", []),
             ("pool", ["quota"]),
@@ -35,23 +29,23 @@ def test_a_chain_is_ordered_from_its_root_whatever_the_order_of_finding() -> Non
 
 
 def test_a_parent_is_explained_without_being_named() -> None:
-    ranked = rank([finding("cluster", CLUSTER), finding("pool", POOL)], explains)
+    ranked = rank([finding("cluster", CLUSTER), finding("pool", POOL)], EXPLAINS)
     assert ranked[1].explained_by == (("pool", POOL),)
 
 
 def test_ids_are_compared_in_any_case_and_printed_as_they_came() -> None:
-    ranked = rank([finding("quota", QUOTA, POOL.upper()), finding("pool", POOL)], explains)
+    ranked = rank([finding("quota", QUOTA, POOL.upper()), finding("pool", POOL)], EXPLAINS)
     assert ranked[1].explained_by == (("quota", QUOTA),)
 
 
 def test_a_cause_does_not_explain_what_it_does_not_affect() -> None:
     other = POOL.replace("agentPools/p", "agentPools/p2")
-    ranked = rank([finding("quota", QUOTA, POOL), finding("pool", other)], explains)
+    ranked = rank([finding("quota", QUOTA, POOL), finding("pool", other)], EXPLAINS)
     assert all(one.root for one in ranked)
 
 
 def test_a_sibling_with_a_longer_name_is_no_parent() -> None:
-    ranked = rank([finding("pool", f"{CLUSTER}2/agentPools/p"), finding("cluster", CLUSTER)], explains)
+    ranked = rank([finding("pool", f"{CLUSTER}2/agentPools/p"), finding("cluster", CLUSTER)], EXPLAINS)
     assert all(one.root for one in ranked)
 
 
@@ -63,22 +57,43 @@ def test_among_roots_the_loud_and_the_far_reaching_come_first() -> None:
             finding("quota", QUOTA, POOL),
             finding("pool", POOL),
         ],
-        explains,
+        EXPLAINS,
     )
     assert [one.finding.code for one in ranked] == ["quota", "alone", "late", "pool"]
 
 
 def test_the_same_finding_twice_is_one() -> None:
-    assert len(rank([finding("pool", POOL), finding("pool", POOL.upper())], explains)) == 1
+    assert len(rank([finding("pool", POOL), finding("pool", POOL.upper())], EXPLAINS)) == 1
 
 
-def test_runbooks_that_explain_each_other_do_not_hang_the_ranking() -> None:
-    both = {"a": frozenset({"b"}), "b": frozenset({"a"})}
-    ranked = rank([finding("a", "/x", "/y"), finding("b", "/y", "/x")], lambda code: both[code])
-    assert {one.finding.code for one in ranked} == {"a", "b"}
+BOTH = {"a": frozenset({"b"}), "b": frozenset({"a"})}
+MORNING, NOON = datetime(2026, 11, 18, 8, tzinfo=UTC), datetime(2026, 11, 18, 12, tzinfo=UTC)
+
+
+def test_of_findings_that_would_explain_each_other_both_are_roots() -> None:
+    ranked = rank([finding("a", "/x", "/y"), finding("b", "/y", "/x")], BOTH)
+    assert {one.finding.code for one in ranked if one.root} == {"a", "b"}
+
+
+def test_of_findings_that_would_explain_each_other_the_one_that_began_first_does() -> None:
+    late, early = finding("a", "/x", "/y"), finding("b", "/y", "/x")
+    ranked = rank([replace(late, began=NOON), replace(early, began=MORNING)], BOTH)
+    assert [(one.finding.code, one.root) for one in ranked] == [("b", True), ("a", False)]
+    ranked = rank([late, replace(early, began=MORNING)], BOTH)
+    assert all(one.root for one in ranked)
+
+
+def test_a_circle_of_three_has_roots_and_what_follows_from_it_keeps_its_cause() -> None:
+    circle = {"a": frozenset({"b"}), "b": frozenset({"c", "end"}), "c": frozenset({"a"}), "end": frozenset[str]()}
+    ranked = rank(
+        [finding("a", "/x", "/y"), finding("b", "/y", "/z", "/e"), finding("c", "/z", "/x"), finding("end", "/e")],
+        circle,
+    )
+    causes = {one.finding.code: [code for code, _ in one.explained_by] for one in ranked}
+    assert causes == {"a": [], "b": [], "c": [], "end": ["b"]}
 
 
 def test_a_lock_on_a_cluster_is_no_part_of_it() -> None:
     both = {"lock": frozenset({"cluster"}), "cluster": frozenset[str]()}
     lock = finding("lock", f"{CLUSTER}/providers/Microsoft.Authorization/locks/keep")
-    assert all(one.root for one in rank([lock, finding("cluster", CLUSTER)], lambda code: both[code]))
+    assert all(one.root for one in rank([lock, finding("cluster", CLUSTER)], both))

@@ -102,7 +102,7 @@ def hears_nothing(ground: Ground, sky: Sky | Unavailable) -> Iterator[Finding | 
 
 def engine(*diagnostics: Diagnostic, deadline_s: float = 5, extra: tuple[Collector, ...] = ()) -> Engine:
     graph = Graph.of([sky, ground, shadow, *extra], diagnostics or (grey_sky, dark_ground))
-    return Engine(graph, lambda code: frozenset({"dark"} if code == "grey" else ()), deadline_s=deadline_s)
+    return Engine(graph, {"grey": frozenset({"dark"})}, deadline_s=deadline_s)
 
 
 async def diagnose(eyes: Eyes, *diagnostics: Diagnostic, deadline_s: float = 5) -> Diagnosis:
@@ -136,7 +136,7 @@ async def test_what_is_ready_runs_at_once() -> None:
 
     eyes.sky = met_sky
     graph = Graph.of([sky, met_ground, shadow], [dark_ground])
-    diagnosis = await Engine(graph, lambda _: frozenset()).diagnose(TARGET, {Eyes: eyes})
+    diagnosis = await Engine(graph, {}).diagnose(TARGET, {Eyes: eyes})
     assert diagnosis.state is State.CLEAR  # each waited for the other: in a row they would never have met
 
 

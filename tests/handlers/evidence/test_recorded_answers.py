@@ -196,7 +196,7 @@ async def test_the_activity_log_keeps_every_event_once() -> None:
         ("policydeny__403-2", "RequestDisallowedByPolicy"),
         ("manual__arm-409-scopelocked-read", "ScopeLocked"),
         ("managedcluster__delete-409-etagmismatch", "EtagMismatch"),
-        ("manual__aks-operation-failed-compute429-aks2417", "OperationNotAllowed"),
+        ("manual__aks-operation-failed-compute429-aks2417", "TooManyRequests"),
     ],
 )
 async def test_the_telling_error_is_found_in_what_was_recorded(name: str, code: str) -> None:

@@ -48,8 +48,8 @@ async def offered(remedy: str, azure: Azure, subject: str = "") -> Offer:
         WriterKubeEyes(target, eyes, KubeAccess(), transport=transport) as inside,
     ):
         clients = {ArmReader: arm, KubeReader: kube, WriterEyes: eyes, WriterKubeEyes: inside}
-        diagnosis = await Engine(asking, lambda _: frozenset()).diagnose(target, clients)
-        facts = await Engine(GRAPH.facts(known.needs), lambda _: frozenset()).gather(target, clients)
+        diagnosis = await Engine(asking, {}).diagnose(target, clients)
+        facts = await Engine(GRAPH.facts(known.needs), {}).gather(target, clients)
     offers = [one for one in REMEDIES.offers(diagnosis, facts) if one.remedy == remedy]
     meant = [one for one in offers if not subject or one.subject.lower() == subject.lower()]
     assert meant, (remedy, diagnosis.findings, [(one.id, one.why) for one in diagnosis.checks])

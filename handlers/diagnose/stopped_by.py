@@ -1,0 +1,43 @@
+"""What Azure named as the reason of a failure, and whether it still stands in the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from handlers.evidence.complaints import Failure
+from handlers.model import Causes
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedBy:
+    """The cause that Azure named, if it named one."""
+
+    code: str = ""
+    """Its finding code; empty where nobody here knows what Azure named."""
+    said: str = ""
+    gone: str = ""
+    """Why it does not stand in the way any more, as its own check says."""
+
+    @classmethod
+    def of(cls, failure: Failure | None, causes: Causes) -> StoppedBy:
+        if failure is None or failure.error is None or not failure.named:
+            return cls()
+        verdict = causes.of(failure.names)
+        return cls(failure.names, str(failure.error), verdict.why if verdict.clear else "")
+
+    @property
+    def stands(self) -> bool:
+        """Whether a repair would meet it again, as far as anybody knows."""
+        return bool(self.said) and not self.gone
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        if self.gone:
+            return (f"{self.code} stopped it, and is gone: {self.gone}",)
+        if self.code:
+            return (f"Azure names {self.code} as the cause: no repair helps before that is out of the way",)
+        return ()
+
+    def facts(self) -> dict[str, Any]:
+        return {"named": self.code, "stopped_by": self.said if self.stands else "", "gone": bool(self.gone)}

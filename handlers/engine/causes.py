@@ -1,0 +1,110 @@
+"""Verdicts as evidence: which checks must have ended before a diagnostic that asks for `Causes` can be judged.
+
+The runbooks know what explains what, so no diagnostic keeps a list of its causes. A code without a check stays open.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from handlers.engine.declare import Diagnostic
+from handlers.engine.rank import Explains
+from handlers.model import Causes, Check, Outcome, Verdict
+
+log = logging.getLogger(__name__)
+
+_WORST_FIRST = (Outcome.CRASHED, Outcome.INCONCLUSIVE, Outcome.CLEAR, Outcome.NOT_APPLICABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class CausePlan:
+    """By diagnostic: the codes that it hears about. Without the few that would close a circle."""
+
+    codes: Mapping[str, tuple[str, ...]]
+    asked_by_code: Mapping[str, tuple[Diagnostic, ...]]
+    skipped: tuple[str, ...]
+
+    @classmethod
+    def of(cls, diagnostics: Iterable[Diagnostic], explains: Explains) -> CausePlan:
+        known = tuple(diagnostics)
+        by_code: dict[str, tuple[Diagnostic, ...]] = {}
+        for diagnostic in known:
+            for code in diagnostic.codes:
+                by_code[code] = (*by_code.get(code, ()), diagnostic)
+        asking = [diagnostic for diagnostic in known if diagnostic.causes_of]
+        wanted = {diagnostic.id: _causes(diagnostic, explains) for diagnostic in asking}
+        skipped = tuple(_without_circles(wanted, by_code))
+        for said in skipped:
+            log.warning("%s", said)
+        return cls({name: tuple(codes) for name, codes in wanted.items()}, by_code, skipped)
+
+    def before(self, diagnostic: Diagnostic) -> tuple[Diagnostic, ...]:
+        """The diagnostics whose verdict this one waits for."""
+        codes = self.codes.get(diagnostic.id, ())
+        found = {one.id: one for code in codes for one in self.asked_by_code.get(code, ()) if one.id != diagnostic.id}
+        return tuple(found.values())
+
+    def behind(self, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """All that has to be judged for these, directly or not."""
+        found: dict[str, Diagnostic] = {}
+        waiting = list(diagnostics)
+        while waiting:
+            for one in self.before(waiting.pop()):
+                if one.id not in found:
+                    found[one.id] = one
+                    waiting.append(one)
+        return tuple(found.values())
+
+    def causes(self, diagnostic: Diagnostic, checks: Mapping[str, Check]) -> Causes:
+        """What a diagnostic is told once those before it have ended."""
+        return Causes(
+            tuple(
+                _verdict(code, [checks[one.id] for one in self.asked_by_code.get(code, ()) if one.id != diagnostic.id])
+                for code in self.codes.get(diagnostic.id, ())
+            )
+        )
+
+
+def _causes(diagnostic: Diagnostic, explains: Explains) -> list[str]:
+    """Every code that explains one of those it asks about, but for itself and what it explains itself."""
+    asked = frozenset(diagnostic.causes_of)
+    below = frozenset(diagnostic.codes).union(*(explains.get(code, frozenset()) for code in diagnostic.codes))
+    return sorted(code for code, explained in explains.items() if explained & asked and code not in below)
+
+
+def _without_circles(wanted: dict[str, list[str]], by_code: Mapping[str, tuple[Diagnostic, ...]]) -> Iterator[str]:
+    """Take out every code by which a diagnostic would wait for itself, and say so: a team's runbook may close one."""
+
+    def follow(name: str, path: tuple[str, ...]) -> Iterator[str]:
+        for code in list(wanted.get(name, ())):
+            for one in by_code.get(code, ()):
+                if one.id in path:
+                    wanted[name].remove(code)
+                    circle = " -> ".join((*path[path.index(one.id) :], one.id))
+                    yield f"{name} does not hear about {code}: the runbooks' `explains` go in a circle ({circle})"
+                    break
+                if one.id != name:
+                    yield from follow(one.id, (*path, one.id))
+
+    for name in sorted(wanted):
+        yield from follow(name, (name,))
+
+
+def _verdict(code: str, checks: list[Check]) -> Verdict:
+    if not checks:
+        return Verdict(code, None, "no check asks about it yet")
+    findings = tuple(finding for check in checks for finding in check.findings if finding.code == code)
+    if findings:
+        return Verdict(code, Outcome.FOUND, findings[0].because[0], findings)
+    outcomes = {_apart_from_findings(check, code): check.why for check in checks}
+    worst = next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
+    return Verdict(code, worst, outcomes[worst])
+
+
+def _apart_from_findings(check: Check, code: str) -> Outcome:
+    """A check with several codes may have found another one; whether it then saw all about this one is not known."""
+    if check.outcome is not Outcome.FOUND:
+        return check.outcome
+    return Outcome.INCONCLUSIVE if check.unseen else Outcome.CLEAR

@@ -1,0 +1,91 @@
+"""Which cause an error of Azure's names: by its code, or by the sentence that comes with it.
+
+The same codes stand in the runbooks' `symptoms`, by which a pasted text is recognised; a test compares them. A sign is
+narrower: what it names may claim a failure, so that words people use for a problem do not count here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+CODES: Mapping[str, tuple[str, ...]] = {
+    "quota-exceeded": ("QuotaExceeded", "ErrCode_InsufficientVCPUQuota", "InsufficientVCPUQuota"),
+    "subnet-full": ("SubnetIsFull", "InsufficientSubnetSize"),
+    "allocation-failed": (
+        *("AllocationFailed", "ZonalAllocationFailed", "SkuNotAvailable", "AvailabilityZoneNotSupported"),
+        *("AKSCapacityError", "AksCapacityHeavyUsage", "VMSizeNotSupported", "NotAvailableForSubscription"),
+    ),
+    "overconstrained-allocation": ("OverconstrainedAllocationRequest", "OverconstrainedZonalAllocationRequest"),
+    "public-ip-count-limit": (
+        *("PublicIPCountLimitReached", "PublicIPCountLimitReachedForBasicSku"),
+        *("IPv4StandardSkuPublicIpCountLimitReached", "StandardSkuPublicIPAddressesCountLimitReached"),
+    ),
+    "request-disallowed-by-policy": ("RequestDisallowedByPolicy", "RequestDisallowedByAzure"),
+    "resource-lock": ("ScopeLocked",),
+    "pdb-blocks-drain": ("UnsatisfiablePDB",),
+    "drain-error": ("PodDrainFailure", "NodeDrainError"),
+    "subscription-not-registered": ("SubscriptionNotRegistered", "MissingSubscriptionRegistration"),
+    "read-only-disabled-subscription": ("ReadOnlyDisabledSubscription", "SubscriptionDisabled", "DisabledSubscription"),
+    "outbound-conn-fail": ("OutboundConnFailVMExtensionError", "ERR_OutboundConnFail"),
+    "cse-error": (
+        *("K8SAPIServerConnFailVMExtensionError", "K8SAPIServerDNSLookupFailVMExtensionError"),
+        "K8SAPIServerAzureDNSLookupFailVMExtensionError",
+    ),
+    "log-analytics-workspace-missing": (),
+    "invalid-resource-reference": ("InvalidResourceReference",),
+    "private-dns-zone": (
+        *("PrivateDNSZoneNotFound", "CustomPrivateDNSZoneMissingPermissionError"),
+        *("CustomPrivateDNSZoneMissingPermissions", "PrivateDNSZoneNotMatch", "LinkedPrivateDnsZone"),
+    ),
+}
+"""Azure's codes that name one cause each."""
+
+_BY_CODE = {azure.lower(): code for code, azures in CODES.items() for azure in azures}
+
+_EXIT = r"exit(?:ed with)?(?: status| code)?[=: ]{1,3}"
+_SENTENCES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (code, re.compile(pattern, re.IGNORECASE))
+    for code, pattern in (
+        ("request-disallowed-by-policy", r"disallowed ?by ?policy"),
+        ("subscription-not-registered", r"missingsubscriptionregistration|not registered to use namespace"),
+        ("resource-lock", r"scopelocked|scope\(s\) are locked|is locked, please remove"),
+        (
+            "subnet-full",
+            r"subnetisfull|subnet is full|insufficientsubnetsize|does not have enough capacity for \d+ ip addr",
+        ),
+        ("quota-exceeded", r"quotaexceeded|insufficientvcpuquota|insufficient (?:regional )?vcpu quota"),
+        ("quota-exceeded", r"(?:\bcores?\b|vcpus?).{0,80}\bquota\b|\bquota\b.{0,80}(?:\bcores?\b|vcpus?|exceed)"),
+        ("overconstrained-allocation", r"overconstrained(?:zonal)?allocationrequest"),
+        (
+            "allocation-failed",
+            r"\b(?:zonal)?allocationfailed|sufficient capacity for the requested vm size|skunotavailable",
+        ),
+        ("allocation-failed", r"is not allowed in your subscription in location"),
+        ("public-ip-count-limit", r"publicip(?:addresse?s?)?countlimitreached"),
+        ("pdb-blocks-drain", r"unsatisfiablepdb"),
+        ("drain-error", r"poddrain|drain(?:ing)? (?:of )?node|drain did not|evict(?:ing)? pod|blocked by pdb"),
+        ("drain-error", r"conflicting disruption budgets"),
+        ("private-dns-zone", r"private ?dns ?zones?\b"),
+        ("log-analytics-workspace-missing", r"log analytics workspace.{0,80}(?:info|not (?:be )?found|does not exist)"),
+        ("invalid-resource-reference", r"invalidresourcereference"),
+        ("outbound-conn-fail", rf"outboundconnfail|outbound connection from agents|{_EXIT}50\b"),
+        (
+            "cse-error",
+            rf"\w+VMExtensionError\b|(?:vmsscse|cse-agent|custom ?script|extension).{{0,300}}{_EXIT}[1-9]\d{{0,2}}\b",
+        ),
+    )
+)
+"""What is searched for where the code says nothing by itself: the first that fits. Exit 50 is no other exit."""
+
+_LONGEST = 4000
+"""An error's text is a few hundred characters; nothing that names a cause stands behind this many."""
+
+
+def named_cause(code: str, message: str) -> str:
+    """The finding code of the cause that an error names; empty where it names none that is known."""
+    by_code = _BY_CODE.get(code.lower())
+    if by_code:
+        return by_code
+    text = f"{code} {message[:_LONGEST]}"
+    return next((cause for cause, sentence in _SENTENCES if sentence.search(text)), "")
