@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sandbox.blueprint.scenario_file import ExpectedSpec, Lineage, read_lineage
-from sandbox.blueprint.stage import stage
+from sandbox.blueprint.stage import Staged, stage
 from sandbox.blueprint.strict import BadScenario
 from sandbox.world import World
 
@@ -55,6 +55,7 @@ class Twin:
 
     title: str
     expect: Expectation
+    stays_open: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class Scenario:
     lineage: Lineage
     now: datetime
     repairs: Mapping[str, tuple[Repair, ...]]
+    stays_open: Mapping[str, tuple[str, ...]]
+    """By cluster: the checks that cannot come to a verdict."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -84,18 +87,20 @@ class Scenario:
         lineage = read_lineage(folder, FOLDER)
         staged = stage(lineage, moment)
         twin = lineage.own.twin
+        as_twin = stage(lineage, moment, twin=True) if twin else None
         return cls(
             name=folder.name,
             title=lineage.own.title,
             story=lineage.own.story,
             expect=_expectation(staged.expect),
-            twin=Twin(twin.title, _expectation(stage(lineage, moment, twin=True).expect)) if twin else None,
+            twin=Twin(twin.title, _expectation(as_twin.expect), _checks(as_twin)) if twin and as_twin else None,
             world=staged.world,
             lineage=lineage,
             now=moment,
             repairs={
                 cluster: tuple(Repair(one.remedy, one.ends) for one in ends) for cluster, ends in staged.repairs.items()
             },
+            stays_open=_checks(staged),
         )
 
     @property
@@ -122,6 +127,10 @@ def _folder(name_or_path: str | Path) -> Path:
         known = ", ".join(Scenario.names())
         raise BadScenario(folder / "scenario.yaml", "", f"there is no such scenario; there are {known}")
     return folder
+
+
+def _checks(staged: Staged) -> dict[str, tuple[str, ...]]:
+    return {cluster: tuple(checks) for cluster, checks in staged.stays_open.items()}
 
 
 def _expectation(expect: Mapping[str, list[ExpectedSpec]]) -> dict[str, tuple[Expected, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -41,6 +41,8 @@ class Piece:
     clusters: tuple[str, ...]
     repairs: Mapping[str, tuple[Repair, ...]] | None = None
     """What is offered as a fix, and how it ends; None where nobody says."""
+    stays_open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The checks that cannot come to a verdict."""
 
     def expected(self, cluster: str) -> tuple[Item, ...]:
         return tuple(Item(cluster, one.code, one.subject, one.root) for one in self.expect.get(cluster, ()))
@@ -48,16 +50,30 @@ class Piece:
 
 def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
     """What there is to play of a scenario."""
-    found = [Piece(scenario.name, scenario.world, scenario.expect, scenario.speaks_of, scenario.repairs)]
+    found = [
+        Piece(scenario.name, scenario.world, scenario.expect, scenario.speaks_of, scenario.repairs, scenario.stays_open)
+    ]
     if twins and scenario.twin:
         twin = scenario.twin_world()
-        found.append(Piece(f"{scenario.name}/twin", twin, scenario.twin.expect, scenario.speaks_of))
+        found.append(
+            Piece(
+                f"{scenario.name}/twin",
+                twin,
+                scenario.twin.expect,
+                scenario.speaks_of,
+                stays_open=scenario.twin.stays_open,
+            )
+        )
     return found
 
 
 def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
     """What happens with one cluster."""
-    seen: tuple[Step, ...] = (Ask(cluster), Compare(cluster, piece.expected(cluster)), Read(cluster))
+    seen: tuple[Step, ...] = (
+        Ask(cluster),
+        Compare(cluster, piece.expected(cluster), piece.stays_open.get(cluster, ())),
+        Read(cluster),
+    )
     if piece.repairs is None:
         return seen
     repairs = piece.repairs.get(cluster, ())

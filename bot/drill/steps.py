@@ -67,6 +67,7 @@ class Compare:
 
     cluster: str
     expected: tuple[Item, ...]
+    stays_open: tuple[str, ...] = ()
 
     async def take(self, scene: Scene) -> None:
         answer = scene.answers[self.cluster]
@@ -76,12 +77,13 @@ class Compare:
         if differing:
             raise Amiss("; ".join(differing))
         diagnosis = answer.report.diagnosis
-        wanted = State.FOUND if self.expected else State.CLEAR
+        wanted = State.FOUND if self.expected else State.INCONCLUSIVE if self.stays_open else State.CLEAR
+        open_checks = [one.id for one in diagnosis.checks if one.outcome.value in ("inconclusive", "crashed")]
         if diagnosis.state is not wanted and not not_checked(diagnosis):
-            open_checks = ", ".join(
-                one.id for one in diagnosis.checks if one.outcome.value in ("inconclusive", "crashed")
-            )
-            raise Amiss(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {open_checks}")
+            still = ", ".join(open_checks)
+            raise Amiss(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {still}")
+        if self.stays_open and open_checks != [*self.stays_open]:
+            raise Amiss(f"open are {', '.join(open_checks) or 'none'} instead of {', '.join(self.stays_open)}")
 
 
 @dataclass(frozen=True, slots=True)

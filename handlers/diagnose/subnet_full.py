@@ -91,7 +91,7 @@ def _full(
             "for_pods": first.for_pods,
             "surging": [pool.name for pool in map(_surges, wanting) if pool],
             "per_node": first.per_node,
-            "blocked": bool(harmed),
+            "blocked": bool(harmed) or lacks,
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,

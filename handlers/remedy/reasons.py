@@ -13,7 +13,7 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.governance import Lock, Locks
 from handlers.evidence.linked import READ_KEYS
 from handlers.evidence.permissions import DenyAssignments, WriterMay
-from handlers.model import NotApplicable, Unavailable
+from handlers.model import Finding, NotApplicable, Unavailable
 from handlers.remedy.plan import Forbidden
 from handlers.resource_id import last_name, within
 
@@ -55,6 +55,14 @@ def not_now(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbidden]:
     """A cluster that stands still, or that is at work already."""
     yield from is_stopped(cluster)
     yield from operation_runs(cluster, pools)
+
+
+def stopped_by(finding: Finding) -> Iterator[Forbidden]:
+    """What Azure named as the reason of the failure, and nobody has seen gone: the same write would meet it again."""
+    said, code = finding.facts.get("stopped_by"), finding.facts.get("named")
+    if said:
+        do = f"follow the steps of {code} first, then check again" if code else "remove that first, then check again"
+        yield Forbidden(f"Azure says what stopped it: {said}", do)
 
 
 def stands_in_the_way(

@@ -27,7 +27,7 @@ from handlers.remedy.putting import (
     zone_doubts,
     zone_is_written,
 )
-from handlers.remedy.reasons import doubts, not_now, stands_in_the_way
+from handlers.remedy.reasons import doubts, not_now, stands_in_the_way, stopped_by
 from handlers.remedy.rolling import as_they_are, could_roll
 
 ETA, ETA_OF_POOL, LIMIT = timedelta(minutes=10), timedelta(minutes=5), timedelta(hours=2)
@@ -52,6 +52,7 @@ def reconcile_cluster(
     failed = pools.failed
     acts = (*cluster_acts(cluster, pools), *(act for pool in failed for act in pool_acts(pool) if not act.linked))
     tags = {f"cluster {cluster.name}": cluster.etag} | {f"pool {pool.name}": pool.etag for pool in pools.pools}
+    yield from stopped_by(finding)
     yield from not_now(cluster, pools)
     yield from half_upgraded(cluster)
     yield from untagged(tags)

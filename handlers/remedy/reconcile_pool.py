@@ -13,7 +13,7 @@ from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Verify
 from handlers.remedy.putting import ASKED_OF_A_POOL, POOL_WRITE, pool_acts, pool_before, put_pool, risks, untagged
-from handlers.remedy.reasons import doubts, not_now, stands_in_the_way
+from handlers.remedy.reasons import doubts, not_now, stands_in_the_way, stopped_by
 from handlers.remedy.rolling import as_they_are, could_roll
 
 ETA, LIMIT = timedelta(minutes=5), timedelta(hours=1)
@@ -36,6 +36,7 @@ def reconcile_pool(
         yield Forbidden(f"the pool is {pool.state if pool else 'not there'}", "check again")
         return
     acts = pool_acts(pool)
+    yield from stopped_by(finding)
     yield from not_now(cluster, pools)
     yield from untagged({f"pool {pool.name}": pool.etag})
     yield from could_roll([pool], nodes)

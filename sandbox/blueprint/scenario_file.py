@@ -135,6 +135,7 @@ class TwinSpec(Strict):
     events: dict[str, Json | None] = Field(default_factory=dict)
     """Merge patches to the scenario's own events."""
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
+    stays_open: dict[str, list[str]] = Field(default_factory=dict)
 
 
 class StorySpec(Strict):
@@ -163,6 +164,8 @@ class ScenarioSpec(Strict):
     """A cloud that lags behind offers the api-versions of that day, and none newer."""
     writes: list[WriteSpec] = Field(default_factory=list)
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
+    stays_open: dict[str, list[str]] = Field(default_factory=dict)
+    """By cluster: the checks that cannot come to a verdict there. What is not named must come to one."""
     repairs: dict[str, list[RepairSpec]] = Field(default_factory=dict)
     """By cluster: every fix that is offered there. What is not named must not be offered."""
     twin: TwinSpec | None = None

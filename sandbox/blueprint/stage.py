@@ -43,6 +43,7 @@ class Staged:
 
     world: World
     expect: dict[str, list[ExpectedSpec]] = field(default_factory=dict)
+    stays_open: dict[str, list[str]] = field(default_factory=dict)
     repairs: dict[str, list[RepairSpec]] = field(default_factory=dict)
 
 
@@ -105,6 +106,7 @@ class _Stagehand:
         self._count("usages", spec.usages)
         self._inside("kube", spec.kube)
         self._expect("expect", spec.expect)
+        self.staged.stays_open |= spec.stays_open
         self._repair(spec.repairs)
         if with_twin and twin:
             self._same_labels(twin.events)
@@ -112,6 +114,10 @@ class _Stagehand:
             self._count("twin.usages", twin.usages)
             self._inside("twin.kube", twin.kube)
             self._expect("twin.expect", twin.expect)
+            self.staged.stays_open = {
+                **{name: checks for name, checks in self.staged.stays_open.items() if name not in twin.expect},
+                **twin.stays_open,
+            }
             events = merged(events, twin.events)
         for label, event in events.items():
             world.events.extend(self._events(label, event))
