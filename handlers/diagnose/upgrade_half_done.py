@@ -10,7 +10,7 @@ from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
 from handlers.evidence.complaints import Complaints, Failure, always, never
 from handlers.evidence.compute import ScaleSets
-from handlers.evidence.drains import DRAINS, speaks_of_upgrade
+from handlers.evidence.drains import speaks_of_upgrade
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
 
@@ -43,7 +43,7 @@ def upgrade_half_done(
         signs = [*versions, *_leftovers(pool, mine, failed=failed)]
         # Versions apart prove an upgrade; a cordon or a node too many can be anybody's doing.
         proved = bool(versions) or any(node.quarantined for node in mine)
-        harmed = complaints.claimed((pool.id,), (CODE, *DRAINS), always if proved else never)
+        harmed = complaints.claimed((pool.id,), (CODE,), always if proved else never)
         if signs:
             yield _half_done(cluster, pool, mine, signs, harmed)
     if isinstance(nodes, Unavailable):

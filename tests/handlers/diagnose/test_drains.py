@@ -145,7 +145,7 @@ async def test_what_is_denied_is_inconclusive_and_named(question: str, denied: s
 
 
 async def test_an_upgrade_that_failed_with_old_and_new_nodes_is_half_done() -> None:
-    azure = failed(orchestratorVersion="1.34", currentOrchestratorVersion="1.33.6")
+    azure = failed("it failed", orchestratorVersion="1.34", currentOrchestratorVersion="1.33.6")
     azure.nodes["node-1"]["status"]["nodeInfo"]["kubeletVersion"] = "v1.34.2"
     finding = await found("upgrade-half-done", azure)
     assert (finding.subject, finding.severity) == (pool_id("apps"), Severity.ERROR)
@@ -155,6 +155,12 @@ async def test_an_upgrade_that_failed_with_old_and_new_nodes_is_half_done() -> N
         "cordoned: node-0",
     )
     assert finding.affects == (pool_id("apps"),)
+
+
+async def test_what_an_upgrade_left_claims_no_failure_for_which_azure_names_the_drain() -> None:
+    azure = failed(orchestratorVersion="1.34", currentOrchestratorVersion="1.33.6")
+    finding = await found("upgrade-half-done", azure)
+    assert (finding.affects, finding.severity) == ((), Severity.WARNING)
 
 
 async def test_surge_nodes_and_quarantined_ones_are_leftovers() -> None:
