@@ -32,6 +32,7 @@ CODES: Mapping[str, tuple[str, ...]] = {
         *("K8SAPIServerConnFailVMExtensionError", "K8SAPIServerDNSLookupFailVMExtensionError"),
         "K8SAPIServerAzureDNSLookupFailVMExtensionError",
     ),
+    "kube-system-not-running": ("ControlPlaneAddOnsNotReady",),
     "log-analytics-workspace-missing": (),
     "invalid-resource-reference": ("InvalidResourceReference",),
     "private-dns-zone": (

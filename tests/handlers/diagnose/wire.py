@@ -18,7 +18,7 @@ from handlers.clients.kube.reader import KubeReader
 from handlers.engine.graph import Graph
 from handlers.engine.rank import Explains
 from handlers.engine.run import Engine
-from handlers.model import Check, Finding, Outcome, Target
+from handlers.model import Check, Diagnosis, Finding, Outcome, Target
 from handlers.resource_id import ResourceId, within
 from runbooks.library import Library
 from tests.transports import Answers
@@ -416,15 +416,19 @@ def at(ago: timedelta) -> str:
 async def asked(question: str, azure: Azure, explains: Explains = LIBRARY.explains) -> Check:
     """The verdict of one diagnostic on what Azure answers."""
     diagnostic = next(one for one in GRAPH.diagnostics if one.id == question)
-    engine = Engine(GRAPH.only([diagnostic]), explains)
+    return (await diagnosed(azure, GRAPH.only([diagnostic]), explains)).checks[0]
+
+
+async def diagnosed(azure: Azure, graph: Graph = GRAPH, explains: Explains = LIBRARY.explains) -> Diagnosis:
+    """What all diagnostics together make of it."""
+    engine = Engine(graph, explains)
     target = Target(ResourceId.parse(CLUSTER), NOW)
     transport = Answers(azure.answer, NOW)
     async with (
         ArmReader(AzureAccess(), transport=transport) as arm,
         KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
     ):
-        diagnosis = await engine.diagnose(target, {ArmReader: arm, KubeReader: kube})
-    return diagnosis.checks[0]
+        return await engine.diagnose(target, {ArmReader: arm, KubeReader: kube})
 
 
 async def found(question: str, azure: Azure, explains: Explains = LIBRARY.explains) -> Finding:
