@@ -9,6 +9,7 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaints, Failure
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
+from handlers.evidence.service_health import ServiceIssues, said_first
 from handlers.model import Causes, Clear, Finding, Judgement, Unavailable, Verdict, Why
 
 MOST_NAMED = 5
@@ -20,12 +21,16 @@ MOST_NAMED = 5
     area="cluster",
     causes_of=("cluster-failed", "nodepool-failed"),
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, ScaleSets),
+        (ActivityLog, NodeActivityLog, ScaleSets, ServiceIssues),
         "the cluster's own state says that it has not failed; the rest only tells whether something else is the cause",
     ),
 )
 def cluster_failed_infra(
-    cluster: ManagedCluster, pools: AgentPools, complaints: Complaints, causes: Causes
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    complaints: Complaints,
+    causes: Causes,
+    service: ServiceIssues | Unavailable,
 ) -> Iterator[Judgement]:
     """The cluster failed with an internal error of Azure's, and nothing of its owners' stands in the way."""
     blamed = _internal(cluster, pools, complaints)
@@ -36,7 +41,7 @@ def cluster_failed_infra(
     elif causes.open:
         yield _open(causes.open)
     else:
-        yield _found(cluster, pools, complaints, blamed, causes)
+        yield _found(cluster, pools, complaints, blamed, causes, service)
 
 
 def _internal(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> Failure | Clear | Unavailable:
@@ -65,16 +70,23 @@ def _open(verdicts: tuple[Verdict, ...]) -> Unavailable:
 
 
 def _found(
-    cluster: ManagedCluster, pools: AgentPools, complaints: Complaints, blamed: Failure, causes: Causes
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    complaints: Complaints,
+    blamed: Failure,
+    causes: Causes,
+    service: ServiceIssues | Unavailable,
 ) -> Finding:
     failed = pools.failed
     checked = [f"{verdict.code}: {verdict.why}" for verdict in causes.verdicts]
     own = complaints.failure(cluster.id)
+    announced = said_first(service, own.at if own else None)
     return Finding(
         code="cluster-failed-infra",
         subject=cluster.id,
         affects=(cluster.id, *(pool.id for pool in failed)),
         because=(
+            *announced,
             str(blamed.complaint),
             *(f"pool {pool.name} is {pool.state}" for pool in failed),
             *(f"not the cause, {one}" for one in checked),
@@ -88,6 +100,7 @@ def _found(
             "pools": [pool.name for pool in failed],
             "pool_ids": [pool.id for pool in failed],
             "checked": checked,
+            "service_issues": [*announced],
             "cluster": cluster.name,
             "group": cluster.group,
             "cluster_id": cluster.id,

@@ -26,6 +26,9 @@ from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
 from handlers.model import Evidence, Unavailable, Why
 
 RECENT = timedelta(hours=24)
+WISH = timedelta(hours=2)
+"""Who scales a pool and is refused asks why at once, or has given up: by then the pool is as sound as before."""
+AKS = "microsoft.containerservice/"
 OPERATION = timedelta(hours=4)
 """What failed in the node group longer before (or after) an operation of AKS ended is no part of it: AKS gives up
 upgrades after hours."""
@@ -41,6 +44,11 @@ class Complaint:
     operation: str = ""
     refused: bool = False
     """Azure turned the request down at once: it changed no state."""
+
+    @property
+    def waited_for(self) -> timedelta:
+        """A wish of people's that AKS turned down is over soon; what autoscalers were refused they ask for again."""
+        return WISH if self.refused and self.operation.lower().startswith(AKS) else RECENT
 
     def __str__(self) -> str:
         when = f"at {self.at:%Y-%m-%d %H:%M} UTC " if self.at else ""
@@ -127,8 +135,8 @@ class Complaints(Evidence):
         return tuple(one for one in told if one.error.names == code)
 
     def recent(self, code: str, subject: str = "") -> tuple[Complaint, ...]:
-        """Those of the last hours: a refused request leaves nothing failed behind, and a day later nobody waits."""
-        return tuple(one for one in self.naming(code, subject) if one.at and self.taken_at - one.at < RECENT)
+        """Those that somebody may still wait for: a refused request leaves nothing failed behind."""
+        return tuple(one for one in self.naming(code, subject) if one.at and self.taken_at - one.at < one.waited_for)
 
     def blind_spot(self) -> Unavailable | None:
         """What keeps us from saying that nothing was refused in the last day."""

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome
+from tests.handlers.diagnose.test_service_issues import issue
 from tests.handlers.diagnose.wire import (
     CLUSTER,
     GROUP,
@@ -166,3 +167,11 @@ async def test_the_correlation_id_is_there_for_a_support_request() -> None:
     azure = failed()
     azure.events[GROUP].append(event(CLUSTER, "Failed", timedelta(hours=1), correlation="beef"))
     assert (await found(QUESTION, azure, PROVEN)).facts["correlation"] == "beef"
+
+
+async def test_a_service_issue_that_azure_has_announced_is_said_first() -> None:
+    azure = failed()
+    azure.service_events = [issue()]
+    finding = await found(QUESTION, azure, PROVEN)
+    assert finding.because[0].startswith("Azure says it is Azure: a service issue of Azure Kubernetes Service (AKS)")
+    assert finding.facts["service_issues"] == [finding.because[0]]
