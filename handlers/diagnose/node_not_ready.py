@@ -11,6 +11,7 @@ from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, NodeLeases, Nodes
 from handlers.evidence.complaints import Complaints, Failure
 from handlers.evidence.compute import Instance, Instances, ScaleSets
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.model import Clear, Finding, Judgement, Unavailable
 
 CODE = "node-not-ready"
@@ -36,8 +37,8 @@ class Reason:
     codes=(CODE,),
     area="nodes",
     clear_without=ClearWithout(
-        (ScaleSets, Instances, NodeLeases),
-        "every node says itself that it is Ready; machines and leases only tell why one is not",
+        (ScaleSets, Instances, NodeLeases, ActivityLog, NodeActivityLog),
+        "every node says itself that it is Ready; machines, leases and errors only tell why one is not",
     ),
 )
 def node_not_ready(

@@ -10,6 +10,7 @@ from handlers.evidence.cluster import Node, Nodes
 from handlers.evidence.complaints import Complaints, always, never
 from handlers.evidence.compute import Instance, Instances
 from handlers.evidence.extension_errors import ExtensionError, only_its_extension
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
 from handlers.resource_id import last_name
 
@@ -22,7 +23,10 @@ NO_EXTENSION: Mapping[str, object] = {"extension": "", "exit_code": 0, "line": "
 @diagnostic(
     codes=(CODE,),
     area="nodes",
-    clear_without=ClearWithout((Nodes,), "the machines' own states prove it; nodes only tell how loud it is"),
+    clear_without=ClearWithout(
+        (Nodes, ActivityLog, NodeActivityLog),
+        "the machines' own states prove it; nodes and errors only tell how loud it is, and what it explains",
+    ),
 )
 def node_vm_failed(
     cluster: ManagedCluster,

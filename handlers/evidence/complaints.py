@@ -13,7 +13,7 @@ A request that was turned down at once changed no state: it is told, and is nobo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -206,6 +206,8 @@ async def complaints(
         failures += [_failure(pool.id, pool.state, mine, log)] if pool.failed else []
         found += mine
     found += [one for one in machines if one not in found]
+    if cluster.failed:
+        failures[0] = _with_its_pools(failures[0], failures[1:])
     return Complaints(
         source=f"{cluster.source} and the activity logs",
         taken_at=cluster.taken_at,
@@ -247,6 +249,12 @@ def _failure(subject: str, state: str, told: list[Complaint], log: ActivityLog |
     of_it = [one for one in told if not one.refused and (one.at is None or at is None or abs(one.at - at) < OPERATION)]
     telling = next((one for one in of_it if one.error.specific), of_it[0] if of_it else None)
     return Failure(subject, state, telling, at, event.correlation if event else "")
+
+
+def _with_its_pools(cluster: Failure, pools: list[Failure]) -> Failure:
+    """Under one correlation there is one failure: where the cluster's error names no cause, that of its pool does."""
+    same = [one for one in pools if one.named and one.correlation and one.correlation == cluster.correlation]
+    return replace(cluster, complaint=same[0].complaint) if same and not cluster.named else cluster
 
 
 def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable) -> Iterator[Complaint]:

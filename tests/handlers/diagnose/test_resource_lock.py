@@ -292,6 +292,21 @@ async def test_a_lock_explains_a_pool_that_failed_because_of_it_and_no_other() -
     assert finding.severity is Severity.ERROR
 
 
+@pytest.mark.parametrize(("correlation", "harmed"), [("another", (CLUSTER,)), ("c0ffee", ())])
+async def test_what_azure_named_for_a_pool_is_named_for_the_cluster_that_failed_with_it(
+    correlation: str, harmed: tuple[str, ...]
+) -> None:
+    azure = locked(NODE_GROUP_ID, "CanNotDelete", provisioningState="Failed")
+    azure.locks[0]["systemData"] = {"createdAt": "2026-10-01T08:00:00Z"}
+    azure.cluster["provisioningState"] = "Failed"
+    azure.pools["apps"]["status"] = {"provisioningError": {"code": "SubnetIsFull", "message": "Subnet nodes is full."}}
+    azure.events[GROUP] = [
+        event(CLUSTER, "Failed", timedelta(hours=3)),
+        event(pool_id("apps"), "Failed", timedelta(hours=3), correlation=correlation),
+    ]
+    assert (await found("resource-lock", azure)).affects == harmed
+
+
 async def test_what_is_denied_is_inconclusive_and_named() -> None:
     azure = locked(NODE_GROUP_ID, "ReadOnly")
     azure.denied = {"/locks"}
