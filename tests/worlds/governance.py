@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from tests.worlds.cluster import workspace_id
-from tests.worlds.ids import LOCATION, TENANT, Body, Ids, guid
+from tests.worlds.ids import LOCATION, MADE, TENANT, Body, Ids, guid, wire
 
 _ASSIGN = "/providers/Microsoft.Authorization"
 _CONTRIBUTOR = "/providers/Microsoft.Authorization/roleDefinitions/4d97b98b-1d4f-4787-a291-c67834d212e7"
@@ -57,12 +58,13 @@ def governance_bodies(ids: Ids) -> Iterator[Body]:
     }
 
 
-def lock(scope: str, level: str, name: str) -> Body:
+def lock(scope: str, level: str, name: str, ago: timedelta = MADE) -> Body:
     return {
         "id": f"{scope}{_ASSIGN}/locks/{name}",
         "name": name,
         "type": "Microsoft.Authorization/locks",
         "properties": {"level": level, "notes": ""},
+        "systemData": {"createdAt": wire(ago), "createdByType": "User"},
     }
 
 

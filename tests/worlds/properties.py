@@ -1,0 +1,143 @@
+"""What must hold of every diagnosis, however many causes there are and however Azure words its error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.offering import offers_for
+from handlers.engine.run import Finished
+from handlers.model import Diagnosis, Outcome, Ranked, Severity
+from tests.worlds.answering import InProcess
+from tests.worlds.broken import POOL, Broken, make
+from tests.worlds.build import Cluster
+from tests.worlds.expecting import check, clients
+from tests.worlds.planted import CAUSES, NEVER_EXPLAIN, OBSERVED
+
+FAILURES = frozenset({"nodepool-failed", "cluster-failed", "cluster-failed-infra", "upgrade-half-done"})
+"""What reconciling is offered for."""
+CLAIMERS = frozenset(code for code, _ in CAUSES.values()) - {"kube-system-not-running"}
+"""What could stand above a failure that it has nothing to do with."""
+
+
+async def contradictions(broken: Broken) -> list[str]:
+    """What a check of this world says against its own evidence, a line each."""
+    cluster = make(broken)
+    finished = await check(cluster)
+    said = list(_said(broken, cluster, finished.diagnosis))
+    return said + await _offered(broken, cluster, finished)
+
+
+def _said(broken: Broken, cluster: Cluster, diagnosis: Diagnosis) -> Iterator[str]:
+    for one in diagnosis.checks:
+        if one.outcome is Outcome.CRASHED:
+            yield f"{one.id} crashed: {one.why}"
+    for what in broken.failed:
+        code, subject = ("nodepool-failed", cluster.ids.pool(POOL)) if what == "pool" else _cluster_of(cluster)
+        failure = _of(diagnosis, code, subject)
+        if failure is None:
+            yield f"{code} was not found"
+        elif broken.named:
+            yield from _named(broken, diagnosis, failure)
+        else:
+            yield from _unnamed(broken, diagnosis, failure)
+
+
+def _cluster_of(cluster: Cluster) -> tuple[str, str]:
+    return "cluster-failed", cluster.ids.cluster
+
+
+def _named(broken: Broken, diagnosis: Diagnosis, failure: Ranked) -> Iterator[str]:
+    """A cause that Azure named explains its failure, alone; one without a finding leaves the failure its own root."""
+    roots = _roots(diagnosis, failure)
+    causes = [one for one in diagnosis.findings if one.finding.code == broken.named]
+    if not causes and broken.named in {CAUSES[one][0] for one in broken.causes}:
+        yield f"Azure named {broken.named}, which is there, and it was not found"
+    told = failure.finding.code
+    wrong = [one for one in roots if one.finding.code not in _right(broken, bool(causes), told)]
+    for one in wrong:
+        yield f"Azure named {broken.named} for {told}, and {one.finding.code} explains it"
+    if causes and not any(one.finding.code == broken.named for one in roots):
+        yield f"Azure named {broken.named} for {told}, it was found, and does not explain it"
+    for one in roots:
+        if not causes and not wrong and not any(broken.azure_code in line for line in one.finding.because):
+            yield f"{one.finding.code} does not quote {broken.azure_code}: {'; '.join(one.finding.because)}"
+    yield from _outranked(diagnosis, roots, broken)
+
+
+def _right(broken: Broken, found: bool, told: str) -> set[str]:
+    """The codes that may be at the root of a failure whose cause Azure named."""
+    if found:
+        return {broken.named}
+    # What a drain stopped is an upgrade that somebody has to finish, also where the budget lets go by now.
+    half_done = {"upgrade-half-done"} if broken.named == "pdb-blocks-drain" and broken.operation == "upgrade" else set()
+    return {told, *half_done, *(["nodepool-failed"] if "pool" in broken.failed else [])}
+
+
+def _outranked(diagnosis: Diagnosis, roots: list[Ranked], broken: Broken) -> Iterator[str]:
+    """What may have nothing to do with it stands below."""
+    first = min(diagnosis.findings.index(one) for one in roots)
+    said = broken.named or "nothing"
+    for one in diagnosis.findings[:first]:
+        if one.root and one.finding.code in CLAIMERS - {broken.named}:
+            yield f"{one.finding.code} stands above {roots[0].finding.code}, for which Azure named {said}"
+    explaining = {(code, subject.lower()) for one in diagnosis.findings for code, subject in one.explained_by}
+    for one in diagnosis.findings:
+        idle = one.finding.code in CLAIMERS and one.finding.key not in explaining
+        refuses = broken.decoy == "refused later" and broken.speaks_of == one.finding.code
+        if idle and not refuses and one.finding.severity is Severity.ERROR:
+            yield f"{one.finding.code} explains nothing, Azure named {said}, and it is an error"
+
+
+def _unnamed(broken: Broken, diagnosis: Diagnosis, failure: Ranked) -> Iterator[str]:
+    """Where Azure names no cause, what was in the way explains it, and what was not explains nothing."""
+    above = {one.finding.code for one in _above(diagnosis, failure)}
+    for cause, code in NEVER_EXPLAIN.items():
+        half_done = code == "upgrade-half-done" and broken.operation == "upgrade"
+        if cause in broken.causes and code in above and not half_done:
+            yield f"{cause} explains {failure.finding.code}, for which Azure named nothing"
+    for cause, code in OBSERVED.items():
+        if cause in broken.causes and code not in above:
+            yield f"{cause} was in the way, Azure names nothing, and {code} does not explain {failure.finding.code}"
+    yield from _outranked(diagnosis, _roots(diagnosis, failure), broken)
+
+
+async def _offered(broken: Broken, cluster: Cluster, finished: Finished) -> list[str]:
+    """No fix is offered against what Azure named, unless that reads clear by now."""
+    if not broken.named or _reads_clear(broken.named, finished.diagnosis):
+        return []
+    async with clients(cluster, InProcess(cluster)) as given:
+        offers = await offers_for(finished, cluster.target, given)
+    return [
+        f"{one.remedy} is offered, and Azure named {broken.named}, which does not read clear"
+        for one in offers
+        if one.plan is not None and one.code in FAILURES
+    ]
+
+
+def _reads_clear(code: str, diagnosis: Diagnosis) -> bool:
+    return any(code in one.codes and one.outcome is Outcome.CLEAR for one in diagnosis.checks)
+
+
+# -- what explains what -------------------------------------------------------------------------------------------
+
+
+def _of(diagnosis: Diagnosis, code: str, subject: str) -> Ranked | None:
+    wanted = code, subject.lower()
+    return next((one for one in diagnosis.findings if one.finding.key == wanted), None)
+
+
+def _above(diagnosis: Diagnosis, ranked: Ranked) -> list[Ranked]:
+    """Everything that explains a finding, directly or not."""
+    found: dict[tuple[str, str], Ranked] = {}
+    waiting = [ranked]
+    while waiting:
+        for code, subject in waiting.pop().explained_by:
+            cause = _of(diagnosis, code, subject)
+            if cause and cause.finding.key not in found:
+                found[cause.finding.key] = cause
+                waiting.append(cause)
+    return list(found.values())
+
+
+def _roots(diagnosis: Diagnosis, ranked: Ranked) -> list[Ranked]:
+    return [one for one in (ranked, *_above(diagnosis, ranked)) if one.root]
