@@ -201,7 +201,7 @@ async def complaints(
     for pool in pools.pools:
         mine = [*_of(pool.id, pool.error, log)]
         scale_set = sets.of(pool) if isinstance(sets, ScaleSets) else None
-        mine += _told(pool.id, _last_failures(node_log, scale_set.id)) if scale_set else ()
+        mine += _told_of_part(pool.id, node_log, scale_set.id) if scale_set else ()
         mine += [one for one in machines if one.about == pool.id]
         failures += [_failure(pool.id, pool.state, mine, log)] if pool.failed else []
         found += mine
@@ -261,6 +261,11 @@ def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable)
     if error:
         yield Complaint(subject, error)
     yield from _told(subject, _last_failures(log, subject))
+
+
+def _told_of_part(subject: str, log: ActivityLog | Unavailable, part: str) -> Iterator[Complaint]:
+    """What Compute turned down at once when AKS asked it is why AKS's own operation failed: no refused wish."""
+    return (replace(one, refused=False) for one in _told(subject, _last_failures(log, part)))
 
 
 def _last_failures(log: ActivityLog | Unavailable, subject: str) -> list[Event]:

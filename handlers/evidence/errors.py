@@ -43,7 +43,7 @@ GENERIC = frozenset(
 )
 """Codes that Compute and Resource Manager use for many things: what AKS made of them, one layer up, says more."""
 
-_INTERNAL = re.compile(r"internal(?:operation|server)?error$", re.IGNORECASE)
+_INTERNAL = re.compile(r"internal(?:operation|server|execution)?error$", re.IGNORECASE)
 """ControlPlaneProvisioningInternalError, InternalServerError, InternalOperationError…: Azure blames itself."""
 
 _CUT_OFF = frozenset(

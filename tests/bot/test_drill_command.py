@@ -22,7 +22,7 @@ async def test_a_drill_for_a_program_is_one_array_and_well_only_if_all_is(starte
         assert one["took_ms"] > 0
         assert one["found"] == one["expected"]
     roots = [[found["code"] for found in one["found"] if found["root"]] for one in played]
-    assert roots == [["quota-exceeded"], ["upgrade-half-done"]]
+    assert roots == [["quota-exceeded"], ["nodepool-failed", "upgrade-half-done"]]
 
 
 async def test_a_drill_that_goes_wrong_says_why_and_exits_with_1(started: Started, tmp_path: Path) -> None:

@@ -132,6 +132,17 @@ async def test_a_failure_in_a_scale_set_long_before_belongs_to_another_operation
     assert causes(await diagnosed(azure), "nodepool-failed") == {"quota-exceeded"}
 
 
+async def test_what_compute_refuses_when_aks_asks_it_is_why_the_pool_failed() -> None:
+    azure = mixed("ReconcileVMSSAgentPoolFailed")
+    group = NODE_GROUP_ID.rsplit("/", 1)[-1]
+    scale_set = f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachineScaleSets/aks-apps-12345678-vmss"
+    refusal = event(scale_set, "Failed", FAILED_AT, '{"error": {"code": "QuotaExceeded", "message": "cores quota"}}')
+    refusal["operationName"] = {"value": "Microsoft.Compute/virtualMachineScaleSets/write"}
+    refusal["subStatus"] = {"value": "Conflict"}
+    azure.events[group] = [refusal]
+    assert causes(await diagnosed(azure), "nodepool-failed") == {"quota-exceeded"}
+
+
 async def test_the_clusters_own_error_stands_before_a_sibling_of_the_same_deployment() -> None:
     azure = mixed("QuotaExceeded", "cores quota")
     azure.cluster |= {
