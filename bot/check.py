@@ -98,7 +98,8 @@ async def check_target(
             asks_all = not clients.recording and len(questions) == len(every_question())
             offers = await offers_for(event, target, given) if asks_all else ()
             took_ms = (asyncio.get_running_loop().time() - start.at) * 1000
-            arm_calls, kube_calls = start.calls.count, len(given[KubeReader].calls)
+            kube = given[KubeReader]
+            arm_calls, kube_calls = start.calls.count + kube.azure_calls, len(kube.calls)
             yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers)
 
 

@@ -57,9 +57,10 @@ class ArmWriter:
         credential: AsyncTokenCredential | None = None,
         interval_s: float = INTERVAL_S,
         clock: Clock | None = None,
+        calls: CallLog | None = None,
     ) -> None:
         self.access = access
-        self.calls = CallLog()
+        self.calls = CallLog() if calls is None else calls
         self.interval_s = interval_s
         self.clock = clock or LoopClock()
         self._credential = credential

@@ -39,24 +39,25 @@ def api_server_unavailable(
     if not api.reached and isinstance(nodes, Nodes):
         yield Clear("the API server answers commands that Azure runs inside")
         return
-    if not api.reached and cluster.private:
+    # A name that does not resolve and a connection that hangs may be our own network's fault. A refusal is an answer.
+    confirmed = isinstance(health, ResourceHealth) and health.suffers
+    sure = bool(api.reached) or api.trouble == "refused" or confirmed
+    if not sure and cluster.private:
         yield Unavailable("the API server", Why.FAILED, f"{cluster.name} is private and out of reach: {api.detail}")
         return
-    if not api.reached and cluster.authorized_ranges:
+    if not sure and cluster.authorized_ranges:
         detail = f"only {', '.join(cluster.authorized_ranges)} may reach it, and the bot may not be among them"
         yield Unavailable("the API server", Why.FAILED, f"{api.detail}; {detail}")
         return
-    # A name that does not resolve and a connection that hangs may be our own network's fault.
-    confirmed = isinstance(health, ResourceHealth) and health.suffers
-    confirmed = confirmed or (isinstance(service, ServiceIssues) and service.of_aks())
-    sure = bool(api.reached) or api.trouble == "refused" or confirmed
+    # An issue of a whole region is no word on this cluster: it counts where nothing else explains the silence.
+    sure = sure or (isinstance(service, ServiceIssues) and bool(service.of_aks()))
     yield Finding(
         code="api-server-unavailable",
         subject=cluster.id,
         severity=Severity.ERROR if sure else Severity.WARNING,
         because=(
             *said_first(service),
-            f"{cluster.fqdn or cluster.name}: {_said(api)}",
+            f"{(cluster.private_fqdn if cluster.private else '') or cluster.fqdn or cluster.name}: {_said(api)}",
             f"Azure says that the cluster is {cluster.state} and {cluster.power or 'of unknown power state'}",
             _health(health),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from handlers.diagnose.draining import Draining, draining
+from handlers.diagnose.draining import Draining, draining, named_or_cordoned
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes, Pod, Pods
@@ -44,7 +44,7 @@ def drain_error(
                 yield _cannot_drain(cluster, one, name, node, stuck, len(left), harmed)
     if pools.failed and complaints.gaps:  # whether that was a drain is told there
         yield complaints.gaps[0]
-    elif nodes.complete and pods.complete:
+    elif nodes.complete and (pods.complete or not named_or_cordoned(emptied)):
         yield Clear(f"{sum(len(one.nodes) for one in emptied)} nodes to be drained, none stuck")
 
 

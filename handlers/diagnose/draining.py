@@ -35,6 +35,11 @@ def draining(pools: AgentPools, nodes: Nodes, complaints: Complaints) -> tuple[D
     return tuple(found)
 
 
+def named_or_cordoned(emptied: tuple[Draining, ...]) -> bool:
+    """Whether any node is to be emptied: without one, it does not matter which pods stand where."""
+    return any(one.nodes or one.gone for one in emptied)
+
+
 def _told(pool: AgentPool, nodes: Nodes, complaints: Complaints) -> tuple[Complaint, ...]:
     """What was said of the pool itself, and of the cluster (all pools at once) about one of its nodes."""
     mine = {node.name for node in nodes.of(pool.name)}

@@ -3,77 +3,139 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from handlers.diagnose.system_owners import Trouble, troubles
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.cluster import SYSTEM, Nodes, Pod, Pods
+from handlers.evidence.cluster import LastEnd, Nodes, Pod, Pods
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
-from handlers.model import Clear, Finding, Severity
+from handlers.evidence.system import SystemPods, SystemWorkloads
+from handlers.evidence.system_namespaces import KUBE_SYSTEM, SYSTEM_NAMESPACE
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable
 
-STARTING = timedelta(minutes=5)
-"""Pulling images and starting takes a system pod a minute or two."""
+COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
 
 
 @diagnostic(
     codes=("kube-system-not-running",),
     area="cluster",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets),
-        "every pod of kube-system is read; pools and errors only tell which other pods are kept",
+        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets, Pods),
+        "every pod of kube-system is read, alone where not all pods can be; the rest only tells which others are kept",
     ),
 )
-def kube_system_not_running(cluster: ManagedCluster, pods: Pods, nodes: Nodes) -> Iterator[Finding | Clear]:
-    """A pod of kube-system does not run."""
-    system = [pod for pod in pods.pods if pod.namespace == SYSTEM]
-    down = {node.name for node in nodes.nodes if not node.is_ready}
-    broken: dict[str, list[Pod]] = {}
-    for pod in system:
-        if _broken(pod, pods) and pod.node not in down:
-            broken.setdefault(pod.workload, []).append(pod)
-    for owner, mine in sorted(broken.items()):
-        yield _not_running(cluster, owner, mine, pods.system.get(owner, len(mine)))
-    if pods.complete:
-        yield Clear(f"{sum(pods.system.values())} pods in kube-system, none broken on a node that is Ready")
+def kube_system_not_running(
+    cluster: ManagedCluster,
+    pods: SystemPods,
+    nodes: Nodes,
+    workloads: SystemWorkloads | Unavailable | NotApplicable,
+) -> Iterator[Judgement]:
+    """A pod of kube-system does not run, is missing, or ends again and again."""
+    found = list(troubles(pods, nodes, workloads))
+    if found and nodes.complete and not nodes.any_ready:
+        if cluster.state.lower() in COMING_OR_GOING:
+            yield NotApplicable(f"{cluster.name} is {cluster.state}: its nodes come or go")
+        else:
+            yield _no_node(cluster, nodes, found)
+        return
+    for trouble in found:
+        yield _not_running(cluster, trouble, pods)
+    if isinstance(workloads, Unavailable):
+        yield workloads
+    elif pods.complete and nodes.complete and (isinstance(workloads, NotApplicable) or workloads.complete):
+        counted = "" if isinstance(workloads, NotApplicable) else _none_lacks(workloads)
+        where = ", ".join(cluster.system_namespaces)
+        yield Clear(f"{sum(pods.counts.values())} pods in {where}, none broken on a node that is Ready{counted}")
 
 
-def _broken(pod: Pod, pods: Pods) -> bool:
-    """Restarts alone are history; a pod that is new, leaving, finished or unready for a moment is no trouble."""
-    if pod.ready or pod.done or pod.deleting or _within(STARTING, pod.created, pods):
-        return False
-    return bool(pod.trouble) or pod.phase != "Running" or not _within(STARTING, pod.ready_since, pods)
+def _none_lacks(workloads: SystemWorkloads) -> str:
+    return f"; none of {len(workloads.workloads)} deployments and daemon sets lacks a pod"
 
 
-def _within(span: timedelta, moment: datetime | None, pods: Pods) -> bool:
-    return moment is not None and pods.taken_at - moment < span
-
-
-def _not_running(cluster: ManagedCluster, owner: str, broken: list[Pod], total: int) -> Finding:
-    first = broken[0]
-    none_left = len(broken) >= total
-    detail = first.detail or "no message"
+def _no_node(cluster: ManagedCluster, nodes: Nodes, found: list[Trouble]) -> Finding:
+    has = f"none of its {len(nodes.nodes)} nodes is Ready" if nodes.nodes else "it has no node"
+    owners = [one.owner.partition("/")[2] for one in found]
     return Finding(
         code="kube-system-not-running",
-        subject=f"{SYSTEM}/{owner}",
-        severity=Severity.ERROR if none_left else Severity.WARNING,
-        because=(
-            f"{owner}: {len(broken)} of {total} pods do not run",
-            f"{first.name}{f' on {first.node}' if first.node else ''} is {first.trouble or first.phase}: {detail}",
-            *([f"image {first.image}"] if first.image else []),
-            *([f"restarted {first.restarts} times"] if first.restarts else []),
-        ),
-        facts={
-            "owner": owner,
-            "pods": [pod.name for pod in broken],
-            "pod": first.name,
-            "node": first.node,
-            "trouble": first.trouble or first.phase,
-            "message": first.detail,
-            "image": first.image,
-            "restarts": first.restarts,
-            "owned": first.owner_kind != "Pod",
-            "cluster": cluster.name,
-            "group": cluster.group,
-        },
+        subject=SYSTEM_NAMESPACE,
+        because=(f"{cluster.name}: {has}, so none of its system pods can run", f"waiting: {', '.join(owners)}"),
+        facts=_facts(cluster, Trouble(f"{KUBE_SYSTEM}/", 0), None) | {"trouble": "NoNode", "message": has},
     )
+
+
+def _not_running(cluster: ManagedCluster, trouble: Trouble, pods: SystemPods) -> Finding:
+    first = next(iter((*trouble.broken, *trouble.restarting)), None)
+    return Finding(
+        code="kube-system-not-running",
+        subject=trouble.owner,
+        severity=Severity.ERROR if trouble.none_works else Severity.WARNING,
+        because=tuple(_because(trouble, pods)),
+        facts=_facts(cluster, trouble, first),
+    )
+
+
+def _because(trouble: Trouble, pods: SystemPods) -> Iterator[str]:
+    owner, workload = trouble.owner.partition("/")[2], trouble.workload
+    if trouble.off:
+        yield f"{owner} is scaled to 0: {trouble.off}"
+    if workload and trouble.missing:
+        yield f"{owner} wants {workload.wanted} pods and has {trouble.standing}"
+        if workload.refused or workload.complaint:
+            yield f"its controller says {workload.refused or workload.complaint}"
+    if trouble.broken:
+        first = trouble.broken[0]
+        yield f"{owner}: {len(trouble.broken)} of {trouble.standing} pods do not run"
+        where = f" on {first.node}" if first.node else ""
+        yield f"{first.name}{where} is {first.trouble or first.phase}: {first.detail or 'no message'}"
+        if first.image:
+            yield f"image {first.image}"
+        if first.restarts:
+            yield f"restarted {first.restarts} times"
+    for pod in trouble.restarting[:3]:
+        if pod.ended:
+            yield _restarted(pod, pod.ended, pods.taken_at)
+
+
+def _restarted(pod: Pod, end: LastEnd, at: datetime) -> str:
+    ago = int((at - end.at).total_seconds())
+    last = f"last {ago} s ago ({end.reason or 'ended'}, exit code {end.exit_code})"
+    now = "Ready now" if pod.ready else "not Ready"
+    return f"{pod.name} is {now}; its container {end.container} was restarted {end.restarts} times, {last}"
+
+
+def _facts(cluster: ManagedCluster, trouble: Trouble, pod: Pod | None) -> dict[str, object]:
+    namespace, _, owner = trouble.owner.partition("/")
+    workload = trouble.workload
+    word, message = _word(trouble)
+    return {
+        "owner": owner,
+        "system_namespace": namespace,
+        "pods": [one.name for one in (*trouble.broken, *trouble.restarting)],
+        "pod": pod.name if pod else "",
+        "node": pod.node if pod else "",
+        "trouble": word,
+        "message": message,
+        "image": pod.image if pod else "",
+        "restarts": pod.restarts if pod else 0,
+        "owned": pod is None or pod.owner_kind != "Pod",
+        "wanted": workload.wanted if workload else trouble.standing,
+        "standing": trouble.standing,
+        "cluster": cluster.name,
+        "group": cluster.group,
+    }
+
+
+def _word(trouble: Trouble) -> tuple[str, str]:
+    """What is wrong, in Kubernetes' word where it has one; and the message that goes with it."""
+    workload = trouble.workload
+    if trouble.broken:
+        first = trouble.broken[0]
+        return first.trouble or first.phase, first.detail
+    if trouble.off:
+        return "ScaledToZero", trouble.off
+    if workload and trouble.missing:
+        return "FailedCreate" if workload.refused else "NoPods", workload.refused or workload.complaint
+    ends = [one.ended for one in trouble.restarting if one.ended]
+    return "Restarts", ends[0].reason if ends else ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from handlers.diagnose.api_server_users import Users
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.cluster import SYSTEM, Nodes, Pods
+from handlers.evidence.cluster import NodeLeases, Nodes, Pods
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.endpoints import KubernetesService
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
+from handlers.evidence.system import SystemWorkloads
+from handlers.evidence.system_namespaces import KUBE_SYSTEM
 from handlers.model import Clear, Finding, NotApplicable, Unavailable
 
 SUBJECT = "default/Service/kubernetes"
@@ -20,8 +23,8 @@ NOT_LOOKED_AT = "network policies, authorized IP ranges, firewalls and private D
     codes=("node-cannot-reach-api-server",),
     area="network",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets, Nodes, Pods),
-        "the service and its endpoints prove it; nodes and pods only tell what follows from a broken one",
+        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets, Pods),
+        "the service, the Ready nodes' leases and the deployments that need the API server prove it",
     ),
 )
 def node_cannot_reach_api_server(
@@ -29,13 +32,23 @@ def node_cannot_reach_api_server(
     way: KubernetesService,
     nodes: Nodes | Unavailable | NotApplicable,
     pods: Pods | Unavailable | NotApplicable,
-) -> Iterator[Finding | Clear]:
-    """The service default/kubernetes does not lead to the API server."""
+    leases: NodeLeases | Unavailable,
+    workloads: SystemWorkloads | Unavailable | NotApplicable,
+) -> Iterator[Finding | Clear | Unavailable]:
+    """Nodes or pods do not reach the API server."""
     broken = tuple(_broken(way))
     if broken:
         yield _led_astray(cluster, way, broken, nodes, pods)
-    elif way.complete:
-        yield Clear(f"default/kubernetes leads to {', '.join(way.addresses)}; {NOT_LOOKED_AT}")
+        return
+    # That the service leads there does not prove that anybody gets there.
+    yield from (seen for seen in (nodes, leases, workloads) if isinstance(seen, Unavailable))
+    if isinstance(workloads, Unavailable) or not isinstance(nodes, Nodes) or not isinstance(leases, NodeLeases):
+        return
+    users = Users(nodes, leases, workloads)
+    unproven = list(users.unproven())
+    yield from unproven
+    if way.complete and not unproven:
+        yield Clear(f"default/kubernetes leads to {', '.join(way.addresses)}; {users.proof()}")
 
 
 def _broken(way: KubernetesService) -> Iterator[str]:
@@ -70,12 +83,12 @@ def _led_astray(
     pods: Pods | Unavailable | NotApplicable,
 ) -> Finding:
     # Kubelets go to the API server by its name; what goes by the service are pods.
-    system = [pod.workload for pod in pods.pods if pod.namespace == SYSTEM] if isinstance(pods, Pods) else []
+    system = [pod.workload for pod in pods.pods if pod.namespace == KUBE_SYSTEM] if isinstance(pods, Pods) else []
     machine = next((one.machine for one in nodes.nodes if one.in_scale_set), "") if isinstance(nodes, Nodes) else ""
     return Finding(
         code="node-cannot-reach-api-server",
         subject=SUBJECT,
-        affects=(cluster.id, *(f"{SYSTEM}/{owner}" for owner in dict.fromkeys(system))),
+        affects=(cluster.id, *(f"{KUBE_SYSTEM}/{owner}" for owner in dict.fromkeys(system))),
         because=(*broken, f"pods reach the API server by this service only; {NOT_LOOKED_AT}"),
         facts={
             "service_address": way.service.address if way.service else "",

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from handlers.diagnose.node_machines import JOINING, OFF, gone_or_off, machine_of
+from handlers.diagnose.unregistered import Unregistered, unregistered
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, NodeLeases, Nodes
-from handlers.evidence.complaints import Complaints, Failure
-from handlers.evidence.compute import Instance, Instances, ScaleSets
+from handlers.evidence.complaints import Complaints, Failure, never
+from handlers.evidence.compute import Instance, Instances
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
+from handlers.evidence.system_namespaces import SYSTEM_NAMESPACE
 from handlers.model import Clear, Finding, Judgement, Unavailable
 
 CODE = "node-not-ready"
-JOINING = timedelta(minutes=10)
-"""A new node needs a few minutes for its network plugin and images before it is Ready."""
 REPLACING = timedelta(minutes=30)
 """A node that is being replaced or taken away is gone by then; AKS waits so long for its pods."""
 SILENT = timedelta(seconds=40)
 """A kubelet renews its lease every 10 s; Kubernetes itself gives up on it after 40."""
 PRESSURES = {"MemoryPressure": "memory", "DiskPressure": "disk", "PIDPressure": "process ids"}
-OFF = frozenset({"stopped", "stopping", "deallocated", "deallocating"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Reason:
     codes=(CODE,),
     area="nodes",
     clear_without=ClearWithout(
-        (ScaleSets, Instances, NodeLeases, ActivityLog, NodeActivityLog),
-        "every node says itself that it is Ready; machines, leases and errors only tell why one is not",
+        (ActivityLog, NodeActivityLog, NodeLeases),
+        "every node says itself that it is Ready, and no machine is without one; leases and errors only tell why not",
     ),
 )
 def node_not_ready(
@@ -49,21 +49,32 @@ def node_not_ready(
     leases: NodeLeases | Unavailable,
     complaints: Complaints,
 ) -> Iterator[Judgement]:
-    """A node is not Ready; the reason is found by elimination."""
+    """A node is not Ready, or is not in the cluster although its machine runs; the reason is found by elimination."""
     excused = []
     for node in nodes.nodes:
         if node.is_ready:
             continue
         pool = next((one for one in pools.pools if one.name.lower() == node.pool.lower()), None)
-        machine = _machine(node, instances)
+        machine = machine_of(node, instances)
         excuse = _excuse(cluster, node, pool, machine, instances)
         if excuse:
             excused.append(f"{node.name} {excuse}")
         else:
-            yield _not_ready(cluster, node, pool, _reason(node, machine, instances, leases), complaints)
-    if nodes.complete:
+            yield _not_ready(cluster, node, pool, _reason(node, machine, instances, leases), nodes, complaints)
+    still_open: list[Unavailable] = [] if isinstance(instances, Instances) else [instances]
+    if nodes.complete and isinstance(instances, Instances):
+        still_open += instances.gaps
+        for one in unregistered(cluster, pools, nodes, instances):
+            if isinstance(one, Unavailable):
+                still_open.append(one)
+            elif one.excuse:
+                excused.append(f"{one.name} {one.excuse}")
+            else:
+                yield _not_registered(cluster, one, nodes, complaints)
+    yield from still_open
+    if nodes.complete and not still_open and isinstance(instances, Instances) and not instances.truncated:
         passing = f"; passing: {', '.join(excused[:3])}" if excused else ""
-        yield Clear(f"{len(nodes.nodes)} nodes, none out of order{passing}")
+        yield Clear(f"{len(nodes.nodes)} nodes, none out of order, and no machine without its node{passing}")
 
 
 def _excuse(
@@ -80,9 +91,9 @@ def _excuse(
     touched = node.cordoned or (machine is not None and machine.busy)
     if on_its_way and pool and pool.busy and (touched or pool.state.lower() == "starting"):
         return f"is on its way: pool {pool.name} is {pool.state}"
-    if node.spot and _gone_or_off(node, machine, seen):
+    if node.spot and gone_or_off(node, machine, seen):
         return "was a spot machine and has been evicted"
-    off = _gone_or_off(node, machine, seen)
+    off = gone_or_off(node, machine, seen)
     if pool and ((pool.parks_nodes and off) or (pool.stopped and (off or (machine and not machine.power)))):
         return "has been switched off with its pool"
     return ""
@@ -123,7 +134,7 @@ def _silent(node: Node, leases: NodeLeases | Unavailable) -> Reason:
 
 
 def _not_ready(
-    cluster: ManagedCluster, node: Node, pool: AgentPool | None, reason: Reason, complaints: Complaints
+    cluster: ManagedCluster, node: Node, pool: AgentPool | None, reason: Reason, nodes: Nodes, complaints: Complaints
 ) -> Finding:
     def older(failure: Failure) -> bool:
         return failure.began_after(node.ready.since)
@@ -132,7 +143,7 @@ def _not_ready(
     return Finding(
         code=CODE,
         subject=node.subject,
-        affects=complaints.claimed((pool.id,), (CODE,), older) if pool else (),
+        affects=(*_failed_by(pool, complaints, older), *_system(nodes)),
         because=(
             f"{node.name} (pool {node.pool or 'none'}) is not Ready since {since}: Ready={node.ready.status}",
             reason.says,
@@ -154,14 +165,44 @@ def _not_ready(
     )
 
 
-def _machine(node: Node, instances: Instances | Unavailable) -> Instance | None:
-    return instances.by_id.get(node.machine.lower()) if isinstance(instances, Instances) else None
+def _not_registered(cluster: ManagedCluster, missing: Unregistered, nodes: Nodes, complaints: Complaints) -> Finding:
+    machine, pool = missing.machine, missing.pool
+    of = f"pool {pool.name}" if pool else f"NodePool {machine.provisioned_for}"
+    says = f"its machine {machine.name} is {machine.power}, and the cluster has no node of that name or machine"
+    since = f"{machine.created:%Y-%m-%d %H:%M} UTC" if machine.created else "an unknown time"
+    return Finding(
+        code=CODE,
+        subject=f"Node/{missing.name}",
+        affects=(*_failed_by(pool, complaints, never), *_system(nodes)),
+        because=(
+            f"{missing.name} ({of}) is not in the cluster: {len(nodes.nodes)} nodes, none has its machine",
+            f"{machine.name} is {machine.state} and {machine.power} since it was created at {since}",
+            f"machine {machine.id}",
+        ),
+        facts={
+            "node": missing.name,
+            "pool": pool.name if pool else "",
+            "since": since,
+            "reason": "not-registered",
+            "says": says,
+            "machine_id": machine.id,
+            "instance_id": machine.instance_id,
+            "scale_set": _scale_set(machine.id),
+            "cluster": cluster.name,
+            "group": cluster.group,
+            "subscription": cluster.subscription,
+            "node_group": cluster.node_group,
+        },
+    )
 
 
-def _gone_or_off(node: Node, machine: Instance | None, seen: Instances | Unavailable) -> bool:
-    if machine is None:
-        return isinstance(seen, Instances) and seen.would_show(node.machine)
-    return machine.power.lower() in OFF or machine.state.lower() == "deleting"
+def _failed_by(pool: AgentPool | None, complaints: Complaints, older: Callable[[Failure], bool]) -> tuple[str, ...]:
+    return complaints.claimed((pool.id,), (CODE,), older) if pool else ()
+
+
+def _system(nodes: Nodes) -> tuple[str, ...]:
+    """Where no node is Ready, nothing of the system can run: that follows from each of them."""
+    return () if nodes.any_ready else (SYSTEM_NAMESPACE,)
 
 
 def _scale_set(machine_id: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from handlers.diagnose.draining import Draining, draining
+from handlers.diagnose.draining import Draining, draining, named_or_cordoned
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.budgets import Budget, Budgets
@@ -44,7 +44,7 @@ def pdb_blocks_drain(
     blind = complaints.blind_spot()
     if blind:  # a refusal before the upgrade began is told there, and nowhere else
         yield blind
-    elif budgets.complete and pods.complete:
+    elif budgets.complete and nodes.complete and (pods.complete or not named_or_cordoned(emptied)):
         until = f"refusals are known until {complaints.until}"
         yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains; {until}")
 

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
-from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
+from handlers.evidence.monitor import ResourceHealth
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 
-@diagnostic(codes=("private-cluster-unreachable",), area="network")
+@diagnostic(
+    codes=("private-cluster-unreachable",),
+    area="network",
+    clear_without=ClearWithout(
+        (Nodes, ResourceHealth), "the API server was reached; nodes and Azure's own word only count where it was not"
+    ),
+)
 def private_cluster_unreachable(
-    cluster: ManagedCluster, api: ApiServer, nodes: Nodes | Unavailable | NotApplicable
-) -> Iterator[Finding | Clear | NotApplicable]:
+    cluster: ManagedCluster,
+    api: ApiServer,
+    nodes: Nodes | Unavailable | NotApplicable,
+    health: ResourceHealth | Unavailable,
+) -> Iterator[Judgement]:
     """A private cluster is asked from outside of its network."""
     if not cluster.private:
         yield NotApplicable(f"{cluster.name} is not private")
@@ -23,6 +33,13 @@ def private_cluster_unreachable(
         return
     if isinstance(nodes, Nodes):
         yield Clear(f"out of reach from here ({api.detail}); its inside was seen through run-command")
+        return
+    if api.trouble == "refused":
+        yield Clear(f"the way to the private API server is open, and it refuses: {api.detail}")
+        return
+    if isinstance(health, ResourceHealth) and health.suffers:
+        # Whoever is inside gets no answer now either: only once it answers can one tell where the bot stands.
+        yield Unavailable("the way to the private API server", Why.FAILED, f"Azure says that it is {health.state}")
         return
     zone = cluster.private_zone or "system"
     yield Finding(

@@ -13,6 +13,7 @@ from handlers.evidence.compute import ScaleSets
 from handlers.evidence.drains import speaks_of_upgrade
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
+from handlers.version import meets
 
 CODE = "upgrade-half-done"
 
@@ -85,7 +86,7 @@ def _leftovers(pool: AgentPool, nodes: tuple[Node, ...], *, failed: bool) -> Ite
 def _half_done(
     cluster: ManagedCluster, pool: AgentPool, nodes: tuple[Node, ...], signs: list[str], harmed: tuple[str, ...]
 ) -> Finding:
-    old = sorted(node.name for node in nodes if pool.version and not node.version.startswith(pool.version))
+    old = sorted(node.name for node in nodes if not meets(node.version, pool.version))
     return Finding(
         code=CODE,
         subject=pool.id,

@@ -13,9 +13,11 @@ from handlers.evidence.linked import Linked, linked_of_cluster, linked_of_pool
 from handlers.evidence.namespaces import namespaces_of
 from handlers.evidence.pool_sizes import SizedNodes, sized_nodes
 from handlers.evidence.rolling import Rolling, read_rolling
+from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS, KUBE_SYSTEM, system_namespaces_of
 from handlers.evidence.wire import dig, need_text, number, text, texts, whole
 from handlers.model import Evidence, NotApplicable, Target
 from handlers.resource_id import last_name
+from handlers.version import meets
 
 MANAGED_CLUSTER = "Microsoft.ContainerService/managedClusters"
 SETTLED = frozenset({"succeeded", "failed", "canceled"})
@@ -64,6 +66,8 @@ class ManagedCluster(Evidence):
     """The resource providers that it needs, each with the feature that needs it."""
     linked: tuple[Linked, ...] = ()
     """What Azure asks on the side of whoever sends it again; its pools' come on top."""
+    system_namespaces: tuple[str, ...] = (KUBE_SYSTEM,)
+    """Where AKS runs pods of its own, as far as the cluster's profile says."""
 
     @property
     def subscription(self) -> str:
@@ -72,6 +76,11 @@ class ManagedCluster(Evidence):
     @property
     def group(self) -> str:
         return self.id.split("/")[4]
+
+    @property
+    def all_system_namespaces(self) -> frozenset[str]:
+        """Also those whose pods count as the system's although another installed them."""
+        return ALWAYS_THE_SYSTEMS.union(self.system_namespaces)
 
     @property
     def group_id(self) -> str:
@@ -170,7 +179,7 @@ class AgentPool:
     def upgrading(self) -> bool:
         """Its nodes are asked to run a version that they do not all run yet."""
         asked, runs = self.version, self.current_version
-        return bool(asked and runs) and not (runs == asked or runs.startswith(asked + "."))
+        return bool(asked and runs) and not meets(runs, asked)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +226,7 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         own_identities=tuple(dig(body, "identity", "userAssignedIdentities") or ()),
         namespaces=namespaces_of(properties),
         linked=linked_of_cluster(properties),
+        system_namespaces=system_namespaces_of(properties),
     )
 
 

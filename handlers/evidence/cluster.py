@@ -19,7 +19,10 @@ from handlers.evidence.wire import dig, moment, need_text, number, rows, text, t
 from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
 
 PROVIDER = "azure://"
-SYSTEM = "kube-system"
+DEBUGGER = "node-debugger-"
+"""How `kubectl debug node` begins the names of its pods."""
+MANY_RESTARTS = 5
+"""With the fifth, the kubelet's back-off (10 s, doubled each time) is at its longest, five minutes."""
 NODE_IMAGE = "kubernetes.azure.com/node-image-version"
 UPGRADE_STATUS = "kubernetes.azure.com/upgrade-status"
 LEAVING = frozenset({"tobedeletedbyclusterautoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption"})
@@ -99,6 +102,10 @@ class Nodes(Evidence):
 
     nodes: tuple[Node, ...]
 
+    @property
+    def any_ready(self) -> bool:
+        return any(node.is_ready for node in self.nodes)
+
     def of(self, pool: str) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.pool.lower() == pool.lower())
 
@@ -108,6 +115,17 @@ class NodeLeases(Evidence):
     """When each node's kubelet last reported."""
 
     renewed: Mapping[str, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class LastEnd:
+    """How a container that runs again ended before."""
+
+    container: str
+    reason: str
+    exit_code: int
+    at: datetime
+    restarts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +153,8 @@ class Pod:
     labels: Mapping[str, str] = field(default_factory=dict)
     uid: str = ""
     """Empty where it was not asked for (run-command)."""
+    ended: LastEnd | None = None
+    """The latest end of a container that was started again."""
 
     @property
     def subject(self) -> str:
@@ -151,6 +171,11 @@ class Pod:
         return self.phase == "Succeeded" or (self.phase == "Failed" and self.owner_kind != "Pod")
 
     @property
+    def debugs_a_node(self) -> bool:
+        """Made by `kubectl debug node`: a person's, in whatever namespace they were."""
+        return self.owner_kind == "Pod" and self.name.startswith(DEBUGGER)
+
+    @property
     def drained(self) -> bool:
         """Whether a drain has to make it go: DaemonSets' and static pods stay, ended ones are gone already."""
         return self.owner_kind not in ("DaemonSet", "Node") and self.phase not in ("Succeeded", "Failed")
@@ -163,13 +188,14 @@ class Pod:
 
 @dataclass(frozen=True, kw_only=True)
 class Pods(Evidence):
-    """The pods that stand out: not well, on their way out, or on a node that is being emptied. Of the rest, counts."""
+    """The pods that stand out: not well, on their way out, on a node that is being emptied, or AKS's own and often
+    restarted. Of the rest, counts."""
 
     pods: tuple[Pod, ...]
     total: int
     by_node: Mapping[str, int]
     system: Mapping[str, int]
-    """How many pods each owner in kube-system has."""
+    """How many pods each owner (`kube-system/Deployment/coredns`) has in AKS's own namespaces."""
 
     def on(self, node: str) -> tuple[Pod, ...]:
         return tuple(pod for pod in self.pods if pod.node == node)
@@ -231,10 +257,12 @@ async def node_leases(nodes: Nodes, kube: KubeReader) -> NodeLeases:
 
 
 @dataclass
-class _Sweep:
+class Sweep:
     """What is kept while the pages of pods go by: a hundred and fifty thousand pods are not."""
 
     emptied: frozenset[str]
+    systems: frozenset[str]
+    """AKS's own namespaces."""
     pods: list[Pod] = field(default_factory=list)
     total: int = 0
     by_node: dict[str, int] = field(default_factory=dict)
@@ -245,21 +273,24 @@ class _Sweep:
         node = intern(text(body, "spec", "nodeName"))
         self.by_node[node] = self.by_node.get(node, 0) + 1
         ended = text(body, "status", "phase") in ("Succeeded", "Failed")
-        if text(body, "metadata", "namespace") == SYSTEM and not ended:
-            owner = intern(workload(*_owner(body)))
+        namespace = text(body, "metadata", "namespace")
+        of_system = namespace in self.systems
+        if of_system and not ended:
+            owner = intern(f"{namespace}/{workload(*_owner(body))}")
             self.system[owner] = self.system.get(owner, 0) + 1
-        if node in self.emptied or stands_out(body):
+        if node in self.emptied or stands_out(body) or (of_system and _restarts(body) >= MANY_RESTARTS):
             self.pods.append(read_pod(body))
 
 
 @collector(reads=(), sees=("list pods",), deadline_s=25)
-async def pods(nodes: Nodes, complaints: Complaints | Unavailable, kube: KubeReader) -> Pods:
+async def pods(cluster: ManagedCluster, nodes: Nodes, complaints: Complaints | Unavailable, kube: KubeReader) -> Pods:
     """the pods"""
     emptied = {node.name for node in nodes.nodes if node.cordoned or not node.is_ready}
     if isinstance(complaints, Complaints):
         told = [one for one in complaints.all if speaks_of_drain(one.error)]
         emptied |= {name for one in told for name in named_nodes(one.error)}
-    swept = await kube.fold("/api/v1/pods", lambda: _Sweep(frozenset(emptied)), _Sweep.add)
+    systems = cluster.all_system_namespaces
+    swept = await kube.fold("/api/v1/pods", lambda: Sweep(frozenset(emptied), systems), Sweep.add)
     return Pods(
         source=swept.source,
         taken_at=swept.taken_at,
@@ -332,6 +363,7 @@ def read_pod(body: Mapping[str, Any]) -> Pod:
         restarts=sum(number(one, "restartCount") for one in containers),
         labels=dict(dig(metadata, "labels") or {}),
         uid=text(metadata, "uid"),
+        ended=_last_end(containers),
     )
 
 
@@ -361,6 +393,25 @@ def _is_ready(status: Mapping[str, Any]) -> bool:
 def _ready_since(status: Any) -> datetime | None:
     said = next((row for row in rows(status, "conditions") if text(row, "type") == "Ready"), None)
     return moment(text(said, "lastTransitionTime"))
+
+
+def _restarts(body: Mapping[str, Any]) -> int:
+    boxes = (body.get("status") or {}).get("containerStatuses") or ()
+    return max((number(one, "restartCount") for one in boxes), default=0)
+
+
+def _last_end(containers: list[Mapping[str, Any]]) -> LastEnd | None:
+    ends = []
+    for one in containers:
+        last = dig(one, "lastState", "terminated")
+        at = moment(text(last, "finishedAt"))
+        if at:
+            ends.append(
+                LastEnd(
+                    text(one, "name"), text(last, "reason"), number(last, "exitCode"), at, number(one, "restartCount")
+                )
+            )
+    return max(ends, key=lambda end: end.at, default=None)
 
 
 def _trouble(status: Any, containers: list[Mapping[str, Any]]) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,7 @@ from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.gather import each, from_subscription
 from handlers.evidence.machine_views import Views, machine_views
 from handlers.evidence.pool_sizes import SCALE_SETS
-from handlers.evidence.wire import dig, need_number, need_text, number, rows, text, texts, whole
+from handlers.evidence.wire import dig, moment, need_number, need_text, number, rows, text, texts, whole
 from handlers.model import Evidence
 
 COMPUTE_API = "2024-11-01"
@@ -71,6 +72,7 @@ class Instance:
     size: str = ""
     provisioned_for: str = ""
     """The NodePool of node auto-provisioning that it was made for: it belongs to no node pool of AKS."""
+    created: datetime | None = None
 
     @property
     def serves(self) -> bool:
@@ -251,6 +253,7 @@ def read_instance(body: Mapping[str, Any], scale_set: ScaleSet | None, view: Any
         extension_errors=_extension_errors(view),
         size=text(body, "sku", "name") or text(body, "properties", "hardwareProfile", "vmSize"),
         provisioned_for="" if scale_set else _provisioned_for(body),
+        created=moment(text(body, "properties", "timeCreated")),
     )
 
 

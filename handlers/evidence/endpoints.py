@@ -61,7 +61,7 @@ async def probe_image(cluster: ManagedCluster, kube: KubeReader) -> ProbeImage:
     return ProbeImage(source="AKSBOT_PROBE_IMAGE", taken_at=cluster.taken_at, name=kube.access.probe_image)
 
 
-@collector(reads=(), sees=("list services", "list endpointslices.discovery.k8s.io"))
+@collector(reads=(), sees=("list services", "list endpointslices.discovery.k8s.io"), deadline_s=15)
 async def kubernetes_service(cluster: ManagedCluster, kube: KubeReader) -> KubernetesService | NotApplicable:
     """the service default/kubernetes"""
     if cluster.power.lower() == "stopped":

@@ -29,6 +29,7 @@ from handlers.remedy.putting import (
 )
 from handlers.remedy.reasons import doubts, not_now, stands_in_the_way, stopped_by
 from handlers.remedy.rolling import as_they_are, could_roll
+from handlers.version import meets
 
 ETA, ETA_OF_POOL, LIMIT = timedelta(minutes=10), timedelta(minutes=5), timedelta(hours=2)
 """The control plane and its add-ons take five to ten minutes; Azure itself gives up after hours."""
@@ -87,6 +88,6 @@ def _how_many(pools: tuple[AgentPool, ...]) -> str:
 def half_upgraded(cluster: ManagedCluster) -> Iterator[Forbidden]:
     """A control plane that is not yet what it is set to be: a PUT of the cluster goes on with that."""
     asked, runs = cluster.version, cluster.current_version
-    if asked and runs and not (runs == asked or runs.startswith(asked + ".")):
+    if asked and runs and not meets(runs, asked):
         what = f"cluster {cluster.name} is set to {asked} and runs {runs}: a PUT goes on upgrading it"
         yield Forbidden(what, f"finish the upgrade: az aks upgrade --kubernetes-version {asked}; then check again")

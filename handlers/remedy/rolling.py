@@ -14,6 +14,7 @@ from handlers.evidence.azure import AgentPool
 from handlers.evidence.cluster import Node, Nodes
 from handlers.remedy.plan import Forbidden
 from handlers.remedy.reasons import some
+from handlers.version import meets
 
 _FINISH = "finish the upgrade, or take it back, by the steps of upgrade-half-done; then check again"
 
@@ -55,7 +56,7 @@ def rolled_by(pools: Iterable[AgentPool], nodes: Nodes) -> tuple[Rolled, ...]:
     for pool in pools:
         to = pool.version if pool.upgrading else ""
         wanted = pool.version or pool.current_version
-        left = [node for node in nodes.of(pool.name) if not _is(node.version, wanted) or _has_old_image(node, pool)]
+        left = [node for node in nodes.of(pool.name) if not meets(node.version, wanted) or _has_old_image(node, pool)]
         found.append(Rolled(pool, tuple(left), to))
     return tuple(found)
 
@@ -92,11 +93,7 @@ def _surplus(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[Forbidden]:
 
 
 def _runs(version: str, pool: AgentPool) -> bool:
-    return _is(version, pool.current_version or pool.version)
-
-
-def _is(version: str, wanted: str) -> bool:
-    return not wanted or version == wanted or version.startswith(wanted + ".")
+    return meets(version, pool.current_version or pool.version)
 
 
 def _named(nodes: list[Node], what: str) -> str:

@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from bot.check import check, engine_for
 from bot.clients import clients
+from bot.events import EVERYTHING, Report
 from handlers.clients.kube.access import KubeAccess
-from handlers.model import Diagnosis, Outcome, Target
+from handlers.model import Diagnosis, Outcome, State, Target
 from sandbox.arm.server import ArmServer
 from sandbox.kube.world import KubeWorld, RunCommands
 from sandbox.scenario import Scenario
 from sandbox.world import World
-from tests.checking import access, cluster_id, diagnose
+from tests.checking import LIBRARY, access, cluster_id, diagnose
 
 CLUSTER = "payments-prod"
 RUN = "Microsoft.ContainerService/managedClusters/runCommand/action"
@@ -77,14 +79,25 @@ async def test_where_it_is_not_allowed_no_command_is_run(allowed: tuple[str, ...
     assert_only_azure_was_seen(diagnosis, "no connection within 0.3 s")
 
 
-async def test_where_it_is_allowed_the_inside_is_seen_with_at_most_five_commands() -> None:
+async def test_where_it_is_allowed_the_inside_is_seen_with_seven_commands_and_the_cluster_is_clear() -> None:
     diagnosis, commands = await checked()
-    found = outcomes(diagnosis)
-    assert 0 < commands <= 5
-    assert found["private-cluster-unreachable"] is Outcome.CLEAR
-    assert found["api-server-unavailable"] is Outcome.CLEAR
-    assert found["node-not-ready"] is Outcome.CLEAR
-    assert Outcome.FOUND not in found.values()
+    assert commands == 7
+    assert diagnosis.state is State.CLEAR, [(one.id, one.why) for one in diagnosis.checks]
+
+
+async def test_the_calls_that_commands_take_are_counted() -> None:
+    world = Scenario.load("private-cluster-unreachable").world
+    world.principals = [
+        replace(one, actions=(*one.actions, RUN)) if one.name == "reader" else one for one in world.principals
+    ]
+    async with ArmServer(world) as server:
+        async with clients(access(server), KubeAccess(run_command=("*",), connect_s=0.3)) as opened:
+            engine = engine_for(LIBRARY, EVERYTHING, 60.0)
+            events = check(str(cluster_id(world, CLUSTER)), opened, engine, timeout_s=60)
+            report = [event async for event in events][-1]
+        sent = [one for one in server.log if one.principal == "reader"]
+    assert isinstance(report, Report)
+    assert report.arm_calls == len(sent)
 
 
 async def test_where_it_is_forbidden_the_missing_action_is_named() -> None:

@@ -16,16 +16,21 @@ from handlers.clients.arm import ArmReader
 from handlers.clients.errors import Denied
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.questions import (
+    API_SERVICE,
     BAD_PODS,
     BUDGETS,
+    LEASES,
     NODES,
     QUESTIONS,
     SYSTEM_PODS,
+    SYSTEM_WORKLOADS,
     WARNINGS,
     Question,
     objects,
 )
 from handlers.clients.kube.reader import KubeReader
+from handlers.evidence.endpoints import Service, Slice, read_service, read_slice
+from handlers.evidence.system import read_workload
 from handlers.model import Target
 from sandbox.arm.server import ArmServer
 from sandbox.kube.command.get import Asker
@@ -122,6 +127,42 @@ def event(name: str, kind: str) -> Body:
     }
 
 
+def workload(kind: str, name: str, spec: Body, **status: Any) -> Body:
+    selector = {"selector": {"matchLabels": {"app": name}}}
+    metadata = {"name": name, "namespace": "kube-system", "creationTimestamp": MADE, "generation": 3}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": selector | spec, "status": status}
+
+
+def lease(name: str) -> Body:
+    metadata = {"name": name, "namespace": "kube-node-lease", "creationTimestamp": MADE}
+    spec = {"holderIdentity": name, "renewTime": "2026-11-18T08:00:00.000000Z"}
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+
+
+def way(name: str, *addresses: str) -> list[Body]:
+    """A service with one slice."""
+    port = {"name": "https", "port": 443, "protocol": "TCP"}
+    metadata = {"namespace": "default", "creationTimestamp": MADE}
+    labels = {"kubernetes.io/service-name": name}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": metadata | {"name": name},
+            "spec": {"clusterIP": "10.0.0.1", "ports": [port], "selector": {"app": "web"}},
+        },
+        {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": metadata | {"name": f"{name}-x7k2p", "labels": labels},
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": [one], "conditions": {"ready": True}} for one in addresses],
+            "ports": [port],
+        },
+    ]
+
+
+REFUSED = condition("ReplicaFailure", "True", "FailedCreate", message="denied:\tno\n@ all")
 WAITING, RUNNING = {"waiting": {"reason": "CrashLoopBackOff"}}, {"running": {"startedAt": MADE}}
 
 
@@ -140,6 +181,12 @@ def world(**facts: Any) -> KubeWorld:
             budget("web"),
             event("web-1.1", "Warning"),
             event("web-1.2", "Normal"),
+            workload("Deployment", "coredns", {"replicas": 2}, observedGeneration=3, conditions=[REFUSED]),
+            workload("DaemonSet", "coredns", {}, observedGeneration=3, desiredNumberScheduled=2, numberReady=1),
+            lease("one"),
+            lease("two"),
+            *way("kubernetes", "10.1.0.4", "10.1.0.5"),
+            *way("web", "10.2.0.4"),
         ],
         controllers=False,
         **facts,
@@ -253,6 +300,9 @@ async def test_the_real_kubectl_understands_each_question(
         SYSTEM_PODS: ["coredns-1", "coredns-2"],
         BUDGETS: ["web"],
         WARNINGS: ["web-1.1"],
+        SYSTEM_WORKLOADS: ["coredns", "coredns"],
+        LEASES: ["one", "two"],
+        API_SERVICE: ["kubernetes", "kubernetes-x7k2p"],
     }[question]
     asker = Asker(lambda path, accept: local.ask(path, accept=accept), local.kind_called)
     assert run(question.command, asker).logs == out
@@ -279,6 +329,19 @@ async def test_what_is_projected_is_what_was_there(local: KubeServer, tmp_path: 
     assert pdb["status"] == full_pdb["status"]
     (warning,) = objects(WARNINGS, await printed(local, WARNINGS, tmp_path))[0]
     assert warning["message"] == "Back-off\trestarting\n@ failed container"
+
+
+@pytest.mark.skipif(KUBECTL is None, reason="no kubectl on this machine")
+async def test_workloads_leases_and_the_service_read_as_directly(local: KubeServer, tmp_path: Path) -> None:
+    deployment, daemons = objects(SYSTEM_WORKLOADS, await printed(local, SYSTEM_WORKLOADS, tmp_path))[0]
+    for one, plural in ((deployment, "deployments"), (daemons, "daemonsets")):
+        (full,) = whole_list(local, f"/apis/apps/v1/namespaces/kube-system/{plural}")
+        assert read_workload(one, one["kind"]) == read_workload(full, one["kind"])
+    leases = objects(LEASES, await printed(local, LEASES, tmp_path))[0]
+    assert {one["spec"]["renewTime"] for one in leases} == {"2026-11-18T08:00:00.000000Z"}
+    service, piece = objects(API_SERVICE, await printed(local, API_SERVICE, tmp_path))[0]
+    assert read_service(service) == Service("10.0.0.1", (("https", 443),), {"app": "web"})
+    assert read_slice(piece) == Slice(("10.1.0.4", "10.1.0.5"), (), (("https", 443),))
 
 
 @pytest.mark.parametrize("name", ["prod-weu", "dev-shared"])

@@ -15,10 +15,30 @@ from handlers.clients.errors import (
     Unreachable,
 )
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.questions import BAD_PODS, BUDGETS, NODES, QUESTIONS, SYSTEM_PODS, WARNINGS
+from handlers.clients.kube.questions import (
+    API_SERVICE,
+    BAD_PODS,
+    BUDGETS,
+    LEASES,
+    NODES,
+    QUESTIONS,
+    SYSTEM_PODS,
+    SYSTEM_WORKLOADS,
+    WARNINGS,
+)
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.run_command import RunCommand
 from handlers.clients.recording import Recorder, Recording
+from handlers.evidence.endpoints import (
+    OF_THE_API_SERVER,
+    SERVICES,
+    SLICES,
+    Service,
+    Slice,
+    read_service,
+    read_slice,
+)
+from handlers.evidence.system import read_workload
 from handlers.model import Target
 from tests.clients.azure import LocalAzure, QuickClock, says
 from tests.clients_kube.cluster import CLUSTER, CREDENTIAL, LocalCluster, credential, entra_user, page, pod
@@ -132,6 +152,43 @@ async def test_budgets_and_warnings_come_too(commands: Commands, roundabout: Kub
     assert (await roundabout.list("/api/v1/events", whole)).truncated
 
 
+async def test_workloads_leases_and_the_api_servers_service_come_too(
+    commands: Commands, roundabout: KubeReader
+) -> None:
+    failure = "ReplicaFailure=True=FailedCreate==2026-11-18T08:00:00Z,"
+    commands.reply(
+        SYSTEM_WORKLOADS,
+        printed(
+            f"Deployment\tkube-system\tcoredns\t2026-11-01T10:00:00Z\t3\t2\t3\t\t\t\t{failure}\tdenied: no",
+            "DaemonSet\tkube-system\tcoredns\t2026-11-01T10:00:00Z\t1\t\t1\t\t3\t2\t\t",
+        ),
+    )
+    commands.reply(LEASES, printed("kube-node-lease\tnode-1\t2026-11-18T08:00:00.000000Z"))
+    commands.reply(
+        API_SERVICE,
+        printed(
+            'Service\tdefault\tkubernetes\t10.0.0.1\t{"app":"web"}\thttps=443,\t\t',
+            "EndpointSlice\tdefault\tkubernetes\t\t\t\t10.1.0.4=true,fd00::4=false,10.1.0.5=,\thttps=443,",
+        ),
+    )
+    apps = "/apis/apps/v1/namespaces/kube-system"
+    (deployment,) = (await roundabout.list(f"{apps}/deployments", lambda body: read_workload(body, "Deployment"))).items
+    (daemons,) = (await roundabout.list(f"{apps}/daemonsets", lambda body: read_workload(body, "DaemonSet"))).items
+    assert (deployment.wanted, deployment.ready, deployment.refused) == (2, 0, "FailedCreate: denied: no")
+    assert (daemons.wanted, daemons.ready, daemons.settled) == (3, 2, True)
+    leases = await roundabout.list("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", whole)
+    assert leases.items[0]["spec"] == {"renewTime": "2026-11-18T08:00:00.000000Z"}
+    service = await roundabout.list(SERVICES, read_service, fields="metadata.name=kubernetes")
+    slices = await roundabout.list(SLICES, read_slice, labels=OF_THE_API_SERVER)
+    assert not service.truncated
+    assert not slices.truncated
+    assert service.items == (Service("10.0.0.1", (("https", 443),), {"app": "web"}),)
+    assert slices.items == (Slice(("10.1.0.4", "10.1.0.5"), ("fd00::4",), (("https", 443),)),)
+    assert len(commands.sent) == 3
+    with pytest.raises(Unreachable, match="run-command does not ask for this"):
+        await roundabout.list(SLICES, read_slice)
+
+
 @pytest.mark.parametrize("cut", ["head", "tail", "middle of a record"])
 async def test_an_output_that_was_cut_says_so(commands: Commands, roundabout: KubeReader, cut: str) -> None:
     answers = {
@@ -241,14 +298,14 @@ async def test_whoever_has_no_audit_finds_it_in_the_log(
     }
 
 
-async def test_nothing_but_the_five_questions_is_ever_run(arm: ArmReader, target: Target, clock: QuickClock) -> None:
+async def test_nothing_but_the_fixed_questions_is_ever_run(arm: ArmReader, target: Target, clock: QuickClock) -> None:
     async def none() -> str | None:
         return None
 
     runner = RunCommand(target, arm, token=none, clock=clock)
     with pytest.raises(ValueError, match="only the fixed questions"):
         await runner.output("kubectl delete pods --all")
-    assert len(QUESTIONS) == 5
+    assert len(QUESTIONS) == 8
     for question in QUESTIONS:
         assert question.command.startswith("kubectl get ")
         assert question.command.count("'") == 2

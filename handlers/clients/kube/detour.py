@@ -15,7 +15,19 @@ from handlers.clients.errors import ArmError, ServerFault, Unreachable
 from handlers.clients.kube.direct import DirectWay
 from handlers.clients.kube.doors import KubeDoors
 from handlers.clients.kube.paths import Asked
-from handlers.clients.kube.questions import BAD_PODS, BUDGETS, NODES, SYSTEM_PODS, WARNINGS, Question, objects
+from handlers.clients.kube.questions import (
+    API_SERVICE,
+    BAD_PODS,
+    BUDGETS,
+    LEASES,
+    NODES,
+    SYSTEM_PODS,
+    SYSTEM_WORKLOADS,
+    WARNINGS,
+    Question,
+    key_of,
+    objects,
+)
 from handlers.clients.kube.refusals import refusal
 from handlers.clients.kube.reply import CUT, SOURCE, Reply
 from handlers.clients.kube.run_command import Audit, RunCommand
@@ -32,9 +44,29 @@ ANSWERS: dict[str, tuple[Question, ...]] = {
     "/api/v1/namespaces/kube-system/pods": (SYSTEM_PODS,),
     "/apis/policy/v1/poddisruptionbudgets": (BUDGETS,),
     "/api/v1/events": (WARNINGS,),
+    "/apis/apps/v1/namespaces/kube-system/deployments": (SYSTEM_WORKLOADS,),
+    "/apis/apps/v1/namespaces/kube-system/daemonsets": (SYSTEM_WORKLOADS,),
+    "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": (LEASES,),
+    "/api/v1/namespaces/default/services": (API_SERVICE,),
+    "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": (API_SERVICE,),
 }
 """Which lists can be had by which questions."""
-ONLY_A_PART = {"/api/v1/pods": "metadata.namespace=kube-system", "/api/v1/events": "type=Warning"}
+KINDS = {
+    "deployments": "Deployment",
+    "daemonsets": "DaemonSet",
+    "services": "Service",
+    "endpointslices": "EndpointSlice",
+}
+"""Of an answer that holds several kinds, the one that a list is of."""
+LABELS = {
+    "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": "kubernetes.io/service-name=kubernetes",
+}
+"""The selector that a list must have, because its question has it."""
+ONLY_A_PART = {
+    "/api/v1/pods": "metadata.namespace=kube-system",
+    "/api/v1/events": "type=Warning",
+    "/api/v1/namespaces/default/services": "metadata.name=kubernetes",
+}
 """Lists of which the questions bring a part, unless nothing else was wanted."""
 
 
@@ -52,6 +84,10 @@ class Detour:
     def beside(cls, direct: DirectWay, target: Target, doors: KubeDoors, audit: Audit | None, clock: Clock) -> Detour:
         token = _token(direct, doors)
         return cls(direct, RunCommand(target, doors.arm, token=token, audit=audit, clock=clock))
+
+    @property
+    def azure_calls(self) -> int:
+        return self._commands.calls.count
 
     @property
     def reached(self) -> str:
@@ -81,7 +117,7 @@ class Detour:
         path, _, query = target.partition("?")
         params = dict(parse_qsl(query))
         questions = ANSWERS.get(path, ()) if method == "GET" else ()
-        if not questions or params.get("labelSelector"):
+        if not questions or params.get("labelSelector", "") != LABELS.get(path, ""):
             raise NotAnswered
         fields = params.get("fieldSelector", "")
         matches = by_fields(fields)
@@ -92,7 +128,8 @@ class Detour:
         self._through = THROUGH
         read = [objects(*pair) for pair in zip(questions, map(str, outputs), strict=True)]
         part = path in ONLY_A_PART and not demands(fields, ONLY_A_PART[path])
-        items = _once([one for found, _ in read for one in found if matches(one)])
+        kind = KINDS.get(path.rpartition("/")[2])
+        items = _once([one for found, _ in read for one in found if kind in (None, one.get("kind")) and matches(one)])
         return _reply(questions, items, cut=part or any(cut for _, cut in read))
 
     async def _ask(self, question: Question) -> str | ArmError:
@@ -114,8 +151,7 @@ def _reply(questions: tuple[Question, ...], items: list[dict[str, Any]], *, cut:
 
 
 def _once(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    by_name = {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in items}
-    return list(by_name.values())
+    return list({key_of(one): one for one in items}.values())
 
 
 def _told(error: ArmError, target: str, blocked: Unreachable) -> ArmError:

@@ -83,6 +83,52 @@ def warning(cells: list[str]) -> dict[str, Any]:
     )
 
 
+def workload(cells: list[str]) -> dict[str, Any]:
+    kind, namespace, name, made, generation, replicas, seen, ready, wanted, ready_daemons, conditions, message = cells
+    rows = _conditions(conditions)
+    for row in rows:
+        if row["type"] == "ReplicaFailure":
+            row |= _present(message=message)
+    return {
+        "kind": kind,
+        "metadata": _meta(namespace, name, made, "") | _present(generation=_number(generation)),
+        "spec": _present(replicas=_number(replicas)),
+        "status": _present(
+            observedGeneration=_number(seen),
+            readyReplicas=_number(ready),
+            desiredNumberScheduled=_number(wanted),
+            numberReady=_number(ready_daemons),
+        )
+        | {"conditions": rows},
+    }
+
+
+def lease(cells: list[str]) -> dict[str, Any]:
+    namespace, name, renewed = cells
+    return {"metadata": _meta(namespace, name, "", ""), "spec": _present(renewTime=renewed)}
+
+
+def way(cells: list[str]) -> dict[str, Any]:
+    """A service, or one of its EndpointSlices."""
+    kind, namespace, name, address, selector, ports, endpoints, behind = cells
+    ends = [row.rpartition("=") for row in _rows(endpoints)]
+    return {
+        "kind": kind,
+        "metadata": _meta(namespace, name, "", ""),
+        "spec": _present(clusterIP=address, selector=_json(selector), ports=_ports(ports)),
+        "endpoints": [
+            {"addresses": where.split(), "conditions": _present(ready={"true": True, "false": False}.get(ready))}
+            for where, _, ready in ends
+        ],
+        "ports": _ports(behind),
+    }
+
+
+def _ports(cell: str) -> list[dict[str, Any]]:
+    rows = (row.partition("=") for row in _rows(cell))
+    return [_present(name=name, port=_number(port)) for name, _, port in rows]
+
+
 def _meta(namespace: str, name: str, made: str, deleted: str) -> dict[str, Any]:
     return _present(namespace=namespace, name=name, creationTimestamp=made, deletionTimestamp=deleted)
 

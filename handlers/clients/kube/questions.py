@@ -1,4 +1,4 @@
-"""The five questions that may be asked by run-command, and how to read what they bring.
+"""The few questions that may be asked by run-command, and how to read what they bring.
 
 Each is one constant kubectl line that projects inside the cluster: what comes back is cut at 512 kB. Its output has a
 first and a last line of its own, so that a cut is seen wherever it was made; a record begins with `@`, its cells are
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from handlers.clients.kube.projections import budget, node, pod, warning
+from handlers.clients.kube.projections import budget, lease, node, pod, warning, way, workload
 
 BEGIN, END = "#begin", "#end"
 _NODE_LABELS = (
@@ -134,6 +134,35 @@ _WARNING = (
     "{.source.component}",
     "{.message}",
 )
+_WORKLOAD = (
+    "{.kind}",
+    "{.metadata.namespace}",
+    "{.metadata.name}",
+    "{.metadata.creationTimestamp}",
+    "{.metadata.generation}",
+    "{.spec.replicas}",
+    "{.status.observedGeneration}",
+    "{.status.readyReplicas}",
+    "{.status.desiredNumberScheduled}",
+    "{.status.numberReady}",
+    _each(".status.conditions[*]", *_CONDITION),
+    '{.status.conditions[?(@.type=="ReplicaFailure")].message}',
+)
+_LEASE = ("{.metadata.namespace}", "{.metadata.name}", "{.spec.renewTime}")
+_WAY = (
+    "{.kind}",
+    "{.metadata.namespace}",
+    "{.metadata.name}",
+    "{.spec.clusterIP}",
+    "{.spec.selector}",
+    _each(".spec.ports[*]", ".name", ".port"),
+    _each(".endpoints[*]", ".addresses[*]", ".conditions.ready"),
+    _each(".ports[*]", ".name", ".port"),
+)
+_OF_THE_API_SERVER = (
+    '.items[?(@.metadata.name=="kubernetes")]',
+    r'.items[?(@.metadata.labels.kubernetes\.io/service-name=="kubernetes")]',
+)
 _NOT_FINE = (
     '.items[?(@.status.phase=="Pending")]',
     '.items[?(@.status.phase=="Failed")]',
@@ -185,7 +214,28 @@ WARNINGS = Question(
     len(_WARNING),
     warning,
 )
-QUESTIONS = (NODES, BAD_PODS, SYSTEM_PODS, BUDGETS, WARNINGS)
+SYSTEM_WORKLOADS = Question(
+    "deployments and daemon sets of kube-system",
+    _line("deployments,daemonsets --namespace kube-system", _records(".items[*]", *_WORKLOAD)),
+    "List",
+    len(_WORKLOAD),
+    workload,
+)
+LEASES = Question(
+    "the nodes' leases",
+    _line("leases --namespace kube-node-lease", _records(".items[*]", *_LEASE)),
+    "LeaseList",
+    len(_LEASE),
+    lease,
+)
+API_SERVICE = Question(
+    "the service of the API server",
+    _line("services,endpointslices --namespace default", *(_records(path, *_WAY) for path in _OF_THE_API_SERVER)),
+    "List",
+    len(_WAY),
+    way,
+)
+QUESTIONS = (NODES, BAD_PODS, SYSTEM_PODS, BUDGETS, WARNINGS, SYSTEM_WORKLOADS, LEASES, API_SERVICE)
 
 
 def objects(question: Question, output: str) -> tuple[list[dict[str, Any]], bool]:
@@ -195,12 +245,17 @@ def objects(question: Question, output: str) -> tuple[list[dict[str, Any]], bool
     cut = start < 0 or end < 0
     if end < 0:
         records = records[:-1]
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for record in records:
         cells = record.split("\t", question.cells - 1)
         if len(cells) < question.cells:
             cut = True
             continue
         one = question.read(["" if cell == "<nil>" else cell for cell in cells])
-        found[one["metadata"].get("namespace", ""), one["metadata"]["name"]] = one
+        found[key_of(one)] = one
     return list(found.values()), cut
+
+
+def key_of(one: dict[str, Any]) -> tuple[str, str, str]:
+    """What tells the objects of one answer apart: some answers hold several kinds."""
+    return one.get("kind", ""), one["metadata"].get("namespace", ""), one["metadata"]["name"]

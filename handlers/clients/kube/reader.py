@@ -80,6 +80,11 @@ class KubeReader:
         return self._caller.way.reached if "_caller" in self.__dict__ else ""
 
     @property
+    def azure_calls(self) -> int:
+        """How many calls to Azure run-command has taken: none of the ARM reader's log."""
+        return self._caller.way.azure_calls if "_caller" in self.__dict__ else 0
+
+    @property
     def trouble(self) -> ArmError | None:
         """Why the API server could not be reached directly. `code`: dns, refused, connect-timeout, network or tls."""
         return self._caller.way.trouble if "_caller" in self.__dict__ else None

@@ -82,6 +82,8 @@ class Kept:
 class RecordedWay:
     """Asks a recording, and nobody else."""
 
+    azure_calls = 0
+
     def __init__(self, transport: Transport) -> None:
         self.reached = ""
         self.trouble: ArmError | None = None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from handlers.clients.arm import CREDENTIAL_API, ArmReader
+from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, give_up_at
 from handlers.clients.errors import ArmError, Garbled, NotFound, ServerFault, TimedOut
 from handlers.clients.kube.questions import QUESTIONS
@@ -66,6 +67,8 @@ class RunCommand:
         self._audit = audit or into_the_log
         self._clock = clock
         self._interval_s = interval_s
+        self.calls = CallLog()
+        """What was sent to Azure for it: the command and every look at its result."""
 
     async def output(self, command: str) -> str:
         """What the command printed. Whatever stops it is raised as an ArmError."""
@@ -106,7 +109,9 @@ class RunCommand:
         from handlers.clients.arm_writer import ArmWriter
 
         arm = self._arm
-        return ArmWriter(arm.access, credential=arm.credential, interval_s=self._interval_s, clock=self._clock)
+        return ArmWriter(
+            arm.access, credential=arm.credential, interval_s=self._interval_s, clock=self._clock, calls=self.calls
+        )
 
 
 def _explained(error: ArmError) -> ArmError:

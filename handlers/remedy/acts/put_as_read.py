@@ -10,6 +10,7 @@ from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stop
 from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
 from handlers.remedy.acts.read_only import CLUSTER, POOL, NotAsRead, to_send
 from handlers.resource_id import last_name
+from handlers.version import meets
 
 
 class PutAsRead:
@@ -105,7 +106,7 @@ def _half_upgraded(body: Mapping[str, Any], asked_as: str) -> str:
     """No plan sends a cluster that is half upgraded. What no eTag of the plan vouches for is looked at again."""
     held = body["properties"]
     asked, runs = str(held.get(asked_as) or ""), str(held.get(f"current{asked_as[0].upper()}{asked_as[1:]}") or "")
-    if not asked or not runs or runs == asked or runs.startswith(f"{asked}."):
+    if not asked or not runs or meets(runs, asked):
         return ""
     return f"is set to {asked} and runs {runs}: a PUT would go on upgrading it"
 

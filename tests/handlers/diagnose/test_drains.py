@@ -281,6 +281,22 @@ async def test_a_pool_that_failed_for_another_reason_is_not_half_upgraded_becaus
     assert (await asked("upgrade-half-done", azure)).outcome is Outcome.CLEAR
 
 
+async def test_a_cordon_alone_explains_no_failure_whose_cause_azure_does_not_name() -> None:
+    azure = failed("Internal server error", "InternalOperationError")
+    finding = await found("upgrade-half-done", azure)
+    assert (finding.severity, finding.affects) == (Severity.WARNING, ())
+    assert finding.because == ("cordoned: node-0",)
+
+
+async def test_a_node_of_1_33_10_is_an_old_one_in_a_pool_of_1_33_1() -> None:
+    azure = failed(orchestratorVersion="1.33.1", currentOrchestratorVersion="1.33.10")
+    for node in azure.nodes.values():
+        node["status"]["nodeInfo"]["kubeletVersion"] = "v1.33.10"
+    finding = await found("upgrade-half-done", azure)
+    assert finding.because[0] == "pool apps is set to 1.33.1 and runs 1.33.10"
+    assert finding.facts["old_nodes"] == ["node-0", "node-1"]
+
+
 async def test_a_parked_node_is_no_leftover_of_a_surge() -> None:
     azure = failed(scaleDownMode="Deallocate")
     del azure.nodes["node-0"]["spec"]["unschedulable"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,12 +22,68 @@ def cluster(**service: Any) -> Azure:
     return azure
 
 
-async def test_a_service_that_leads_to_the_api_server_is_clear_and_says_what_was_not_looked_at() -> None:
+async def test_a_service_that_leads_to_the_api_server_is_clear_with_the_proof_that_it_is_used() -> None:
     check = await asked(QUESTION, cluster())
     assert check.outcome is Outcome.CLEAR
-    assert "20.101.44.17" in check.why
-    for unseen in ("network policies", "authorized IP ranges", "firewalls", "private DNS"):
-        assert unseen in check.why
+    assert check.why == (
+        "default/kubernetes leads to 20.101.44.17; 1 of 1 Ready nodes renewed their leases within 2 minutes; Ready, "
+        "which takes the API server: coredns (2 of 2), metrics-server (2 of 2)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lost", "says"),
+    [
+        ("a silent kubelet", "the way of node-0 to the API server: absent, its kubelet last renewed its lease at"),
+        ("no lease", "no node is Ready whose kubelet has renewed its lease within 2 minutes"),
+        ("no node", "no node is Ready whose kubelet has renewed its lease within 2 minutes"),
+        ("no node that is Ready", "no node is Ready whose kubelet has renewed its lease within 2 minutes"),
+        ("no pod", "no pod of coredns and metrics-server is Ready"),
+    ],
+)
+async def test_without_that_proof_it_stays_open(lost: str, says: str) -> None:
+    azure = cluster()
+    if lost == "a silent kubelet":
+        azure.node("node-1")
+        azure.leases["node-0"] -= timedelta(minutes=4)
+    elif lost == "no lease":
+        azure.leases.clear()
+    elif lost == "no node":
+        azure.nodes.clear()
+    elif lost == "no node that is Ready":
+        azure.not_ready("node-0")
+    else:
+        azure.deployment("coredns", ready=0)
+        azure.deployment("metrics-server", ready=0)
+    check = await asked(QUESTION, azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert says in check.why
+
+
+@pytest.mark.parametrize("denied", ["/leases", "/api/v1/nodes", "/apis/apps/v1"])
+async def test_where_the_proof_is_denied_it_stays_open_and_is_named(denied: str) -> None:
+    azure = cluster()
+    azure.denied = {denied}
+    check = await asked(QUESTION, azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "403" in check.why
+
+
+@pytest.mark.parametrize("excuse", ["not Ready", "virtual"])
+async def test_the_nodes_that_are_ready_prove_it(excuse: str) -> None:
+    azure = cluster()
+    if excuse == "not Ready":
+        azure.not_ready("node-1", machine=1)
+    else:
+        azure.node("node-1", machine=1)["metadata"]["labels"]["type"] = "virtual-kubelet"
+        del azure.leases["node-1"]
+    assert "1 of 1 Ready nodes renewed" in (await asked(QUESTION, azure)).why
+
+
+async def test_where_neither_runs_in_the_cluster_the_nodes_prove_it() -> None:
+    azure = cluster()
+    azure.deployments.clear()
+    assert (await asked(QUESTION, azure)).why.endswith("1 of 1 Ready nodes renewed their leases within 2 minutes")
 
 
 async def test_a_service_without_endpoints_leads_nowhere() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome
-from tests.handlers.diagnose.wire import NOW, Azure, asked, at, found
+from tests.checking import LIBRARY
+from tests.handlers.diagnose.wire import NODE_GROUP_ID, NOW, Azure, asked, at, found, resource, scale_set_id
 
 SILENT = "Kubelet stopped posting node status."
 
@@ -186,3 +187,91 @@ async def test_a_virtual_node_has_no_kubelet_to_restart() -> None:
     azure.nodes["node-0"]["metadata"]["labels"] = {"type": "virtual-kubelet"}
     azure.nodes["node-0"]["spec"] = {}
     assert (await found("node-not-ready", azure)).facts["reason"] == "virtual-node"
+
+
+def lost(**pool: Any) -> Azure:
+    """Pool `apps` has two machines that run, and one node."""
+    azure = Azure()
+    azure.pool("apps", count=2, **pool)
+    azure.node()
+    azure.machines["apps"][1]["properties"] |= {"osProfile": {"computerName": "node-1"}}
+    return azure
+
+
+async def test_a_machine_that_runs_without_its_node_is_found() -> None:
+    finding = await found("node-not-ready", lost())
+    machine = f"{scale_set_id('apps')}/virtualMachines/1"
+    assert (finding.subject, finding.affects) == ("Node/node-1", ())
+    assert finding.because[0] == "node-1 (pool apps) is not in the cluster: 1 nodes, none has its machine"
+    assert finding.because[-1] == f"machine {machine}"
+    assert finding.facts["reason"] == "not-registered"
+    fix = LIBRARY["node-not-ready"].render("Fix", finding.facts)
+    assert "--name aks-apps-12345678-vmss --instance-ids 1" in fix
+
+
+async def test_it_explains_no_failure_of_its_pool_because_nobody_knows_since_when_the_node_is_gone() -> None:
+    assert (await found("node-not-ready", lost(provisioningState="Failed"))).affects == ()
+
+
+@pytest.mark.parametrize(
+    "excuse",
+    ["registered", "registered under its name", "new", "creating", "deleting", "off", "scaling", "failed", "another's"],
+)
+async def test_a_machine_that_need_not_be_a_node_is_no_finding(excuse: str) -> None:
+    azure = lost(provisioningState="Scaling" if excuse == "scaling" else "Succeeded")
+    machine = azure.machines["apps"][1]["properties"]
+    if excuse == "registered":
+        azure.node("other", machine=1)
+    elif excuse == "registered under its name":
+        azure.node("node-1", machine=1)["spec"] = {}
+    elif excuse == "new":
+        machine["timeCreated"] = at(timedelta(minutes=4))
+    elif excuse == "creating":
+        machine["provisioningState"] = "Creating"
+    elif excuse == "deleting":
+        machine["provisioningState"] = "Deleting"
+    elif excuse == "off":
+        machine["instanceView"] = {"statuses": [{"code": "PowerState/deallocated"}]}
+    elif excuse == "failed":
+        machine["provisioningState"] = "Failed"
+    elif excuse == "another's":
+        azure.node("node-1", machine=1)
+        azure.cluster["nodeProvisioningProfile"] = {"mode": "Auto"}
+        azure.virtual_machines = [lone("jumpbox", {"team": "shop"})]
+    check = await asked("node-not-ready", azure)
+    assert check.outcome is Outcome.CLEAR, check.why
+
+
+def lone(name: str, tags: dict[str, str], power: str = "running") -> dict[str, Any]:
+    machine_id = f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines/{name}"
+    view = {"statuses": [{"code": f"PowerState/{power}"}]} if power else {}
+    properties = {"provisioningState": "Succeeded", "osProfile": {"computerName": name}, "instanceView": view}
+    return resource(machine_id, properties, tags=tags)
+
+
+async def test_a_machine_of_node_auto_provisioning_without_its_node_is_found() -> None:
+    azure = lost()
+    azure.node("node-1", machine=1)
+    azure.cluster["nodeProvisioningProfile"] = {"mode": "Auto"}
+    azure.virtual_machines = [lone("aks-default-x7k2p", {"karpenter.sh_nodepool": "default"})]
+    finding = await found("node-not-ready", azure)
+    assert finding.subject == "Node/aks-default-x7k2p"
+    assert "(NodePool default)" in finding.because[0]
+    azure.virtual_machines = [lone("aks-default-x7k2p", {"karpenter.sh_nodepool": "default"}, power="deallocated")]
+    assert (await asked("node-not-ready", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_machine_without_a_node_whose_power_is_not_told_stays_open() -> None:
+    azure = lost()
+    azure.machines["apps"][1]["properties"]["instanceView"] = {}
+    check = await asked("node-not-ready", azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "no power state" in check.why
+
+
+@pytest.mark.parametrize("denied", ["/virtualMachines", "/virtualMachineScaleSets"])
+async def test_machines_that_are_denied_leave_it_open(denied: str) -> None:
+    azure = lost()
+    azure.node("node-1", machine=1)
+    azure.denied = {denied}
+    assert (await asked("node-not-ready", azure)).outcome is Outcome.INCONCLUSIVE

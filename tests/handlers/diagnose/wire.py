@@ -100,6 +100,10 @@ class Azure:
         self.leases: dict[str, datetime] = {}
         self.pods: list[Body] = []
         self.budgets: list[Body] = []
+        self.deployments: dict[str, Body] = {}
+        self.daemon_sets: dict[str, Body] = {}
+        for name in ("coredns", "metrics-server", "konnectivity-agent"):
+            self.deployment(name)
         self.readyz: tuple[int, str] = (200, "[+]ping ok\n[+]etcd ok\nreadyz check passed")
         self.claims: list[Body] = []
         """The claims of node auto-provisioning."""
@@ -205,6 +209,38 @@ class Azure:
         self.pods.append(body)
         return body
 
+    def deployment(self, name: str, wanted: int = 2, ready: int | None = None, **more: Any) -> Body:
+        """A deployment of kube-system; its pods are Ready, and in no list: a case adds those that it is about."""
+        ready = wanted if ready is None else ready
+        metadata = {
+            "name": name,
+            "namespace": "kube-system",
+            "generation": 3,
+            "creationTimestamp": at(timedelta(days=9)),
+        }
+        self.deployments[name] = {
+            "metadata": metadata | more.pop("metadata", {}),
+            "spec": {"replicas": wanted},
+            "status": {"observedGeneration": 3, "replicas": ready, "readyReplicas": ready, **more},
+        }
+        return self.deployments[name]
+
+    def daemon_set(self, name: str, wanted: int = 1, ready: int | None = None, **more: Any) -> Body:
+        ready = wanted if ready is None else ready
+        metadata = {
+            "name": name,
+            "namespace": "kube-system",
+            "generation": 1,
+            "creationTimestamp": at(timedelta(days=9)),
+        }
+        counts = {"desiredNumberScheduled": wanted, "currentNumberScheduled": ready, "numberReady": ready}
+        self.daemon_sets[name] = {
+            "metadata": metadata | more.pop("metadata", {}),
+            "spec": {},
+            "status": {"observedGeneration": 1, **counts, **more},
+        }
+        return self.daemon_sets[name]
+
     def budget(self, name: str, app: str, allowed: int = 0, namespace: str = "shop", **spec: Any) -> Body:
         selector = {"matchLabels": {"app": app}}
         counts = {"disruptionsAllowed": allowed, "currentHealthy": 2, "desiredHealthy": 2 - allowed, "expectedPods": 2}
@@ -258,6 +294,7 @@ class Azure:
             "/apis/policy/v1/poddisruptionbudgets": self.budgets,
             "/apis/karpenter.sh/v1/nodeclaims": self.claims,
             "/apis/karpenter.azure.com/v1beta1/aksnodeclasses": self.node_classes,
+            **self._workloads(),
             "/api/v1/namespaces/default/services": [self.api_service] if self.api_service else [],
             "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": self.api_slices,
             "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": [
@@ -275,6 +312,18 @@ class Azure:
         return (
             (200, {"metadata": {}, "items": lists[path]}) if path in lists else (404, {"kind": "Status", "code": 404})
         )
+
+    def _workloads(self) -> dict[str, list[Body]]:
+        """By path; a list of a namespace that does not exist is empty."""
+        kinds = {"deployments": self.deployments, "daemonsets": self.daemon_sets}
+        spaces = ("kube-system", "calico-system", "tigera-operator", "gatekeeper-system", "app-routing-system")
+        return {
+            f"/apis/apps/v1/namespaces/{space}/{plural}": [
+                one for one in bodies.values() if one["metadata"]["namespace"] == space
+            ]
+            for space in (*spaces, "aks-istio-system")
+            for plural, bodies in kinds.items()
+        }
 
     def answers(self) -> dict[str, Any]:
         """By path; what is not here was never recorded."""

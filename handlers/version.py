@@ -1,0 +1,15 @@
+"""Kubernetes versions, compared part by part: 1.30 is met by 1.30.10, and 1.30.1 is not."""
+
+from __future__ import annotations
+
+
+def meets(runs: str, asked: str) -> bool:
+    """Whether what runs (`v1.33.6`) is what was asked for; `1.33` leaves the patch to AKS. Nothing asked is met."""
+    wanted, has = parts(asked), parts(runs)
+    return has[: len(wanted)] == wanted
+
+
+def parts(version: str) -> tuple[str, ...]:
+    """`v1.33.6-hotfix.2026` is 1, 33, 6: what a build adds behind is no other version."""
+    plain = version.strip().lower().removeprefix("v").partition("-")[0].partition("+")[0]
+    return tuple(plain.split(".")) if plain else ()
