@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -82,7 +82,7 @@ async def system_workloads(cluster: ManagedCluster, kube: KubeReader) -> SystemW
         source="; ".join(dict.fromkeys(one.source for one in found)),
         taken_at=min(one.taken_at for one in found),
         truncated=any(one.truncated for one in found),
-        gaps=gaps,
+        gaps=tuple(dict.fromkeys(replace(gap, wanted=system_workloads.title) for gap in gaps)),
         workloads=tuple(workload for one in found for workload in one.items),
     )
 
