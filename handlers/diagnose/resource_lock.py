@@ -41,7 +41,7 @@ def resource_lock(
     subnets: PoolSubnets | Unavailable | NotApplicable,
 ) -> Iterator[Finding | Clear | Unavailable]:
     """A lock stops the cluster from scaling, updating or deleting."""
-    refusals = (*_stand(cluster, pools, complaints), *_refused_deletes(cluster, node_log))
+    refusals = (*_refusals(cluster, complaints), *_refused_deletes(cluster, node_log))
     where = tuple(places(cluster, pools, subnets))
     harmless = []
     blind = complaints.blind_spot()
@@ -50,7 +50,7 @@ def resource_lock(
         blocked = next((place for place in held if lock.read_only or place.deletes), None)
         told = [one for one in refusals if _names(one, lock, cluster, or_else=blocked is not None)]
         if told or blocked:
-            yield _found(lock, blocked or next(iter(held), None), cluster, pools, complaints, told)
+            yield _found(lock, blocked or next(iter(held), None), cluster, complaints, told)
         elif held and (cluster.failed or pools.failed) and blind:
             yield blind  # whether a delete was refused because of it is told there, and nowhere else
         elif held:
@@ -63,14 +63,10 @@ def resource_lock(
         yield Clear(f"no lock in the way{_beside(harmless)}{known}")
 
 
-def _stand(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> Iterator[Complaint]:
-    """Refusals that still matter: of what is failed now, or of the last day. That the cluster itself was not deleted
-    is what its guard lock is for."""
-    failed = {one.id for one in pools.failed} | ({cluster.id} if cluster.failed else set())
-    recent = complaints.recent(CODE)
-    for one in complaints.naming(CODE):
-        deletes_cluster = one.about == cluster.id and one.operation.lower().endswith("/delete")
-        if (one in recent or one.about in failed) and not deletes_cluster:
+def _refusals(cluster: ManagedCluster, complaints: Complaints) -> Iterator[Complaint]:
+    """Refusals that still matter. That the cluster itself was not deleted is what its guard lock is for."""
+    for one in complaints.standing(CODE):
+        if one.about != cluster.id or not one.operation.lower().endswith("/delete"):
             yield one
 
 
@@ -109,13 +105,11 @@ def _found(
     lock: Lock,
     place: Place | None,
     cluster: ManagedCluster,
-    pools: AgentPools,
     complaints: Complaints,
     told: list[Complaint],
 ) -> Finding:
     inside = within(cluster.node_group_id, lock.scope)
     inherited = not inside and within(lock.scope, cluster.node_group_id)
-    failed = [*(pool.id for pool in pools.failed), *([cluster.id] if cluster.failed else [])]
 
     def older(failure: Failure) -> bool:
         """A lock that deletes alone run into may have stood there for years: only a refusal that names it blames it."""
@@ -124,7 +118,7 @@ def _found(
     def names_another(failure: Failure | None) -> bool:
         return failure is not None and failure.names == CODE and failure.complaint not in told
 
-    claimed = complaints.claimed(failed, (CODE,), older)
+    claimed = complaints.claimed(complaints.failed, (CODE,), older)
     harmed = [subject for subject in claimed if not names_another(complaints.failure(subject))]
     effect = "nothing below it can be changed" if lock.read_only else "nothing below it can be deleted"
     reach = place.what if place else last_name(lock.scope)

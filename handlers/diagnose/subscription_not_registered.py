@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from handlers.engine.declare import ClearWithout, diagnostic
-from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.complaints import Complaint, Complaints
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.errors import ErrorDetail
@@ -29,16 +29,16 @@ _NAMESPACE = re.compile(r"namespace '(?P<name>[\w.]+)'", re.IGNORECASE)
     ),
 )
 def subscription_not_registered(
-    cluster: ManagedCluster, pools: AgentPools, providers: ProviderRegistrations, complaints: Complaints
+    cluster: ManagedCluster, providers: ProviderRegistrations, complaints: Complaints
 ) -> Iterator[Finding | Clear | Unavailable]:
     """A resource provider that the cluster needs is not registered in its subscription."""
     waiting = []
     for namespace, feature in cluster.namespaces:
         state = providers.state(namespace)
-        if state.lower() == REGISTERING and not _stopped_by(namespace, cluster, pools, complaints):
+        if state.lower() == REGISTERING and not _refusals(namespace, complaints):
             waiting.append(namespace)
         elif state and state.lower() != "registered":
-            yield _missing(cluster, pools, namespace, feature, state, complaints)
+            yield _missing(cluster, namespace, feature, state, complaints)
     if waiting:
         yield from complaints.gaps[:1]  # whether it has stopped anything is told there, and nowhere else
     if providers.complete:
@@ -46,18 +46,15 @@ def subscription_not_registered(
         yield Clear(f"{len(cluster.namespaces)} resource providers are needed, {how}")
 
 
-def _missing(
-    cluster: ManagedCluster, pools: AgentPools, namespace: str, feature: str, state: str, complaints: Complaints
-) -> Finding:
-    failed = _failed(cluster, pools)
-    told = _stopped_by(namespace, cluster, pools, complaints)
-    named = [one for one in failed if any(one == each.about for each in told)]
-    harmed = [one for one in complaints.claimed(failed, (CODE,)) if one in named]
+def _missing(cluster: ManagedCluster, namespace: str, feature: str, state: str, complaints: Complaints) -> Finding:
+    told = _refusals(namespace, complaints)
+    named = [subject for subject in complaints.failed if any(one.about == subject for one in told)]
+    harmed = complaints.claimed(named, (CODE,))
     return Finding(
         code=CODE,
         subject=f"/subscriptions/{cluster.subscription}/providers/{namespace}",
         severity=Severity.ERROR if harmed or told else Severity.WARNING,
-        affects=tuple(harmed),
+        affects=harmed,
         because=(
             f"{namespace} is {state} in subscription {cluster.subscription}",
             f"{cluster.name} needs it for {feature}",
@@ -76,15 +73,9 @@ def _missing(
     )
 
 
-def _stopped_by(namespace: str, cluster: ManagedCluster, pools: AgentPools, complaints: Complaints) -> list[Complaint]:
-    """Refusals that name it and still matter: of what is failed now, or of the last day."""
-    told = [one for one in complaints.naming(CODE) if _named(one.error) in ("", namespace.lower())]
-    recent = complaints.recent(CODE)
-    return [one for one in told if one.about in _failed(cluster, pools) or one in recent]
-
-
-def _failed(cluster: ManagedCluster, pools: AgentPools) -> list[str]:
-    return [*(pool.id for pool in pools.failed), *([cluster.id] if cluster.failed else [])]
+def _refusals(namespace: str, complaints: Complaints) -> list[Complaint]:
+    """Refusals that still matter and name it, or no provider at all."""
+    return [one for one in complaints.standing(CODE) if _named(one.error) in ("", namespace.lower())]
 
 
 def _named(error: ErrorDetail) -> str:

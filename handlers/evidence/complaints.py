@@ -138,6 +138,11 @@ class Complaints(Evidence):
         """Those that somebody may still wait for: a refused request leaves nothing failed behind."""
         return tuple(one for one in self.naming(code, subject) if one.at and self.taken_at - one.at < one.waited_for)
 
+    def standing(self, code: str) -> tuple[Complaint, ...]:
+        """Those that still matter: of what is Failed now, or recent."""
+        recent = self.recent(code)
+        return tuple(one for one in self.naming(code) if one in recent or self.failure(one.about))
+
     def blind_spot(self) -> Unavailable | None:
         """What keeps us from saying that nothing was refused in the last day."""
         if self.gaps:
@@ -154,6 +159,11 @@ class Complaints(Evidence):
     def until(self) -> str:
         """Until when nobody's refusal is missing, for people."""
         return f"{self.told_until:%H:%M} UTC" if self.told_until else "an unknown time"
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The ids of the cluster and the pools that are Failed or Canceled."""
+        return tuple(one.subject for one in self.failures)
 
     def failure(self, subject: str) -> Failure | None:
         """The failure of this cluster or pool; None where it is not Failed."""
