@@ -205,13 +205,17 @@ async def complaints(
     node_log: NodeActivityLog | Unavailable,
 ) -> Complaints:
     """the errors that Azure reported"""
-    machines = [Complaint(*one) for one in refused_machines(cluster, pools, node_log)]
+    machines = [
+        complaint
+        for about, event in refused_machines(cluster, pools, node_log)
+        for complaint in _told_of_part(about, [event])
+    ]
     found = [*_of(cluster.id, cluster.error, log)]
     failures = [_failure(cluster.id, cluster.state, found, log)] if cluster.failed else []
     for pool in pools.pools:
         mine = [*_of(pool.id, pool.error, log)]
         scale_set = sets.of(pool) if isinstance(sets, ScaleSets) else None
-        mine += _told_of_part(pool.id, node_log, scale_set.id) if scale_set else ()
+        mine += _told_of_part(pool.id, _last_failures(node_log, scale_set.id)) if scale_set else ()
         mine += [one for one in machines if one.about == pool.id]
         failures += [_failure(pool.id, pool.state, mine, log)] if pool.failed else []
         found += mine
@@ -273,9 +277,9 @@ def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable)
     yield from _told(subject, _last_failures(log, subject))
 
 
-def _told_of_part(subject: str, log: ActivityLog | Unavailable, part: str) -> Iterator[Complaint]:
+def _told_of_part(subject: str, events: list[Event]) -> Iterator[Complaint]:
     """What Compute turned down at once when AKS asked it is why AKS's own operation failed: no refused wish."""
-    return (replace(one, refused=False) for one in _told(subject, _last_failures(log, part)))
+    return (replace(one, refused=False) for one in _told(subject, events))
 
 
 def _last_failures(log: ActivityLog | Unavailable, subject: str) -> list[Event]:

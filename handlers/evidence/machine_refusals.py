@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
-from handlers.evidence.errors import ErrorDetail
-from handlers.evidence.monitor import ActivityLog
+from handlers.evidence.monitor import ActivityLog, Event
 from handlers.evidence.pool_sizes import SCALE_SETS
 from handlers.model import Unavailable
 from handlers.resource_id import within
@@ -20,12 +18,11 @@ from handlers.resource_id import within
 WRITE = "microsoft.compute/virtualmachines/write"
 _NAME = re.compile(r"/virtualmachines/(?P<stem>aks-[a-z0-9.-]+)-(?P<last>[a-z0-9]+)$", re.IGNORECASE)
 
-Refused = tuple[str, ErrorDetail, datetime, str]
-"""Whom it is about, the error, when, the operation."""
 
-
-def refused_machines(cluster: ManagedCluster, pools: AgentPools, log: ActivityLog | Unavailable) -> Iterator[Refused]:
-    """The last one of every pool and NodePool, unless one of the same was made afterwards."""
+def refused_machines(
+    cluster: ManagedCluster, pools: AgentPools, log: ActivityLog | Unavailable
+) -> Iterator[tuple[str, Event]]:
+    """The last one of every pool and NodePool, and whom it is about; none where a machine came afterwards."""
     seen: set[str] = set()
     for event in log.events if isinstance(log, ActivityLog) else ():
         name = _NAME.search(event.resource)
@@ -36,8 +33,8 @@ def refused_machines(cluster: ManagedCluster, pools: AgentPools, log: ActivityLo
             continue
         seen.add(stem)
         about = _about(cluster, _pool(stem, pools), event.resource)
-        if event.failed and event.error and about:
-            yield about, event.error, event.at, event.operation
+        if event.failed and about:
+            yield about, event
 
 
 def _pool(stem: str, pools: AgentPools) -> AgentPool | None:
