@@ -11,8 +11,6 @@ from handlers.evidence.monitor import ResourceHealth
 from handlers.evidence.service_health import ServiceIssues, said_first
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
-COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
-
 
 @diagnostic(
     codes=("api-server-unavailable",),
@@ -30,7 +28,7 @@ def api_server_unavailable(
     service: ServiceIssues | Unavailable,
 ) -> Iterator[Judgement]:
     """The API server does not answer, or says that it is not ready."""
-    if cluster.state.lower() in COMING_OR_GOING:
+    if cluster.coming_or_going:
         yield NotApplicable(f"{cluster.name} is {cluster.state}: its API server comes or goes")
         return
     if api.ready:

@@ -15,8 +15,6 @@ from handlers.evidence.system import SystemPods, SystemWorkloads
 from handlers.evidence.system_namespaces import KUBE_SYSTEM, SYSTEM_NAMESPACE
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable
 
-COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
-
 
 @diagnostic(
     codes=("kube-system-not-running",),
@@ -35,7 +33,7 @@ def kube_system_not_running(
     """A pod of kube-system does not run, is missing, or ends again and again."""
     found = list(troubles(pods, nodes, workloads))
     if found and nodes.complete and not nodes.any_ready:
-        if cluster.state.lower() in COMING_OR_GOING:
+        if cluster.coming_or_going:
             yield NotApplicable(f"{cluster.name} is {cluster.state}: its nodes come or go")
         else:
             yield _no_node(cluster, nodes, found)

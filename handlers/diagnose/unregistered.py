@@ -11,7 +11,6 @@ from handlers.evidence.cluster import Nodes
 from handlers.evidence.compute import Instance, Instances
 from handlers.model import Unavailable, Why
 
-COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
 RUNNING = "running"
 
 
@@ -55,7 +54,7 @@ def unregistered(
 
 
 def _excuse(cluster: ManagedCluster, pool: AgentPool | None, machine: Instance) -> str:
-    if cluster.state.lower() in COMING_OR_GOING:
+    if cluster.coming_or_going:
         return f"waits: cluster {cluster.name} is {cluster.state}"
     if machine.busy:
         return f"is {machine.state} at this moment"

@@ -22,6 +22,7 @@ from handlers.version import meets
 MANAGED_CLUSTER = "Microsoft.ContainerService/managedClusters"
 SETTLED = frozenset({"succeeded", "failed", "canceled"})
 """The provisioning states in which no operation runs. Every other text means that one does."""
+COMING_OR_GOING = frozenset({"creating", "starting", "stopping", "deleting"})
 
 
 def ended_badly(state: str) -> bool:
@@ -97,6 +98,11 @@ class ManagedCluster(Evidence):
     @property
     def busy(self) -> bool:
         return still_runs(self.state)
+
+    @property
+    def coming_or_going(self) -> bool:
+        """Being made, started, stopped or deleted: what runs inside comes and goes with it."""
+        return self.state.lower() in COMING_OR_GOING
 
 
 @dataclass(frozen=True, kw_only=True)
