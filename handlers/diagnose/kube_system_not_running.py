@@ -9,15 +9,18 @@ from handlers.diagnose.system_owners import Trouble, troubles
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import LastEnd, Nodes, Pod
+from handlers.evidence.complaints import Complaints
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.system import SystemPods, SystemWorkloads
 from handlers.evidence.system_namespaces import KUBE_SYSTEM, SYSTEM_NAMESPACE
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable
 
+CODE = "kube-system-not-running"
+
 
 @diagnostic(
-    codes=("kube-system-not-running",),
+    codes=(CODE,),
     area="cluster",
     clear_without=ClearWithout(
         (ActivityLog, NodeActivityLog, AgentPools, ScaleSets),
@@ -29,17 +32,19 @@ def kube_system_not_running(
     pods: SystemPods,
     nodes: Nodes,
     workloads: SystemWorkloads | Unavailable | NotApplicable,
+    complaints: Complaints,
 ) -> Iterator[Judgement]:
     """A pod of kube-system does not run, is missing, or ends again and again."""
     found = list(troubles(pods, nodes, workloads))
+    harmed = complaints.claimed((cluster.id,), (CODE,))
     if found and nodes.complete and not nodes.any_ready:
         if cluster.coming_or_going:
             yield NotApplicable(f"{cluster.name} is {cluster.state}: its nodes come or go")
         else:
-            yield _no_node(cluster, nodes, found)
+            yield _no_node(cluster, nodes, found, harmed)
         return
     for trouble in found:
-        yield _not_running(cluster, trouble, pods)
+        yield _not_running(cluster, trouble, pods, harmed)
     if isinstance(workloads, Unavailable):
         yield workloads
     elif pods.complete and nodes.complete and (isinstance(workloads, NotApplicable) or workloads.complete):
@@ -52,23 +57,25 @@ def _none_lacks(workloads: SystemWorkloads) -> str:
     return f"; none of {len(workloads.workloads)} deployments and daemon sets lacks a pod"
 
 
-def _no_node(cluster: ManagedCluster, nodes: Nodes, found: list[Trouble]) -> Finding:
+def _no_node(cluster: ManagedCluster, nodes: Nodes, found: list[Trouble], harmed: tuple[str, ...]) -> Finding:
     has = f"none of its {len(nodes.nodes)} nodes is Ready" if nodes.nodes else "it has no node"
     owners = [one.owner.partition("/")[2] for one in found]
     return Finding(
-        code="kube-system-not-running",
+        code=CODE,
         subject=SYSTEM_NAMESPACE,
+        affects=harmed,
         because=(f"{cluster.name}: {has}, so none of its system pods can run", f"waiting: {', '.join(owners)}"),
         facts=_facts(cluster, Trouble(f"{KUBE_SYSTEM}/", 0), None) | {"trouble": "NoNode", "message": has},
     )
 
 
-def _not_running(cluster: ManagedCluster, trouble: Trouble, pods: SystemPods) -> Finding:
+def _not_running(cluster: ManagedCluster, trouble: Trouble, pods: SystemPods, harmed: tuple[str, ...]) -> Finding:
     first = next(iter((*trouble.broken, *trouble.restarting)), None)
     return Finding(
-        code="kube-system-not-running",
+        code=CODE,
         subject=trouble.owner,
-        severity=Severity.ERROR if trouble.none_works else Severity.WARNING,
+        severity=Severity.ERROR if trouble.none_works or harmed else Severity.WARNING,
+        affects=harmed,
         because=tuple(_because(trouble, pods)),
         facts=_facts(cluster, trouble, first),
     )

@@ -143,6 +143,25 @@ async def test_what_compute_refuses_when_aks_asks_it_is_why_the_pool_failed() ->
     assert causes(await diagnosed(azure), "nodepool-failed") == {"quota-exceeded"}
 
 
+async def test_system_pods_that_azure_waited_for_in_vain_explain_the_cluster_while_they_do_not_run() -> None:
+    azure = Azure()
+    azure.pool("apps")
+    azure.node()
+    azure.cluster |= {
+        "provisioningState": "Failed",
+        "status": {
+            "provisioningError": {"code": "ControlPlaneAddOnsNotReady", "message": "Pods not in Running status"}
+        },
+    }
+    azure.events[GROUP] = [event(CLUSTER, "Failed", FAILED_AT)]
+    failure = next(one for one in (await diagnosed(azure)).findings if one.finding.code == "cluster-failed")
+    assert failure.finding.facts["gone"]
+    since = [{"type": "Ready", "status": "False", "lastTransitionTime": at(timedelta(hours=3))}]
+    azure.pod("metrics-server-1", namespace="kube-system", ready=False, conditions=since)
+    diagnosis = await diagnosed(azure)
+    assert causes(diagnosis, "cluster-failed") == {"kube-system-not-running"}
+
+
 async def test_the_clusters_own_error_stands_before_a_sibling_of_the_same_deployment() -> None:
     azure = mixed("QuotaExceeded", "cores quota")
     azure.cluster |= {
