@@ -7,7 +7,7 @@ from datetime import datetime
 
 from handlers.diagnose.system_owners import Trouble, troubles
 from handlers.engine.declare import ClearWithout, diagnostic
-from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import LastEnd, Nodes, Pod
 from handlers.evidence.complaints import Complaints
 from handlers.evidence.compute import ScaleSets
@@ -23,8 +23,8 @@ CODE = "kube-system-not-running"
     codes=(CODE,),
     area="cluster",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets),
-        "every pod of kube-system is read; pools and errors only tell which other pods are kept",
+        (ActivityLog, NodeActivityLog, ScaleSets),
+        "every pod of kube-system is read; errors only tell which other pods are kept, and what failed because of them",
     ),
 )
 def kube_system_not_running(
