@@ -17,10 +17,15 @@ from handlers.clients.errors import Denied
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.questions import (
     API_SERVICE,
+    AUTOSCALER,
     BAD_PODS,
     BUDGETS,
     LEASES,
     NODES,
+    OTHER_PODS,
+    OTHER_SYSTEMS,
+    OTHER_WORKLOADS,
+    PROVISIONING,
     QUESTIONS,
     SYSTEM_PODS,
     SYSTEM_WORKLOADS,
@@ -29,8 +34,11 @@ from handlers.clients.kube.questions import (
     objects,
 )
 from handlers.clients.kube.reader import KubeReader
+from handlers.evidence.autoscaling import CLAIMS, read_claim
 from handlers.evidence.endpoints import Service, Slice, read_service, read_slice
+from handlers.evidence.network import NODE_CLASSES, read_node_class
 from handlers.evidence.system import read_workload
+from handlers.evidence.system_namespaces import system_namespaces_of
 from handlers.model import Target
 from sandbox.arm.server import ArmServer
 from sandbox.kube.command.get import Asker
@@ -127,9 +135,14 @@ def event(name: str, kind: str) -> Body:
     }
 
 
-def workload(kind: str, name: str, spec: Body, **status: Any) -> Body:
+def config_map(name: str, status: str) -> Body:
+    metadata = {"name": name, "namespace": "kube-system", "creationTimestamp": MADE}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"status": status}}
+
+
+def workload(kind: str, name: str, spec: Body, namespace: str = "kube-system", **status: Any) -> Body:
     selector = {"selector": {"matchLabels": {"app": name}}}
-    metadata = {"name": name, "namespace": "kube-system", "creationTimestamp": MADE, "generation": 3}
+    metadata = {"name": name, "namespace": namespace, "creationTimestamp": MADE, "generation": 3}
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": selector | spec, "status": status}
 
 
@@ -183,6 +196,12 @@ def world(**facts: Any) -> KubeWorld:
             event("web-1.2", "Normal"),
             workload("Deployment", "coredns", {"replicas": 2}, observedGeneration=3, conditions=[REFUSED]),
             workload("DaemonSet", "coredns", {}, observedGeneration=3, desiredNumberScheduled=2, numberReady=1),
+            workload(
+                "DaemonSet", "calico-node", {}, desiredNumberScheduled=2, numberReady=2, namespace="calico-system"
+            ),
+            pod("calico-system", "calico-node-1", "Running", RUNNING),
+            config_map("cluster-autoscaler-status", "time: now\nnodeGroups:\n- name: a\tb\n"),
+            config_map("coredns", "no status"),
             lease("one"),
             lease("two"),
             *way("kubernetes", "10.1.0.4", "10.1.0.5"),
@@ -287,7 +306,7 @@ async def printed(server: KubeServer, question: Question, folder: Path) -> str:
 
 
 @pytest.mark.skipif(KUBECTL is None, reason="no kubectl on this machine")
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.about)
+@pytest.mark.parametrize("question", [one for one in QUESTIONS if one is not PROVISIONING], ids=lambda one: one.about)
 async def test_the_real_kubectl_understands_each_question(
     local: KubeServer, question: Question, tmp_path: Path
 ) -> None:
@@ -302,6 +321,9 @@ async def test_the_real_kubectl_understands_each_question(
         WARNINGS: ["web-1.1"],
         SYSTEM_WORKLOADS: ["coredns", "coredns"],
         LEASES: ["one", "two"],
+        OTHER_PODS: ["calico-node-1"],
+        OTHER_WORKLOADS: ["calico-node"],
+        AUTOSCALER: ["cluster-autoscaler-status"],
         API_SERVICE: ["kubernetes", "kubernetes-x7k2p"],
     }[question]
     asker = Asker(lambda path, accept: local.ask(path, accept=accept), local.kind_called)
@@ -341,6 +363,8 @@ async def test_workloads_leases_and_the_service_read_as_directly(local: KubeServ
     assert {one["spec"]["renewTime"] for one in leases} == {"2026-11-18T08:00:00.000000Z"}
     service, piece = objects(API_SERVICE, await printed(local, API_SERVICE, tmp_path))[0]
     assert read_service(service) == Service("10.0.0.1", (("https", 443),), {"app": "web"})
+    (status,) = objects(AUTOSCALER, await printed(local, AUTOSCALER, tmp_path))[0]
+    assert status["data"] == {"status": "time: now\nnodeGroups:\n- name: a\tb\n"}
     assert read_slice(piece) == Slice(("10.1.0.4", "10.1.0.5"), (), (("https", 443),))
 
 
@@ -355,3 +379,28 @@ async def test_a_cluster_out_of_reach_is_asked_by_run_command(name: str) -> None
             nodes = await kube.list("/api/v1/nodes", name_of)
         assert nodes.items == ("one", "two")
         assert kube.reached == "through run-command"
+
+
+@pytest.mark.skipif(KUBECTL is None, reason="no kubectl on this machine")
+async def test_node_claims_and_classes_are_read_as_directly(tmp_path: Path) -> None:
+    kubes = Scenario.load("unusual-nodes").world.kubes
+    kube = next(kube for kube in kubes.values() if any(kube.every("nodeclaims")))
+    async with KubeServer(kube) as server:
+        found, cut = objects(PROVISIONING, await printed(server, PROVISIONING, tmp_path))
+        claims = whole_list(server, CLAIMS)
+        classes = whole_list(server, NODE_CLASSES)
+    assert not cut
+    assert [read_claim(one) for one in found if one["kind"] == "NodeClaim"] == [read_claim(one) for one in claims]
+    of_class = [read_node_class(one) for one in found if one["kind"] == "AKSNodeClass"]
+    assert of_class == [read_node_class(one) for one in classes]
+    assert of_class
+
+
+def test_the_other_namespaces_are_those_that_a_cluster_may_have() -> None:
+    everything = {
+        "networkProfile": {"networkPolicy": "calico"},
+        "addonProfiles": {"azurepolicy": {"enabled": True}},
+        "ingressProfile": {"webAppRouting": {"enabled": True}},
+        "serviceMeshProfile": {"mode": "Istio"},
+    }
+    assert system_namespaces_of(everything) == ("kube-system", *OTHER_SYSTEMS)

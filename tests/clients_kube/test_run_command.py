@@ -305,7 +305,7 @@ async def test_nothing_but_the_fixed_questions_is_ever_run(arm: ArmReader, targe
     runner = RunCommand(target, arm, token=none, clock=clock)
     with pytest.raises(ValueError, match="only the fixed questions"):
         await runner.output("kubectl delete pods --all")
-    assert len(QUESTIONS) == 8
+    assert len(QUESTIONS) == 12
     for question in QUESTIONS:
         assert question.command.startswith("kubectl get ")
         assert question.command.count("'") == 2

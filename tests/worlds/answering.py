@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from handlers.clients.kube.detour import ANSWERS, ONLY_A_PART, THROUGH
+from handlers.clients.kube.detour import ANSWERS, LABELS, OBJECTS, ONLY_A_PART, THROUGH
 from handlers.clients.kube.recorded import PREFIX
 from handlers.clients.kube.reply import CUT
 from handlers.clients.kube.selectors import demands
@@ -136,7 +136,8 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
 
     def _by_command(self, method: str, path: str, query: Mapping[str, str], headers: dict[str, str]) -> bool:
         """Whether one of the fixed questions brings this, and whether it brings only a part."""
-        if method != "GET" or path not in ANSWERS or query.get("labelSelector"):
+        known = path in OBJECTS or (path in ANSWERS and query.get("labelSelector", "") == LABELS.get(path, ""))
+        if method != "GET" or not known:
             return False
         if path in ONLY_A_PART and not demands(query.get("fieldSelector", ""), ONLY_A_PART[path]):
             headers[CUT] = "true"

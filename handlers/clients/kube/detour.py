@@ -17,10 +17,15 @@ from handlers.clients.kube.doors import KubeDoors
 from handlers.clients.kube.paths import Asked
 from handlers.clients.kube.questions import (
     API_SERVICE,
+    AUTOSCALER,
     BAD_PODS,
     BUDGETS,
     LEASES,
     NODES,
+    OTHER_PODS,
+    OTHER_SYSTEMS,
+    OTHER_WORKLOADS,
+    PROVISIONING,
     SYSTEM_PODS,
     SYSTEM_WORKLOADS,
     WARNINGS,
@@ -46,16 +51,25 @@ ANSWERS: dict[str, tuple[Question, ...]] = {
     "/api/v1/events": (WARNINGS,),
     "/apis/apps/v1/namespaces/kube-system/deployments": (SYSTEM_WORKLOADS,),
     "/apis/apps/v1/namespaces/kube-system/daemonsets": (SYSTEM_WORKLOADS,),
+    **{f"/api/v1/namespaces/{one}/pods": (OTHER_PODS,) for one in OTHER_SYSTEMS},
+    **{f"/apis/apps/v1/namespaces/{one}/deployments": (OTHER_WORKLOADS,) for one in OTHER_SYSTEMS},
+    **{f"/apis/apps/v1/namespaces/{one}/daemonsets": (OTHER_WORKLOADS,) for one in OTHER_SYSTEMS},
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": (LEASES,),
+    "/apis/karpenter.sh/v1/nodeclaims": (PROVISIONING,),
+    "/apis/karpenter.azure.com/v1beta1/aksnodeclasses": (PROVISIONING,),
     "/api/v1/namespaces/default/services": (API_SERVICE,),
     "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": (API_SERVICE,),
 }
 """Which lists can be had by which questions."""
+OBJECTS = {"/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status": AUTOSCALER}
+"""Single objects; where the question brings none, there is none."""
 KINDS = {
     "deployments": "Deployment",
     "daemonsets": "DaemonSet",
     "services": "Service",
     "endpointslices": "EndpointSlice",
+    "nodeclaims": "NodeClaim",
+    "aksnodeclasses": "AKSNodeClass",
 }
 """Of an answer that holds several kinds, the one that a list is of."""
 LABELS = {
@@ -116,7 +130,8 @@ class Detour:
     async def _round(self, method: str, target: str, blocked: Unreachable) -> Reply:
         path, _, query = target.partition("?")
         params = dict(parse_qsl(query))
-        questions = ANSWERS.get(path, ()) if method == "GET" else ()
+        single = OBJECTS.get(path)
+        questions = ((single,) if single else ANSWERS.get(path, ())) if method == "GET" else ()
         if not questions or params.get("labelSelector", "") != LABELS.get(path, ""):
             raise NotAnswered
         fields = params.get("fieldSelector", "")
@@ -127,9 +142,12 @@ class Detour:
                 raise _told(said, target, blocked)
         self._through = THROUGH
         read = [objects(*pair) for pair in zip(questions, map(str, outputs), strict=True)]
+        if single:
+            return _object(single, read[0], target, blocked)
         part = path in ONLY_A_PART and not demands(fields, ONLY_A_PART[path])
-        kind = KINDS.get(path.rpartition("/")[2])
-        items = _once([one for found, _ in read for one in found if kind in (None, one.get("kind")) and matches(one)])
+        kind, namespace = KINDS.get(path.rpartition("/")[2], ""), Asked.at(path).namespace
+        of_list = [one for found, _ in read for one in found if _belongs(one, kind, namespace)]
+        items = _once([one for one in of_list if matches(one)])
         return _reply(questions, items, cut=part or any(cut for _, cut in read))
 
     async def _ask(self, question: Question) -> str | ArmError:
@@ -148,6 +166,23 @@ def _reply(questions: tuple[Question, ...], items: list[dict[str, Any]], *, cut:
     headers = {"content-type": "application/json", SOURCE: f"{source} ({THROUGH})"}
     body = {"kind": questions[0].kind, "metadata": {}, "items": items}
     return Reply(200, headers | ({CUT: "true"} if cut else {}), orjson.dumps(body))
+
+
+def _object(question: Question, read: tuple[list[dict[str, Any]], bool], target: str, blocked: Unreachable) -> Reply:
+    """One object; a part of one is none."""
+    found, cut = read
+    if cut:
+        raise _told(ServerFault(Asked.at(target).wanted, "the output of the command was cut"), target, blocked)
+    source = {"content-type": "application/json", SOURCE: f"{question.command.partition(' -o ')[0]} ({THROUGH})"}
+    if not found:
+        gone = {"kind": "Status", "reason": "NotFound", "code": 404, "message": f"{Asked.at(target).wanted} not found"}
+        return Reply(404, source, orjson.dumps(gone))
+    return Reply(200, source, orjson.dumps(found[0]))
+
+
+def _belongs(one: dict[str, Any], kind: str, namespace: str) -> bool:
+    """Some questions bring several kinds, or several namespaces."""
+    return kind in ("", one.get("kind")) and namespace in ("", one["metadata"].get("namespace"))
 
 
 def _once(items: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -103,6 +103,30 @@ def workload(cells: list[str]) -> dict[str, Any]:
     }
 
 
+def provisioning(cells: list[str]) -> dict[str, Any]:
+    """A node claim, or a node class."""
+    kind, name, made, deleted, pool, requirements, cpu, subnet, pods, conditions, message = cells
+    rows = _conditions(conditions)
+    for row in rows:
+        row |= _present(message=message)
+    return {
+        "kind": kind,
+        "metadata": _meta("", name, made, deleted) | {"labels": _present(**{"karpenter.sh/nodepool": pool})},
+        "spec": _present(
+            requirements=_json(requirements),
+            resources={"requests": {"cpu": cpu}} if cpu else None,
+            vnetSubnetID=subnet,
+            maxPods=_number(pods),
+        ),
+        "status": {"conditions": rows},
+    }
+
+
+def config_map(cells: list[str]) -> dict[str, Any]:
+    namespace, name, status = cells
+    return {"metadata": _meta(namespace, name, "", ""), "data": {"status": status}}
+
+
 def lease(cells: list[str]) -> dict[str, Any]:
     namespace, name, renewed = cells
     return {"metadata": _meta(namespace, name, "", ""), "spec": _present(renewTime=renewed)}

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from handlers.clients.kube.projections import budget, lease, node, pod, warning, way, workload
+from handlers.clients.kube.projections import budget, config_map, lease, node, pod, provisioning, warning, way, workload
 
 BEGIN, END = "#begin", "#end"
+OTHER_SYSTEMS = ("calico-system", "tigera-operator", "gatekeeper-system", "app-routing-system", "aks-istio-system")
+"""The namespaces, beside kube-system, in which AKS may run pods of its own."""
 _NODE_LABELS = (
     "agentpool",
     "kubernetes.azure.com/agentpool",
@@ -40,6 +42,10 @@ def _each(path: str, *fields: str) -> str:
 
 def _records(path: str, *cells: str) -> str:
     return "{range " + path + '}{"@\\t"}' + '{"\\t"}'.join(cells) + '{"\\n"}{end}'
+
+
+def _in(namespace: str) -> str:
+    return f'.items[?(@.metadata.namespace=="{namespace}")]'
 
 
 def _line(what: str, *records: str) -> str:
@@ -163,6 +169,20 @@ _OF_THE_API_SERVER = (
     '.items[?(@.metadata.name=="kubernetes")]',
     r'.items[?(@.metadata.labels.kubernetes\.io/service-name=="kubernetes")]',
 )
+_PROVISIONING = (
+    "{.kind}",
+    "{.metadata.name}",
+    "{.metadata.creationTimestamp}",
+    "{.metadata.deletionTimestamp}",
+    _label("karpenter.sh/nodepool"),
+    "{.spec.requirements}",
+    "{.spec.resources.requests.cpu}",
+    "{.spec.vnetSubnetID}",
+    "{.spec.maxPods}",
+    _each('.status.conditions[?(@.type=="Launched")]', *_CONDITION),
+    '{.status.conditions[?(@.type=="Launched")].message}',
+)
+_CONFIG_MAP = ("{.metadata.namespace}", "{.metadata.name}", "{.data.status}")
 _NOT_FINE = (
     '.items[?(@.status.phase=="Pending")]',
     '.items[?(@.status.phase=="Failed")]',
@@ -221,6 +241,21 @@ SYSTEM_WORKLOADS = Question(
     len(_WORKLOAD),
     workload,
 )
+# Of a cluster that has such a namespace: one command for all of them.
+OTHER_PODS = Question(
+    "pods of AKS's other namespaces",
+    _line("pods --all-namespaces", *(_records(_in(one), *_POD) for one in OTHER_SYSTEMS)),
+    "PodList",
+    len(_POD),
+    pod,
+)
+OTHER_WORKLOADS = Question(
+    "deployments and daemon sets of AKS's other namespaces",
+    _line("deployments,daemonsets --all-namespaces", *(_records(_in(one), *_WORKLOAD) for one in OTHER_SYSTEMS)),
+    "List",
+    len(_WORKLOAD),
+    workload,
+)
 LEASES = Question(
     "the nodes' leases",
     _line("leases --namespace kube-node-lease", _records(".items[*]", *_LEASE)),
@@ -235,7 +270,38 @@ API_SERVICE = Question(
     len(_WAY),
     way,
 )
-QUESTIONS = (NODES, BAD_PODS, SYSTEM_PODS, BUDGETS, WARNINGS, SYSTEM_WORKLOADS, LEASES, API_SERVICE)
+# Only a cluster with node auto-provisioning knows these kinds, and is asked.
+PROVISIONING = Question(
+    "node claims and node classes",
+    _line("nodeclaims,aksnodeclasses", _records(".items[*]", *_PROVISIONING)),
+    "List",
+    len(_PROVISIONING),
+    provisioning,
+)
+AUTOSCALER = Question(
+    "the cluster autoscaler's status",
+    _line(
+        "configmaps --namespace kube-system --field-selector metadata.name=cluster-autoscaler-status",
+        _records(".items[*]", *_CONFIG_MAP),
+    ),
+    "ConfigMapList",
+    len(_CONFIG_MAP),
+    config_map,
+)
+QUESTIONS = (
+    NODES,
+    BAD_PODS,
+    SYSTEM_PODS,
+    BUDGETS,
+    WARNINGS,
+    SYSTEM_WORKLOADS,
+    OTHER_PODS,
+    OTHER_WORKLOADS,
+    LEASES,
+    API_SERVICE,
+    PROVISIONING,
+    AUTOSCALER,
+)
 
 
 def objects(question: Question, output: str) -> tuple[list[dict[str, Any]], bool]:
