@@ -32,11 +32,12 @@ def kube_system_not_running(
     pods: SystemPods,
     nodes: Nodes,
     workloads: SystemWorkloads | Unavailable | NotApplicable,
-    complaints: Complaints,
+    complaints: Complaints | Unavailable,
 ) -> Iterator[Judgement]:
     """A pod of kube-system does not run, is missing, or ends again and again."""
     found = list(troubles(pods, nodes, workloads))
-    harmed = complaints.claimed((cluster.id,), (CODE,))
+    # Nothing tells since when a pod is broken: it is why the cluster failed only where Azure says so.
+    harmed = complaints.claimed((cluster.id,), (CODE,)) if isinstance(complaints, Complaints) else ()
     if found and nodes.complete and not nodes.any_ready:
         if cluster.coming_or_going:
             yield NotApplicable(f"{cluster.name} is {cluster.state}: its nodes come or go")

@@ -7,7 +7,7 @@ import pytest
 
 from handlers.model import Outcome, Severity
 from tests.checking import LIBRARY
-from tests.handlers.diagnose.wire import CLUSTER, Azure, asked, at, found
+from tests.handlers.diagnose.wire import CLUSTER, Azure, asked, at, diagnosed, found
 
 
 def cluster(**properties: Any) -> Azure:
@@ -390,3 +390,24 @@ async def test_a_daemon_set_of_calico_that_has_no_pod_is_found() -> None:
     azure.cluster["networkProfile"]["networkPolicy"] = "calico"
     azure.daemon_set("calico-node", ready=0, metadata={"namespace": "calico-system"})
     assert (await found("kube-system-not-running", azure)).subject == "calico-system/DaemonSet/calico-node"
+
+
+@pytest.mark.parametrize(
+    ("code", "explained"), [("ControlPlaneAddOnsNotReady", {"kube-system-not-running"}), ("QuotaExceeded", set())]
+)
+async def test_a_broken_system_pod_is_why_the_cluster_failed_only_where_azure_says_so(
+    code: str, explained: set[str]
+) -> None:
+    error = {"code": code, "message": "Pods not in Running status: coredns-5fc4f744d8-fsgrt"}
+    azure = cluster(provisioningState="Failed", status={"provisioningError": error})
+    system_pod(azure, reason="CrashLoopBackOff")
+    ranked = {one.finding.code: one for one in (await diagnosed(azure)).findings}
+    assert {cause for cause, _ in ranked["cluster-failed"].explained_by} == explained
+    assert ranked["kube-system-not-running"].root
+
+
+async def test_a_broken_system_pod_is_found_also_where_the_node_pools_are_not_seen() -> None:
+    azure = cluster()
+    system_pod(azure, reason="CrashLoopBackOff")
+    azure.denied = {"/agentPools"}
+    assert (await asked("kube-system-not-running", azure)).outcome is Outcome.FOUND
