@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.complaints import Complaints, Failure
+from handlers.evidence.complaints import Complaints, Failure, always
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.service_health import ServiceIssues, said_first
 from handlers.model import Causes, Clear, Finding, Judgement, Unavailable, Verdict, Why
 
+CODE = "cluster-failed-infra"
 MOST_NAMED = 5
 """A phone shows about that many codes; the JSON holds all of them."""
 
 
 @diagnostic(
-    codes=("cluster-failed-infra",),
+    codes=(CODE,),
     area="cluster",
     causes_of=("cluster-failed", "nodepool-failed"),
     clear_without=ClearWithout(
@@ -82,9 +83,9 @@ def _found(
     own = complaints.failure(cluster.id)
     announced = said_first(service, own.at if own else None)
     return Finding(
-        code="cluster-failed-infra",
+        code=CODE,
         subject=cluster.id,
-        affects=(cluster.id, *(pool.id for pool in failed)),
+        affects=complaints.claimed((cluster.id, *(pool.id for pool in failed)), (CODE,), always),
         because=(
             *announced,
             str(blamed.complaint),

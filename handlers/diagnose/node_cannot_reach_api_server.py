@@ -88,7 +88,7 @@ def _led_astray(
     return Finding(
         code="node-cannot-reach-api-server",
         subject=SUBJECT,
-        affects=(cluster.id, *(f"{KUBE_SYSTEM}/{owner}" for owner in dict.fromkeys(system))),
+        affects=tuple(f"{KUBE_SYSTEM}/{owner}" for owner in dict.fromkeys(system)),
         because=(*broken, f"pods reach the API server by this service only; {NOT_LOOKED_AT}"),
         facts={
             "service_address": way.service.address if way.service else "",

@@ -93,7 +93,7 @@ async def test_a_service_without_endpoints_leads_nowhere() -> None:
     assert finding.subject == "default/Service/kubernetes"
     assert finding.because[0] == "it leads to no address that is ready (there are no endpoints)"
     assert "were not looked at" in finding.because[-1]
-    assert CLUSTER in finding.affects
+    assert CLUSTER not in finding.affects
 
 
 async def test_an_endpoint_that_is_not_ready_is_named() -> None:
