@@ -11,7 +11,6 @@ from handlers.evidence.autoscaling import BackedOff, NodeClaim
 from handlers.evidence.azure import AgentPool, ManagedCluster
 from handlers.evidence.complaints import Complaint, Complaints
 from handlers.evidence.compute import ScaleSets, VmSize, VmSizes
-from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.growth import Wanted, WantedOfSize
 from handlers.model import Unavailable, Why
 from handlers.resource_id import last_name
@@ -24,8 +23,6 @@ LAUNCHING = timedelta(minutes=5)
 _STATED_NEED = re.compile(r"(?:Additional Required:|requested quota|quota requested)\s*(?P<cores>\d+)", re.IGNORECASE)
 _SIZE = re.compile(r"\bStandard_[A-Za-z0-9_-]{2,40}")
 _FAMILY = re.compile(r"\b(?P<family>\w{3,60}Family)\b", re.IGNORECASE)
-_KARPENTERS = ("subscriptionquotareached", "regionalquotareached")
-"""The reasons that Karpenter gives a claim for the quotas of a family (or of spot cores) and of the region."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,7 @@ def _of_size(wanted: Wanted, one: WantedOfSize, size: VmSize, told: tuple[Compla
 
 def of_backed_off(one: BackedOff, pool: AgentPool, sizes: VmSizes) -> Demand | Unavailable | None:
     """None where the autoscaler was stopped by something else than a quota."""
-    if one.named and one.error and not speaks_of_quota(one.error):
+    if one.named and one.error and one.error.names != CODE:
         return None
     size = sizes.of(pool.vm_size)
     if size is None:
@@ -97,7 +94,7 @@ def of_backed_off(one: BackedOff, pool: AgentPool, sizes: VmSizes) -> Demand | U
 
 def of_claim(cluster: ManagedCluster, claim: NodeClaim, sizes: VmSizes) -> Demand | None:
     """None where the claim waits for something else than cores, or is only just being launched."""
-    speaks = speaks_of_quota(claim.error)
+    speaks = claim.error.names == CODE
     young = claim.created is not None and cluster.taken_at - claim.created < LAUNCHING
     if not speaks and (claim.message or young):
         return None
@@ -146,8 +143,3 @@ def stated(told: tuple[Complaint, ...]) -> int:
     """The cores that Azure says it was asked for."""
     found = (_STATED_NEED.search(one.error.message) for one in told)
     return max((int(one["cores"]) for one in found if one), default=0)
-
-
-def speaks_of_quota(error: ErrorDetail) -> bool:
-    """What Azure calls a full core quota, and what Karpenter makes of it."""
-    return error.names == CODE or error.code.lower() in _KARPENTERS

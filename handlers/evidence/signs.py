@@ -56,6 +56,8 @@ _SENTENCES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"subnetisfull|subnet is full|insufficientsubnetsize|does not have enough capacity for \d+ ip addr",
         ),
         ("quota-exceeded", r"quotaexceeded|insufficientvcpuquota|insufficient (?:regional )?vcpu quota"),
+        # Karpenter's reasons for a NodeClaim that waits: the quota of a family (or of spot cores), that of the region.
+        ("quota-exceeded", r"\b(?:subscription|regional)quotareached\b"),
         ("quota-exceeded", r"(?:\bcores?\b|vcpus?).{0,80}\bquota\b|\bquota\b.{0,80}(?:\bcores?\b|vcpus?|exceed)"),
         ("overconstrained-allocation", r"overconstrained(?:zonal)?allocationrequest"),
         (

@@ -21,6 +21,7 @@ def test_no_code_of_azures_names_two_causes() -> None:
     ("code", "message", "cause"),
     [
         ("QuotaExceeded", "", "quota-exceeded"),
+        ("RegionalQuotaReached", "", "quota-exceeded"),
         ("OperationNotAllowed", "exceeding approved standardDSv5Family Cores quota", "quota-exceeded"),
         ("", "Resource group 'MC_x' under subscription: 's' is locked, please remove the lock", "resource-lock"),
         ("ReconcileVMSSAgentPoolFailed", "VM has reported a failure, vmssCSE exit status=50", "outbound-conn-fail"),
