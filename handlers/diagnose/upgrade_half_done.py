@@ -33,8 +33,12 @@ def upgrade_half_done(
     complaints: Complaints,
 ) -> Iterator[Finding | Clear | Unavailable]:
     """An upgrade has ended and left nodes of two versions, surge nodes or cordons behind."""
+    waiting = []
     for pool in pools.pools:
         if pool.busy or pool.stopped:
+            continue
+        if pool.upgrading and not pool.failed and cluster.state.lower() == "upgrading":
+            waiting.append(pool.name)  # AKS takes the pools of a cluster one after the other
             continue
         mine = nodes.of(pool.name) if isinstance(nodes, Nodes) else ()
         # A pool that failed for another, known reason may have a cordoned node for a reason of its own.
@@ -50,7 +54,8 @@ def upgrade_half_done(
     if isinstance(nodes, Unavailable):
         yield nodes
     elif pools.complete and (isinstance(nodes, NotApplicable) or nodes.complete):
-        yield Clear(f"{len(pools.pools)} node pools, none half upgraded")
+        turn = f"; waiting their turn: {', '.join(waiting)}" if waiting else ""
+        yield Clear(f"{len(pools.pools)} node pools, none half upgraded{turn}")
 
 
 def _of_upgrade(failure: Failure) -> bool:

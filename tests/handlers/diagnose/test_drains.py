@@ -276,6 +276,24 @@ async def test_a_drain_that_only_daemonsets_are_left_of_is_done() -> None:
     assert (await asked("drain-error", azure)).outcome is Outcome.CLEAR
 
 
+@pytest.mark.parametrize(
+    ("cluster", "pool", "outcome"),
+    [
+        ("Upgrading", "Succeeded", Outcome.CLEAR),
+        ("Succeeded", "Succeeded", Outcome.FOUND),
+        ("Upgrading", "Canceled", Outcome.FOUND),
+    ],
+)
+async def test_a_pool_that_waits_its_turn_in_the_upgrade_of_its_cluster_is_not_half_upgraded(
+    cluster: str, pool: str, outcome: Outcome
+) -> None:
+    azure = Azure()
+    azure.cluster["provisioningState"] = cluster
+    azure.pool("apps", provisioningState=pool, orchestratorVersion="1.34")
+    azure.node("node-0")
+    assert (await asked("upgrade-half-done", azure)).outcome is outcome
+
+
 async def test_a_pool_that_failed_for_another_reason_is_not_half_upgraded_because_of_a_cordon() -> None:
     azure = failed("exceeding approved Cores quota", "QuotaExceeded")
     assert (await asked("upgrade-half-done", azure)).outcome is Outcome.CLEAR
