@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from handlers.diagnose.node_machines import JOINING, OFF, gone_or_off, machine_of
+from handlers.diagnose.node_machines import JOINING, OFF, gone_or_off, machine_of, may_be_off
 from handlers.diagnose.unregistered import Unregistered, unregistered
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
@@ -59,7 +59,7 @@ def node_not_ready(
         excuse = _excuse(cluster, node, pool, machine, instances)
         if excuse:
             excused.append(f"{node.name} {excuse}")
-        else:
+        elif not may_be_off(node, pool, machine, instances):
             yield _not_ready(cluster, node, pool, _reason(node, machine, instances, leases), nodes, complaints)
     still_open: list[Unavailable] = [] if isinstance(instances, Instances) else [instances]
     if nodes.complete and isinstance(instances, Instances):

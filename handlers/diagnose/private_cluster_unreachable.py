@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
 from handlers.evidence.monitor import ResourceHealth
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 
-@diagnostic(codes=("private-cluster-unreachable",), area="network")
+@diagnostic(
+    codes=("private-cluster-unreachable",),
+    area="network",
+    clear_without=ClearWithout((Nodes, ResourceHealth), "it was reached; the rest only tells why it was not"),
+)
 def private_cluster_unreachable(
     cluster: ManagedCluster,
     api: ApiServer,

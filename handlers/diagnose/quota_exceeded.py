@@ -55,9 +55,11 @@ def quota_exceeded(
     demands = [one for one in found if isinstance(one, Demand)]
     yield from (one for one in found if isinstance(one, Unavailable))
     yield from _unseen(pools, usages, sizes, scaler, claims)
+    unseen = next(iter((*growth.gaps, *complaints.gaps)), None)  # more may be missing, or was asked for
     if not demands:
-        blind = next(iter(growth.gaps), None) or complaints.blind_spot()
-        yield blind or Clear(_nobody_waits(pools, complaints))
+        yield unseen or complaints.blind_spot() or Clear(_nobody_waits(pools, complaints))
+    elif unseen:
+        yield unseen
     yield from _compare(cluster, pools, usages, sizes, demands, complaints)
 
 

@@ -29,7 +29,6 @@ CODE = "resource-lock"
     clear_without=ClearWithout(
         (ActivityLog, NodeActivityLog, ScaleSets, PoolSubnets, NodeClasses),
         "no lock holds anything of the cluster: no error can blame one, and none of them a route table",
-        in_health_only=True,
     ),
 )
 def resource_lock(

@@ -99,11 +99,11 @@ def share_of(asked: str, nodes: int) -> int:
 
 
 def _wanted(pool: AgentPool, machines: tuple[Instance, ...] | None) -> Wanted:
-    """What is missing is not known where the machines were not seen."""
+    """What is missing is not known where the machines were not seen, nor which surge nodes of an upgrade stand."""
     missing = _missing(pool, machines) if machines is not None else [0] * len(pool.sizes)
     # Surge nodes that stand already need no more room.
     surplus = max(0, len(machines or ()) - pool.count)
-    surge = max(0, surge_nodes(pool) - surplus)
+    surge = 0 if machines is None and pool.busy else max(0, surge_nodes(pool) - surplus)
     # AKS does not say which size they will have: that of most nodes is the likeliest.
     most = max(range(len(pool.sizes)), key=lambda at: pool.sizes[at].wanted, default=0)
     return Wanted(

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.worlds.expecting import smallest, wrong_with
-from tests.worlds.shape import Shape, draw
+from tests.worlds.shape import draw
 
 CLUSTERS = 500
-
-EXPECTED_TO_FAIL = (
-    r"kube-system-not-running on .*node-debugger",  # a finished `kubectl debug node` pod
-    r"is inconclusive: .*(only a part could be read|run-command does not ask)",  # seen through run-command
-)
-"""Faults that are known and being mended. Nothing may be added that has no mending under way."""
-
-
-def unexpected(lines: list[str]) -> list[str]:
-    return [line for line in lines if not any(re.search(known, line) for known in EXPECTED_TO_FAIL)]
-
-
-async def fails(shape: Shape) -> list[str]:
-    return unexpected(await wrong_with(shape))
 
 
 @pytest.mark.parametrize("seed", range(CLUSTERS))
 async def test_a_healthy_cluster_is_clear(seed: int) -> None:
     shape = draw(seed)
-    lines = await fails(shape)
+    lines = await wrong_with(shape)
     if lines:
-        less = await smallest(shape, fails)
+        less = await smallest(shape, wrong_with)
         told = "\n".join(lines)
         pytest.fail(f"world {seed}:\n{told}\nof its shape this is enough:\n{less}", pytrace=False)
 

@@ -182,6 +182,19 @@ async def test_a_machine_that_was_not_looked_for_is_not_called_gone() -> None:
     assert (await found("node-not-ready", azure)).facts["reason"] == "kubelet-silent"
 
 
+@pytest.mark.parametrize("pool", [{"scaleSetPriority": "Spot"}, {"scaleDownMode": "Deallocate"}])
+async def test_a_machine_that_may_be_switched_off_leaves_it_open_where_machines_are_denied(
+    pool: dict[str, str],
+) -> None:
+    azure = silent()
+    azure.pools["apps"] |= pool
+    if "scaleSetPriority" in pool:
+        azure.nodes["node-0"]["metadata"]["labels"]["kubernetes.azure.com/scalesetpriority"] = "spot"
+    assert (await asked("node-not-ready", azure)).outcome is Outcome.FOUND
+    azure.denied = {"/virtualMachines"}
+    assert (await asked("node-not-ready", azure)).outcome is Outcome.INCONCLUSIVE
+
+
 async def test_a_virtual_node_has_no_kubelet_to_restart() -> None:
     azure = silent()
     azure.nodes["node-0"]["metadata"]["labels"] = {"type": "virtual-kubelet"}

@@ -165,6 +165,14 @@ async def test_without_the_activity_log_a_refusal_cannot_be_ruled_out() -> None:
     assert (await asked("quota-exceeded", azure)).outcome is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize("denied", ["/eventtypes/", "/virtualMachineScaleSets"])
+async def test_room_for_what_was_seen_is_no_proof_that_there_is_room_for_all_that_was_asked_for(denied: str) -> None:
+    azure = refused_pool(used=40)
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.CLEAR
+    azure.denied = {denied}
+    assert (await asked("quota-exceeded", azure)).outcome is Outcome.INCONCLUSIVE
+
+
 async def test_a_size_that_the_region_does_not_know_leaves_the_question_open() -> None:
     azure = refused_pool(vmSize="Standard_X1")
     assert (await asked("quota-exceeded", azure)).outcome is Outcome.INCONCLUSIVE

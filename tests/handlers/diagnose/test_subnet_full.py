@@ -132,6 +132,13 @@ async def test_a_pool_that_is_being_made_has_no_scale_set_yet_and_wants_all_of_i
     assert "pool apps: 3 missing + 1 surge × 31 (1 + 30 pods) = 124 addresses" in finding.because
 
 
+async def test_surge_nodes_of_an_upgrade_that_runs_may_stand_where_machines_were_not_seen() -> None:
+    azure = flat("10.1.0.0/25", 4 * 29, machines=4, provisioningState="Upgrading")
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+    azure.denied = {"/virtualMachineScaleSets"}
+    assert (await asked("subnet-full", azure)).outcome is Outcome.INCONCLUSIVE
+
+
 async def test_a_pool_that_is_being_deleted_wants_nothing() -> None:
     azure = flat("10.1.0.0/25", 123, machines=0, provisioningState="Deleting")
     azure.tag = "another-tag"
