@@ -8,7 +8,7 @@ from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
 from handlers.evidence.monitor import ResourceHealth
-from handlers.evidence.service_health import ServiceIssues, said_first
+from handlers.evidence.service_health import ServiceIssues, announced
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 
@@ -54,7 +54,7 @@ def api_server_unavailable(
         subject=cluster.id,
         severity=Severity.ERROR if sure else Severity.WARNING,
         because=(
-            *said_first(service),
+            *announced(service),
             f"{(cluster.private_fqdn if cluster.private else '') or cluster.fqdn or cluster.name}: {_said(api)}",
             f"Azure says that the cluster is {cluster.state} and {cluster.power or 'of unknown power state'}",
             _health(health),
@@ -65,7 +65,7 @@ def api_server_unavailable(
             "reached": api.reached,
             "fqdn": cluster.fqdn,
             "state": cluster.state,
-            "service_issues": [*said_first(service)],
+            "service_issues": [*announced(service)],
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,

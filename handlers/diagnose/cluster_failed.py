@@ -11,7 +11,7 @@ from handlers.evidence.complaints import Complaints, Failure
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.monitor import ActivityLog, Event, NodeActivityLog
-from handlers.evidence.service_health import ServiceIssues, said_first
+from handlers.evidence.service_health import ServiceIssues, announced
 from handlers.model import Causes, Clear, Finding, Unavailable
 from handlers.resource_id import within
 
@@ -47,7 +47,7 @@ def cluster_failed(
         code="cluster-failed",
         subject=cluster.id,
         because=(
-            *said_first(service, event.at if event else None),
+            *announced(service, event.at if event else None),
             f"provisioningState is {cluster.state}, power is {cluster.power or 'not told'}",
             f"error: {error}" if error else "Azure keeps no error text for it",
             _operation(event, log),
@@ -66,7 +66,7 @@ def cluster_failed(
             "node_group": cluster.node_group,
             "cluster_id": cluster.id,
             "subscription": cluster.subscription,
-            "service_issues": [*said_first(service, event.at if event else None)],
+            "service_issues": [*announced(service, event.at if event else None)],
             **stopped.facts(),
         },
         began=failure.at if failure else None,

@@ -9,7 +9,7 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaints, Failure, always
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
-from handlers.evidence.service_health import ServiceIssues, said_first
+from handlers.evidence.service_health import ServiceIssues, announced
 from handlers.model import Causes, Clear, Finding, Judgement, Unavailable, Verdict, Why
 
 CODE = "cluster-failed-infra"
@@ -81,13 +81,13 @@ def _found(
     failed = pools.failed
     checked = [f"{verdict.code}: {verdict.why}" for verdict in causes.verdicts]
     own = complaints.failure(cluster.id)
-    announced = said_first(service, own.at if own else None)
+    issues = announced(service, own.at if own else None)
     return Finding(
         code=CODE,
         subject=cluster.id,
         affects=complaints.claimed((cluster.id, *(pool.id for pool in failed)), (CODE,), always),
         because=(
-            *announced,
+            *issues,
             str(blamed.complaint),
             *(f"pool {pool.name} is {pool.state}" for pool in failed),
             *(f"not the cause, {one}" for one in checked),
@@ -101,7 +101,7 @@ def _found(
             "pools": [pool.name for pool in failed],
             "pool_ids": [pool.id for pool in failed],
             "checked": checked,
-            "service_issues": [*announced],
+            "service_issues": [*issues],
             "cluster": cluster.name,
             "group": cluster.group,
             "cluster_id": cluster.id,

@@ -77,7 +77,7 @@ async def service_issues(cluster: ManagedCluster, arm: ArmReader) -> ServiceIssu
     )
 
 
-def said_first(service: ServiceIssues | Unavailable, by: datetime | None = None) -> tuple[str, ...]:
+def announced(service: ServiceIssues | Unavailable, by: datetime | None = None) -> tuple[str, ...]:
     """The lines with which a proof begins where Azure blames itself. That it could not be asked proves nothing."""
     return tuple(str(one) for one in service.before(by)) if isinstance(service, ServiceIssues) else ()
 
