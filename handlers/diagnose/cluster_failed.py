@@ -43,34 +43,38 @@ def cluster_failed(
     event = log.last_failure(cluster.id, accepted=True) if isinstance(log, ActivityLog) else None
     below = _below(cluster, event, log, node_log)
     error = _telling(failure.error if failure else cluster.error, below)
+    issues = announced(service, event.at if event else None)
     yield Finding(
         code="cluster-failed",
         subject=cluster.id,
         because=(
-            *announced(service, event.at if event else None),
+            *([] if stopped.stands else issues),
             f"provisioningState is {cluster.state}, power is {cluster.power or 'not told'}",
             f"error: {error}" if error else "Azure keeps no error text for it",
             _operation(event, log),
             *([f"first failure below it: {below.operation} on {below.resource}"] if below else []),
             *stopped.line,
+            *(issues if stopped.stands else []),
         ),
-        facts={
-            "state": cluster.state,
-            "operation": event.operation if event else "",
-            "when": f"{event.at:%Y-%m-%d %H:%M} UTC" if event else "",
-            "correlation": event.correlation if event else "",
-            "code": error.code if error else "",
-            "message": error.message if error else "",
-            "cluster": cluster.name,
-            "group": cluster.group,
-            "node_group": cluster.node_group,
-            "cluster_id": cluster.id,
-            "subscription": cluster.subscription,
-            "service_issues": [*announced(service, event.at if event else None)],
-            **stopped.facts(),
-        },
+        facts=_facts(cluster, event, error) | {"service_issues": [*issues], **stopped.facts()},
         began=failure.at if failure else None,
     )
+
+
+def _facts(cluster: ManagedCluster, event: Event | None, error: ErrorDetail | None) -> dict[str, object]:
+    return {
+        "state": cluster.state,
+        "operation": event.operation if event else "",
+        "when": f"{event.at:%Y-%m-%d %H:%M} UTC" if event else "",
+        "correlation": event.correlation if event else "",
+        "code": error.code if error else "",
+        "message": error.message if error else "",
+        "cluster": cluster.name,
+        "group": cluster.group,
+        "node_group": cluster.node_group,
+        "cluster_id": cluster.id,
+        "subscription": cluster.subscription,
+    }
 
 
 def _stopped_by(

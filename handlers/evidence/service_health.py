@@ -44,7 +44,7 @@ class ServiceIssue:
         since = f" since {self.began:%Y-%m-%d %H:%M} UTC" if self.began else ""
         title = f": {self.title}" if self.title else ""
         return (
-            f"Azure says it is Azure: a service issue of {', '.join(self.services)} in {self.region}{since} "
+            f"Azure has announced a service issue of {', '.join(self.services)} in {self.region}{since} "
             f"({self.tracking_id}){title}"
         )
 

@@ -172,5 +172,5 @@ async def test_a_service_issue_that_azure_has_announced_is_said_first() -> None:
     azure = failed()
     azure.service_events = [issue()]
     finding = await found(QUESTION, azure, PROVEN)
-    assert finding.because[0].startswith("Azure says it is Azure: a service issue of Azure Kubernetes Service (AKS)")
+    assert finding.because[0].startswith("Azure has announced a service issue of Azure Kubernetes Service (AKS)")
     assert finding.facts["service_issues"] == [finding.because[0]]

@@ -9,7 +9,7 @@ from handlers.model import Finding, Outcome, Severity
 from tests.handlers.diagnose.wire import CLUSTER, GROUP, SUB, Azure, Body, asked, at, event, found
 
 SAID = (
-    "Azure says it is Azure: a service issue of Azure Kubernetes Service (AKS) in West Europe since "
+    "Azure has announced a service issue of Azure Kubernetes Service (AKS) in West Europe since "
     "2026-11-18 00:07 UTC (3T1F-XZ8): Azure Kubernetes Service - West Europe"
 )
 
@@ -100,7 +100,7 @@ async def test_an_issue_elsewhere_of_something_else_or_that_is_over_is_not_said(
 )
 async def test_what_aks_stands_on_is_said_and_proves_less(service: str) -> None:
     finding = await server(silent(issue(service=service)))
-    assert finding.because[0].startswith(f"Azure says it is Azure: a service issue of {service} in West Europe")
+    assert finding.because[0].startswith(f"Azure has announced a service issue of {service} in West Europe")
     assert finding.severity is Severity.WARNING
 
 
@@ -118,6 +118,14 @@ async def test_a_failed_cluster_says_it_first_too() -> None:
     finding = await found("cluster-failed", failed(issue()))
     assert finding.because[0] == SAID
     assert finding.because[1].startswith("provisioningState is Failed")
+
+
+async def test_an_issue_stands_behind_what_azure_names_for_this_cluster() -> None:
+    azure = failed(issue())
+    azure.cluster |= {"status": {"provisioningError": {"code": "RequestDisallowedByPolicy", "message": "tag costs"}}}
+    finding = await found("cluster-failed", azure)
+    assert finding.because[0].startswith("provisioningState is Failed")
+    assert finding.because[-1] == SAID
 
 
 async def test_an_issue_that_began_after_the_failure_did_not_cause_it() -> None:
