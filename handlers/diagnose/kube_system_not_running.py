@@ -92,7 +92,8 @@ def _because(trouble: Trouble, pods: SystemPods) -> Iterator[str]:
             yield f"its controller says {workload.refused or workload.complaint}"
     if trouble.broken:
         first = trouble.broken[0]
-        yield f"{owner}: {len(trouble.broken)} of {trouble.standing} pods do not run"
+        run = "does not run" if len(trouble.broken) == 1 else "do not run"
+        yield f"{owner}: {len(trouble.broken)} of {trouble.standing} pods {run}"
         where = f" on {first.node}" if first.node else ""
         yield f"{first.name}{where} is {first.trouble or first.phase}: {first.detail or 'no message'}"
         if first.image:

@@ -34,7 +34,7 @@ class StoppedBy:
     @property
     def line(self) -> tuple[str, ...]:
         if self.gone:
-            return (f"{self.code} stopped it, and is gone: {self.gone}",)
+            return (f"what Azure names, {self.code}, is gone: {self.gone}",)
         if self.code:
             return (f"Azure names {self.code} as the cause: no repair helps before that is out of the way",)
         return ()

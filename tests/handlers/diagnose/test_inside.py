@@ -110,7 +110,7 @@ async def test_a_system_pod_that_does_not_run_is_named_by_its_owner(reason: str)
     system_pod(azure, "coredns-5fc4f744d8-other")
     finding = await found("kube-system-not-running", azure)
     assert (finding.subject, finding.severity) == ("kube-system/Deployment/coredns", Severity.WARNING)
-    assert finding.because[0] == "Deployment/coredns: 1 of 2 pods do not run"
+    assert finding.because[0] == "Deployment/coredns: 1 of 2 pods does not run"
     assert f"is {reason}: back-off 5m0s" in finding.because[1]
 
 
