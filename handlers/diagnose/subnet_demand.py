@@ -27,8 +27,8 @@ class Demand:
     surge_nodes: int = 0
     pool: AgentPool | None = None
     for_pods: bool = False
-    held: int = 0
-    """Addresses that its nodes hold whatever the virtual network counts: a block may be counted as one."""
+    taken: int = 0
+    """Addresses that its nodes have taken, whatever the virtual network counts: a block may be counted as one."""
     unknown: bool = False
     """Nobody can tell how many addresses a node of it takes."""
 
@@ -83,9 +83,9 @@ def _of_pools(subnet: Subnet, network: NetworkProfile, growth: Growth) -> Iterat
             yield Demand(who, each, wanted.missing, wanted.surge, pool, unknown=flat and not pool.max_pods)
         if pool.pod_subnet.lower() == subnet.id.lower():
             each = _for_pods(pool)
-            held = pool.count * each if pool.pods_in_blocks else 0
+            taken = pool.count * each if pool.pods_in_blocks else 0
             unknown = pool.pods_in_blocks and not pool.max_pods
-            yield Demand(who, each, wanted.missing, wanted.surge, pool, for_pods=True, held=held, unknown=unknown)
+            yield Demand(who, each, wanted.missing, wanted.surge, pool, for_pods=True, taken=taken, unknown=unknown)
 
 
 def _for_pods(pool: AgentPool) -> int:

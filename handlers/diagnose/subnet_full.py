@@ -39,7 +39,7 @@ def subnet_full(
         wanting = demands(subnet, cluster, pools, network, growth, classes_of(classes))
         # An upgrade of the cluster needs room for the surge of all its pools (Azure: customize node surge upgrade).
         wanted = sum(one.missing + one.surge for one in wanting)
-        room = replace(subnet, used=max(subnet.used, sum(one.held for one in wanting)))
+        room = replace(subnet, used=max(subnet.used, sum(one.taken for one in wanting)))
         if any(one.unknown for one in wanting):
             yield Unavailable(f"the pods of {subnet.name}", Why.ABSENT, "a node pool does not say its maxPods")
         elif wanted > room.free:

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 def judge(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> Check:
     """The second boundary: a diagnostic that fails has crashed, which is never clear."""
-    arguments = {need.name: _as_then(need, arguments[need.name]) for need in diagnostic.needs}
+    arguments = {need.name: _not_asked_then(need, arguments[need.name]) for need in diagnostic.needs}
     absent = _absent(diagnostic.needs, arguments)
     if absent is not None:
         return _without_asking(diagnostic, absent)
@@ -42,11 +42,11 @@ def judge(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> Check:
         return _ended(diagnostic, Outcome.CRASHED, why, yielded, _unseen(arguments.values()))
     outcome, why = _verdict(yielded, arguments)
     if outcome is Outcome.CLEAR:
-        outcome, why = _held_to_its_word(diagnostic, arguments, why)
+        outcome, why = _unless_unseen(diagnostic, arguments, why)
     return _ended(diagnostic, outcome, why, yielded, _unseen([*arguments.values(), *yielded]))
 
 
-def _held_to_its_word(diagnostic: Diagnostic, arguments: Mapping[str, Any], why: str) -> tuple[Outcome, str]:
+def _unless_unseen(diagnostic: Diagnostic, arguments: Mapping[str, Any], why: str) -> tuple[Outcome, str]:
     """Could not look is never "nothing found", but where the declaration says why the rest is proof enough."""
     for need in diagnostic.needs:
         value = arguments[need.name]
@@ -56,7 +56,7 @@ def _held_to_its_word(diagnostic: Diagnostic, arguments: Mapping[str, Any], why:
     return Outcome.CLEAR, why
 
 
-def _as_then(need: Need, value: Any) -> Any:
+def _not_asked_then(need: Need, value: Any) -> Any:
     """A recording that is older than a fact: the question is judged as it was then, where it can do without."""
     not_asked = isinstance(value, Unavailable) and value.why is Why.NOT_ASKED
     return NotApplicable(value.detail) if not_asked and need.or_not_applicable else value

@@ -173,7 +173,7 @@ class _Run:
         deadline.set(ends)
         try:
             async with asyncio.timeout_at(ends):
-                return _as_recorded(await collector.fetch(**arguments))
+                return _without_newer_questions(await collector.fetch(**arguments))
         except CannotSee as error:
             return replace(error.unavailable, wanted=collector.title)
         except TimeoutError:
@@ -185,7 +185,7 @@ class _Run:
 
     async def _judge(self, diagnostic: Diagnostic) -> None:
         arguments = {
-            need.name: await (self._told(diagnostic) if need.kind is Causes else self._value(need))
+            need.name: await (self._causes_for(diagnostic) if need.kind is Causes else self._value(need))
             for need in diagnostic.needs
         }
         began = self._clock()
@@ -195,7 +195,7 @@ class _Run:
         if diagnostic not in self._graph.behind:
             self.events.put_nowait(Judged(check))
 
-    async def _told(self, diagnostic: Diagnostic) -> Causes:
+    async def _causes_for(self, diagnostic: Diagnostic) -> Causes:
         """The verdicts that it asks for, once those checks have ended."""
         before = self._causes.before(diagnostic)
         return self._causes.causes(diagnostic, {one.id: await self._checks[one.id] for one in before})
@@ -215,7 +215,7 @@ class _Run:
         return Diagnosis(self._target, rank(findings, self._explains), checks, tuple(unseen), took_ms)
 
 
-def _as_recorded(fact: Evidence | NotApplicable) -> Evidence | NotApplicable:
+def _without_newer_questions(fact: Evidence | NotApplicable) -> Evidence | NotApplicable:
     """A recording is whole as it is: what is asked only since then is no gap in it."""
     if isinstance(fact, NotApplicable) or not fact.gaps:
         return fact
