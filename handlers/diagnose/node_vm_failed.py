@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from handlers.engine.declare import ClearWithout, diagnostic
-from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
 from handlers.evidence.complaints import Complaints, always, never
 from handlers.evidence.compute import Instance, Instances
@@ -39,8 +39,8 @@ def node_vm_failed(
     known = {node.machine.lower(): node for node in nodes.nodes} if isinstance(nodes, Nodes) else {}
     alike: dict[tuple[str, tuple[str, str]], list[Instance]] = {}
     for machine in instances.machines:
-        serves_here = machine.serves or machine.id.lower() in known
-        if not serves_here or not (machine.failed or machine.unhealthy):
+        is_a_nodes = machine.serves or machine.id.lower() in known
+        if not is_a_nodes or not (machine.failed or machine.unhealthy):
             continue
         error = only_its_extension(machine)
         if error is None:
@@ -71,11 +71,10 @@ def _failed(
     together = pool.id if pool else machine.scale_set
     # A pool stands for one error; machines with another one are told by the first of them.
     subject = together if len(machines) > 1 and together and together not in named else machine.id
-    theirs = [node for one in machines if (node := known.get(one.id.lower()))]
-    node = theirs[0] if theirs else None
-    serves = len(theirs) == len(machines) and all(one.is_ready for one in theirs)
+    machine_nodes = [node for one in machines if (node := known.get(one.id.lower()))]
+    serves = len(machine_nodes) == len(machines) and all(node.is_ready for node in machine_nodes)
     rest = len(machines) - MOST_NAMED
-    # What an extension's failure means for the pool says the extension's own kind of problem, which explains this one.
+    # A pool whose extension failed has another cause (cse-error, outbound-conn-fail), which explains this finding, too.
     observed = never if error else always
     harmed = complaints.claimed((pool.id,), (CODE,), observed) if pool else ()
     of_failure = error is not None and pool is not None and complaints.failure(pool.id) is not None
@@ -83,35 +82,41 @@ def _failed(
         code=CODE,
         subject=subject,
         severity=Severity.WARNING if serves or of_failure else Severity.ERROR,
-        affects=(*(one.subject for one in theirs), *harmed),
+        affects=(*(node.subject for node in machine_nodes), *harmed),
         because=(
             *(_says(one) for one in machines[:MOST_NAMED]),
             *([f"and {rest} more with the same error"] if rest > 0 else []),
             *([str(error)] if error else [f"{one.target or 'the machine'}: {one}" for one in machine.errors[:2]]),
-            *(f"node {one.name} is {'Ready' if one.is_ready else 'not Ready'}" for one in theirs[:MOST_NAMED]),
+            *(f"node {one.name} is {'Ready' if one.is_ready else 'not Ready'}" for one in machine_nodes[:MOST_NAMED]),
         ),
         facts={
-            "machine": machine.name,
-            "machine_id": machine.id,
+            **_facts(cluster, pool, machine, machine_nodes[0].name if machine_nodes else ""),
             "machines": [one.name for one in machines[:MOST_NAMED]],
-            "instance_id": machine.instance_id,
-            "scale_set": last_name(machine.scale_set) if machine.scale_set else "",
-            "pool": machine.pool,
-            "pool_id": pool.id if pool else "",
-            "provisioned_for": machine.provisioned_for,
-            "node": node.name if node else "",
-            "latest_model": machine.latest_model,
-            "unhealthy": not machine.failed,
-            "computer": machine.computer or (node.name if node else ""),
-            "code": machine.errors[0].code if machine.errors else "",
-            "message": machine.errors[0].message if machine.errors else "",
-            "cluster": cluster.name,
-            "group": cluster.group,
-            "subscription": cluster.subscription,
-            "node_group": cluster.node_group,
             **(_extension(error, rest) if error else NO_EXTENSION),
         },
     )
+
+
+def _facts(cluster: ManagedCluster, pool: AgentPool | None, machine: Instance, node: str) -> dict[str, object]:
+    return {
+        "machine": machine.name,
+        "machine_id": machine.id,
+        "instance_id": machine.instance_id,
+        "scale_set": last_name(machine.scale_set) if machine.scale_set else "",
+        "pool": machine.pool,
+        "pool_id": pool.id if pool else "",
+        "provisioned_for": machine.provisioned_for,
+        "node": node,
+        "latest_model": machine.latest_model,
+        "unhealthy": not machine.failed,
+        "computer": machine.computer or node,
+        "code": machine.errors[0].code if machine.errors else "",
+        "message": machine.errors[0].message if machine.errors else "",
+        "cluster": cluster.name,
+        "group": cluster.group,
+        "subscription": cluster.subscription,
+        "node_group": cluster.node_group,
+    }
 
 
 def _says(machine: Instance) -> str:
