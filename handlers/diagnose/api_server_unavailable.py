@@ -59,19 +59,23 @@ def api_server_unavailable(
             f"Azure says that the cluster is {cluster.state} and {cluster.power or 'of unknown power state'}",
             _health(health),
         ),
-        facts={
-            "detail": api.detail,
-            "failing": list(api.failing),
-            "reached": api.reached,
-            "fqdn": cluster.fqdn,
-            "state": cluster.state,
-            "service_issues": [*announced(service)],
-            "cluster": cluster.name,
-            "group": cluster.group,
-            "subscription": cluster.subscription,
-            "cluster_id": cluster.id,
-        },
+        facts=_facts(cluster, api, service),
     )
+
+
+def _facts(cluster: ManagedCluster, api: ApiServer, service: ServiceIssues | Unavailable) -> dict[str, object]:
+    return {
+        "detail": api.detail,
+        "failing": list(api.failing),
+        "reached": api.reached,
+        "fqdn": cluster.fqdn,
+        "state": cluster.state,
+        "service_issues": [*announced(service)],
+        "cluster": cluster.name,
+        "group": cluster.group,
+        "subscription": cluster.subscription,
+        "cluster_id": cluster.id,
+    }
 
 
 def _health(health: ResourceHealth | Unavailable) -> str:

@@ -77,33 +77,35 @@ def _cannot_drain(
         + f": {_why(pod, node)}"
         for pod in stuck
     ]
-    pool, machine = one.pool, node.machine if node else ""
     return Finding(
         code="drain-error",
         subject=f"Node/{name}",
         affects=harmed,
         because=(
-            f"{name} (pool {pool.name}, {pool.state}) must be emptied and still holds {left} pods",
+            f"{name} (pool {one.pool.name}, {one.pool.state}) must be emptied and still holds {left} pods",
             *lines[:5],
             *(str(told) for told in one.told[:1]),
         ),
-        facts={
-            "node": name,
-            "node_ready": node is not None and node.is_ready,
-            "pool": one.pool.name,
-            "pool_id": one.pool.id,
-            "stuck": [
-                {"namespace": pod.namespace, "pod": pod.name, "finalizers": list(pod.finalizers)} for pod in stuck
-            ],
-            "pool_state": pool.state,
-            "upgrade_pending": pool.upgrading,
-            "target": cluster.current_version or cluster.version,
-            "machine_id": machine,
-            "scale_set": machine.split("/")[-3] if node and node.in_scale_set else "",
-            "instance_id": machine.split("/")[-1] if node and node.in_scale_set else "",
-            "node_group": cluster.node_group,
-            "subscription": cluster.subscription,
-            "cluster": cluster.name,
-            "group": cluster.group,
-        },
+        facts=_facts(cluster, one, name, node, stuck),
     )
+
+
+def _facts(cluster: ManagedCluster, one: Draining, name: str, node: Node | None, stuck: list[Pod]) -> dict[str, object]:
+    pool, machine = one.pool, node.machine if node else ""
+    return {
+        "node": name,
+        "node_ready": node is not None and node.is_ready,
+        "pool": pool.name,
+        "pool_id": pool.id,
+        "stuck": [{"namespace": pod.namespace, "pod": pod.name, "finalizers": list(pod.finalizers)} for pod in stuck],
+        "pool_state": pool.state,
+        "upgrade_pending": pool.upgrading,
+        "target": cluster.current_version or cluster.version,
+        "machine_id": machine,
+        "scale_set": machine.split("/")[-3] if node and node.in_scale_set else "",
+        "instance_id": machine.split("/")[-1] if node and node.in_scale_set else "",
+        "node_group": cluster.node_group,
+        "subscription": cluster.subscription,
+        "cluster": cluster.name,
+        "group": cluster.group,
+    }

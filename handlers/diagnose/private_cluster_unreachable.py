@@ -49,25 +49,25 @@ def private_cluster_unreachable(
             f"from here: {api.detail}",
             f"private DNS zone: {zone}",
         ),
-        facts={
-            "private_fqdn": cluster.private_fqdn,
-            "fqdn": cluster.fqdn,
-            "zone": zone,
-            "zone_name": _zone_name(cluster, zone),
-            "zone_group": zone.split("/")[4]
-            if zone.startswith("/")
-            else cluster.node_group
-            if zone == "system"
-            else "",
-            "resolves": api.trouble != "dns",
-            "detail": api.detail,
-            "cluster": cluster.name,
-            "group": cluster.group,
-            "subscription": cluster.subscription,
-            "node_group": cluster.node_group,
-            "cluster_id": cluster.id,
-        },
+        facts=_facts(cluster, api, zone),
     )
+
+
+def _facts(cluster: ManagedCluster, api: ApiServer, zone: str) -> dict[str, object]:
+    return {
+        "private_fqdn": cluster.private_fqdn,
+        "fqdn": cluster.fqdn,
+        "zone": zone,
+        "zone_name": _zone_name(cluster, zone),
+        "zone_group": zone.split("/")[4] if zone.startswith("/") else cluster.node_group if zone == "system" else "",
+        "resolves": api.trouble != "dns",
+        "detail": api.detail,
+        "cluster": cluster.name,
+        "group": cluster.group,
+        "subscription": cluster.subscription,
+        "node_group": cluster.node_group,
+        "cluster_id": cluster.id,
+    }
 
 
 def _zone_name(cluster: ManagedCluster, zone: str) -> str:

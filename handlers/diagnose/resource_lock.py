@@ -121,6 +121,7 @@ def _found(
     harmed = [subject for subject in claimed if not names_another(complaints.failure(subject))]
     effect = "nothing below it can be changed" if lock.read_only else "nothing below it can be deleted"
     reach = place.what if place else last_name(lock.scope)
+    stops = place.stops if place and lock.read_only and not inside and not inherited else ""
     return Finding(
         code=CODE,
         subject=lock.id,
@@ -131,26 +132,30 @@ def _found(
             *([f"it holds {reach}"] if not lock.scope.lower().endswith(reach.rsplit(" ", 1)[-1].lower()) else []),
             *(["AKS refuses every operation while a lock is in its node resource group"] if inside else []),
             *(["AKS deletes nodes there when it scales down and when it upgrades"] if inherited else []),
-            *([place.stops] if place and lock.read_only and not inside and not inherited else []),
+            *([stops] if stops else []),
             *(str(one) for one in told[:1]),
             *([f"set at {lock.created:%Y-%m-%d %H:%M} UTC"] if lock.created else []),
             *([f"its note says: {lock.notes}"] if lock.notes else []),
         ),
-        facts={
-            "lock": lock.name,
-            "lock_id": lock.id,
-            "level": lock.level,
-            "scope": lock.scope,
-            "notes": lock.notes,
-            "holds": reach,
-            "inherited": inherited,
-            "stops": place.stops if place and lock.read_only and not inside and not inherited else "",
-            "read_only": lock.read_only,
-            "cluster": cluster.name,
-            "group": cluster.group,
-            "cluster_id": cluster.id,
-        },
+        facts=_facts(lock, cluster, reach, stops, inherited=inherited),
     )
+
+
+def _facts(lock: Lock, cluster: ManagedCluster, reach: str, stops: str, *, inherited: bool) -> dict[str, object]:
+    return {
+        "lock": lock.name,
+        "lock_id": lock.id,
+        "level": lock.level,
+        "scope": lock.scope,
+        "notes": lock.notes,
+        "holds": reach,
+        "inherited": inherited,
+        "stops": stops,
+        "read_only": lock.read_only,
+        "cluster": cluster.name,
+        "group": cluster.group,
+        "cluster_id": cluster.id,
+    }
 
 
 def _beside(harmless: list[str]) -> str:
