@@ -18,6 +18,7 @@ from typing import Any
 from handlers.engine.declare import BadDeclaration, Need, needs_of
 from handlers.model import Finding, NotApplicable, Unavailable
 from handlers.remedy.plan import Forbidden, Offer, Plan
+from handlers.remedy.reasons import stopped_by
 
 Planner = Callable[..., Iterator[Plan | Forbidden]]
 
@@ -71,6 +72,8 @@ def offer(remedy: Remedy, finding: Finding, facts: Mapping[type, Any]) -> Offer:
     """Ask one remedy about one finding."""
     arguments = {need.name: facts[need.kind] for need in remedy.needs}
     blind = tuple(_blind(remedy, arguments))
+    # What Azure named stands against it whatever else could not be seen, and is the first thing to do.
+    blind = (*stopped_by(finding), *blind) if blind else ()
     yielded = () if blind else tuple(remedy.plan(finding, **arguments))
     plans = [one for one in yielded if isinstance(one, Plan)]
     forbidden = (*blind, *(one for one in yielded if isinstance(one, Forbidden)))

@@ -22,7 +22,7 @@ AFTER_GRACE = timedelta(minutes=1)
 LIMIT = timedelta(minutes=30)
 
 
-@remedy(codes=("drain-error",), acts=ACTS)
+@remedy(codes=("drain-error",), acts=ACTS, when=lambda finding: bool(finding.facts.get("stuck")))
 def delete_stuck_pod(
     finding: Finding,
     cluster: ManagedCluster,

@@ -22,6 +22,14 @@ def must_have_a_node(machine: Instance, node: str) -> Iterator[Forbidden]:
         yield Forbidden(what, "follow the steps")
 
 
+def named_by_azure(machine: Instance) -> Iterator[Forbidden]:
+    """No capacity, a full quota, a lock: the same request would meet it again."""
+    told = next((one for one in machine.errors if one.names), None)
+    if told:
+        do = f"follow the steps of {told.names} first, then check again"
+        yield Forbidden(f"Azure says what stopped {machine.name}: {told}", do)
+
+
 def extension_failed(finding: Finding) -> Forbidden:
     """Sending the model again runs the same script on the same machine, and may restart it."""
     facts = finding.facts

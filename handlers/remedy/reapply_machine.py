@@ -13,7 +13,7 @@ from handlers.evidence.governance import Locks
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
-from handlers.remedy.machines import extension_failed, must_have_a_node, node_of
+from handlers.remedy.machines import extension_failed, must_have_a_node, named_by_azure, node_of
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
 
@@ -43,6 +43,7 @@ def reapply_machine(
         return
     node, acts = node_of(machine, nodes), (Act(ACTION, machine.id),)
     yield from not_now(cluster, pools)
+    yield from named_by_azure(machine)
     yield from must_have_a_node(machine, node)
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
     yield Plan(

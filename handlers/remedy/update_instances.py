@@ -14,7 +14,7 @@ from handlers.evidence.governance import Locks
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
-from handlers.remedy.machines import extension_failed, must_have_a_node, node_of
+from handlers.remedy.machines import extension_failed, must_have_a_node, named_by_azure, node_of
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
 from handlers.resource_id import last_name
@@ -54,6 +54,7 @@ def update_instances(
     yield from not_now(cluster, pools)
     yield from _at_work(siblings)
     for one in chosen:
+        yield from named_by_azure(one)
         yield from must_have_a_node(one, names[one.id])
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
     skipped = [one.name for one in mendable if not one.latest_model]

@@ -244,3 +244,31 @@ async def test_a_sibling_whose_extension_failed_is_left_alone() -> None:
     extension_failed(azure, 3)
     plan = await planned("update-instances", azure, machine_id(2))
     assert [one.arguments["instance_id"] for one in plan.steps] == ["2"]
+
+
+OVERCONSTRAINED = {
+    "code": "ProvisioningState/failed/OverconstrainedZonalAllocationRequest",
+    "level": "Error",
+    "message": "Allocation failed. VM(s) with the following constraints cannot be allocated.",
+}
+
+
+async def test_a_machine_that_azure_could_not_place_gets_no_button() -> None:
+    azure = broken(2)
+    azure.machines["apps"][2]["properties"]["instanceView"] = {"statuses": [OVERCONSTRAINED]}
+    reasons = await refused("update-instances", azure)
+    assert "Azure says what stopped 2: OverconstrainedZonalAllocationRequest" in reasons
+    assert "overconstrained-allocation" in reasons.offer.forbidden[0].do
+
+
+async def test_a_lone_machine_that_azure_could_not_place_gets_no_button_either() -> None:
+    azure = lone()
+    azure.virtual_machines[0]["properties"]["instanceView"] = {"statuses": [OVERCONSTRAINED]}
+    assert "what stopped aks-old-0: OverconstrainedZonal" in await refused("reapply-machine", azure)
+
+
+async def test_an_error_that_names_no_cause_keeps_the_button() -> None:
+    azure = broken(2)
+    error = {"code": "ProvisioningState/failed/InternalDiskManagementError", "level": "Error", "message": "detaching"}
+    azure.machines["apps"][2]["properties"]["instanceView"]["statuses"].append(error)
+    assert len((await planned("update-instances", azure)).steps) == 1

@@ -188,3 +188,12 @@ async def test_a_pool_that_is_failed_no_more_is_left_alone() -> None:
     azure.pool("web", 0, provisioningState="Failed")
     azure.pools["apps"]["provisioningState"] = "Succeeded"
     assert (await planned("reconcile-pool", azure)).target == pool_id("web") != plan.target
+
+
+async def test_what_azure_named_is_the_first_reason_also_where_the_nodes_cannot_be_seen() -> None:
+    azure = failed()
+    azure.pools["apps"]["status"] = {"provisioningError": {"code": "ZonalAllocationFailed", "message": "no capacity"}}
+    azure.kube_trouble = "no such host: one.privatelink.westeurope.azmk8s.io"
+    reasons = await refused("reconcile-pool", azure)
+    assert "Azure says what stopped it: ZonalAllocationFailed" in reasons.offer.forbidden[0].because
+    assert "could not see the nodes" in reasons
