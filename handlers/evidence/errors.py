@@ -115,7 +115,9 @@ def innermost(value: Any) -> ErrorDetail | None:
     own = [layer for layer in telling if layer.code.lower() not in GENERIC]
     named = [layer for layer in own if layer.names] or [layer for layer in telling if layer.names]
     best = named or own or telling or list(found)
-    return best[-1] if best else None
+    # Compute counts its throttling in JSON, one layer below the sentence that says so.
+    spoken = [layer for layer in best if not layer.message.startswith("{")]
+    return (spoken or best)[-1] if best else None
 
 
 def _walk(value: Any, depth: int) -> Iterator[ErrorDetail]:
@@ -145,14 +147,17 @@ def _of_text(text: str, depth: int) -> Iterator[ErrorDetail]:
     if depth > _DEEPEST:
         return
     inner = _json_inside(text)
-    if inner is not None:
+    about_another = "SubCode:" in text and "Dependency:" in text
+    if inner is not None and not about_another:
         yield from _walk(inner, depth + 1)
         return
-    if "SubCode:" in text and "Dependency:" in text:
+    if about_another:
         yield from _of_aks_text(text, depth)
     for found in _GO_ERROR.finditer(text):
         yield ErrorDetail(found["code"], found["message"].replace('\\"', '"'))
         yield from _of_text(found["message"], depth + 1)
+    if inner is not None:  # the other provider's details
+        yield from _walk(inner, depth + 1)
     if depth == 0:
         for pattern in (_CLI_ERROR, _CODE_LINE):
             for found in pattern.finditer(text):

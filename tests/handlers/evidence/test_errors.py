@@ -78,3 +78,17 @@ def test_a_long_paste_is_read_in_reasonable_steps() -> None:
     innermost('Code="A" Message="' * 3000)
     innermost("{" * 20000)
     innermost("(Code) " * 6000)
+
+
+def test_compute_that_throttles_is_told_by_its_sentence_and_not_by_its_counters() -> None:
+    message = (
+        "Category: ClientError; SubCode: TooManyRequests; Dependency: Microsoft.Compute/VirtualMachineScaleSet; "
+        'OrginalError: autorest/azure: Service returned an error. Status=429 Code="OperationNotAllowed" '
+        'Message="The server rejected the request because too many requests have been received." '
+        'Details=[{"code":"TooManyRequests","message":"{\\"operationGroup\\":\\"HighCostGetVMScaleSet30Min\\"}"}]; '
+        "AKSTeam: NodeProvisioning, Retriable: true."
+    )
+    found = innermost({"code": "ReconcileVMSSAgentPoolFailed", "message": message})
+    assert found is not None
+    assert (found.code, found.names) == ("TooManyRequests", "")
+    assert "too many requests have been received" in found.message
