@@ -77,13 +77,14 @@ def _cannot_drain(
         + f": {_why(pod, node)}"
         for pod in stuck
     ]
+    pods = f"{left} pod{'s' if left > 1 else ''}"
     return Finding(
         code="drain-error",
         subject=f"Node/{name}",
         affects=harmed,
         because=(
-            f"{name} (pool {one.pool.name}, {one.pool.state}) must be emptied and still holds {left} pods",
-            *lines[:5],
+            f"{name} (pool {one.pool.name}, {one.pool.state}) must be emptied and still holds {pods}",
+            *(lines[:5] if lines else ("none of them is stuck now",)),
             *(str(told) for told in one.told[:1]),
         ),
         facts=_facts(cluster, one, name, node, stuck),

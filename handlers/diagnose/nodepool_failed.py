@@ -84,6 +84,7 @@ def _failed(
             "size": pool.vm_size,
             "version": pool.version,
             "current_version": pool.current_version,
+            "upgrade_pending": pool.upgrading,
             "code": telling.error.code if telling else "",
             "message": telling.error.message if telling else "",
             "ledger": ledger.rows(),

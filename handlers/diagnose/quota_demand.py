@@ -70,11 +70,11 @@ def _of_size(wanted: Wanted, one: WantedOfSize, size: VmSize, told: tuple[Compla
     return Demand(
         who=f"pool {pool.name}",
         cores=max(counted, asked),
-        counted=f"Azure was asked for that many; {counted} for {each}" if asked > counted else each,
+        counted="Azure was asked for that many" if asked > counted else each,
         quotas=quotas_of(size, spot=pool.spot),
         about=pool.id,
         pool=pool,
-        surges=not one.missing,
+        surges=not one.missing and asked <= counted,
         waits=bool(one.missing) or pool.failed,
         told=told,
     )

@@ -205,6 +205,7 @@ def _exceeded(
             "pool_ids": [pool.id for pool in of_pools],
             "wanted_by": [demand.who for demand in wanted if demand.pool is None],
             "retried": any(demand.says for demand in wanted),
+            "refused": not any(demand.waits for demand in wanted),
             "surging": [demand.pool.name for demand in wanted if _surges(demand) and demand.pool],
             "spot": usage.name == SPOT,
             "holders": list(_holders(pools, sizes, usage, {pool.id for pool in of_pools})),

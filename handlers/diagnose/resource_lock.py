@@ -137,11 +137,13 @@ def _found(
             *([f"set at {lock.created:%Y-%m-%d %H:%M} UTC"] if lock.created else []),
             *([f"its note says: {lock.notes}"] if lock.notes else []),
         ),
-        facts=_facts(lock, cluster, reach, stops, inherited=inherited),
+        facts=_facts(lock, cluster, reach, stops, inherited=inherited, blocked=bool(harmed)),
     )
 
 
-def _facts(lock: Lock, cluster: ManagedCluster, reach: str, stops: str, *, inherited: bool) -> dict[str, object]:
+def _facts(
+    lock: Lock, cluster: ManagedCluster, reach: str, stops: str, *, inherited: bool, blocked: bool
+) -> dict[str, object]:
     return {
         "lock": lock.name,
         "lock_id": lock.id,
@@ -152,6 +154,7 @@ def _facts(lock: Lock, cluster: ManagedCluster, reach: str, stops: str, *, inher
         "inherited": inherited,
         "stops": stops,
         "read_only": lock.read_only,
+        "blocked": blocked,
         "cluster": cluster.name,
         "group": cluster.group,
         "cluster_id": cluster.id,

@@ -40,4 +40,5 @@ class StoppedBy:
         return ()
 
     def facts(self) -> dict[str, Any]:
-        return {"named": self.code, "stopped_by": self.said if self.stands else "", "gone": bool(self.gone)}
+        said = self.said.rstrip(". ") if self.stands else ""  # the page ends the sentence
+        return {"named": self.code, "stopped_by": said, "gone": bool(self.gone)}

@@ -50,7 +50,7 @@ def upgrade_half_done(
         proved = bool(versions) or any(node.quarantined for node in mine)
         harmed = complaints.claimed((pool.id,), (CODE,), always if proved else never)
         if signs:
-            yield _half_done(cluster, pool, mine, signs, harmed)
+            yield _half_done(cluster, pool, mine, signs, harmed, proved=proved)
     if isinstance(nodes, Unavailable):
         yield nodes
     elif pools.complete and (isinstance(nodes, NotApplicable) or nodes.complete):
@@ -89,7 +89,13 @@ def _leftovers(pool: AgentPool, nodes: tuple[Node, ...], *, failed: bool) -> Ite
 
 
 def _half_done(
-    cluster: ManagedCluster, pool: AgentPool, nodes: tuple[Node, ...], signs: list[str], harmed: tuple[str, ...]
+    cluster: ManagedCluster,
+    pool: AgentPool,
+    nodes: tuple[Node, ...],
+    signs: list[str],
+    harmed: tuple[str, ...],
+    *,
+    proved: bool,
 ) -> Finding:
     old = sorted(node.name for node in nodes if not meets(node.version, pool.version))
     return Finding(
@@ -106,6 +112,7 @@ def _half_done(
             "cordoned": [node.name for node in nodes if node.cordoned],
             "surplus": max(0, len(nodes) - pool.count),
             "failed": pool.failed,
+            "proved": proved,
             "images_only": not pool.upgrading and len({node.version for node in nodes}) < 2,
             "target": cluster.current_version or pool.version,
             "cluster": cluster.name,

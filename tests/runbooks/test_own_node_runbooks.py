@@ -77,9 +77,9 @@ def system_pod(trouble: str, *, owned: bool) -> dict[str, Any]:
     return PLACE | pod | {"trouble": trouble, "owned": owned}
 
 
-def half_done(*, images_only: bool) -> dict[str, Any]:
+def half_done(*, images_only: bool, **facts: Any) -> dict[str, Any]:
     versions = {"version": "1.33", "current_version": "1.32.5", "target": "1.33.2", "images_only": images_only}
-    return PLACE | {"pool": "apps", "pool_id": POOL_ID, "cordoned": [], "surplus": 0} | versions
+    return PLACE | {"pool": "apps", "pool_id": POOL_ID, "cordoned": [], "surplus": 0, "proved": True} | versions | facts
 
 
 EVERY_STATE = [
@@ -96,7 +96,11 @@ EVERY_STATE = [
         for place in (IN_A_SET, NOWHERE)
     ],
     *[("pdb-blocks-drain", budget(**facts)) for facts in ({}, {"others": ["b"]}, {"refused": True}, {"unhealthy": 1})],
-    *[("upgrade-half-done", half_done(images_only=images)) for images in (True, False)],
+    *[
+        ("upgrade-half-done", half_done(images_only=images, proved=proved, cordoned=cordoned))
+        for images, proved in ((True, True), (False, True), (True, False))
+        for cordoned in ([], ["node-1"])
+    ],
     *[
         ("node-vm-failed", machine(place, unhealthy=unhealthy, latest_model=latest))
         for place in (IN_A_SET, ALONE)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, Azure, asked, at, event, found, pool_id
+from tests.handlers.diagnose.wire import CLUSTER, GROUP, LIBRARY, Azure, asked, at, event, found, pool_id
 
 DRAIN = "Drain node node-0 failed when evicting pod web with Too Many Requests error. See http://aka.ms/aks/debugdrainfailures"
 
@@ -320,3 +320,31 @@ async def test_a_parked_node_is_no_leftover_of_a_surge() -> None:
     del azure.nodes["node-0"]["spec"]["unschedulable"]
     azure.not_ready("node-2", machine=2)
     assert (await asked("upgrade-half-done", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_cordon_alone_is_first_asked_about_and_may_simply_go() -> None:
+    finding = await found("upgrade-half-done", failed("Internal server error", "InternalOperationError"))
+    fix = LIBRARY["upgrade-half-done"].render("Fix", finding.facts)
+    assert fix.startswith("A person may have cordoned these nodes: ask first.")
+    assert "kubectl uncordon node-0\n" in fix
+
+
+async def test_versions_apart_are_an_upgrades_doing_and_nobody_is_told_to_uncordon() -> None:
+    azure = failed(orchestratorVersion="1.33.6", currentOrchestratorVersion="1.32.9")
+    fix = LIBRARY["upgrade-half-done"].render("Fix", (await found("upgrade-half-done", azure)).facts)
+    assert "kubectl uncordon" not in fix
+    assert "unless you want to stay on their old version" in fix
+
+
+async def test_a_drain_that_failed_hours_ago_over_pods_that_may_go_now_asks_for_no_restart() -> None:
+    azure = failed()
+    azure.budgets = []
+    azure.budget("web", "web", allowed=1)
+    finding = await found("drain-error", azure)
+    assert finding.because[:2] == (
+        "node-0 (pool apps, Failed) must be emptied and still holds 1 pod",
+        "none of them is stuck now",
+    )
+    fix = LIBRARY["drain-error"].render("Fix", finding.facts)
+    assert fix.startswith("No pod on it is stuck now")
+    assert "restart" not in fix

@@ -8,6 +8,7 @@ import pytest
 from handlers.model import Finding, Outcome
 from tests.handlers.diagnose.wire import (
     CLUSTER,
+    LIBRARY,
     NODE_GROUP,
     NODE_GROUP_ID,
     PROVEN,
@@ -234,3 +235,21 @@ async def test_a_pool_of_virtual_machines_shows_its_sizes_and_what_is_missing_of
     assert finding.because[0] == "pool mixed (User, 3 × Standard_D4s_v5 + 1 × Standard_E4s_v5) is Failed"
     assert any("3 of 4 exist" in line for line in finding.because)
     assert any("quota, capacity: standardESv5Family vCPUs 8/10" in line for line in finding.because)
+
+
+@pytest.mark.parametrize(("asked_for", "pending"), [("1.33", False), ("1.33.6", False), ("1.33.7", True)])
+async def test_only_a_version_that_its_nodes_do_not_run_makes_a_repair_an_upgrade(
+    asked_for: str, pending: bool
+) -> None:
+    finding = await found("nodepool-failed", failed(orchestratorVersion=asked_for))
+    assert ("goes on with that upgrade" in LIBRARY["nodepool-failed"].render("Fix", finding.facts)) is pending
+
+
+async def test_where_the_cause_is_gone_the_page_asks_nobody_to_remove_it() -> None:
+    error = {"code": "ScopeLocked", "message": "The scope(s) are locked. Please remove the lock and try again."}
+    azure = failed(status={"provisioningError": error})
+    fix = LIBRARY["nodepool-failed"].render("Fix", (await found("nodepool-failed", azure)).facts)
+    assert fix.strip().startswith("What stopped it (resource-lock) is gone. Reconcile the pool; Azure brings it to")
+    azure.lock(NODE_GROUP_ID)
+    fix = LIBRARY["nodepool-failed"].render("Fix", (await found("nodepool-failed", azure, PROVEN)).facts)
+    assert "locked. Please remove the lock and try again. Reconciling meets that again" in fix

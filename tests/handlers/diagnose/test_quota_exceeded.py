@@ -7,6 +7,7 @@ import pytest
 from handlers.model import Outcome, Severity
 from tests.handlers.diagnose.wire import (
     GROUP,
+    LIBRARY,
     LOCATION,
     NODE_GROUP,
     NODE_GROUP_ID,
@@ -47,7 +48,7 @@ async def test_a_family_without_room_for_what_was_refused_is_found_with_the_arit
     assert finding.affects == (pool_id("apps"),)
     assert finding.because[:3] == (
         "standardDSv5Family vCPUs in westeurope: 96 of 100 used, 4 free",
-        "pool apps wants 8 cores (Azure was asked for that many; 4 for 1 × Standard_D4s_v5, 4 cores each)",
+        "pool apps wants 8 cores (Azure was asked for that many)",
         "96 + 8 = 104 > 100: 4 cores short",
     )
     assert finding.facts["new_limit"] == 104
@@ -114,6 +115,15 @@ async def test_a_request_that_was_refused_at_once_is_found_although_nothing_is_f
     finding = await found("quota-exceeded", azure)
     assert finding.because[1].startswith("pool apps wants 16 cores (Azure was asked for that many")
     assert finding.because[-1].startswith("at 2026-11-18 02:47 UTC Azure said: ErrCode_InsufficientVCPUQuota")
+    fix = LIBRARY["quota-exceeded"].render("Fix", finding.facts)
+    assert "ask for the same again" in fix
+    assert "az resource update" not in fix
+    assert "--max-surge" not in fix
+
+
+async def test_a_pool_that_failed_over_it_is_reconciled_once_there_is_room() -> None:
+    finding = await found("quota-exceeded", refused_pool())
+    assert f"az resource update --ids {pool_id('apps')}" in LIBRARY["quota-exceeded"].render("Fix", finding.facts)
 
 
 @pytest.mark.parametrize("since", ["yesterday", "succeeded since"])

@@ -11,6 +11,7 @@ from tests.handlers.diagnose.wire import (
     CLUSTER,
     GROUP,
     GROUP_ID,
+    LIBRARY,
     LOCKS,
     NODE_GROUP,
     NODE_GROUP_ID,
@@ -349,3 +350,13 @@ async def test_a_refusal_that_is_history_or_the_locks_purpose_is_no_finding(hist
     refused["operationName"]["value"] = f"Microsoft.ContainerService/managedClusters/{operation}"
     azure.events[GROUP] = [refused]
     assert (await asked("resource-lock", azure)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("state", ["Succeeded", "Failed"])
+async def test_only_what_failed_over_a_lock_is_reconciled_after_it(state: str) -> None:
+    azure = locked(NODE_GROUP_ID, "CanNotDelete")
+    error = {"code": "ScopeLocked", "message": f"The scope(s) are locked: '{NODE_GROUP_ID}'"}
+    azure.cluster |= {"provisioningState": state}
+    azure.cluster |= {"status": {"provisioningError": error}} if state == "Failed" else {}
+    fix = LIBRARY["resource-lock"].render("Fix", (await found("resource-lock", azure)).facts)
+    assert ("az resource update" in fix) is (state == "Failed")
