@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handlers.evidence import addons
 from handlers.evidence.wire import dig, rows, text
 
 JOIN = "Microsoft.Network/virtualNetworks/subnets/join/action"
@@ -62,17 +63,17 @@ def _of_cluster(properties: Any) -> Iterator[Linked]:
     if text(balancer, "backendPoolType").lower() == "nodeip":
         for pool in rows(properties, "agentPoolProfiles"):
             yield Linked(JOIN_BALANCER, text(pool, "vnetSubnetID").partition("/subnets/")[0])
-    gateway = addon(properties, "ingressapplicationgateway")
+    gateway = addons.settings(properties, "ingressapplicationgateway")
     yield Linked(READ_GATEWAY, gateway.get("applicationgatewayid", ""))
     yield Linked(WRITE_GATEWAY, gateway.get("applicationgatewayid", ""))
     yield Linked(JOIN, gateway.get("subnetid", ""))
-    yield from _of_insights(addon(properties, "omsagent"))
+    yield from _of_insights(addons.settings(properties, "omsagent"))
 
 
 def _of_insights(config: Mapping[str, str]) -> Iterator[Linked]:
     """Container insights with the workspace's keys. With a managed identity it needs neither these nor a solution."""
     workspace = config.get("loganalyticsworkspaceresourceid", "")
-    if not workspace or uses_managed_identity(config):
+    if not workspace or addons.uses_managed_identity(config):
         return
     name = workspace.rsplit("/", 1)[-1]
     solution = f"{_group_of(workspace)}/providers/Microsoft.OperationsManagement/solutions/ContainerInsights({name})"
@@ -80,21 +81,6 @@ def _of_insights(config: Mapping[str, str]) -> Iterator[Linked]:
     yield Linked(READ_WORKSPACE, workspace)
     yield Linked(READ_SOLUTION, solution)
     yield Linked(WRITE_SOLUTION, solution)
-
-
-def addon(properties: Any, name: str) -> Mapping[str, str]:
-    """The settings of an add-on that is on, by lower-case name: add-ons and settings are spelt in any case."""
-    addons = dig(properties, "addonProfiles")
-    for key, one in addons.items() if isinstance(addons, Mapping) else ():
-        config = dig(one, "config")
-        if key.lower() == name and dig(one, "enabled") is True and isinstance(config, Mapping):
-            return {setting.lower(): value for setting, value in config.items() if isinstance(value, str)}
-    return {}
-
-
-def uses_managed_identity(config: Mapping[str, str]) -> bool:
-    """`useAADAuth` is a text on the wire, in either case."""
-    return config.get("useaadauth", "").lower() == "true"
 
 
 def _group_of(resource: str) -> str:

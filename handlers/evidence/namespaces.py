@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from handlers.evidence.linked import addon, uses_managed_identity
+from handlers.evidence import addons
 from handlers.evidence.wire import dig, text
 
 _ALWAYS = (
@@ -31,18 +31,12 @@ def _on(*path: str) -> Callable[[Any], bool]:
 
 
 def _addon(name: str) -> Callable[[Any], bool]:
-    """Add-ons are keyed in any case: `omsagent` and `omsAgent` are both on the wire."""
-
-    def enabled(properties: Any) -> bool:
-        addons = dig(properties, "addonProfiles")
-        found = [one for key, one in addons.items() if key.lower() == name] if isinstance(addons, dict) else []
-        return any(dig(one, "enabled") is True for one in found)
-
-    return enabled
+    return lambda properties: addons.is_on(properties, name)
 
 
 def _insights_with_keys(properties: Any) -> bool:
-    return _addon("omsagent")(properties) and not uses_managed_identity(addon(properties, "omsagent"))
+    insights = addons.settings(properties, "omsagent")
+    return addons.is_on(properties, "omsagent") and not addons.uses_managed_identity(insights)
 
 
 def _managed_identity(properties: Any) -> bool:

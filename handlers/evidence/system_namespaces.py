@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from handlers.evidence import addons
 from handlers.evidence.wire import dig, text
 
 KUBE_SYSTEM = "kube-system"
@@ -19,9 +20,7 @@ def system_namespaces_of(properties: Any) -> tuple[str, ...]:
     found = [KUBE_SYSTEM]
     if text(properties, "networkProfile", "networkPolicy").lower() == "calico":
         found += CALICO
-    addons = dig(properties, "addonProfiles")
-    addons = addons if isinstance(addons, dict) else {}
-    if any(name.lower() == "azurepolicy" and dig(one, "enabled") is True for name, one in addons.items()):
+    if addons.is_on(properties, "azurepolicy"):
         found.append("gatekeeper-system")
     if dig(properties, "ingressProfile", "webAppRouting", "enabled") is True:
         found.append("app-routing-system")
