@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.check import check, engine_for
 from bot.clients import clients
-from bot.events import Report, Selection
+from bot.events import EVERYTHING, Report
 from bot.jobs.watch import LIMIT_S
 from handlers.clients.access import AzureAccess
 from handlers.clients.kube.access import KubeAccess
@@ -30,7 +30,7 @@ def azure_recorder(azure: AzureAccess, kube: KubeAccess, library: Library, timeo
         from handlers.clients.recording import Recorder
 
         recorder = Recorder()
-        engine = engine_for(library, Selection(), timeout_s)
+        engine = engine_for(library, EVERYTHING, timeout_s)
         try:
             async with (
                 asyncio.timeout(LIMIT_S),

@@ -12,7 +12,7 @@ from bot import settings
 from bot.check import check, engine_for
 from bot.clients import azure_access, clients, kube_access
 from bot.commands.check import watched
-from bot.events import Report, Selection
+from bot.events import EVERYTHING, Report
 from bot.library import load
 from bot.offering import remedies
 from bot.render.clean import width
@@ -44,7 +44,7 @@ async def _report(cluster: str) -> Report:
     library, limit_s = load(chosen), chosen.check_timeout_s
     async with clients(azure_access(chosen), kube_access(chosen)) as opened:
         return await watched(
-            cluster, check(cluster, opened, engine_for(library, Selection(), limit_s), timeout_s=limit_s)
+            cluster, check(cluster, opened, engine_for(library, EVERYTHING, limit_s), timeout_s=limit_s)
         )
 
 

@@ -175,7 +175,7 @@ def _not_registered(cluster: ManagedCluster, missing: Unregistered, nodes: Nodes
         subject=f"Node/{missing.name}",
         affects=(*_failed_by(pool, complaints, never), *_system(nodes)),
         because=(
-            f"{missing.name} ({of}) is not in the cluster: {len(nodes.nodes)} nodes, none has its machine",
+            f"{missing.name} ({of}) is not in the cluster: none of its {len(nodes.nodes)} nodes runs on that machine",
             f"{machine.name} is {machine.state} and {machine.power} since it was created at {since}",
             f"machine {machine.id}",
         ),

@@ -25,7 +25,7 @@ NO_EXTENSION: Mapping[str, object] = {"extension": "", "exit_code": 0, "line": "
     area="nodes",
     clear_without=ClearWithout(
         (Nodes, ActivityLog, NodeActivityLog),
-        "the machines' own states prove it; nodes and errors only tell how loud it is, and what it explains",
+        "the machines' own states prove it; nodes and errors only tell how severe it is, and what it explains",
     ),
 )
 def node_vm_failed(

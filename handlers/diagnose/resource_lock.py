@@ -28,7 +28,7 @@ CODE = "resource-lock"
     area="governance",
     clear_without=ClearWithout(
         (ActivityLog, NodeActivityLog, ScaleSets, PoolSubnets, NodeClasses),
-        "no lock holds anything of the cluster: no error can blame one, and none of them a route table",
+        "no lock is on anything of the cluster, so no error can be because of one",
     ),
 )
 def resource_lock(

@@ -132,7 +132,7 @@ def lease(cells: list[str]) -> dict[str, Any]:
     return {"metadata": _meta(namespace, name, "", ""), "spec": _present(renewTime=renewed)}
 
 
-def way(cells: list[str]) -> dict[str, Any]:
+def service_or_slice(cells: list[str]) -> dict[str, Any]:
     """A service, or one of its EndpointSlices."""
     kind, namespace, name, address, selector, ports, endpoints, behind = cells
     ends = [row.rpartition("=") for row in _rows(endpoints)]

@@ -11,7 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from handlers.clients.kube.projections import budget, config_map, lease, node, pod, provisioning, warning, way, workload
+from handlers.clients.kube.projections import (
+    budget,
+    config_map,
+    lease,
+    node,
+    pod,
+    provisioning,
+    service_or_slice,
+    warning,
+    workload,
+)
 
 BEGIN, END = "#begin", "#end"
 OTHER_SYSTEMS = ("calico-system", "tigera-operator", "gatekeeper-system", "app-routing-system", "aks-istio-system")
@@ -268,7 +278,7 @@ API_SERVICE = Question(
     _line("services,endpointslices --namespace default", *(_records(path, *_WAY) for path in _OF_THE_API_SERVER)),
     "List",
     len(_WAY),
-    way,
+    service_or_slice,
 )
 # Only a cluster with node auto-provisioning knows these kinds, and is asked.
 PROVISIONING = Question(

@@ -215,7 +215,7 @@ async def test_a_machine_that_runs_without_its_node_is_found() -> None:
     finding = await found("node-not-ready", lost())
     machine = f"{scale_set_id('apps')}/virtualMachines/1"
     assert (finding.subject, finding.affects) == ("Node/node-1", ())
-    assert finding.because[0] == "node-1 (pool apps) is not in the cluster: 1 nodes, none has its machine"
+    assert finding.because[0] == "node-1 (pool apps) is not in the cluster: none of its 1 nodes runs on that machine"
     assert finding.because[-1] == f"machine {machine}"
     assert finding.facts["reason"] == "not-registered"
     fix = LIBRARY["node-not-ready"].render("Fix", finding.facts)
