@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -13,7 +14,7 @@ from handlers.evidence.footprint import Place, places, writes_routes
 from handlers.evidence.governance import Lock, Locks
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.network import NodeClasses, PoolSubnets
-from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable
+from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable, Why
 from handlers.resource_id import last_name, same, within
 
 _LOCKED_SCOPES = re.compile(r"scope\(s\) are locked: '([^']+)'((?:, '[^']+')*)", re.IGNORECASE)
@@ -93,11 +94,15 @@ def _names(told: Complaint, lock: Lock, cluster: ManagedCluster, *, or_else: boo
 
 
 def _unlisted(where: Iterable[Place], locks: Locks) -> Iterator[Unavailable]:
-    """A place whose locks nobody listed. Why not is among the gaps, where that is known."""
-    unseen = [place.what for place in where if not locks.cover(place.id)]
-    for gap in locks.gaps[:1]:
-        if unseen:
-            yield Unavailable(f"the locks that hold {', '.join(unseen)}", gap.why, gap.detail, gap.grant)
+    """Places whose locks nobody listed. Those of a route table are not asked for by themselves: what its subnet's
+    subscription shows holds them, and who may look at resource groups only does not see another group's."""
+    unseen = [place for place in where if not locks.cover(place.id)]
+    if unseen:
+        wanted = f"the locks that hold {', '.join(place.what for place in unseen)}"
+        grant = "Microsoft.Authorization/locks/read"
+        unasked = Unavailable(wanted, Why.DENIED, f"nothing that may be read shows {unseen[0].id}", grant)
+        gap = next(iter(locks.gaps), unasked)
+        yield replace(gap, wanted=wanted)
 
 
 def _found(

@@ -251,6 +251,22 @@ async def test_who_may_look_at_the_cluster_alone_is_told_what_went_unseen() -> N
     assert "the cluster" not in check.why.replace("the cluster's", "")
 
 
+@pytest.mark.parametrize(("group", "outcome"), [("hub", Outcome.INCONCLUSIVE), (GROUP, Outcome.CLEAR)])
+async def test_who_may_look_at_some_groups_alone_does_not_see_the_locks_of_a_route_table_elsewhere(
+    group: str, outcome: Outcome
+) -> None:
+    azure = Azure()
+    azure.cluster["networkProfile"] = {"networkPlugin": "kubenet"}
+    azure.pool("apps", vnetSubnetID=SUBNET)
+    azure.subnet("10.0.0.0/24", 10)
+    table = f"{SUBSCRIPTION}/resourceGroups/{group}/providers/Microsoft.Network/routeTables/udr"
+    azure.subnets[SUBNET]["routeTable"] = {"id": table}
+    azure.denied = {f"{SUBSCRIPTION}{LOCKS}"}
+    check = await asked("resource-lock", azure)
+    assert check.outcome is outcome
+    assert ("the route table udr" in check.why) == (outcome is Outcome.INCONCLUSIVE)
+
+
 async def test_a_delete_lock_above_is_found_once_a_delete_was_refused_because_of_it() -> None:
     azure = locked(GROUP_ID, "CanNotDelete")
     message = f'{{"error":{{"code":"ScopeLocked","message":"{LOCKED}"}}}}'
