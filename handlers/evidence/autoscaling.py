@@ -103,8 +103,8 @@ async def autoscaler_status(
     told = text(answer.body, "data", "status")
     at, backed_off = read_status(told)
     gaps: tuple[Unavailable, ...] = ()
-    if at and answer.taken_at - at > STALE:
-        detail = f"it was last written at {at:%Y-%m-%d %H:%M} UTC"
+    if at is None or answer.taken_at - at > STALE:
+        detail = f"it was last written at {at:%Y-%m-%d %H:%M} UTC" if at else "it does not say when it was written"
         gaps = (Unavailable("the cluster autoscaler's status", Why.FAILED, detail),)
     return AutoscalerStatus(source=answer.source, taken_at=answer.taken_at, gaps=gaps, backed_off=backed_off)
 
