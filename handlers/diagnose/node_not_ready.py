@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from handlers.diagnose.node_machines import JOINING, OFF, gone_or_off, machine_of, may_be_off
+from handlers.diagnose.short_pools import ShortPool, short_pools
 from handlers.diagnose.unregistered import Unregistered, unregistered
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
@@ -49,7 +50,7 @@ def node_not_ready(
     leases: NodeLeases | Unavailable,
     complaints: Complaints,
 ) -> Iterator[Judgement]:
-    """A node is not Ready, or is not in the cluster although its machine runs; the reason is found by elimination."""
+    """A node is not Ready, or is not there although its machine runs or its pool wants it; why, by elimination."""
     excused = []
     for node in nodes.nodes:
         if node.is_ready:
@@ -73,6 +74,8 @@ def node_not_ready(
                 yield _not_registered(cluster, one, nodes, complaints)
     yield from still_open
     if nodes.complete and not still_open and isinstance(instances, Instances) and not instances.truncated:
+        for short in short_pools(cluster, pools, nodes, instances):
+            yield _short(cluster, short, nodes)
         passing = f"; passing: {', '.join(excused[:3])}" if excused else ""
         yield Clear(f"{len(nodes.nodes)} nodes, none out of order, and no machine without its node{passing}")
 
@@ -188,6 +191,33 @@ def _not_registered(cluster: ManagedCluster, missing: Unregistered, nodes: Nodes
             "machine_id": machine.id,
             "instance_id": machine.instance_id,
             "scale_set": _scale_set(machine.id),
+            "cluster": cluster.name,
+            "group": cluster.group,
+            "subscription": cluster.subscription,
+            "node_group": cluster.node_group,
+        },
+    )
+
+
+def _short(cluster: ManagedCluster, short: ShortPool, nodes: Nodes) -> Finding:
+    pool = short.pool
+    there = f"{short.machines} of its machines exist in Azure, {short.nodes} of its nodes in the cluster"
+    says = f"it wants {pool.count} nodes; {there}"
+    return Finding(
+        code=CODE,
+        subject=pool.id,
+        affects=_system(nodes),
+        because=(f"pool {pool.name} lacks {short.missing} of its nodes, and is {pool.state}", says),
+        facts={
+            "node": "",
+            "pool": pool.name,
+            "pool_id": pool.id,
+            "since": "an unknown time",
+            "reason": "missing",
+            "says": says,
+            "machine_id": "",
+            "instance_id": "",
+            "scale_set": "",
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,

@@ -46,7 +46,8 @@ def commands(rendered: str) -> list[str]:
 
 
 def not_ready(reason: str, machine: dict[str, str], pool: str = "apps") -> dict[str, Any]:
-    return PLACE | machine | {"node": "node-1", "pool": pool, "since": "noon", "says": "silent", "reason": reason}
+    named = {"node": "node-1", "pool": pool, "pool_id": POOL_ID, "since": "noon", "says": "silent", "reason": reason}
+    return PLACE | machine | named
 
 
 def drain(**facts: Any) -> dict[str, Any]:
@@ -89,6 +90,7 @@ EVERY_STATE = [
         for place in (IN_A_SET, ALONE)
         for pool in ("apps", "")
     ],
+    ("node-not-ready", not_ready("missing", NOWHERE)),
     *[("node-not-ready", not_ready(reason, NOWHERE, "")) for reason in ("kubelet-silent", "virtual-node", "network")],
     *[
         ("drain-error", drain(pool_state=state, **place))

@@ -7,7 +7,7 @@ import pytest
 
 from handlers.model import Outcome
 from tests.checking import LIBRARY
-from tests.handlers.diagnose.wire import NODE_GROUP_ID, NOW, Azure, asked, at, found, resource, scale_set_id
+from tests.handlers.diagnose.wire import NODE_GROUP_ID, NOW, Azure, asked, at, found, pool_id, resource, scale_set_id
 
 SILENT = "Kubelet stopped posting node status."
 
@@ -287,4 +287,60 @@ async def test_machines_that_are_denied_leave_it_open(denied: str) -> None:
     azure = lost()
     azure.node("node-1", machine=1)
     azure.denied = {denied}
+    assert (await asked("node-not-ready", azure)).outcome is Outcome.INCONCLUSIVE
+
+
+def short(**pool: Any) -> Azure:
+    """Pool `apps` was asked for 3 nodes; one machine and its node are left."""
+    azure = Azure()
+    azure.pool("apps", count=3, machines=1, **pool)
+    azure.node()
+    return azure
+
+
+async def test_a_pool_with_fewer_machines_than_it_was_asked_for_is_found() -> None:
+    finding = await found("node-not-ready", short())
+    assert (finding.subject, finding.facts["reason"]) == (pool_id("apps"), "missing")
+    assert finding.because == (
+        "pool apps lacks 2 of its nodes, and is Succeeded",
+        "it wants 3 nodes; 1 of its machines exist in Azure, 1 of its nodes in the cluster",
+    )
+    fix = LIBRARY["node-not-ready"].render("Fix", finding.facts)
+    assert f"az resource update --ids {pool_id('apps')}" in fix
+
+
+async def test_a_pool_whose_scale_set_was_deleted_is_found() -> None:
+    azure = short()
+    azure.pool("sys", count=1)
+    azure.node("node-s", pool="sys")
+    azure.tag, azure.machines["apps"] = "aks-managed-poolName", []
+    del azure.nodes["node-0"]
+    assert "0 of its machines exist in Azure" in (await found("node-not-ready", azure)).because[1]
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        {"provisioningState": "Scaling"},
+        {"provisioningState": "Failed"},
+        {"powerState": {"code": "Stopped"}},
+        {"enableAutoScaling": True, "minCount": 1, "maxCount": 5},
+        {"scaleSetPriority": "Spot"},
+    ],
+    ids=["scaling", "failed", "stopped", "autoscaled", "spot"],
+)
+async def test_a_pool_whose_count_is_nobodys_word_lacks_no_machine(pool: dict[str, Any]) -> None:
+    assert (await asked("node-not-ready", short(**pool))).outcome is Outcome.CLEAR
+
+
+async def test_nodes_whose_machines_lost_their_tags_are_not_missing() -> None:
+    azure = short()
+    azure.node("node-1", machine=1)
+    azure.node("node-2", machine=2)
+    assert (await asked("node-not-ready", azure)).outcome is Outcome.CLEAR
+
+
+async def test_a_pool_lacks_no_machine_that_could_not_be_listed() -> None:
+    azure = short()
+    azure.denied = {"/virtualMachines"}
     assert (await asked("node-not-ready", azure)).outcome is Outcome.INCONCLUSIVE
