@@ -129,7 +129,8 @@ def network_bodies(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...])
 def _subnets(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...]) -> Iterator[Body]:
     yield {"id": ids.vnet, "name": ids.vnet.rsplit("/", 1)[-1], "location": LOCATION, "properties": _vnet()}
     nodes = sum(len(pool.machines) * per_node(pool) for pool in pools) + len(auto)
-    wanted = sum(_growth(pool) * per_node(pool) for pool in pools) + len(auto)
+    next_auto = max(1, len(auto)) if ids.shape.auto >= 0 else 0
+    wanted = sum(_growth(pool) * per_node(pool) for pool in pools) + next_auto
     yield _subnet(ids, "nodes", NODES, nodes, wanted)
     if ids.shape.network in ("dynamic", "blocks"):
         pods = sum(len(pool.machines) * pods_per_node(pool) for pool in pools)

@@ -68,23 +68,24 @@ def _right(broken: Broken, found: bool, told: str) -> set[str]:
     """The codes that may be at the root of a failure whose cause Azure named."""
     if found:
         return {broken.named}
-    # What a drain stopped is an upgrade that somebody has to finish, also where the budget lets go by now.
-    half_done = {"upgrade-half-done"} if broken.named == "pdb-blocks-drain" and broken.operation == "upgrade" else set()
-    return {told, *half_done, *(["nodepool-failed"] if "pool" in broken.failed else [])}
+    # Where the budget lets go by now, what is left is the node that is not empty, and the upgrade to be finished.
+    drained = {"drain-error", "upgrade-half-done"} if broken.named == "pdb-blocks-drain" else set()
+    return {told, *drained, *(["nodepool-failed"] if "pool" in broken.failed else [])}
 
 
 def _outranked(diagnosis: Diagnosis, roots: list[Ranked], broken: Broken) -> Iterator[str]:
-    """What may have nothing to do with it stands below."""
+    """What may have nothing to do with it is a warning, and stands below."""
     first = min(diagnosis.findings.index(one) for one in roots)
     said = broken.named or "nothing"
+    # What Azure has turned down for it since then is a matter of its own, and an error.
+    refuses = {broken.speaks_of} if broken.decoy in ("refused later", "failed sibling") else set()
+    idle = CLAIMERS - refuses
     for one in diagnosis.findings[:first]:
-        if one.root and one.finding.code in CLAIMERS - {broken.named}:
+        if one.root and one.finding.code in idle - {broken.named}:
             yield f"{one.finding.code} stands above {roots[0].finding.code}, for which Azure named {said}"
     explaining = {(code, subject.lower()) for one in diagnosis.findings for code, subject in one.explained_by}
     for one in diagnosis.findings:
-        idle = one.finding.code in CLAIMERS and one.finding.key not in explaining
-        refuses = broken.decoy == "refused later" and broken.speaks_of == one.finding.code
-        if idle and not refuses and one.finding.severity is Severity.ERROR:
+        if one.finding.code in idle and one.finding.key not in explaining and one.finding.severity is Severity.ERROR:
             yield f"{one.finding.code} explains nothing, Azure named {said}, and it is an error"
 
 
