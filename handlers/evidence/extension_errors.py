@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from handlers.evidence.compute import Instance
 from handlers.evidence.errors import ErrorDetail
+from handlers.evidence.signs import named_cause
 
-OUTBOUND = 50
-"""The exit status of the script where a node cannot reach the Internet (AKS: OutboundConnFailVMExtensionError)."""
+SCRIPT_FAILED = "cse-error"
 
 _EXTENSION = re.compile(r"extension '(?P<name>[^']{1,80})'", re.IGNORECASE)
 _EXIT = re.compile(
@@ -40,10 +40,11 @@ class ExtensionError:
 
     @property
     def known_as(self) -> str:
-        """The code of the problem behind it."""
-        if self.exit_code == OUTBOUND or "outboundconnfail" in self.line.lower():
-            return "outbound-conn-fail"
-        return "cse-error" if _SCRIPT.search(self.extension) else ""
+        """The code of the problem behind it. Other extensions have exit codes of their own."""
+        named = named_cause("", str(self))
+        if named in ("", SCRIPT_FAILED):
+            return SCRIPT_FAILED if _SCRIPT.search(self.extension) else ""
+        return named
 
     def __str__(self) -> str:
         how = f"exit status {self.exit_code}: " if self.exit_code else ""
