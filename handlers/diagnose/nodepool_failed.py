@@ -67,13 +67,19 @@ def _failed(
     failure = complaints.failure(pool.id)
     telling = failure.complaint if failure else None
     stopped = StoppedBy.of(failure, causes)
+    its_own = telling is not None and telling.about.lower() == pool.id.lower()  # else it is the cluster's
     return Finding(
         code="nodepool-failed",
         subject=pool.id,
-        affects=complaints.claimed((cluster.id,), [stopped.code] if stopped.code else [], always),
+        affects=complaints.claimed((cluster.id,), [stopped.code] if stopped.code and its_own else [], always),
         because=(
             f"pool {pool.name} ({pool.mode}, {pool.nodes_by_size}) is {pool.state}",
             *([str(telling)] if telling else ["Azure keeps no error text for it"]),
+            *(
+                ["that was said of the cluster; of this pool Azure says nothing more"]
+                if telling and not its_own
+                else []
+            ),
             *stopped.line,
             *ledger.lines(),
         ),

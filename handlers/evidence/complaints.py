@@ -221,7 +221,7 @@ async def complaints(
         found += mine
     found += [one for one in machines if one not in found]
     if cluster.failed:
-        failures[0] = _with_its_pools(failures[0], failures[1:])
+        failures = [_with_its_pools(failures[0], failures[1:]), *_with_their_cluster(failures[1:], failures[0])]
     return Complaints(
         source=f"{cluster.source} and the activity logs",
         taken_at=cluster.taken_at,
@@ -269,6 +269,17 @@ def _with_its_pools(cluster: Failure, pools: list[Failure]) -> Failure:
     """Under one correlation there is one failure: where the cluster's error names no cause, that of its pool does."""
     same = [one for one in pools if one.named and one.correlation and one.correlation == cluster.correlation]
     return replace(cluster, complaint=same[0].complaint) if same and not cluster.named else cluster
+
+
+def _with_their_cluster(pools: list[Failure], cluster: Failure) -> list[Failure]:
+    """The other way round: what Azure named for the cluster stopped each pool that failed with it, or that failed and
+    neither Azure nor its log says a word."""
+
+    def by_it(one: Failure) -> bool:
+        silent = one.complaint is None and one.at is None
+        return not one.named and (silent or (bool(one.correlation) and one.correlation == cluster.correlation))
+
+    return [replace(one, complaint=cluster.complaint) if cluster.named and by_it(one) else one for one in pools]
 
 
 def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable) -> Iterator[Complaint]:

@@ -17,6 +17,7 @@ from tests.handlers.diagnose.wire import (
     at,
     diagnosed,
     event,
+    found,
     pool_id,
     usage,
 )
@@ -175,3 +176,43 @@ async def test_the_clusters_own_error_stands_before_a_sibling_of_the_same_deploy
     failure = next(one.finding for one in diagnosis.findings if one.finding.code == "cluster-failed")
     assert failure.facts["code"] == "QuotaExceeded"
     assert not any("StorageAccount" in line for line in failure.because)
+
+
+@pytest.mark.parametrize("code", ["AllocationFailed", "LinkedAuthorizationFailed"])
+async def test_a_pool_that_failed_without_a_word_was_stopped_by_what_azure_named_for_its_cluster(code: str) -> None:
+    azure = Azure()
+    azure.pool("apps", provisioningState="Failed")
+    error = {"code": code, "message": "as Azure says"}
+    azure.cluster |= {"provisioningState": "Failed", "status": {"provisioningError": error}}
+    finding = await found("nodepool-failed", azure)
+    assert finding.facts["stopped_by"] == f"{code}: as Azure says"
+    assert "that was said of the cluster; of this pool Azure says nothing more" in finding.because
+    assert finding.affects == ()
+
+
+@pytest.mark.parametrize(("correlation", "stopped"), [("c1", True), ("c2", False)])
+async def test_a_mere_wrapper_for_the_pool_yields_to_what_azure_named_for_the_cluster_of_the_same_operation(
+    correlation: str, stopped: bool
+) -> None:
+    internal = {"code": "InternalOperationError", "message": "Internal server error"}
+    azure = Azure()
+    azure.pool("apps", provisioningState="Failed", status={"provisioningError": internal})
+    error = {"code": "AllocationFailed", "message": "as Azure says"}
+    azure.cluster |= {"provisioningState": "Failed", "status": {"provisioningError": error}}
+    azure.events[GROUP] = [
+        event(CLUSTER, "Failed", FAILED_AT, correlation="c1"),
+        event(APPS, "Failed", FAILED_AT, correlation=correlation),
+    ]
+    assert bool((await found("nodepool-failed", azure)).facts["stopped_by"]) is stopped
+
+
+async def test_the_twin_whose_own_log_tells_of_its_failure_stays_without_the_clusters_cause() -> None:
+    azure = Azure()
+    azure.pool("apps", provisioningState="Failed")
+    azure.cluster |= {
+        "provisioningState": "Failed",
+        "status": {"provisioningError": {"code": "AllocationFailed", "message": "as Azure says"}},
+    }
+    internal = '{"status":"Failed","error":{"code":"InternalOperationError","message":"Internal server error"}}'
+    azure.events[GROUP] = [event(pool_id("apps"), "Failed", timedelta(hours=9), internal)]
+    assert (await found("nodepool-failed", azure)).facts["stopped_by"] == ""

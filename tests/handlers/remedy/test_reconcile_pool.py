@@ -197,3 +197,12 @@ async def test_what_azure_named_is_the_first_reason_also_where_the_nodes_cannot_
     reasons = await refused("reconcile-pool", azure)
     assert "Azure says what stopped it: ZonalAllocationFailed" in reasons.offer.forbidden[0].because
     assert "could not see the nodes" in reasons
+
+
+async def test_what_azure_named_for_the_cluster_stops_a_pool_that_failed_with_it() -> None:
+    azure = failed()
+    azure.cluster |= {
+        "provisioningState": "Failed",
+        "status": {"provisioningError": {"code": "AllocationFailed", "message": "no capacity"}},
+    }
+    assert "Azure says what stopped it: AllocationFailed" in await refused("reconcile-pool", azure)
