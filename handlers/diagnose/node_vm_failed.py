@@ -84,7 +84,7 @@ def _failed(
         severity=Severity.WARNING if serves or of_failure else Severity.ERROR,
         affects=(*(node.subject for node in machine_nodes), *harmed),
         because=(
-            *(_says(one) for one in machines[:MOST_NAMED]),
+            *(_state_of(one) for one in machines[:MOST_NAMED]),
             *([f"and {rest} more with the same error"] if rest > 0 else []),
             *([str(error)] if error else [f"{one.target or 'the machine'}: {one}" for one in machine.errors[:2]]),
             *(f"node {one.name} is {'Ready' if one.is_ready else 'not Ready'}" for one in machine_nodes[:MOST_NAMED]),
@@ -119,7 +119,7 @@ def _facts(cluster: ManagedCluster, pool: AgentPool | None, machine: Instance, n
     }
 
 
-def _says(machine: Instance) -> str:
+def _state_of(machine: Instance) -> str:
     owner = f"pool {machine.pool}" if machine.pool else f"NodePool {machine.provisioned_for}"
     owner = owner if machine.pool or machine.provisioned_for else "pool unknown"
     state = f"{machine.name} ({owner}) is {machine.state}, {machine.power or 'power unknown'}"

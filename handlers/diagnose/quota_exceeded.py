@@ -224,12 +224,12 @@ def _holders(pools: AgentPools, sizes: VmSizes, usage: Usage, but: set[str]) -> 
     for pool in pools.pools:
         if pool.id in but or pool.mode.lower() == "system" or not pool.count or pool.stopped or pool.reserved:
             continue
-        held = _held(pool, sizes, usage)
-        if held:
-            yield {"pool": pool.name, "nodes": pool.count, "cores": held}
+        cores = _cores_of(pool, sizes, usage)
+        if cores:
+            yield {"pool": pool.name, "nodes": pool.count, "cores": cores}
 
 
-def _held(pool: AgentPool, sizes: VmSizes, usage: Usage) -> int:
+def _cores_of(pool: AgentPool, sizes: VmSizes, usage: Usage) -> int:
     cores = 0
     for one in pool.sizes:
         size = sizes.of(one.size)

@@ -28,7 +28,7 @@ def short_pools(cluster: ManagedCluster, pools: AgentPools, nodes: Nodes, instan
 
     An autoscaler sets its own counts, and Azure takes spot machines back without a word to AKS.
     """
-    if cluster.busy or cluster.power.lower() == "stopped":
+    if cluster.busy or cluster.stopped:
         return
     for pool in pools.pools:
         if pool.busy or pool.failed or pool.stopped or pool.autoscaled or pool.spot:

@@ -81,7 +81,7 @@ class NodeClaims(Evidence):
 @collector(reads=(), sees=("list nodeclaims.karpenter.sh",), deadline_s=15)
 async def node_claims(cluster: ManagedCluster, kube: KubeReader) -> NodeClaims | NotApplicable:
     """the node claims"""
-    if not cluster.makes_own_nodes or cluster.power.lower() == "stopped":
+    if not cluster.makes_own_nodes or cluster.stopped:
         return NotApplicable(f"{cluster.name} has no node auto-provisioning at work")
     listing = await kube.list(CLAIMS, read_claim)
     return NodeClaims(
@@ -94,7 +94,7 @@ async def autoscaler_status(
     cluster: ManagedCluster, pools: AgentPools, kube: KubeReader
 ) -> AutoscalerStatus | NotApplicable:
     """the cluster autoscaler's status"""
-    if cluster.power.lower() == "stopped" or not any(pool.autoscaled for pool in pools.pools):
+    if cluster.stopped or not any(pool.autoscaled for pool in pools.pools):
         return NotApplicable(f"no node pool of {cluster.name} is scaled by the cluster autoscaler")
     try:
         answer = await kube.get(STATUS)

@@ -100,6 +100,10 @@ class ManagedCluster(Evidence):
         return still_runs(self.state)
 
     @property
+    def stopped(self) -> bool:
+        return self.power.lower() == "stopped"
+
+    @property
     def coming_or_going(self) -> bool:
         """Being made, started, stopped or deleted: what runs inside comes and goes with it."""
         return self.state.lower() in COMING_OR_GOING

@@ -74,7 +74,7 @@ class Budgets(Evidence):
 @collector(reads=(), sees=("list poddisruptionbudgets.policy",))
 async def budgets(cluster: ManagedCluster, kube: KubeReader) -> Budgets | NotApplicable:
     """the disruption budgets"""
-    if cluster.power.lower() == "stopped":
+    if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: nothing is drained")
     listing = await kube.list("/apis/policy/v1/poddisruptionbudgets", read_budget)
     return Budgets(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, budgets=listing.items)

@@ -208,7 +208,7 @@ class Pods(Evidence):
 )
 async def api_server(cluster: ManagedCluster, kube: KubeReader) -> ApiServer | NotApplicable:
     """the API server"""
-    if cluster.power.lower() == "stopped":
+    if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: its API server does not run")
     source = f"{cluster.name}: /readyz"
     try:
@@ -241,7 +241,7 @@ def _failing(told: str) -> tuple[str, ...]:
 @collector(reads=(), sees=("list nodes",), deadline_s=15)
 async def nodes(cluster: ManagedCluster, kube: KubeReader) -> Nodes | NotApplicable:
     """the nodes"""
-    if cluster.power.lower() == "stopped":
+    if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: it has no nodes")
     listing = await kube.list("/api/v1/nodes", read_node)
     return Nodes(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, nodes=listing.items)

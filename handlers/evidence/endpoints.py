@@ -64,7 +64,7 @@ async def probe_image(cluster: ManagedCluster, kube: KubeReader) -> ProbeImage:
 @collector(reads=(), sees=("list services", "list endpointslices.discovery.k8s.io"), deadline_s=15)
 async def kubernetes_service(cluster: ManagedCluster, kube: KubeReader) -> KubernetesService | NotApplicable:
     """the service default/kubernetes"""
-    if cluster.power.lower() == "stopped":
+    if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: its API server does not run")
     services = await kube.list(SERVICES, read_service, fields="metadata.name=kubernetes")
     slices = await kube.list(SLICES, read_slice, labels=OF_THE_API_SERVER)

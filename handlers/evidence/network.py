@@ -72,7 +72,7 @@ class NodeClasses(Evidence):
 @collector(reads=(), sees=("list aksnodeclasses.karpenter.azure.com",), deadline_s=15)
 async def node_classes(cluster: ManagedCluster, kube: KubeReader) -> NodeClasses | NotApplicable:
     """the node classes"""
-    if not cluster.makes_own_nodes or cluster.power.lower() == "stopped":
+    if not cluster.makes_own_nodes or cluster.stopped:
         return NotApplicable(f"{cluster.name} has no node auto-provisioning at work")
     listing = await kube.list(NODE_CLASSES, read_node_class)
     return NodeClasses(

@@ -49,7 +49,7 @@ async def writer_may_inside(
     eyes: WriterKubeEyes,
 ) -> WriterMayInside | NotApplicable:
     """what the writer may do inside the cluster"""
-    if cluster.power.lower() == "stopped":
+    if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: nothing can be done inside")
     wanted = [(act, EVERYWHERE) for act in ACTS] + [(act, PROBED_IN) for act in (*ACTS, *PROBING)]
     answers = await _of(eyes, wanted)

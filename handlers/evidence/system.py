@@ -68,7 +68,7 @@ class SystemPods(Evidence):
 @collector(reads=(), sees=("list deployments.apps", "list daemonsets.apps"), deadline_s=15)
 async def system_workloads(cluster: ManagedCluster, kube: KubeReader) -> SystemWorkloads | NotApplicable:
     """the deployments and daemon sets of kube-system"""
-    if cluster.power.lower() == "stopped":
+    if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: nothing runs in it")
 
     async def of(place: tuple[str, str]) -> KubeListing[SystemWorkload]:

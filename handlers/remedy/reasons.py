@@ -47,7 +47,7 @@ def operation_runs(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbi
 
 
 def is_stopped(cluster: ManagedCluster) -> Iterator[Forbidden]:
-    if cluster.power.lower() == "stopped":
+    if cluster.stopped:
         yield Forbidden(f"cluster {cluster.name} is stopped", "start it, then check again")
 
 

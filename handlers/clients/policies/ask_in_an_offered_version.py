@@ -51,7 +51,7 @@ class AskInAnOfferedVersion(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         while True:
             call.url = with_version(url, tried[-1]) if len(tried) > 1 else url
             try:
-                return _told(await self.next.send(request), wanted if len(tried) > 1 else "")
+                return _marked(await self.next.send(request), wanted if len(tried) > 1 else "")
             except ArmError as refused:
                 tried.append(self._instead(refused, url, wanted, tried))
 
@@ -69,7 +69,7 @@ class AskInAnOfferedVersion(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         return instead
 
 
-def _told(response: Response, instead_of: str) -> Response:
+def _marked(response: Response, instead_of: str) -> Response:
     seen = response.http_response
     if not instead_of or not isinstance(seen, SeenResponse):
         return response
