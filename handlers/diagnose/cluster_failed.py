@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.diagnose.stopped_by import StoppedBy
+from handlers.diagnose.stopped_by import StoppedBy, without_error
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaints, Failure
@@ -50,7 +50,7 @@ def cluster_failed(
         because=(
             *([] if stopped.stands else issues),
             f"provisioningState is {cluster.state}, power is {cluster.power or 'not told'}",
-            f"error: {error}" if error else "Azure keeps no error text for it",
+            f"error: {error}" if error else without_error(cluster.state),
             _operation(event, log),
             *([f"first failure below it: {below.operation} on {below.resource}"] if below else []),
             *stopped.line,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handlers.diagnose.pool_ledger import Ledger
-from handlers.diagnose.stopped_by import StoppedBy
+from handlers.diagnose.stopped_by import StoppedBy, without_error
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaints, always
@@ -74,7 +74,7 @@ def _failed(
         affects=complaints.claimed((cluster.id,), [stopped.code] if stopped.code and its_own else [], always),
         because=(
             f"pool {pool.name} ({pool.mode}, {pool.nodes_by_size}) is {pool.state}",
-            *([str(telling)] if telling else ["Azure keeps no error text for it"]),
+            *([str(telling)] if telling else [without_error(pool.state)]),
             *(
                 ["that was said of the cluster; of this pool Azure says nothing more"]
                 if telling and not its_own

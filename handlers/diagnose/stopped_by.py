@@ -9,6 +9,13 @@ from handlers.evidence.complaints import Failure
 from handlers.model import Causes
 
 
+def without_error(state: str) -> str:
+    """What is said of a failure for which Azure has no error."""
+    if state.lower() == "canceled":
+        return "it was canceled: somebody aborted the operation, or another one took its place"
+    return "Azure keeps no error text for it"
+
+
 @dataclass(frozen=True, slots=True)
 class StoppedBy:
     """The cause that Azure named, if it named one."""
