@@ -11,7 +11,7 @@ from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.addresses import wanted_at
-from handlers.clients.errors import NotRecorded, ServerFault
+from handlers.clients.errors import NotRecorded, ServerFault, TimedOut
 from handlers.clients.recording import FAILURES, Question, RecordedCall, Recording
 from handlers.clients.seen import SeenResponse
 
@@ -31,6 +31,8 @@ class ReplayTransport(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         self._unversioned: dict[Question, list[RecordedCall]] = {}
         for call in recording.calls:
             self._unversioned.setdefault(_unversioned(call.question), []).append(call)
+        # What a check had no time left to ask is missing in its recording as well, and is no new question.
+        self._ran_out_of_time = any(call.failed == "timeout" for call in recording.calls)
 
     async def open(self) -> None:
         """Nothing to open."""
@@ -44,6 +46,8 @@ class ReplayTransport(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
     async def send(self, request: HttpRequest, **_: Any) -> AsyncHttpResponse:
         wanted = wanted_at(request.url)
         call = self._find(request)
+        if call is None and self._ran_out_of_time:
+            raise TimedOut(wanted, "no answer before the deadline")
         if call is None:
             raise NotRecorded(wanted, "not asked when this was recorded")
         if call.failed is not None:

@@ -25,7 +25,7 @@ from handlers.clients.errors import (
     TimedOut,
     Unreachable,
 )
-from handlers.clients.recording import Recorder, Recording
+from handlers.clients.recording import RecordedCall, Recorder, Recording
 from handlers.model import Why
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
@@ -148,6 +148,13 @@ async def test_an_unknown_question_is_never_an_empty_answer() -> None:
             await arm.list(f"{GROUP}/resources", "2021-04-01")
     unavailable = caught.value.unavailable
     assert (unavailable.why, unavailable.detail) == (Why.NOT_ASKED, "not asked when this was recorded")
+
+
+async def test_what_a_check_had_no_time_left_to_ask_is_no_new_question() -> None:
+    late = RecordedCall("GET", "/subscriptions/x/providers", failed="timeout", detail="no answer before the deadline")
+    async with replay(Recording("x", datetime.now(UTC), (late,))) as arm:
+        with pytest.raises(TimedOut):
+            await arm.list(f"{GROUP}/resources", "2021-04-01")
 
 
 async def test_the_last_day_replays_on_another_day(azure: LocalAzure, access: AzureAccess) -> None:

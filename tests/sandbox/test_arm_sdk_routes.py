@@ -54,6 +54,8 @@ def questions(world: World) -> list[Asked]:
         ("POST", f"{cluster}/listClusterUserCredential", AKS, {}),
         ("GET", f"{cluster}/providers/Microsoft.Insights/diagnosticSettings", SETTINGS, {}),
         ("GET", f"{cluster}/providers/Microsoft.ResourceHealth/availabilityStatuses/current", "2020-05-01", {}),
+        ("GET", f"{subscription}/providers/Microsoft.ResourceHealth/events", "2024-02-01", {}),
+        ("GET", f"{compute}/virtualMachines", COMPUTE, {"statusOnly": "true"}),
         ("GET", f"{subscription}/providers/Microsoft.ContainerService/managedClusters", AKS, {}),
         ("GET", f"{subscription}/providers/Microsoft.Kubernetes/connectedClusters", "2024-01-01", {}),
         ("GET", f"{subscription}/providers/Microsoft.ResourceConnector/appliances", "2022-10-27", {}),
