@@ -14,6 +14,7 @@ from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer_eyes import WriterKubeEyes
 from handlers.clients.writer_eyes import WriterEyes
+from handlers.engine.current import Lateness
 from handlers.model import Target
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ class Clients:
             target, self.arm, self.doors.access, recorder=self.recorder, transport=transport, doors=self.doors
         ) as kube:
             given: dict[type, Any] = {ArmReader: self.arm, KubeReader: kube}
+            recorded = self.recorder or self.recording
+            if recorded:
+                given[Lateness] = recorded.lateness
             if self.eyes is None or self.writer_doors is None:
                 yield given
                 return

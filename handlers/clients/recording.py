@@ -2,7 +2,8 @@
 
 A recording is one mapping, as JSON in a zip, or as YAML or JSON in a file or a folder:
 
-    {"target", "recorded_at", "version", "questions"?: [the checks that were made], "calls": [
+    {"target", "recorded_at", "version", "questions"?: [the checks that were made],
+     "late"?: [the facts there was no time left for], "calls": [
         {"method", "path", "params"?, "url"?, "body"?, "status", "headers", "answer", "taken_at"?},
         {"method", "path", "params"?, "url"?, "body"?, "failed": "timeout|unreachable|…", "detail"}]}
 
@@ -31,6 +32,7 @@ from handlers.clients.errors import (
     TimedOut,
     Unreachable,
 )
+from handlers.engine.current import Lateness
 from handlers.problem import Exit, Problem
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ class Recorder:
     def __init__(self, target: str = "", questions: tuple[str, ...] = ()) -> None:
         self.target = target
         self.questions = questions
+        self.lateness = Lateness()
         self._calls: dict[Question, RecordedCall] = {}
         self._recorded_at = datetime.now(UTC)
 
@@ -154,7 +157,13 @@ class Recorder:
     @property
     def recording(self) -> Recording:
         ordered = sorted(self._calls.values(), key=lambda call: (call.url.lower(), _canonical(call.body)))
-        return Recording(self.target, self._recorded_at, tuple(ordered), questions=self.questions)
+        return Recording(
+            self.target,
+            self._recorded_at,
+            tuple(ordered),
+            questions=self.questions,
+            late=tuple(sorted(self.lateness.names)),
+        )
 
     def save(self, path: Path) -> None:
         """Write the zip."""
@@ -171,6 +180,11 @@ class Recording:
     version: int = VERSION
     questions: tuple[str, ...] = ()
     """The checks that were made, by name; empty in recordings from before these were kept: then all of them."""
+    late: tuple[str, ...] = ()
+
+    @property
+    def lateness(self) -> Lateness:
+        return Lateness(set(self.late), replayed=True)
 
     def as_mapping(self) -> dict[str, Any]:
         return {
@@ -178,6 +192,7 @@ class Recording:
             "recorded_at": self.recorded_at.isoformat(),
             "version": self.version,
             **({"questions": list(self.questions)} if self.questions else {}),
+            **({"late": list(self.late)} if self.late else {}),
             "calls": [call.as_mapping() for call in self.calls],
         }
 
@@ -210,7 +225,8 @@ class Recording:
             raise ValueError("recorded_at is empty")
         calls = tuple(RecordedCall.from_mapping(entry) for entry in whole["calls"])
         questions = tuple(str(name) for name in whole.get("questions") or ())
-        return cls(str(whole.get("target", "")), moment, calls, version, questions)
+        late = tuple(str(name) for name in whole.get("late") or ())
+        return cls(str(whole.get("target", "")), moment, calls, version, questions, late)
 
     def transport(self) -> ReplayTransport:
         """What an ArmReader needs to answer from this recording alone."""

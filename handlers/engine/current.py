@@ -1,8 +1,27 @@
 """What is being collected right now and until when, so that a client can say for whom it calls and when to stop."""
 
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 collecting: ContextVar[str] = ContextVar("collecting", default="")
 
 deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 """The running loop's time at which the collector is cut off."""
+
+
+@dataclass(slots=True)
+class Lateness:
+    """The facts that a check had no time left for, by name: they are kept with its recording.
+
+    A replay is faster: what was late then is late again, or it would see what nobody saw.
+    """
+
+    names: set[str] = field(default_factory=set)
+    replayed: bool = False
+
+    def was_late(self, name: str) -> bool:
+        return self.replayed and name in self.names
+
+    def note(self, name: str) -> None:
+        if not self.replayed:
+            self.names.add(name)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from handlers.engine.causes import CausePlan
-from handlers.engine.current import collecting, deadline
+from handlers.engine.current import Lateness, collecting, deadline
 from handlers.engine.declare import Collector, Diagnostic, Need
 from handlers.engine.graph import Graph
 from handlers.engine.judge import judge
@@ -134,6 +134,7 @@ class _Run:
         self._causes = causes
         self._explains = explains
         self._target = target
+        self._lateness: Lateness = clients.get(Lateness) or Lateness()
         self._given: dict[type, Any] = {Target: target, **clients, **known}
         self._known = known
         self._missing = [collector for collector in graph.wanted if collector.makes not in known]
@@ -168,6 +169,8 @@ class _Run:
 
     async def _fetch(self, collector: Collector, arguments: dict[str, Any]) -> Fact:
         """The first boundary: whatever goes wrong in a collector becomes a value."""
+        if self._lateness.was_late(collector.name):
+            return Unavailable(collector.title, Why.TIMEOUT, LATE)
         ends = min(self._ends, self._clock() + collector.deadline_s)
         collecting.set(collector.name)
         deadline.set(ends)
@@ -177,6 +180,7 @@ class _Run:
         except CannotSee as error:
             return replace(error.unavailable, wanted=collector.title)
         except TimeoutError:
+            self._lateness.note(collector.name)
             return Unavailable(collector.title, Why.TIMEOUT, LATE)
         except Exception as error:
             log.exception("collector %s failed", collector.name)

@@ -1,5 +1,6 @@
 """Verdicts as evidence: told after the checks they come from, open where nobody looked, never in a circle."""
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from handlers.engine.causes import CausePlan
+from handlers.engine.current import Lateness
 from handlers.engine.declare import BadDeclaration, ClearWithout, Diagnostic, collector, diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Judged
@@ -196,6 +198,26 @@ class TestClearWithout:
 
         diagnosis = await diagnosed(graph(noise), Eyes(alarm=self.DENIED))
         assert diagnosis.checks[0].outcome is Outcome.CLEAR
+
+
+class TestLateness:
+    """What a check had no time left for is kept with its recording."""
+
+    async def test_what_was_late_is_noted_and_is_late_again_in_a_replay(self) -> None:
+        @collector(reads=("Alarm/read",), deadline_s=0.01)
+        async def slow_alarm(eyes: Eyes) -> Alarm:
+            """the alarm"""
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        noted = Lateness()
+        asked = Graph.of([house, slow_alarm], [flood, fire])
+        first = await Engine(asked, EXPLAINS).diagnose(TARGET, {Eyes: Eyes(), Lateness: noted})
+        assert noted.names == {"Alarm"}
+        replayed = Lateness(noted.names, replayed=True)
+        again = await Engine(graph(flood, fire), EXPLAINS).diagnose(TARGET, {Eyes: Eyes(), Lateness: replayed})
+        assert {one.id: one.outcome for one in first.checks} == {one.id: one.outcome for one in again.checks}
+        assert again.unseen == first.unseen
 
 
 class TestOlderThanTheQuestion:
