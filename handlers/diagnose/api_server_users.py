@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from handlers.evidence.cluster import Node, NodeLeases, Nodes
 from handlers.evidence.system import SystemWorkload, SystemWorkloads
@@ -36,7 +36,7 @@ class Users:
             why = f"no node is Ready whose kubelet has renewed its lease within {RENEWED.seconds // 60} minutes"
             yield Unavailable("the nodes' way to the API server", Why.ABSENT, why)
             return
-        yield from self._silent([node for node in self._ready() if node not in renewed])
+        yield from self._silent([node for node in self._ready() if not self._has_renewed(node)])
         yield from self._no_pod()
 
     def proof(self) -> str:
@@ -51,7 +51,7 @@ class Users:
         return [node for node in self.nodes.nodes if node.is_ready and not node.virtual]
 
     def _renewed(self) -> list[Node]:
-        return [node for node in self._ready() if self._is_recent(self.leases.renewed.get(node.name))]
+        return [node for node in self._ready() if self._has_renewed(node)]
 
     def _users(self) -> tuple[SystemWorkload, ...]:
         return self.workloads.named(*USERS) if isinstance(self.workloads, SystemWorkloads) else ()
@@ -69,5 +69,6 @@ class Users:
             names = " and ".join(one.name for one in users)
             yield Unavailable("the pods' way to the API server", Why.ABSENT, f"no pod of {names} is Ready")
 
-    def _is_recent(self, moment: datetime | None) -> bool:
+    def _has_renewed(self, node: Node) -> bool:
+        moment = self.leases.renewed.get(node.name)
         return moment is not None and self.leases.taken_at - moment < RENEWED
