@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handlers.evidence.complaints import Failure
-from handlers.model import Causes
+from handlers.model import Causes, Outcome
 
 
 def without_error(state: str) -> str:
@@ -31,7 +31,9 @@ class StoppedBy:
         if failure is None or failure.error is None or not failure.named:
             return cls()
         verdict = causes.of(failure.names)
-        return cls(failure.names, str(failure.error), verdict.why if verdict.clear else "")
+        # A check that does not apply has not looked: what Azure named may still be there.
+        gone = verdict.why if verdict.outcome is Outcome.CLEAR else ""
+        return cls(failure.names, str(failure.error), gone)
 
     @property
     def stands(self) -> bool:

@@ -97,6 +97,14 @@ async def test_what_azure_named_and_is_gone_stands_in_nobodys_way() -> None:
     assert (finding.facts["named"], finding.facts["stopped_by"], finding.facts["gone"]) == ("resource-lock", "", True)
 
 
+async def test_what_azure_named_is_not_gone_because_its_check_does_not_apply() -> None:
+    """No pool names a subnet of its own here, so that nobody counted addresses."""
+    azure = failed(status={"provisioningError": {"code": "SubnetIsFull", "message": "as Azure says"}})
+    assert (await asked("subnet-full", azure)).outcome is Outcome.NOT_APPLICABLE
+    finding = await found("nodepool-failed", azure)
+    assert (finding.facts["gone"], finding.facts["stopped_by"]) == (False, "SubnetIsFull: as Azure says")
+
+
 @pytest.mark.parametrize("code", ["AllocationFailed", "SomethingNobodyKnows"])
 async def test_what_azure_named_and_nobody_has_seen_gone_is_said_to_stand_in_the_way(code: str) -> None:
     azure = failed(status={"provisioningError": {"code": code, "message": "as Azure says"}})
