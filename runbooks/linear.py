@@ -1,7 +1,7 @@
 """Regular expressions for text from outside: RE2, whose time grows with the text and never with its square.
 
 Python's own `re` goes back and tries again, and keeps the interpreter's lock while it does, so that one hostile line
-can hold up the whole process. RE2 knows no lookaround and no backreference: look at the neighbours of a match in Python.
+can hold up the whole process. RE2 knows no lookaround and no backreference: look at a match's neighbours in Python.
 `\\w`, `\\d`, `\\s` and `\\b` mean ASCII here. A loop over matches can be quadratic all the same: a search that starts
 again at every letter and reads to the end each time. `tests/linear` measures every pattern that is compiled here.
 """
