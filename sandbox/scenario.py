@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from sandbox.blueprint.scenario_file import ExpectedSpec, Lineage, read_lineage
@@ -46,6 +47,9 @@ class Repair:
     ends: str
 
 
+Repairs = Mapping[str, tuple[Repair, ...]]
+"""By cluster: the fixes that are offered there."""
+
 Expectation = Mapping[str, tuple[Expected, ...]]
 
 
@@ -56,6 +60,16 @@ class Twin:
     title: str
     expect: Expectation
     stays_open: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the files of a scenario say, read without building its fleet: enough to choose one by, in milliseconds."""
+
+    name: str
+    title: str
+    has_twin: bool
+    repairs: Repairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +84,7 @@ class Scenario:
     world: World
     lineage: Lineage
     now: datetime
-    repairs: Mapping[str, tuple[Repair, ...]]
+    repairs: Repairs
     stays_open: Mapping[str, tuple[str, ...]]
     """By cluster: the checks that cannot come to a verdict."""
 
@@ -78,6 +92,11 @@ class Scenario:
     def names(cls) -> tuple[str, ...]:
         """The scenarios that come with the sandbox."""
         return tuple(sorted(file.parent.name for file in FOLDER.glob("*/scenario.yaml")))
+
+    @classmethod
+    def heads(cls) -> tuple[Head, ...]:
+        """The heads of all that come with the sandbox."""
+        return tuple(map(_head, cls.names()))
 
     @classmethod
     def load(cls, name_or_path: str | Path, *, now: datetime | None = None) -> Scenario:
@@ -118,6 +137,17 @@ class Scenario:
     def fresh_world(self) -> World:
         """A new World of the scenario, untouched by what was written to the first."""
         return stage(self.lineage, self.now).world
+
+
+@cache
+def _head(name: str) -> Head:
+    lineage = read_lineage(_folder(name), FOLDER)
+    repairs: dict[str, tuple[Repair, ...]] = {}
+    for layer in lineage.layers:
+        for cluster, ends in layer.spec.repairs.items():
+            others = repairs.get(cluster, ()) if layer.is_story else ()
+            repairs[cluster] = (*others, *(Repair(one.remedy, one.ends) for one in ends))
+    return Head(name, lineage.own.title, lineage.own.twin is not None, repairs)
 
 
 def _folder(name_or_path: str | Path) -> Path:

@@ -1,12 +1,13 @@
-"""`make test` runs a seeded sample of the long walks, `make soak` all of them. `AKSBOT_SAMPLE=2` takes another one."""
+"""`make test` runs a sample of the long walks, `make soak` all of them (see `tests/sample.py`)."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from zlib import crc32
 
 import pytest
+
+from tests import sample
 
 HERE = Path(__file__).parent
 
@@ -23,11 +24,19 @@ ONE_OF = {
 """Folders whose tests each start an Azure, its clusters, a Slack or a browser: one test of so many is in the sample."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers that run beside each other must take the same sample, also if somebody commits meanwhile."""
+    os.environ.setdefault(sample.VARIABLE, sample.seed())
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"sample of the long walks: {sample.VARIABLE}={sample.seed()}")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is not in the sample is marked `soak`; a run without `-m "not soak"` has everything."""
-    seed = os.environ.get("AKSBOT_SAMPLE", "1")
     for item in items:
         folder = item.path.relative_to(HERE).parts[0]
-        if crc32(f"{seed} {item.nodeid}".encode()) % ONE_OF.get(folder, 1):
+        if not sample.takes(item.nodeid, ONE_OF.get(folder, 1)):
             item.add_marker(pytest.mark.soak)

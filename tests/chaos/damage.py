@@ -20,12 +20,13 @@ from sandbox.arm.server import ArmServer
 from sandbox.kube import place
 from sandbox.scenario import Scenario
 from sandbox.world import World
+from tests import sample
 from tests.checking import GRAPH, LIBRARY, access, azure, check, cluster_id, collectors_that
 
 DEADLINE_S = 2.0
 AT_ONCE = 6
 CREDENTIAL = "listclusterusercredential"
-SAMPLE, OF = 1, 4
+OF = 4
 """`make test` walks every fourth case of the matrix, so that each route meets some damages; soak walks all."""
 
 DAMAGES: dict[str, dict[str, Any]] = {
@@ -102,7 +103,7 @@ def _asks_the_cluster(collector: Collector) -> bool:
 
 def sampled(routes: Sequence[Route], damage: str, beside: int = 0) -> list[Route]:
     """The routes that this damage strikes in a short walk. `beside`: another such walk, so that two meet more."""
-    shift = list(DAMAGES).index(damage) + SAMPLE + beside
+    shift = list(DAMAGES).index(damage) + sample.dice("damage").randrange(OF) + beside
     return [route for number, route in enumerate(routes) if (number + shift) % OF == 0]
 
 

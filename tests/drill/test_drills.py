@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,8 @@ from handlers.problem import Problem
 from sandbox.scenario import Scenario
 from sandbox.slack.cast import drill_workspace
 from sandbox.slack.http_road import HttpRoad
+from tests import sample
 
-SEED = 20261118
 NAMES = Scenario.names()
 
 
@@ -40,7 +39,7 @@ def described(tmp_path: Path, **more: Any) -> str:
 
 @pytest.mark.parametrize("over_http", [False, True], ids=["socket", "http"])
 async def test_a_sample_of_scenarios_and_twins_is_answered_in_slack_as_expected(over_http: bool) -> None:
-    names = random.Random(SEED + over_http).sample(NAMES, 4)
+    names = sample.dice(f"drills {over_http}").sample(NAMES, 4)
     done = await played(names, twins=True, over_http=over_http)
     assert [one.why for one in done if not one.ok] == []
     assert [one.scenario for one in done if "/" not in one.scenario] == names

@@ -15,7 +15,7 @@ from bot.playground.scenarios import scenario_called
 from sandbox.scenario import Scenario
 from tests.approvals.plans import PLAN, POOL
 
-FIXABLE = [name for name in Scenario.names() if Scenario.load(name).repairs]
+FIXABLE = [one.name for one in Scenario.heads() if one.repairs]
 HERE = ("nodepool-failed", "pdb-blocks-drain", "drain-error-lost-pod")
 """A call to Azure, calls to both, a call inside. The others are in the soak."""
 
@@ -40,7 +40,7 @@ def expecting(pool: str = "nodepool-failed") -> dict[str, Any]:
 def test_every_kind_of_fix_has_a_scenario_in_which_it_works() -> None:
     from bot.offering import remedies
 
-    played_ones = {one.remedy for name in FIXABLE for ends in Scenario.load(name).repairs.values() for one in ends}
+    played_ones = {one.remedy for head in Scenario.heads() for ends in head.repairs.values() for one in ends}
     assert played_ones == {one.name for one in remedies().all}
 
 

@@ -125,3 +125,11 @@ def test_a_wrong_fleet_is_blamed_on_the_file_that_describes_it(tmp_path: Path) -
     with pytest.raises(BadScenario) as refused:
         Scenario.load(tmp_path)
     assert (refused.value.file, refused.value.key) == (tmp_path / "fleet.yaml", "subscriptions")
+
+
+def test_a_head_says_what_the_built_scenario_says() -> None:
+    heads = {one.name: one for one in Scenario.heads()}
+    assert set(heads) == set(Scenario.names())
+    for name in ("demo-fleet", "nodepool-failed", "healthy-fleet"):
+        built, head = Scenario.load(name), heads[name]
+        assert (head.title, head.has_twin, head.repairs) == (built.title, built.twin is not None, built.repairs)

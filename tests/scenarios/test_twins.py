@@ -14,7 +14,7 @@ from sandbox.world import World
 Body = dict[str, Any]
 
 NOW = datetime(2026, 11, 18, 9, 0, tzinfo=UTC)
-WITH_TWINS = [name for name in Scenario.names() if Scenario.load(name, now=NOW).twin]
+WITH_TWINS = [one.name for one in Scenario.heads() if one.has_twin]
 REPEATED = {"agentPoolProfiles", "subnets"}
 """What a parent repeats of its children."""
 

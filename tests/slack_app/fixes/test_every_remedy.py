@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass
@@ -22,11 +21,11 @@ from sandbox.arm.server import ArmServer, Fault
 from sandbox.kube.faults import Fault as KubeFault
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
+from tests import sample
 from tests.slack_app.fixes.steps import Desk, ended
 from tests.slack_app.reading import buttons, seen
 
-SEED = 20261118
-FIXABLE = [name for name in Scenario.names() if len(Scenario.load(name).repairs) == 1]
+FIXABLE = [one.name for one in Scenario.heads() if len(one.repairs) == 1]
 TROUBLES: dict[str, tuple[Kind, bool]] = {
     "refused": ("403", False),
     "throttled": ("429", False),
@@ -36,7 +35,7 @@ TROUBLES: dict[str, tuple[Kind, bool]] = {
     "answer-lost-and-it-was-done": ("reset", True),
 }
 CASES = [(name, trouble) for name in FIXABLE for trouble in TROUBLES]
-SAMPLE = random.Random(SEED).sample(CASES, 5)
+SAMPLE = sample.dice("remedies").sample(CASES, 5)
 READS = ("listClusterUserCredential", "selfsubject")
 
 
