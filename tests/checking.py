@@ -15,6 +15,8 @@ from handlers.clients.recording import Recorder
 from handlers.engine.declare import Collector, Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import CHECK_DEADLINE_S, Engine
+from handlers.evidence.cluster import Pods
+from handlers.evidence.system import SystemPods
 from handlers.model import Diagnosis, Evidence, Outcome, Target
 from handlers.resource_id import ResourceId
 from runbooks.library import Library
@@ -84,11 +86,15 @@ def needing(kinds: set[type[Evidence]]) -> set[str]:
     return {one.id for one in GRAPH.diagnostics if _cannot_do_without(one, lost)}
 
 
+ASKS_AGAIN: dict[type[Evidence], type[Evidence]] = {SystemPods: Pods}
+"""What is asked for anew, in a smaller question, where the greater fact is missing: it is not lost with that."""
+
+
 def touched(kinds: set[type[Evidence]]) -> set[str]:
     """The diagnostics that look at one of these kinds at all, also where they may do without it."""
     lost = set(kinds)
     for collector in GRAPH.wanted:
-        if any(need.kind in lost for need in collector.needs):
+        if any(need.kind in lost and ASKS_AGAIN.get(collector.makes) is not need.kind for need in collector.needs):
             lost.add(collector.makes)
     return {one.id for one in GRAPH.diagnostics if any(need.kind in lost for need in one.needs)}
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
+from time import monotonic
 from typing import Any
 
 from bot.clients import clients
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.recording import Recorder
-from handlers.engine.declare import Collector
 from handlers.engine.run import Engine
 from handlers.model import Diagnosis, Evidence, Target
 from sandbox.arm.faults import Fault
@@ -62,9 +62,13 @@ class Route:
         faults.append(Fault(**DAMAGES[damage], route=self.template, **more))
 
 
-@cache
 def world_of(scenario: str) -> World:
-    """Read only: all tests of a process share it."""
+    """Read only: the tests of a minute share it. What was written minutes ago is old to a check, and says so."""
+    return _world_of(scenario, int(monotonic()) // 60)
+
+
+@lru_cache(maxsize=4)
+def _world_of(scenario: str, minute: int) -> World:
     return Scenario.load(scenario).world
 
 
@@ -83,22 +87,17 @@ async def routes_of(scenario: str, cluster: str) -> tuple[Route, ...]:
         for request in server.log:
             if kind := kind_by_request.get(request.client_request_id or ""):
                 collecting.setdefault((request.route, False), set()).add(kind)
-    assert undamaged.unseen == ()
+    assert undamaged.unseen == (), undamaged.unseen
+    # Whoever asks the cluster first fetches the credential for all.
+    asks_the_cluster = {name for (_, inside), names in collecting.items() if inside for name in names}
     return tuple(
-        Route(template, frozenset(_evidence(template, names)), inside)
+        Route(template, _made_by(asks_the_cluster if template.lower().endswith(CREDENTIAL) else names), inside)
         for (template, inside), names in sorted(collecting.items())
     )
 
 
-def _evidence(template: str, names: set[str]) -> set[type[Evidence]]:
-    """Whoever asks the cluster first fetches the credential for all."""
-    if template.lower().endswith(CREDENTIAL):
-        return collectors_that(_asks_the_cluster)
-    return collectors_that(lambda collector: collector.name in names)
-
-
-def _asks_the_cluster(collector: Collector) -> bool:
-    return any(need.kind is KubeReader for need in collector.needs)
+def _made_by(names: set[str]) -> frozenset[type[Evidence]]:
+    return frozenset(collectors_that(lambda collector: collector.name in names))
 
 
 def sampled(routes: Sequence[Route], damage: str, beside: int = 0) -> list[Route]:

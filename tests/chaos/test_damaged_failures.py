@@ -119,6 +119,11 @@ def is_in_the_ledger(finding: Finding, route: Route) -> None:
     for kind in route.kinds:
         if kind in STEP_OF:
             step = ledger[STEP_OF[kind]]
-            assert step["seen"] == "unseen", f"{route.template}: step {step}"
+            assert step["seen"] == "unseen" or _is_named(step), f"{route.template}: step {step}"
         if kind is DiagnosticSettings:
             assert "not seen" in ledger[4]["says"], ledger[4]
+
+
+def _is_named(step: dict[str, str]) -> bool:
+    """What Azure's own error names is bad whether anybody could look or not; that nobody could is said beside it."""
+    return step["seen"] == "bad" and "Azure's error names" in step["says"] and "could not look" in step["says"]

@@ -44,7 +44,7 @@ async def play(scenario: str, cluster: str, damage: str, routes: list[Route] | t
         recorder.save(case)
         again = await replayed(case, DEADLINE_S)
         if route.kinds & ASKED_IN_PARTS:
-            assert outcomes(again) == outcomes(first), route.template
+            assert sorted(set(outcomes(again)) ^ set(outcomes(first))) == [], route.template
         else:
             assert verdict(again) == verdict(first), route.template
 
