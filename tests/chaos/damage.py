@@ -47,6 +47,10 @@ DAMAGES: dict[str, dict[str, Any]] = {
 """What can happen to an answer. The last four are JSON, and not what was asked for."""
 
 
+NARROWED = ("403", "/subscriptions/{}/providers/Microsoft.Authorization/locks")
+"""Who may not list a subscription's locks asks the resource groups, which show what they inherit: nothing is lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """One address of a check, as a template: Azure's, or the cluster's own; and which evidence comes from there."""
@@ -114,6 +118,11 @@ async def struck(
         route.strike(server, cluster, damage, **more)
         async with asyncio.timeout(DEADLINE_S + 3):
             return await check(server, cluster, deadline_s=DEADLINE_S, recorder=recorder)
+
+
+def harmed(routes: Sequence[Route], damage: str) -> list[Route]:
+    """The routes on which this damage hides something."""
+    return [route for route in routes if (damage, route.template) != NARROWED]
 
 
 async def side_by_side(routes: Sequence[Route], one: Callable[[Route], Awaitable[None]]) -> None:

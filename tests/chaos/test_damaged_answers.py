@@ -7,7 +7,7 @@ import pytest
 
 from handlers.evidence.azure import AgentPools
 from handlers.model import Diagnosis, Outcome
-from tests.chaos.damage import DAMAGES, DEADLINE_S, Route, routes_of, sampled, side_by_side, struck, world_of
+from tests.chaos.damage import DAMAGES, DEADLINE_S, Route, harmed, routes_of, sampled, side_by_side, struck, world_of
 from tests.checking import azure, check, wrongly_clear
 
 SCENARIO, CLUSTER = "healthy-fleet", "prod-eus2"
@@ -52,7 +52,7 @@ async def walk(routes: list[Route] | tuple[Route, ...], damage: str) -> None:
     async def one(route: Route) -> None:
         judge(await struck(SCENARIO, CLUSTER, route, damage), route)
 
-    await side_by_side(routes, one)
+    await side_by_side(harmed(routes, damage), one)
 
 
 def judge(diagnosis: Diagnosis, route: Route) -> None:

@@ -8,7 +8,7 @@ from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSiz
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
 from handlers.model import Diagnosis, Evidence, Finding, Outcome
-from tests.chaos.damage import DAMAGES, Route, routes_of, sampled, side_by_side, struck, world_of
+from tests.chaos.damage import DAMAGES, Route, harmed, routes_of, sampled, side_by_side, struck, world_of
 from tests.chaos.test_damaged_answers import HEALTH, errors_in
 from tests.checking import GRAPH, azure, check, wrongly_clear
 
@@ -76,7 +76,7 @@ async def walk(routes: list[Route] | tuple[Route, ...], damage: str) -> None:
     async def one(route: Route) -> None:
         judge(await struck(SCENARIO, CLUSTER, route, damage), route, whole)
 
-    await side_by_side(routes, one)
+    await side_by_side(harmed(routes, damage), one)
 
 
 def judge(diagnosis: Diagnosis, route: Route, whole: Undamaged) -> None:
