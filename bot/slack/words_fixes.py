@@ -90,7 +90,7 @@ def _frozen(one: Barred) -> str:
 
 
 def freeze_is_on(freeze: Freeze) -> str:
-    return f"the freeze “{freeze.name}” is on ({freeze.since:%H:%M} to {freeze.until:%H:%M} {freeze.timezone})"
+    return f"the freeze “{freeze.name}” is on ({freeze.hours} {freeze.timezone})"
 
 
 def who_instead(one: Barred) -> Said:
