@@ -185,7 +185,8 @@ CANNOT_TELL_WHO = "Slack does not say who you are"
 
 
 def cannot_tell_who(why: str) -> Forbidden:
-    return Forbidden(f"{CANNOT_TELL_WHO} ({why})", "try again in a minute")
+    because = f"{CANNOT_TELL_WHO} and which user groups you are in ({why})"
+    return Forbidden(because, "press again in a moment")
 
 
 NO_PLACE = Forbidden(
