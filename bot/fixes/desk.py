@@ -104,12 +104,18 @@ class FixDesk:
         return _Click(one, pressed, Person(asker.team, asker.user, await self.people.name(asker.user)), asker)
 
     async def _asker(self, ask: Ask, one: Proposal) -> Asker:
-        """Who this is. Where something hangs on it Slack is asked now, and where it does not say, nothing is moved."""
+        """Who this is, by what Slack says now. Where it does not say, nothing is moved; for a look, what it said lately
+        is enough."""
         found = self.policy.rule_for(words_fixes.name(one.plan), one.plan.remedy)
         groups = _groups_that_matter(ask, one, found[1]) if found else ()
-        who = self.people.asker_now if _decides(ask, one) else self.people.asker
+        team, user = ask.place.team, ask.place.user
         try:
-            return await who(ask.place.team, ask.place.user, groups)
+            try:
+                return await self.people.asker_now(team, user, groups)
+            except CallFailed:
+                if _decides(ask, one):
+                    raise
+            return await self.people.asker(team, user, groups)
         except CallFailed as mute:
             raise _No(words_fixes.refused(words_fixes.cannot_tell_who(str(mute)))) from mute
 

@@ -138,6 +138,7 @@ async def test_who_has_joined_the_group_a_moment_ago_is_let_through(
     left_the_group(control)
     await way.ready()
     group(control).members.append(person(control).id)
+    await way.open()
     await way.send()
     assert (await ended(redis)).end is End.FIXED
     assert len(writes(arm)) == 1
@@ -148,7 +149,7 @@ async def test_who_asked_for_it_withdraws_it_whatever_slack_says(
     bot: Bot, desk: Desk, control: Control, slack: SlackServer, arm: ArmServer, redis: Connection
 ) -> None:
     proposal = await desk.asked()
-    slack.faults += [Fault("429", GROUPS, retry_after_s=60), Fault("429", USERS, retry_after_s=60)]
+    slack.faults.extend(Fault("429", method, retry_after_s=60) for method in (GROUPS, USERS))
     await control.press("requester", proposal, "fix_stop")
     await desk.says("*stopped*", "Withdrawn")
     assert await audited(redis) == ["requested", "cancelled"]
@@ -222,6 +223,6 @@ async def test_what_one_begins_from_home_while_it_is_approved_in_the_thread_runs
     await from_home.ready()
     await asyncio.gather(from_home.send(), in_thread.send())
     await control.until(lambda: any(one in in_thread.said() + " ".join(plans(control)) for one in NOT_TWICE), 60)
-    assert (await ended(redis)).end
+    await from_home.last_word("*fixed*")
     assert len(writes(arm)) == 1
     assert (await audited(redis)).count("called") == 1
