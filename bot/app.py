@@ -158,7 +158,7 @@ async def running(
 
         seen = seen_by_incidents(reading.keeper, team)
         fixing = Fixing(
-            policy.fixes, connection.redis, calls, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
+            policy.fixes, connection.redis, people, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
         )
         about_fleet = FleetDesk(
             voice, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm

@@ -95,7 +95,7 @@ def _freeze(one: Freeze, now: datetime) -> str:
     days = ", ".join(day.value for day in one.days)
     dates = f", {one.first or '…'} to {one.last or '…'}" if one.first or one.last else ""
     state = "ON NOW" if one.holds(now) else "off now"
-    return f"freeze {one.name}: {days}, {one.since:%H:%M} to {one.until:%H:%M} {one.timezone}{dates} ({state})"
+    return f"freeze {one.name}: {days}, {one.hours} {one.timezone}{dates} ({state})"
 
 
 def _as_dict(

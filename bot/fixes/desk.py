@@ -17,14 +17,14 @@ from bot.fixes import audited
 from bot.fixes.board import GLASS, Board
 from bot.fixes.run import Runs
 from bot.fixes.times import Times
-from bot.policy.fixes import Fixes
+from bot.policy.fixes import Fixes, FixRule
 from bot.policy.look import Asker
 from bot.slack import fixes_message, fixes_plan, words_fixes
 from bot.slack.asks import Ask, What
 from bot.slack.blocks import AnswerMessages
 from bot.slack.calls import CallFailed, Refused
 from bot.slack.fixes_pressed import PressedFix
-from bot.slack.gate import Gate
+from bot.slack.gate import AT_THE_DOOR_S, AT_WORK_S, Gate
 from bot.slack.message import section
 from bot.slack.people import People
 from bot.slack.replier import Replier
@@ -96,18 +96,26 @@ class FixDesk:
         one = await self.proposals.load(pressed.proposal) if pressed.proposal else None
         if one is None or one.team != ask.place.team:
             raise _No(words_fixes.not_moved(NotMoved(Why.UNKNOWN)))
-        if hidden := await self.gate.refusal(ask.place, words_fixes.name(one.plan)):
-            raise _No(hidden.text)
+        # First of all: the gate then knows who this is, and asks nobody.
         asker = await self._asker(ask, one)
+        patience_s = AT_THE_DOOR_S if _decides(ask, one) else AT_WORK_S
+        if hidden := await self.gate.refusal(ask.place, words_fixes.name(one.plan), patience_s=patience_s):
+            raise _No(hidden.text)
         return _Click(one, pressed, Person(asker.team, asker.user, await self.people.name(asker.user)), asker)
 
     async def _asker(self, ask: Ask, one: Proposal) -> Asker:
-        """Who this is, by what Slack says now. Where it does not say, nobody is let through."""
+        """Who this is, by what Slack says now. Where it does not say, nothing is moved; for a look, what it said lately
+        is enough."""
         found = self.policy.rule_for(words_fixes.name(one.plan), one.plan.remedy)
-        named = (*found[1].approvers, *found[1].break_glass) if found else ()
-        groups = sorted({name for name in named if name.startswith("S")})
+        groups = _groups_that_matter(ask, one, found[1]) if found else ()
+        team, user = ask.place.team, ask.place.user
         try:
-            return await self.people.asker(ask.place.team, ask.place.user, groups)
+            try:
+                return await self.people.asker_now(team, user, groups)
+            except CallFailed:
+                if _decides(ask, one):
+                    raise
+            return await self.people.asker(team, user, groups)
         except CallFailed as mute:
             raise _No(words_fixes.refused(words_fixes.cannot_tell_who(str(mute)))) from mute
 
@@ -300,6 +308,30 @@ class FixDesk:
         rules = click.one.under(may.rules).rules
         own = may_approve(self.policy, click.one.plan, click.asker, self.times.now())
         return isinstance(own, Open) and rules.requester_counts and rules.needed == 1
+
+
+def _decides(ask: Ask, one: Proposal) -> bool:
+    """Whether it must be known who this is now. Looks move nothing, and who takes back their own request always may."""
+    own = ask.what in (What.FIX_DECLINE, What.FIX_STOP) and _is_requester(ask, one)
+    return ask.what not in (What.FIX_PLAN, What.FIX_SHOW) and not own
+
+
+def _is_requester(ask: Ask, one: Proposal) -> bool:
+    return Person(ask.place.team, ask.place.user).is_(one.requester)
+
+
+def _groups_that_matter(ask: Ask, one: Proposal, rule: FixRule) -> tuple[str, ...]:
+    """The groups that this hangs on. Slack answers some twenty questions about groups a minute, for everybody."""
+    match ask.what:
+        case What.FIX_PLAN | What.FIX_ASK:
+            return rule.approving_groups if rule.requester_counts and rule.approvals == 1 else ()
+        case What.FIX_APPROVE:
+            return rule.approving_groups
+        case What.FIX_GLASS:
+            return rule.glass_groups
+        case What.FIX_DECLINE | What.FIX_STOP if not _is_requester(ask, one):
+            return rule.approving_groups + rule.glass_groups
+    return ()
 
 
 def _no_place(ask: Ask, *, alone: bool) -> Forbidden | None:

@@ -8,7 +8,7 @@ from bot.fixes.verify import Look, Seen, look_for
 from bot.render.verdict import label, summary
 from bot.slack import words_fixes_ended
 from handlers.problem import Problem
-from handlers.remedy.execution import Call, Execution, Outcome
+from handlers.remedy.execution import Execution, Outcome
 from handlers.remedy.plan import Plan, Verb
 
 
@@ -33,7 +33,7 @@ def judged(plan: Plan, here: Execution, report: Report | Problem) -> tuple[End, 
             return End.UNVERIFIED, words_fixes_ended.acts_failed(
                 words_fixes_ended.not_known(here.why, here.ask), verdict
             )
-        case Outcome.STALE if any(_was_taken(call) for call in here.calls):
+        case Outcome.STALE if any(call.may_have_been_done for call in here.calls):
             # Where it is gone without the rest of the plan, somebody else may be at work on it.
             end = End.NOT_FIXED if look.seen is Seen.STILL else End.UNVERIFIED
             return end, words_fixes_ended.acts_failed(words_fixes_ended.half_way(here.why), verdict)
@@ -63,8 +63,3 @@ def _seen(plan: Plan, report: Report | Problem) -> tuple[Look, str]:
     if isinstance(report, Problem):
         return Look(Seen.UNSURE, words_fixes_ended.no_look(f"{report.what}: {report.why}")), ""
     return look_for(plan, report.diagnosis), f"{label(report.diagnosis)[0]}, {summary(report.diagnosis)}"
-
-
-def _was_taken(call: Call) -> bool:
-    """Azure or the API server has said yes, or nobody has heard what it said."""
-    return call.result.isdigit() or call.result.startswith("no answer")

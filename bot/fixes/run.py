@@ -225,7 +225,7 @@ class Runs:
             await self._end(one, End.UNVERIFIED, f"{words_fixes_ended.LOST_PLAN}. {words_fixes_ended.LOOK_YOURSELF}")
             await self._free(one)
             return None
-        if against := await tools.still.against(one):
+        if against := await self._against(one):
             await self._end(one, *against)
             return None
         here = replace(Execution.begin(one.id, one.plan), began=tools.times.now())
@@ -237,6 +237,14 @@ class Runs:
         if not await self._is_as_approved(one, held):
             return None
         return await self._start(one, here, held, piece)
+
+    async def _against(self, one: Proposal) -> tuple[End, str] | None:
+        """What is known to stand against it. Where Slack does not say, it is asked again before the first write."""
+        try:
+            return await self._tools.still.against(one)
+        except CallFailed as mute:
+            log.info("whether fix %s may begin is not known yet: %s", one.id, mute)
+            return None
 
     async def _is_as_approved(self, one: Proposal, held: RedisLedger, here: Execution | None = None) -> bool:
         """The world is as it was when people said yes; if not, it has ended."""
@@ -280,7 +288,7 @@ class Runs:
             here = replace(here, cancelled=True)
         target = Target(ResourceId.parse(one.plan.cluster))
         async with tools.bench.hands(target) as hands:
-            after = await Executor(hands, now=tools.times.now).advance(here, held)
+            after = await Executor(hands, now=tools.times.now, permit=tools.still.permit(one)).advance(here, held)
         await self._audit_calls(one, after.calls[len(here.calls) :])
         if after.ended:
             # What was acted on needs a moment until a look at it means something.

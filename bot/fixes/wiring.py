@@ -30,7 +30,6 @@ from bot.jobs.teller import Teller
 from bot.jobs.watch import LIMIT_S, Runner
 from bot.policy.fixes import Fixes
 from bot.slack.asks import Ask, What
-from bot.slack.calls import Calls
 from bot.slack.gate import Gate
 from bot.slack.people import People
 from bot.slack.replier import Replier
@@ -47,9 +46,6 @@ from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
 
-APPROVERS_REMEMBERED_S = 60.0
-"""Somebody who has left a group approves nothing after this long."""
-
 
 class Fixing:
     """All about fixes in one process."""
@@ -58,7 +54,7 @@ class Fixing:
         self,
         policy: Fixes,
         redis: Redis,
-        calls: Calls,
+        people: People,
         voice: Voice,
         speaker: Speaker,
         replier: Replier,
@@ -69,7 +65,7 @@ class Fixing:
         seen: Telling,
         times: Times | None = None,
     ) -> None:
-        clock, people = times or RealTimes(), People(calls, remembered_s=APPROVERS_REMEMBERED_S)
+        clock = times or RealTimes()
         proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
         self._aside = AuditAside(redis)
         self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from bot.policy.section import Clusters, Section, listed
+from bot.policy.section import Clusters, ClustersOrNone, Section, listed
 
 NameGlob = Annotated[str, StringConstraints(pattern=r"^[^\sA-Z#]{1,80}$")]
 NameGlobs = Annotated[tuple[NameGlob, ...], BeforeValidator(listed)]
@@ -33,8 +33,9 @@ class Channels(Section):
     join: NameGlobs = Field(
         default=(), description="a list of channel names (with * and ?) that the bot joins when they appear: [inc-*]"
     )
-    clusters: Clusters = Field(
-        default=("*",), description="a list of cluster names (with * and ?) about which the bot speaks by itself"
+    clusters: ClustersOrNone = Field(
+        default=("*",),
+        description="a list of cluster names (with * and ?) about which the bot speaks by itself; empty: about none",
     )
     alert_apps: AppIds = Field(
         default=(), description="a list of apps whose posts are read: ids A0123ABCD (or of bots, B0123ABCD)"

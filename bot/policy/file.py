@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from bot.policy.fixes import KNOWN_REMEDIES, NO_SUCH_REMEDY
 from bot.policy.lines import Loc, line_of, twice
 from bot.policy.model import Policy
+from bot.policy.section import EXPLAINED
 from handlers.problem import Exit, Problem
 
 _LONGEST_VALUE = 80
@@ -91,6 +92,8 @@ def _wrong(loc: Loc, error: ErrorDetails) -> tuple[str, str]:
     if error["type"] == NO_SUCH_REMEDY:
         what = f"`{_dotted(upto)}` names {_shown(error['input'])}, and no remedy is called so"
         return what, f"correct it, or remove it; there are {error['ctx']['known']}"
+    if error["type"] == EXPLAINED:
+        return f"`{_dotted(loc)}` {error['ctx']['what']}", error["ctx"]["do"]
     known = _model(upto).model_fields.get(field)
     do = f"give it {known.description}" if known else "correct it"
     if error["type"] == "missing":

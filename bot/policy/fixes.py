@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from bot.policy.section import Clusters, Section, listed
+from bot.policy.section import Clusters, Section, explained, listed, not_empty
 
 Approver = Annotated[str, StringConstraints(pattern=r"^(T[A-Z0-9]{2,}:[UW][A-Z0-9]{2,}|S[A-Z0-9]{2,})$")]
 Approvers = Annotated[tuple[Approver, ...], BeforeValidator(listed)]
@@ -27,7 +27,11 @@ def _means_a_remedy(glob: str, info: ValidationInfo) -> str:
     return glob
 
 
-Remedies = Annotated[tuple[Annotated[RemedyGlob, AfterValidator(_means_a_remedy)], ...], BeforeValidator(listed)]
+Remedies = Annotated[
+    tuple[Annotated[RemedyGlob, AfterValidator(_means_a_remedy)], ...],
+    BeforeValidator(listed),
+    AfterValidator(not_empty),
+]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$")]
 Names = Annotated[tuple[Name, ...], BeforeValidator(listed)]
 
@@ -52,17 +56,27 @@ class Day(StrEnum):
     SUN = "sun"
 
 
+END_OF_DAY = time.max
+"""The day's last moment is in it."""
+_DAY_MINUTES = 24 * 60
+
+
 def _clock(value: Any) -> Any:
-    """YAML 1.1 reads 08:30 as a number of minutes; quoted it is a text."""
+    """YAML 1.1 reads 18:30 as a number of minutes; quoted it is a text."""
     if isinstance(value, str):
         hour, _, minute = value.partition(":")
-        if value == "24:00":
-            return time.max
         if hour.isdecimal() and minute.isdecimal() and int(hour) < 24 and int(minute) < 60:
             return time(int(hour), int(minute))
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 24 * 60:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _DAY_MINUTES:
         return time(value // 60, value % 60)
     return value
+
+
+def _clock_of_an_end(value: Any) -> Any:
+    """Who writes 23:59 means the end of the day, too: nobody leaves the last minute of a freeze open on purpose."""
+    if value in ("24:00", "23:59", _DAY_MINUTES, _DAY_MINUTES - 1):
+        return END_OF_DAY
+    return _clock(value)
 
 
 def _date(value: Any) -> Any:
@@ -89,6 +103,7 @@ def _days(value: Any) -> Any:
 
 
 Clock = Annotated[time, BeforeValidator(_clock)]
+ClockOfAnEnd = Annotated[time, BeforeValidator(_clock_of_an_end)]
 Date = Annotated[date, BeforeValidator(_date)]
 
 
@@ -96,11 +111,14 @@ class Freeze(Section):
     """A time in which nothing is repaired by a button: days of the week, days of the year, or both."""
 
     name: Name = Field(description="a short name: [a-z0-9-]")
-    days: Annotated[tuple[Day, ...], BeforeValidator(_days)] = Field(
+    days: Annotated[tuple[Day, ...], BeforeValidator(_days), AfterValidator(not_empty)] = Field(
         default=tuple(Day), description="a list of mon, tue, wed, thu, fri, sat, sun"
     )
     since: Clock = Field(default=time.min, description='a time of day in quotes: "08:00"')
-    until: Clock = Field(default=time.max, description='a time of day in quotes: "18:00", or "24:00"')
+    until: ClockOfAnEnd = Field(
+        default=END_OF_DAY,
+        description='a time of day in quotes: "18:00" (free again from then on), or "24:00" (to the end of the day)',
+    )
     first: Date | None = Field(default=None, description="the first day: 2026-12-18")
     last: Date | None = Field(default=None, description="the last day: 2027-01-03")
     timezone: Annotated[str, BeforeValidator(_zone)] = Field(
@@ -110,9 +128,10 @@ class Freeze(Section):
     @model_validator(mode="after")
     def _has_an_order(self) -> Self:
         if self.first and self.last and self.first > self.last:
-            raise ValueError("it ends before it begins: first comes after last")
+            raise explained("ends before it begins: first comes after last", "swap the two days")
         if self.since >= self.until:
-            raise ValueError("since must come before until; for a night, name two freezes")
+            do = "for a night, name two freezes: one until 24:00, and one since 00:00"
+            raise explained("ends before it begins: since must come before until", do)
         return self
 
     def holds(self, now: datetime) -> bool:
@@ -120,7 +139,30 @@ class Freeze(Section):
         there = now.astimezone(ZoneInfo(self.timezone))
         if (self.first and there.date() < self.first) or (self.last and there.date() > self.last):
             return False
-        return list(Day)[there.weekday()] in self.days and self.since <= there.time() < self.until
+        before_its_end = self.until == END_OF_DAY or there.time() < self.until
+        return list(Day)[there.weekday()] in self.days and self.since <= there.time() and before_its_end
+
+    @property
+    def hours(self) -> str:
+        """`18:00 to 24:00`."""
+        return f"{self.since:%H:%M} to {'24:00' if self.until == END_OF_DAY else f'{self.until:%H:%M}'}"
+
+
+def is_group(approver: str) -> bool:
+    return approver.startswith("S")
+
+
+def _groups(approvers: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({one for one in approvers if is_group(one)}))
+
+
+def _can_be_given(approvals: int, info: ValidationInfo) -> int:
+    """How many a group has, only Slack knows. Whoever is listed twice has one word; an empty list is nobody anyway."""
+    people = set(info.data.get("approvers", ()))
+    if people and approvals > len(people) and not any(is_group(one) for one in people):
+        those = "is only 1 approver" if len(people) == 1 else f"are only {len(people)} approvers"
+        raise explained(f"asks for {approvals} approvals, and there {those}", "name more approvers, or ask for fewer")
+    return approvals
 
 
 class FixRule(Section):
@@ -129,7 +171,9 @@ class FixRule(Section):
     clusters: Clusters = Field(description="a list of cluster names, with * and ? as in a shell")
     remedies: Remedies = Field(default=("*",), description="a list of remedies, with * and ?: [reconcile-*]")
     approvers: Approvers = Field(description="a list of T0123ABCD:U0123ABCD and user groups S0123ABCD; empty: nobody")
-    approvals: Annotated[int, Field(ge=1, le=3)] = Field(default=1, description="how many people: 1, 2 or 3")
+    approvals: Annotated[int, Field(ge=1, le=3), AfterValidator(_can_be_given)] = Field(
+        default=1, description="how many people: 1, 2 or 3; not more than there are approvers"
+    )
     requester_counts: bool = Field(default=True, description="true, or false: whoever asks cannot approve")
     reason: bool = Field(default=False, description="true: whoever asks must say why")
     ping: Approvers = Field(default=(), description="who is called: as approvers; empty: the approvers")
@@ -140,6 +184,15 @@ class FixRule(Section):
     break_glass: Approvers = Field(
         default=(), description="who may, alone and with a reason, in spite of freezes and missing approvals"
     )
+
+    @property
+    def approving_groups(self) -> tuple[str, ...]:
+        """The user groups whose members Slack must name before anybody's approval counts."""
+        return _groups(self.approvers)
+
+    @property
+    def glass_groups(self) -> tuple[str, ...]:
+        return _groups(self.break_glass)
 
     def covers(self, cluster: str, remedy: str) -> bool:
         clusters = any(fnmatchcase(cluster.lower(), glob.lower()) for glob in self.clusters)
@@ -165,7 +218,8 @@ class Fixes(Section):
         for number, rule in enumerate(self.rules, 1):
             for name in rule.frozen:
                 if name not in known:
-                    raise ValueError(f"rule {number} names the freeze {name!r}, and there is none of that name")
+                    what = f"names in rule {number} the freeze {name!r}, and there is none of that name"
+                    raise explained(what, "correct the name, or add the freeze under `freezes:`")
         return self
 
     def rule_for(self, cluster: str, remedy: str) -> tuple[int, FixRule] | None:

@@ -83,12 +83,12 @@ class Calls:
                 waited_s += wait_s
         raise Refused(method, "ratelimited", again_in_s=again_in_s)
 
-    async def read(self, method: str, ask: Ask) -> Body:
+    async def read(self, method: str, ask: Ask, *, longest_wait_s: float = LONGEST_WAIT_S) -> Body:
         """The same for what changes nothing and can be asked again."""
         try:
-            return await self.do(method, ask)
+            return await self.do(method, ask, longest_wait_s=longest_wait_s)
         except Uncertain:
-            return await self.do(method, ask)
+            return await self.do(method, ask, longest_wait_s=longest_wait_s)
 
     async def respond(self, url: str, body: Callable[[float], Body]) -> None:
         """Say something over a response URL."""

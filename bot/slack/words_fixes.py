@@ -90,7 +90,7 @@ def _frozen(one: Barred) -> str:
 
 
 def freeze_is_on(freeze: Freeze) -> str:
-    return f"the freeze “{freeze.name}” is on ({freeze.since:%H:%M} to {freeze.until:%H:%M} {freeze.timezone})"
+    return f"the freeze “{freeze.name}” is on ({freeze.hours} {freeze.timezone})"
 
 
 def who_instead(one: Barred) -> Said:
@@ -185,7 +185,8 @@ CANNOT_TELL_WHO = "Slack does not say who you are"
 
 
 def cannot_tell_who(why: str) -> Forbidden:
-    return Forbidden(f"{CANNOT_TELL_WHO} ({why})", "try again in a minute")
+    because = f"{CANNOT_TELL_WHO} and which user groups you are in ({why})"
+    return Forbidden(because, "press again in a moment")
 
 
 NO_PLACE = Forbidden(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from bot.approvals.may import Barrier
+from bot.approvals.proposal import Person
 from bot.render.verdict import count
 from bot.slack.words_fixes import escalate
 from handlers.remedy.plan import Plan
@@ -65,11 +69,35 @@ def approved_long_ago(minutes: int) -> str:
     )
 
 
-def not_enough_now(missing: int, needed: int) -> str:
+_LOST_SAY = {
+    Barrier.PERSON: "is not among those who may let it run any more",
+    Barrier.GUEST: "has a guest account, one of another company, or none any more",
+}
+
+
+def lost_say(barrier: Barrier) -> str:
+    return _LOST_SAY.get(barrier, barrier.value)
+
+
+def lost_account(why: str) -> str:
+    return f"is not known to Slack any more ({why})"
+
+
+def lost_word(who: Person, why: str) -> str:
+    return f"{who.name or who.user} {why}"
+
+
+def not_enough_now(missing: int, needed: int, lost: Sequence[str] = ()) -> str:
+    """`lost`: whose approval counts no more, and why."""
+    whose = f" ({'; '.join(lost)})" if lost else ""
     return (
-        "By what the policy says now its approvals are not enough: "
-        f"{missing} of {count(needed, 'approval')} missing. Check again, and ask again"
+        "By what the policy and Slack say now its approvals are not enough: "
+        f"{missing} of {count(needed, 'approval')} missing{whose}. Check again, and ask again"
     )
+
+
+def approvers_not_known(why: str) -> str:
+    return f"Slack does not say whether those who approved it still may ({why})"
 
 
 def tried_enough(tries: int, plan: Plan) -> str:

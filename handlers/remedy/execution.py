@@ -58,6 +58,11 @@ class Call:
     correlation_id: str = ""
     """What Azure's own records call it."""
 
+    @property
+    def may_have_been_done(self) -> bool:
+        """Azure or the API server has said yes, or nobody has heard what it said."""
+        return self.result.isdigit() or self.result.startswith("no answer")
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:

@@ -31,6 +31,7 @@ from handlers.remedy.acts.act import (
     Stopped,
     Verdict,
     Wait,
+    backoff,
     failed,
 )
 from handlers.remedy.acts.catalogue import ACTS
@@ -38,6 +39,7 @@ from handlers.remedy.acts.refused import on_the_way, refused
 from handlers.remedy.bounds import strays
 from handlers.remedy.execution import Call, Execution, Outcome, Phase
 from handlers.remedy.ledger import Ledger
+from handlers.remedy.permit import NotKnown, Permit, Withdrawn, granted
 from handlers.remedy.plan import Step
 from handlers.resource_id import last_name
 
@@ -49,6 +51,9 @@ SEND_WITHIN = timedelta(seconds=20)
 """Later than this after it was written down nothing is sent, whatever stood still or was slow: by `SETTLE` others may
 look. A write that is on its way by then waits for its answer as long as it takes."""
 SOON_S = 1.0
+MOST_ASKED_LEAVE = 5
+"""Where nobody can say whether a fix may begin, it is asked so often, over some 75 s: Slack throttles by the minute."""
+_ASKED_LEAVE = "asked_leave"
 
 
 async def _nothing(_: str) -> None:
@@ -56,18 +61,20 @@ async def _nothing(_: str) -> None:
 
 
 class Executor:
-    """`checkpoint` is awaited at every boundary between two things that cannot happen at once."""
+    """`checkpoint` is awaited at every boundary between two things that cannot happen at once. `permit` is asked in the
+    last moment before the first write."""
 
     def __init__(
         self,
         hands: Hands,
         *,
         checkpoint: Checkpoint = _nothing,
+        permit: Permit = granted,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         send_within: timedelta = SEND_WITHIN,
     ) -> None:
         self._hands = hands
-        self._checkpoint = checkpoint
+        self._checkpoint, self._permit = checkpoint, permit
         self._now = now
         self._send_within = send_within
 
@@ -91,7 +98,19 @@ class Executor:
         verdict = await self._asked(here, act.prepare(self._scene(here, step)))
         if not isinstance(verdict, Sending):
             return await self._settled(here, verdict, ledger)
+        if not _has_begun(here, step) and (against := self._not_yet(here, await self._permit())):
+            return await self._settled(here, against, ledger)
         return await self._sent(here, verdict, ledger)
+
+    def _not_yet(self, here: Execution, said: Withdrawn | NotKnown | None) -> Again | Stopped | None:
+        """Why the first write is not sent now. Every time it is prepared anew, and asked anew."""
+        if said is None:
+            return None
+        asked = int(here.data.get(_ASKED_LEAVE, 0)) + 1
+        if isinstance(said, Withdrawn) or asked >= MOST_ASKED_LEAVE:
+            return Stopped(Outcome.CANCELLED, f"{said.why}; nothing was sent")
+        says = f"{said.why}; nothing was sent yet, and it is asked again" if asked == 1 else ""
+        return Again({**here.data, _ASKED_LEAVE: asked}, says, backoff(asked))
 
     # -- one write --------------------------------------------------------------------------------------------
 
@@ -230,6 +249,11 @@ async def _before(left: timedelta, sending: Sending, request_id: str) -> Answere
 def _tidies(here: Execution, step: Step) -> bool:
     """Done whatever has failed, was cancelled, or is over its time."""
     return step.always or CLOSING in here.data
+
+
+def _has_begun(here: Execution, step: Step) -> bool:
+    """What has begun is carried through, and what was left relaxed is put back, whoever may have lost their say."""
+    return _tidies(here, step) or any(call.may_have_been_done for call in here.calls)
 
 
 def _called(execution: Execution, call: Call) -> Execution:

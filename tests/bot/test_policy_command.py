@@ -42,6 +42,16 @@ def test_a_rule_about_a_remedy_that_there_is_not_is_named_by_line(here: Here, po
     assert here("policy", "explain", "prod-weu").code == 64
 
 
+def test_rules_that_could_never_hold_are_named_by_line(here: Here, policy: Path) -> None:
+    rule = "    - clusters: []\n      approvers: ['T01:U01', 'T01:U01']\n      approvals: 2\n"
+    policy.write_text(f"fixes:\n  rules:\n{rule}")
+    ran = here("policy", "lint")
+    assert ran.code == 64
+    assert "policy.yaml:3: `fixes.rules.1.clusters` is empty, so that it never holds; name what" in ran.err
+    assert "policy.yaml:5: `fixes.rules.1.approvals` asks for 2 approvals, and there is only 1 approver" in ran.err
+    assert "2 things wrong" in ran.err
+
+
 def test_without_a_policy_there_is_nothing_to_check_and_the_default_is_told(here: Here) -> None:
     ran = here("policy", "lint")
     assert ran.code == 64

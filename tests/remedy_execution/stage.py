@@ -20,6 +20,7 @@ from handlers.model import Target
 from handlers.remedy.acts.act import Hands
 from handlers.remedy.execution import Execution, Phase
 from handlers.remedy.executor import Checkpoint, Executor
+from handlers.remedy.permit import Permit, granted
 from handlers.remedy.plan import Plan, Risk, Step, Verb, Verify
 from handlers.resource_id import ResourceId, last_name
 from sandbox.arm.server import ArmServer
@@ -145,10 +146,10 @@ class Stage:
         return find_object(self.azure.world.kubes[self.cluster.lower()], identity)
 
     @asynccontextmanager
-    async def executor(self, checkpoint: Checkpoint | None = None) -> AsyncIterator[Executor]:
+    async def executor(self, checkpoint: Checkpoint | None = None, permit: Permit = granted) -> AsyncIterator[Executor]:
         more: dict[str, Any] = {"checkpoint": checkpoint} if checkpoint else {}
         async with self.doors().hands() as hands:
-            yield Executor(hands, now=self.clock.now, **more)
+            yield Executor(hands, now=self.clock.now, permit=permit, **more)
 
     def doors(self) -> Doors:
         return Doors(self.cluster, self.azure.environment("reader"), self.azure.environment("writer"))
@@ -158,10 +159,11 @@ class Stage:
         plan: Plan | Execution,
         checkpoint: Checkpoint | None = None,
         between: Callable[[Execution], Awaitable[Execution | None]] | None = None,
+        permit: Permit = granted,
     ) -> Execution:
         """All pieces, one after the other; each begins with what was written down."""
         here = plan if isinstance(plan, Execution) else replace(Execution.begin("fix-1", plan), began=self.clock.now())
-        async with self.executor(checkpoint) as executor:
+        async with self.executor(checkpoint, permit) as executor:
             for _ in range(MOST_PIECES):
                 here = await executor.advance(here, self.ledger)
                 if here.ended:

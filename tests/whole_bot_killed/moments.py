@@ -142,6 +142,7 @@ POOL: dict[str, Moment] = {
     "start audited, not recorded": Moment(lambda: AtRedis(f'{SAVED}.*"step":0,"phase":"ready"')),
     "recorded, not moved": Moment(lambda: AtRedis(f'{MOVED}.*"state":"running"')),
     "moved, not told": Moment(lambda: AtRedis(f'{MOVED}.*"state":"running"', done=True)),
+    "asked who may, intent not recorded": Moment(lambda: AtRedis(f'{SAVED}.*"phase":"intended"')),
     "intent recorded, not sent": Moment(
         lambda: AtRedis(f'{SAVED}.*"phase":"intended"', done=True), (End.UNVERIFIED,), sent=False
     ),

@@ -112,14 +112,15 @@ class Desk:
 def policy(control: Control, **rule: Any) -> str:
     """A policy file in which the approver may approve everything, if the test does not say otherwise.
 
-    People go by their names, `@handle` is a user group, and `TEAM:name` is somebody's id in another team.
+    People go by their names, `@handle` is a user group, and `TEAM:name` is somebody's id in another team. `look` is the
+    section of that name.
     """
     whole = {"clusters": ["*"], "approvers": ["approver"], "requester_counts": False, **rule}
-    freezes = whole.pop("freezes", [])
+    freezes, look = whole.pop("freezes", []), whole.pop("look", {})
     for name in ("approvers", "ping", "break_glass"):
         if name in whole:
             whole[name] = [_id(control, one) for one in whole[name]]
-    return str(yaml.safe_dump({"fixes": {"rules": [whole], "freezes": freezes}}))
+    return str(yaml.safe_dump({"look": look, "fixes": {"rules": [whole], "freezes": freezes}}))
 
 
 def _id(control: Control, name: str) -> str:

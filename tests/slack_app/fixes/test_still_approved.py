@@ -81,7 +81,7 @@ async def test_an_approval_of_last_night_starts_nothing_at_noon(
 @pytest.mark.parametrize(
     ("rule", "why"),
     [
-        ({"approvals": 2}, "1 of 2 approvals missing"),
+        ({"approvals": 2, "approvers": ["approver", "visitor"]}, "1 of 2 approvals missing"),
         ({"approvers": ["requester"], "requester_counts": True}, "1 of 1 approval missing"),
         ({"remedies": ["abort-*"]}, "policy does not allow it any more"),
         ({"clusters": ["prod-*"]}, "policy does not allow it any more"),
@@ -123,7 +123,7 @@ async def test_who_has_left_the_group_of_approvers_since_has_approved_nothing(
 async def test_a_policy_that_was_made_laxer_changes_nothing_for_what_was_offered_before(
     start: Start, desk: Desk, says: Says, control: Control, arm: ArmServer
 ) -> None:
-    says(approvals=2)
+    says(approvals=2, approvers=["approver", "visitor"])
     async with start(times=HurriedTimes()):
         await desk.asked()
     says(approvals=1, requester_counts=True, approvers=["requester", "approver"])
@@ -138,7 +138,7 @@ async def test_a_policy_that_was_made_laxer_changes_nothing_for_what_was_offered
 async def test_whose_own_word_counted_when_it_was_offered_must_be_joined_by_another_now(
     start: Start, desk: Desk, says: Says, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
-    says(approvers=["approver"], requester_counts=True, approvals=2)
+    says(approvers=["approver", "visitor"], requester_counts=True, approvals=2)
     async with start(times=HurriedTimes()):
         await desk.asked("approver")
         await control.press("approver", await desk.proposal(), "fix_approve")
@@ -155,7 +155,7 @@ async def test_whose_own_word_counted_when_it_was_offered_must_be_joined_by_anot
 async def test_more_approvals_that_the_policy_asks_for_now_are_asked_for_at_the_click(
     start: Start, waiting: Proposal, says: Says, desk: Desk, control: Control, arm: ArmServer
 ) -> None:
-    says(approvals=2)
+    says(approvals=2, approvers=["approver", "visitor"])
     async with start(times=HurriedTimes()):
         await control.press("approver", await desk.proposal(), "fix_approve")
         await desk.says("Approved by", "1 of 2 approvals missing")
