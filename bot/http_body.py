@@ -46,8 +46,8 @@ async def _counted(request: web.Request, largest: int) -> bytes:
 
 def _must_be_plain(request: web.Request) -> None:
     """A few bytes of a compressed body can become gigabytes, and no sender that we know compresses."""
-    encoding = request.headers.get("Content-Encoding", "").strip().lower()
-    if encoding not in PLAIN:
+    encodings = request.headers.getall("Content-Encoding", [])
+    if any(one.strip().lower() not in PLAIN for one in encodings):
         raise closing(web.HTTPUnsupportedMediaType(text="send the body without Content-Encoding\n"))
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from bot.metrics import Metrics
 from bot.readiness import Standing
@@ -21,6 +22,17 @@ LINGER_S = 1.0
 
 Ready = Callable[[], Awaitable[Standing]]
 """Whether the process is ready, and what a probe is told."""
+
+
+class _OurErrors(logging.Filter):
+    """A request that is no HTTP is answered with 400: it fills no log, least of all with the header it broke off in."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
+_requests = logging.getLogger(f"{__name__}.requests")
+_requests.addFilter(_OurErrors())
 
 
 @asynccontextmanager
@@ -52,6 +64,7 @@ async def _listen(stack: AsyncExitStack, host: str, port: int, routes: Iterable[
     runner = web.AppRunner(
         web_app,
         access_log=None,
+        logger=_requests,
         shutdown_timeout=5.0,
         auto_decompress=False,
         keepalive_timeout=IDLE_S,

@@ -23,6 +23,7 @@ SECRET = "a-secret-for-alerts-0123"
 SHOWN = {"Authorization": f"Bearer {SECRET}"}
 ALERTS = alert_doors.ALERTMANAGER_PATH
 SLACK = slack_door.SLACK_PATH
+SECOND_GZIP = "identity\r\nContent-Encoding: gzip"
 GIGABYTE = 1024 * 1024 * 1024
 CHUNKED = {"Transfer-Encoding": "chunked"}
 CHUNK = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
@@ -56,7 +57,9 @@ async def test_who_shows_nothing_is_refused_before_the_body(bot: Bot) -> None:
                 assert status == 401
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "x-unknown", "gzip, identity"])
+@pytest.mark.parametrize(
+    "encoding", ["gzip", "deflate", "br", "zstd", "x-unknown", "gzip, identity", "identity\r\nContent-Encoding: gzip"]
+)
 async def test_a_compressed_body_is_refused_before_it_is_read(bot: Bot, slack: SlackServer, encoding: str) -> None:
     body = {"Content-Length": "4000000", "Content-Encoding": encoding}
     for path, known in ((SLACK, looks_signed(slack)), (ALERTS, SHOWN)):
@@ -157,7 +160,12 @@ async def test_a_signed_body_that_is_no_text_is_refused(bot: Bot, slack: SlackSe
     assert await _post(bot, SLACK, body, headers) == 400
 
 
-async def test_a_head_that_is_too_large_is_refused(bot: Bot) -> None:
-    for head in ({"X-Long": "x" * 100_000}, {f"X-{number}": "x" for number in range(1_000)}):
+async def test_a_head_that_is_too_large_or_broken_is_refused_and_fills_no_log(
+    bot: Bot, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.clear()
+    many = {f"X-{number}": "x" for number in range(1_000)}
+    for head in ({"X-Long": "x" * 100_000}, many, {"X-Broken": "x\x01"}, {"Content-Length": "-1"}):
         async with begun(bot.site.port, ALERTS, SHOWN | head) as request:
             assert await request.status() == 400
+    assert caplog.records == []
