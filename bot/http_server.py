@@ -13,8 +13,6 @@ from bot.metrics import Metrics
 from bot.readiness import Standing
 from handlers.problem import Exit, Problem
 
-log = logging.getLogger(__name__)
-
 IDLE_S = 120.0
 """A connection without a request is closed; proxies close theirs sooner (nginx after 60 s), so none is cut off."""
 LINGER_S = 1.0
@@ -60,7 +58,7 @@ async def _listen(stack: AsyncExitStack, host: str, port: int, routes: Iterable[
     """The port, until the stack is closed."""
     web_app = web.Application()
     web_app.router.add_routes(routes)
-    # What aiohttp decompresses it decompresses before anybody has shown who he is, and goes on with what is refused.
+    # aiohttp would decompress a body before its sender is known, and go on with one that was refused.
     runner = web.AppRunner(
         web_app,
         access_log=None,
