@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hmac
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot.incidents.alerts import Alert, BadAlert, alertmanager, azure_monitor
+from bot.http_body import closing, read_body
+from bot.incidents.alerts import Alert, TooMany, alertmanager, azure_monitor
 from bot.jobs.request import Place
 from bot.slack.incident_queue import IncidentQueue
 from bot.slack.incident_tasks import Do, Task
@@ -26,6 +28,11 @@ log = logging.getLogger(__name__)
 AZURE_MONITOR_PATH, ALERTMANAGER_PATH = "/alerts/azure-monitor", "/alerts/alertmanager"
 LARGEST = 512 * 1024
 """Azure Monitor sends up to 256 kB."""
+WITHIN_S = 10.0
+TOGETHER = 32
+"""Jobs that are put into the queue at once: the memory writes each to the disk before it answers."""
+
+Read = Callable[[Any], list[Alert]]
 
 
 class AlertDoors:
@@ -44,32 +51,29 @@ class AlertDoors:
             web.post(ALERTMANAGER_PATH, self._door(alertmanager)),
         ]
 
-    def _door(self, read: Callable[[Any], list[Alert]]) -> Callable[[web.Request], Any]:
+    def _door(self, read: Read) -> Callable[[web.Request], Any]:
         async def come_in(request: web.Request) -> web.Response:
             if not self._may_enter(request.headers.get("Authorization", "")):
                 challenge = {"WWW-Authenticate": 'Basic realm="aksbot alerts", Bearer'}
-                return web.Response(status=401, text="show the secret of AKSBOT_ALERTS_TOKEN\n", headers=challenge)
-            if (request.content_length or 0) > LARGEST:
-                return web.Response(status=413, text=f"an alert has at most {LARGEST} bytes\n")
-            try:
-                alerts = read(json.loads(await request.read()))
-            except (BadAlert, ValueError, RecursionError) as wrong:
-                return web.Response(status=400, text=f"this is no alert: {str(wrong)[:200]}\n")
+                raise closing(web.HTTPUnauthorized(text="show the secret of AKSBOT_ALERTS_TOKEN\n", headers=challenge))
+            alerts = await _alerts(await read_body(request, LARGEST, WITHIN_S), read)
             try:
                 await self._hand_over(alerts)
             except StoreAway as away:
-                # Both senders try again.
-                log.warning("alerts were not taken in: %s", away)
+                # Both senders try again, and what is in the queue by now is not put there twice.
+                log.warning("alerts were not all taken in: %s", away)
                 return web.Response(status=503, text="aksbot's memory is away: send it again\n")
             return web.Response(status=202, text="taken in\n")
 
         return come_in
 
-    async def _hand_over(self, alerts: list[Alert]) -> None:
+    async def _hand_over(self, alerts: Sequence[Alert]) -> None:
+        """Each is a job of its own."""
         who = await workspace(self._sign_in)
         place, me = Place(who.team_id or "", "", ""), who.bot_user_id or ""
-        for one in alerts:
-            await self._queue.submit(Task(f"alert-{one.id}", Do.ALERT, place, me=me, text=one.as_json()))
+        tasks = [Task(f"alert-{one.id}", Do.ALERT, place, me=me, text=one.as_json()) for one in alerts]
+        for first in range(0, len(tasks), TOGETHER):
+            await asyncio.gather(*map(self._queue.submit, tasks[first : first + TOGETHER]))
 
     def _may_enter(self, header: str) -> bool:
         kind, _, shown = header.partition(" ")
@@ -79,6 +83,16 @@ class AlertDoors:
         elif kind.lower() != "bearer":
             return False
         return bool(secret) and hmac.compare_digest(shown.strip().encode(errors="replace"), secret)
+
+
+async def _alerts(body: bytes, read: Read) -> list[Alert]:
+    """In a thread: half a megabyte takes a moment, in which people wait for answers."""
+    try:
+        return await asyncio.to_thread(lambda: read(json.loads(body)))
+    except TooMany as many:
+        raise web.HTTPRequestEntityTooLarge(LARGEST, len(body), text=f"{many}\n") from many
+    except (ValueError, RecursionError) as wrong:
+        raise web.HTTPBadRequest(text=f"this is no alert: {str(wrong)[:200]}\n") from wrong
 
 
 def _password(encoded: str) -> str:

@@ -57,6 +57,7 @@ from bot.slack.text_files import TextFiles
 from bot.slack.triage_listeners import TriageListeners
 from bot.slack.voice import Voice
 from bot.slack.workspace import workspace
+from bot.slack_door import SlackDoor
 from bot.store.connect import connected
 from bot.store.recent import RecentChecks
 from bot.store.running import RunningChecks
@@ -86,11 +87,11 @@ class Bot:
             await asyncio.sleep(door_open_s)
 
 
-async def serve(settings: Settings, *, host: str | None = None) -> None:
+async def serve(settings: Settings) -> None:
     """Run until told to stop, then drain."""
     stop = asyncio.create_task(told_to_stop(), name="told to stop")
     try:
-        async with running(settings, host=host) as bot:
+        async with running(settings) as bot:
             # What is there by now stays. Looking through it again and again would hold up answers for 0.1 s each time.
             gc.collect()
             gc.freeze()
@@ -115,7 +116,7 @@ async def running(
 ) -> AsyncIterator[Bot]:
     """Everything, from the state up to the door, open while the context is.
 
-    `azure` overrides the settings; `times` says how long fixes really wait, `spans` how long it
+    `host` and `azure` override the settings; `times` says how long fixes really wait, `spans` how long it
     waits where it reads along.
     """
     role = Role(settings.role)
@@ -192,15 +193,24 @@ async def running(
             for one in (along, listeners, *others, FixListeners(intake, voice, metrics)):
                 one.listen(bolt)
             listeners.listen_to_the_rest(bolt)
-            alerts = AlertDoors(settings.alerts_token, reading.queue, sign_in).routes if role.listens else ()
-            over_http = bolt if role.listens and not settings.slack_app_token else None
+            over_http = role.listens and not settings.slack_app_token
+            doors = [*AlertDoors(settings.alerts_token, reading.queue, sign_in).routes] if role.listens else []
+            if over_http and settings.slack_signing_secret:
+                doors += SlackDoor(bolt, settings.slack_signing_secret, replays).routes
+            listens_on = host or settings.http_host, settings.http_port, settings.ops_port
             async with (
-                serving(host, settings.http_port, ready.standing, metrics, over_http, replays, alerts) as site,
+                serving(*listens_on, ready.standing, metrics, doors) as site,
                 fixing.looked_after(taken, works=role.works),
                 _socket(settings, bolt, ready) if role.listens else nullcontext(),
             ):
-                log.info("aksbot serves as %s on port %d", role.value, site.port)
-                yield Bot(taken, site, metrics, ready, over_http is not None)
+                log.info(
+                    "aksbot serves as %s on %s, port %d, health on %d",
+                    role.value,
+                    listens_on[0],
+                    site.port,
+                    site.ops_port,
+                )
+                yield Bot(taken, site, metrics, ready, over_http)
 
 
 def _must_be_complete(settings: Settings, role: Role) -> None:

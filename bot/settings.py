@@ -67,7 +67,15 @@ class Settings(BaseSettings):
     door_open_s: float = Field(
         5.0, ge=0, le=20, description="seconds, 0 to 20, for which Slack is still heard over HTTP after a SIGTERM"
     )
-    http_port: int = Field(8080, ge=0, le=65535, description="a port, or 0 for a free one")
+    http_host: str = Field(
+        "127.0.0.1",
+        min_length=1,
+        description="an address of this machine to listen on, 0.0.0.0 for all",
+    )
+    http_port: int = Field(8080, ge=0, le=65535, description="a port for Slack and alerts, or 0 for a free one")
+    ops_port: int | None = Field(
+        None, ge=0, le=65535, description="a port for health and metrics, or 0 for a free one; unset, that of http_port"
+    )
     redis_url: SecretStr | None = Field(
         None, validation_alias="redis_url", description="a URL that starts with redis://"
     )

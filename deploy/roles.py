@@ -1,8 +1,10 @@
 """Writes the roles from what collectors and remedies declare: `make roles`.
 
-`azure/aksbot-reader.json` lets the bot look at Azure, `azure/aksbot-writer.json` lets it carry out fixes,
-`kubernetes/reader.yaml` and `kubernetes/writer.yaml` are for the clusters whose access Kubernetes RBAC decides.
-Where Azure decides it ("Azure RBAC for Kubernetes"), the data actions of the first two do.
+`azure/aksbot-reader.json` lets the bot look at Azure, `azure/aksbot-writer.json` lets it carry out fixes there.
+Inside the clusters `kubernetes/writer.yaml` does, whoever decides about access: Azure knows neither namespaces nor
+`create` without `update` in a role, so its data actions would let the writer change every pod of a subscription.
+`kubernetes/reader.yaml` is for the clusters whose access Kubernetes RBAC decides. Where Azure decides it
+("Azure RBAC for Kubernetes"), the data actions of the reader do.
 """
 
 from __future__ import annotations
@@ -51,7 +53,6 @@ GETTING_IN = "Microsoft.ContainerService/managedClusters/listClusterUserCredenti
 
 _IN_CLUSTER = "Microsoft.ContainerService/managedClusters"
 _RBAC = "rbac.authorization.k8s.io"
-_AZURE_VERBS = {"create": "write", "patch": "write", "delete": "delete"}
 _HEADER = """\
 # What aksbot may see inside a cluster, written by `make roles` from what its collectors declare.
 # Azure's own "RBAC Reader" role cannot read nodes. Bind this to the object id of the bot's identity.
@@ -124,16 +125,15 @@ def kubernetes_writer_text() -> str:
 
 
 def writer_role() -> dict[str, Any]:
-    """What carrying out every remedy needs, and no more. Leave out what you never want to be done."""
+    """What carrying out every remedy needs in Azure, and no more. Leave out what you never want to be done."""
     remedies = Remedies.discover().all
-    inside = {act.partition(IN)[0] for one in remedies for act in one.acts}
     return {
         "Name": "aksbot-writer",
         "IsCustom": True,
-        "Description": "What aksbot writes when a fix was approved.",
+        "Description": "What aksbot writes in Azure when a fix was approved. Inside clusters Kubernetes grants it.",
         "Actions": _sorted({*FOLLOWING_WRITES, GETTING_IN, *(action for one in remedies for action in one.writes)}),
         "NotActions": [],
-        "DataActions": _sorted({_data_action(act) for act in inside}),
+        "DataActions": [],
         "NotDataActions": [],
         "AssignableScopes": ["/subscriptions/00000000-0000-0000-0000-000000000000"],
     }
@@ -173,12 +173,11 @@ def _rules(sights: list[str]) -> list[dict[str, Any]]:
 
 
 def _data_action(sight: str) -> str:
-    """`list leases.coordination.k8s.io` as Azure calls it. It knows `read`, `write` and `delete`, and no parts, no
-    single objects and no namespaces: those are a matter of the scope that the role is assigned at."""
-    verb, seen = sight.partition(IN)[0].split(" ")
+    """`list leases.coordination.k8s.io` as Azure calls it. It knows no parts, no single objects and no namespaces:
+    those are a matter of the scope that the role is assigned at."""
+    _, seen = sight.partition(IN)[0].split(" ")
     resource, _, group = seen.partition(":")[0].strip("/").partition(".")
-    does = _AZURE_VERBS.get(verb, "read")
-    return "/".join(filter(None, (_IN_CLUSTER, group, resource.removesuffix("/log"), does)))
+    return "/".join(filter(None, (_IN_CLUSTER, group, resource, "read")))
 
 
 def _sorted(words: set[str]) -> list[str]:

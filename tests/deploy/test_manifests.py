@@ -36,6 +36,11 @@ def environment(way: Path) -> dict[str, Any]:
     return {one["name"]: one.get("value") or one["valueFrom"]["secretKeyRef"] for one in container["env"]}
 
 
+def ports(way: Path) -> dict[str, int]:
+    (container,) = pod(way)["containers"]
+    return {one["name"]: one["containerPort"] for one in container["ports"]}
+
+
 @needs_all
 @pytest.mark.parametrize("version", VERSIONS)
 def test_kubernetes_takes_every_object(version: str) -> None:
@@ -96,15 +101,31 @@ def test_each_way_has_what_slack_needs_and_nothing_that_chooses_the_other() -> N
     assert "SLACK_APP_TOKEN" not in environment(HTTP)
 
 
-def test_in_socket_mode_nothing_comes_in_and_over_http_one_port_is_open() -> None:
+def test_in_socket_mode_nothing_comes_in_and_over_http_the_ingress_does_by_one_port() -> None:
     (closed,), (open_,) = objects(SOCKET_MODE, "NetworkPolicy"), objects(HTTP, "NetworkPolicy")
     assert closed["spec"]["ingress"] == []
-    assert open_["spec"]["ingress"] == [{"ports": [{"protocol": "TCP", "port": 8080}]}]
+    (rule,) = open_["spec"]["ingress"]
+    assert rule["ports"] == [{"protocol": "TCP", "port": ports(HTTP)["http"]}]
+    assert [list(one) for one in rule["from"]] == [["namespaceSelector"]]
+    assert rule["from"][0]["namespaceSelector"]["matchLabels"]
     assert closed["spec"]["egress"] == open_["spec"]["egress"]
     assert objects(SOCKET_MODE, "Service") == []
     (service,) = objects(HTTP, "Service")
     (deployment,) = objects(HTTP, "Deployment")
+    assert [one["targetPort"] for one in service["spec"]["ports"]] == ["http"]
     assert service["spec"]["selector"].items() <= deployment["spec"]["template"]["metadata"]["labels"].items()
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_probes_ask_a_port_that_nobody_else_is_let_to(way: Path) -> None:
+    (container,) = pod(way)["containers"]
+    given = environment(way)
+    listens = {"http": int(given["AKSBOT_HTTP_PORT"]), "ops": int(given["AKSBOT_OPS_PORT"])}
+    assert ports(way) == listens
+    assert given["AKSBOT_HTTP_HOST"] == "0.0.0.0"
+    probes = [container[f"{one}Probe"]["httpGet"] for one in ("startup", "liveness", "readiness")]
+    assert {one["port"] for one in probes} == {"ops"}
+    assert {one for line in of("EXPOSE") for one in line.split()} == {str(one) for one in listens.values()}
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)

@@ -48,6 +48,8 @@ def test_kubectl_has_the_command_and_its_options(line: str) -> None:
     [
         (NEVER, "azure/aksbot-reader.json", 1),
         ("<object-id-of-the-bots-identity>", "kubernetes/reader.yaml", 2),  # its ClusterRole and its Role
+        (NEVER, "azure/aksbot-writer.json", 1),
+        ("<object-id-of-the-writers-identity>", "kubernetes/writer.yaml", 2),  # its ClusterRole and its Role
         (NEVER, "kubernetes/base/service-account.yaml", 1),
         ("registry.example.com/", "kubernetes/base/kustomization.yaml", 1),
     ],

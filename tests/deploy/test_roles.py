@@ -65,6 +65,15 @@ def test_the_writer_of_the_sandbox_may_do_what_the_shipped_roles_grant_and_no_mo
     assert granted({"rules": PROBE_RULES}) == granted(here)
 
 
+def test_the_writers_azure_role_reaches_into_no_cluster() -> None:
+    """Data actions would hold for every namespace of every cluster in its scope."""
+    role = json.loads(roles.WRITER.read_text(encoding="utf-8"))
+    assert role["DataActions"] == []
+    assert roles.GETTING_IN in role["Actions"]
+    everywhere, *_ = yaml.safe_load_all(roles.KUBERNETES_WRITER.read_text(encoding="utf-8"))
+    assert {"get pods", "delete pods"} <= granted(everywhere)
+
+
 async def test_with_the_azure_role_alone_the_fleet_is_found_and_nothing_goes_unseen() -> None:
     world = Scenario.load("healthy-fleet").world
     role = json.loads(roles.AZURE.read_text(encoding="utf-8"))

@@ -12,8 +12,8 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 import bot
-from bot.http_server import SLACK_PATH
 from bot.slack.commands import COMMAND
+from bot.slack_door import SLACK_PATH
 from sandbox.slack.api.methods import METHODS
 from sandbox.slack.downloads import SCOPE
 from sandbox.slack.manifest import EVENT_SCOPES, Manifest

@@ -45,6 +45,17 @@ async def test_health_readiness_and_metrics_are_served(bot: Bot, control: Contro
                 assert part in await answer.text()
 
 
+async def test_with_a_port_of_their_own_they_are_not_where_slack_comes_in(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AKSBOT_OPS_PORT", "0")
+    async with start(over_http=True) as bot, aiohttp.ClientSession() as session:
+        for path in ("/healthz", "/readyz", "/metrics"):
+            for port, status in ((bot.site.port, 404), (bot.site.ops_port, 200)):
+                async with session.get(f"http://127.0.0.1:{port}{path}") as answer:
+                    assert answer.status == status
+
+
 async def test_a_token_that_slack_refuses_is_said_at_the_start(start: Start, slack: SlackServer) -> None:
     slack.faults.append(Fault("error", "auth.test", error="invalid_auth"))
     with pytest.raises(Problem, match="SLACK_BOT_TOKEN"):

@@ -32,6 +32,31 @@ async def test_it_listens_on_a_private_socket_and_nowhere_else(connection: Conne
     assert await connection.redis.config_get("port") == {"port": "0"}
 
 
+def modes(folder: Path) -> dict[str, str]:
+    """Who may read and write each file in it."""
+    kept = [one for one in (folder, *folder.rglob("*")) if not one.is_socket()]
+    return {one.relative_to(folder.parent).as_posix(): stat.filemode(one.stat().st_mode) for one in kept}
+
+
+async def test_nobody_else_can_read_its_files_nor_those_of_an_earlier_version(tmp_path: Path) -> None:
+    folder = tmp_path / "made" / "valkey"
+    for _ in range(2):
+        async with connected(None, folder.parent) as connection:
+            await connection.redis.set("kept", "yes")
+            await connection.redis.bgrewriteaof()
+
+            async def rewritten(redis: Connection = connection) -> bool:
+                return not (await redis.redis.info("persistence"))["aof_rewrite_in_progress"]
+
+            await until(rewritten)
+            found = modes(folder)
+        assert any(name.endswith(".aof") for name in found)
+        assert set(found.values()) == {"drwx------", "-rw-------"}
+        for one in folder.rglob("*"):
+            one.chmod(0o755 if one.is_dir() else 0o644)
+    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+
+
 async def test_what_it_has_answered_is_on_the_disk(connection: Connection) -> None:
     settings = await connection.redis.config_get("append*", "maxmemory-policy")
     assert (settings["appendonly"], settings["appendfsync"]) == ("yes", "always")
