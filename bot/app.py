@@ -179,7 +179,7 @@ async def running(
             ) as taken,
         ):
             reading.queue.use(taken)
-            ready = Readiness(state, calls, role, metrics)
+            ready = Readiness(taken.writes, calls, role, metrics)
             replays = Replays(state)
             bolt = _bolt(settings, client, sign_in, replays)
             intake = Intake(taken, gate, state)

@@ -16,6 +16,9 @@ QUEUE = "aksbot"
 EPOCH = f"{PREFIX}epoch"
 """Made once, never expires: when it is another than before, the server has lost its data."""
 
+WRITE = f"{PREFIX}write"
+"""Set by whoever wants to know whether the server takes writes."""
+
 AUDIT = f"{PREFIX}audit"
 """A stream: the audit's records. Never expires, never trimmed."""
 
@@ -47,6 +50,8 @@ EVENT_TTL = timedelta(hours=24)
 """Slack repeats an event for about an hour; a person repeats a message within the day."""
 SIGNATURE_TTL = timedelta(minutes=11)
 """Longer than a signature is good for: five minutes, from a clock that may be five minutes ahead of ours."""
+WRITE_TTL = timedelta(minutes=1)
+"""It need not last: only that it was taken counts."""
 CHECK_TTL = timedelta(seconds=60)
 """How long a check is taken as running without a sign of life. A killed worker's job is taken up long before."""
 ASKING_TTL = timedelta(hours=1)
