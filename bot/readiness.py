@@ -6,13 +6,12 @@ not even do that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from dataclasses import dataclass
 
 from bot.jobs.service import Role
 from bot.metrics import Metrics
 from bot.slack.calls import Calls
+from bot.slack.sockets import Sockets
 from bot.store.away import StoreAway, TakesNoWrites
 from bot.store.writes import Writes
 
@@ -36,7 +35,7 @@ class Readiness:
     calls: Calls
     role: Role
     metrics: Metrics
-    sockets: list[AsyncSocketModeHandler] = field(default_factory=list)
+    sockets: Sockets | None = None
     leaving: bool = False
     """It still answers, and nobody new should be sent here."""
 
@@ -49,15 +48,16 @@ class Readiness:
         if why := await self._why_cut_off():
             return Standing(ready=False, said=why)
         if lost is None:
-            return Standing(ready=True, said="ready")
+            half = await self.sockets.why_down() if self.sockets else None
+            return Standing(ready=True, said=f"degraded: {half}" if half else "ready")
         said = f"{lost.what} (REDIS_URL): {lost.why}"
         if not self.role.listens:
             return Standing(ready=False, said=said)
         return Standing(ready=True, said=f"degraded: {said}; checks are done here, fixes are refused")
 
     async def _why_cut_off(self) -> str | None:
-        if any([not await one.client.is_connected() for one in self.sockets]):
-            return "the connection to Slack (Socket Mode) is down"
+        if self.sockets and not await self.sockets.up():
+            return await self.sockets.why_down()
         if refused := await self.calls.why_locked_out():
             return f"Slack refuses the bot's token ({refused}): install the app again and set SLACK_BOT_TOKEN"
         return None

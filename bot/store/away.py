@@ -90,4 +90,4 @@ def why_lost(error: BaseException) -> str:
 def _first_word(error: BaseException) -> str:
     """The server's word for what is wrong. The client takes the words that it knows out of the text."""
     code = getattr(error, "status_code", None)
-    return str(code) if code else str(error).rpartition(_IN_A_PIPELINE)[2].partition(" ")[0]
+    return str(code) if code else str(error).rpartition(_IN_A_PIPELINE)[2].strip("('\"").partition(" ")[0]

@@ -19,6 +19,15 @@ EPOCH = f"{PREFIX}epoch"
 WRITE = f"{PREFIX}write"
 """Set by whoever wants to know whether the server takes writes."""
 
+CONNECTED = f"{PREFIX}connected"
+"""The last moment in which a process was connected to Slack. Never expires."""
+
+CAUGHT_UP = f"{PREFIX}caught-up"
+"""From when until when the history of Slack was read last, after a time without a connection."""
+
+CATCHING_UP = f"{PREFIX}catching-up"
+"""Set while a process reads that history."""
+
 AUDIT = f"{PREFIX}audit"
 """A stream: the audit's records. Never expires, never trimmed."""
 
@@ -188,6 +197,11 @@ def incidents(team: str, cluster: str) -> str:
 def incident_thread(team: str, channel: str, thread_ts: str) -> str:
     """A set: the clusters of whose incidents a thread speaks."""
     return f"{PREFIX}incident-clusters:{team}:{channel}:{thread_ts}"
+
+
+def incident_threads(team: str, channel: str) -> str:
+    """A sorted set: the threads of a channel in which incidents are told, by when one was last."""
+    return f"{PREFIX}incident-threads:{team}:{channel}"
 
 
 def hushed_thread(team: str, channel: str, thread_ts: str) -> str:

@@ -31,6 +31,8 @@ class Connection:
     """What was sent over it and waits to be acknowledged."""
     leaving: bool = False
     """It was told to go: it gets nothing new."""
+    silent: bool = False
+    """The network between has gone without a word: Slack does not know yet, and nothing arrives either way."""
 
 
 class Sockets:
@@ -118,7 +120,8 @@ class Sockets:
         waiting: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
         connection.envelopes[delivery.id] = waiting
         try:
-            await connection.ws.send_json(_envelope(delivery))
+            if not connection.silent:
+                await connection.ws.send_json(_envelope(delivery))
             return await within(self._clock, ACK_WITHIN_S, waiting)
         except TimeoutError as error:
             raise NotAcked("timeout") from error
@@ -147,6 +150,13 @@ class Sockets:
             connection.leaving = True
             if (transport := connection.request.transport) is not None:
                 transport.abort()
+
+    def silence(self, number: int | None = None) -> None:
+        """Let nothing through any more on so many connections, the oldest first; on all, without a number."""
+        for connection in self._open[:number]:
+            connection.silent = True
+            if (transport := connection.request.transport) is not None:
+                transport.pause_reading()  # so no ping is answered
 
     async def close(self) -> None:
         for connection in list(self._open):
