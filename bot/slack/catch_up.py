@@ -1,4 +1,4 @@
-"""After a time without a connection to Slack: what was said meanwhile is read in its history and heard as if it came now.
+"""After a time without a connection to Slack: what was said meanwhile is read in its history, and heard.
 
 A message that was heard before is known by its channel and its time, and is not answered again. What is older than ten
 minutes is not answered: what it speaks of may be over, and its people have asked elsewhere. That it was not read is
@@ -155,10 +155,7 @@ class CatchUp:
 
     def _wanted(self, to: Installed, channel: Channel, message: Body) -> bool:
         """Whether it would have been read: where the bot reads along, or where it is spoken to."""
-        body = _body(to, channel, message)
-        if channel.kind == "im":
-            return bool(message.get("user")) and message.get("user") != to.me.user
-        read = hearing.read(body, to.me, 0.0)
+        read = hearing.read(_body(to, channel, message), to.me, 0.0)
         if read is hearing.Ignored.TO_US:
             return True
         reads = self._channels.reads_everything or self._channels.reads(channel.name)
@@ -194,7 +191,7 @@ def _events(to: Installed, channel: Channel, message: Body) -> list[Body]:
     """As Slack would have sent it: a mention comes twice."""
     body = _body(to, channel, message)
     mention = f"<@{to.me.user}>"
-    if channel.kind == "im" or mention not in str(message.get("text") or ""):
+    if mention not in str(message.get("text") or ""):
         return [body]
     event = {name: one for name, one in body["event"].items() if name not in ("channel_type", "subtype")}
     return [body, {**body, "event_id": f"{body['event_id']}-mention", "event": {**event, "type": "app_mention"}}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bot.incidents.model import Spot
@@ -16,7 +17,8 @@ _MOST_PAGES = 3
 _PAGE = 200
 _AT_ONCE = 15
 _PER_MINUTE = limits.CALLS_PER_MINUTE[3] * 0.6
-_MEMBER_OF = "public_channel,private_channel,im"
+_MEMBER_OF = "public_channel,private_channel"
+"""Direct messages would need a scope of their own (im:read), which nothing else does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Channel:
     id: str
     name: str
     kind: str
-    """As events call it: channel, group or im."""
+    """As events call it: channel or group."""
 
 
 class History:
@@ -37,15 +39,12 @@ class History:
         self._pace = Bucket(_AT_ONCE, _PER_MINUTE)
 
     async def channels(self) -> list[Channel]:
-        """Channels before direct messages, as far as they are read at all."""
-
         async def ask(cursor: str) -> Any:
             return await self._client.users_conversations(
                 types=_MEMBER_OF, exclude_archived=True, limit=_PAGE, cursor=cursor
             )
 
-        found = [_channel(one) for one in await self._pages("users.conversations", ask, "channels")]
-        return sorted(found, key=lambda one: one.kind == "im")[:MOST_CHANNELS]
+        return [_channel(one) for one in await self._pages("users.conversations", ask, "channels")][:MOST_CHANNELS]
 
     async def said(self, channel: str, since: float, until: float) -> list[Body]:
         """What stands in a channel itself, the oldest first; of very much, the latest."""
@@ -72,7 +71,7 @@ class History:
         cursor = ""
         for _ in range(_MOST_PAGES):
             await self._pace.take()
-            answer = await self._calls.read(method, lambda waited_s, at=cursor: ask(at))
+            answer = await self._calls.read(method, partial(_asked, ask, cursor))
             found += answer.get(what) or ()
             cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
@@ -80,10 +79,14 @@ class History:
         return found
 
 
+async def _asked(ask: Any, cursor: str, waited_s: float) -> Any:
+    return await ask(cursor)
+
+
 def _window(since: float, until: float) -> Body:
     return {"oldest": f"{since:.6f}", "latest": f"{until:.6f}"}
 
 
 def _channel(body: Body) -> Channel:
-    kind = "im" if body.get("is_im") else "group" if body.get("is_private") else "channel"
+    kind = "group" if body.get("is_private") else "channel"
     return Channel(str(body["id"]), str(body.get("name") or ""), kind)

@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 CONNECTIONS = 2
 """Slack allows ten for an app, and several processes share them."""
 _LOOK_S = 0.5
+_NEW_URL_AFTER_S, _NEW_URL_AT_MOST_S = 2.0, 30.0
+"""Slack gives out about one a minute, with a small burst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Sockets:
         self._handlers = [AsyncSocketModeHandler(bolt, token, ping_interval=ping_s) for _ in range(CONNECTIONS)]
         for one in self._handlers:
             one.client.on_error_listeners.append(_again(one))
+        self._urls = {one: _Url(one) for one in self._handlers}
         self._sessions: dict[AsyncSocketModeHandler, tuple[object, float]] = {}
 
     async def up(self) -> int:
@@ -102,7 +105,9 @@ class Sockets:
         """The client makes a new connection by itself; it was deaf since the last sign of life of the old one."""
         session, heard_at = self._sessions[one]
         if not await one.client.is_connected():
+            self._urls[one].renew()
             return
+        self._urls[one] = _Url(one)
         now = time.time()
         if one.client.current_session is session:
             self._sessions[one] = session, max(heard_at, one.client.last_ping_pong_time or 0.0)
@@ -110,6 +115,23 @@ class Sockets:
         self._sessions[one] = one.client.current_session, now
         log.warning("a connection to Slack was replaced after %.1f s", now - heard_at)
         await self._lost(Gap(heard_at, now))
+
+
+class _Url:
+    """The client tries one URL for ever, which Slack takes once: a connection that failed half way never came back."""
+
+    def __init__(self, handler: AsyncSocketModeHandler) -> None:
+        self._client, self._pause_s = handler.client, _NEW_URL_AFTER_S
+        self._at = asyncio.get_running_loop().time() + self._pause_s
+
+    def renew(self) -> None:
+        """Let the client ask for another one, less and less often."""
+        now = asyncio.get_running_loop().time()
+        if now < self._at:
+            return
+        self._client.wss_uri = None
+        self._pause_s = min(self._pause_s * 2, _NEW_URL_AT_MOST_S)
+        self._at = now + self._pause_s
 
 
 @asynccontextmanager

@@ -44,6 +44,9 @@ class Sockets:
         self._open: list[Connection] = []
         self._turn = itertools.count()
         self.refused = 0
+        self.closed_to_new = False
+        """Nobody is let in, as while Slack is in trouble."""
+        self.turned_away = 0
         self.opened = 0
 
     # -- coming and going -------------------------------------------------------------------------------------
@@ -63,6 +66,10 @@ class Sockets:
             self.refused += 1
             return web.Response(status=408, text="the ticket is unknown or was used")
         self._tickets.discard(ticket)
+        if self.closed_to_new:
+            self.turned_away += 1
+            self._changes.ring()
+            return web.Response(status=503, text="try again later")
         ws = web.WebSocketResponse(heartbeat=PING_EVERY_S, timeout=1.0)
         await ws.prepare(request)
         if self.count >= MOST_CONNECTIONS:
