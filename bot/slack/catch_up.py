@@ -149,7 +149,8 @@ class CatchUp:
         if unread:
             said = Message(words_gap.not_read(gap.since, gap.until, edge))
             place = Place(to.team, channel.id, "", thread_ts=thread_ts)
-            where = Where(f"gap-{int(gap.since)}", place, datetime.now(UTC))
+            # Connections and processes that were lost together each tell of their own gap, seconds apart.
+            where = Where(f"gap-{int(gap.until // ANSWERED.total_seconds())}", place, datetime.now(UTC))
             with suppress(Refused):  # where nothing can be said, nobody waits for it either
                 await self._speaker.once(where, f"not-read-{channel.id}-{thread_ts or ''}", said)
 
