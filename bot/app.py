@@ -206,6 +206,7 @@ async def running(
                 history=History(calls),
                 gaps=Gaps(connection.redis),
                 incidents=Incidents(connection.redis),
+                turns=reading.turns,
                 speaker=speaker,
                 channels=policy.channels,
                 installed=installed,
@@ -269,7 +270,8 @@ def _hear(bolt: AsyncApp) -> Hear:
     """The way of an event through all listeners, as if Slack had sent it."""
 
     async def hear(body: Body) -> bool:
-        answer = await bolt.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body))
+        # In a task of its own: each event has its own deadline.
+        answer = await asyncio.create_task(bolt.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body)))
         return answer.status < BUSY
 
     return hear

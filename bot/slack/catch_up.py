@@ -30,6 +30,7 @@ from bot.slack.speaker import Speaker, Where
 from bot.store.away import StoreAway
 from bot.store.gaps import Gaps
 from bot.store.incidents import Incidents
+from bot.store.turns import Turns
 
 log = logging.getLogger(__name__)
 
@@ -64,12 +65,14 @@ class CatchUp:
         history: History,
         gaps: Gaps,
         incidents: Incidents,
+        turns: Turns,
         speaker: Speaker,
         channels: Channels,
         installed: Callable[[], Awaitable[Installed]],
         hear: Hear,
     ) -> None:
-        self._history, self._gaps, self._incidents, self._speaker = history, gaps, incidents, speaker
+        self._history, self._gaps, self._speaker = history, gaps, speaker
+        self._incidents, self._turns = incidents, turns
         self._channels, self._installed, self._hear = channels, installed, hear
         self._missed: asyncio.Queue[Gap] = asyncio.Queue()
         self._name = uuid4().hex
@@ -101,6 +104,9 @@ class CatchUp:
                         break
                 except (StoreAway, CallFailed) as away:
                     log.warning("what was said meanwhile cannot be read yet: %s", away)
+                except Exception:
+                    # The edge: what Slack sends next time is read all the same.
+                    log.exception("what was said meanwhile cannot be read")
                 await asyncio.sleep(AGAIN_S)
             else:
                 log.error("what was said from %s to %s was not read", gap.since, gap.until)
@@ -121,12 +127,14 @@ class CatchUp:
 
     async def _read(self, gap: Gap) -> None:
         installed = await self._installed()
+        if not installed.team:
+            raise CallFailed("Slack does not say who the bot is")
         since = max(gap.since, gap.until - hearing.OLDEST.total_seconds())
         for channel in await self._history.channels():
             messages = await _readable(self._history.said(channel.id, since, gap.until))
-            spots = {Spot(channel.id, str(one["ts"])) for one in messages if one.get("reply_count")}
+            began = [Spot(channel.id, str(one["ts"])) for one in messages if one.get("reply_count")]
             await self._heard(installed, gap, channel, messages)
-            for spot in [*await self._open_threads(installed.team, channel.id), *spots]:
+            for spot in dict.fromkeys([*await self._open_threads(installed.team, channel.id), *began]):
                 replies = await _readable(self._history.replies(spot, since, gap.until))
                 await self._heard(installed, gap, channel, replies, spot.thread_ts)
 
@@ -141,7 +149,7 @@ class CatchUp:
         edge, unread = gap.until - ANSWERED.total_seconds(), False
         for message in messages:
             if float(message["ts"]) < edge:
-                unread |= self._wanted(to, channel, message)
+                unread = unread or await self._is_unread(to, channel, message)
                 continue
             for event in _events(to, channel, message):
                 if not await self._hear(event):
@@ -154,13 +162,15 @@ class CatchUp:
             with suppress(Refused):  # where nothing can be said, nobody waits for it either
                 await self._speaker.once(where, f"not-read-{channel.id}-{thread_ts or ''}", said)
 
-    def _wanted(self, to: Installed, channel: Channel, message: Body) -> bool:
+    async def _is_unread(self, to: Installed, channel: Channel, message: Body) -> bool:
         """Whether it would have been read: where the bot reads along, or where it is spoken to."""
         read = hearing.read(_body(to, channel, message), to.me, 0.0)
         if read is hearing.Ignored.TO_US:
             return True
         reads = self._channels.reads_everything or self._channels.reads(channel.name)
-        return reads and isinstance(read, hearing.Said)
+        if not reads or isinstance(read, hearing.Ignored):
+            return False
+        return not await self._turns.knows(hearing.original(read))
 
 
 @asynccontextmanager

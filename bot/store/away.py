@@ -24,7 +24,7 @@ class TakesNoWrites(StoreAway):
     """The state is there, and what is asked now cannot be kept. Nothing was done."""
 
     def __init__(self, why: str) -> None:
-        do = "nothing was done: ask again once there is room for the bot's memory (its disk, or maxmemory of REDIS_URL)"
+        do = "make room on its disk, or raise maxmemory of REDIS_URL, and ask again; nothing was done"
         super().__init__(why, "the bot's memory takes no writes", do)
 
 

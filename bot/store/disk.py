@@ -19,4 +19,4 @@ def why_no_room(folder: Path) -> str | None:
         return f"its folder cannot be looked at: {lost.strerror or type(lost).__name__}"
     if disk.free >= min(RESERVE, disk.total // _SHARE):
         return None
-    return f"its disk is full ({disk.free // 1024:,} kB left)"
+    return f"its disk is full, with {disk.free // 1024:,} kB left"
