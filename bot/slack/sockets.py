@@ -12,7 +12,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
@@ -47,10 +46,11 @@ class Sockets:
 
     def __init__(self, bolt: AsyncApp, token: str, lost: Lost, ping_s: float) -> None:
         self._lost = lost
+        self.opened = asyncio.Event()
+        """Whether one of them has been open."""
         self._handlers = [AsyncSocketModeHandler(bolt, token, ping_interval=ping_s) for _ in range(CONNECTIONS)]
-        for one in self._handlers:
-            one.client.on_error_listeners.append(_again(one))
         self._urls = {one: _Url(one) for one in self._handlers}
+        self._opening: dict[AsyncSocketModeHandler, asyncio.Task[None]] = {}
         self._sessions: dict[AsyncSocketModeHandler, tuple[object, float]] = {}
 
     async def up(self) -> int:
@@ -71,8 +71,8 @@ class Sockets:
         """When one of them gave its last sign of life."""
         return max((at for _, at in self._sessions.values()), default=None)
 
-    async def open_first(self) -> None:
-        """Raises Problem where Slack refuses. The others follow, since Slack paces them."""
+    async def must_be_let_in(self) -> None:
+        """Raises Problem where Slack refuses the token; a Slack that is away may come back."""
         first = self._handlers[0].client
         try:
             first.wss_uri = await first.issue_new_wss_url()
@@ -82,33 +82,46 @@ class Sockets:
             why = f"it answers {refused.response.get('error', 'refused')}"
             do = "correct SLACK_APP_TOKEN (xapp-…, with connections:write), and switch Socket Mode on in the app"
             raise Problem("cannot connect to Slack", why, do) from refused
-        await self._connect(self._handlers[0])
 
     async def keep_open(self) -> None:
-        """Open the others, then look for losses, until cancelled."""
-        for one in self._handlers[1:]:
-            await self._connect(one)
+        """Open them, then look for losses, until cancelled."""
+        for one in self._handlers:
+            self._opening[one] = asyncio.create_task(self._open(one), name="a connection to Slack")
         while True:
             for one in self._handlers:
                 await self._look(one)
             await asyncio.sleep(_LOOK_S)
 
     async def close(self) -> None:
+        await end(*self._opening.values())
         for one in self._handlers:
             await one.close_async()  # type: ignore[no-untyped-call]
 
-    async def _connect(self, one: AsyncSocketModeHandler) -> None:
+    async def _open(self, one: AsyncSocketModeHandler) -> None:
         await one.connect_async()  # type: ignore[no-untyped-call]
         self._sessions[one] = one.client.current_session, time.time()
+        self.opened.set()
+
+    async def _open_again(self, one: AsyncSocketModeHandler) -> None:
+        try:
+            await one.client.connect_to_new_endpoint()
+        except Exception as lost:  # noqa: BLE001 - whatever it was, it is tried again
+            log.warning("no new connection to Slack yet: %s", lost or type(lost).__name__)
+            await asyncio.sleep(_NEW_URL_AFTER_S)
 
     async def _look(self, one: AsyncSocketModeHandler) -> None:
-        """The client makes a new connection by itself; it was deaf since the last sign of life of the old one."""
-        session, heard_at = self._sessions[one]
+        """A lost connection is replaced at once, not when the client looks next."""
         if not await one.client.is_connected():
             self._urls[one].renew()
-            return
-        self._urls[one] = _Url(one)
-        now = time.time()
+            if self._opening[one].done():
+                self._opening[one] = asyncio.create_task(self._open_again(one), name="a new connection to Slack")
+        elif one in self._sessions:
+            self._urls[one] = _Url(one)
+            await self._heard(one)
+
+    async def _heard(self, one: AsyncSocketModeHandler) -> None:
+        """A new connection was deaf since the last sign of life of the old one."""
+        (session, heard_at), now = self._sessions[one], time.time()
         if one.client.current_session is session:
             self._sessions[one] = session, max(heard_at, one.client.last_ping_pong_time or 0.0)
             return
@@ -139,19 +152,11 @@ async def connected(sockets: Sockets) -> AsyncIterator[Sockets]:
     """Open while the context is."""
     keeping: asyncio.Task[None] | None = None
     try:
-        await sockets.open_first()
+        await sockets.must_be_let_in()
         keeping = asyncio.create_task(sockets.keep_open(), name="connections to Slack")
+        await sockets.opened.wait()
         yield sockets
     finally:
         if keeping:
             await end(keeping)
         await sockets.close()
-
-
-def _again(handler: AsyncSocketModeHandler) -> Callable[[Any], Awaitable[None]]:
-    """A lost connection is replaced at once, not when the client looks next."""
-
-    async def again(message: Any) -> None:
-        await handler.client.connect_to_new_endpoint()
-
-    return again
