@@ -10,9 +10,8 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
 import aiohttp
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers.diagnose
@@ -35,11 +34,14 @@ from bot.readiness import Readiness
 from bot.recording import azure_recorder
 from bot.settings import Settings
 from bot.slack import deadline
-from bot.slack.calls import TIMEOUT_S, Calls
+from bot.slack.calls import TIMEOUT_S, Body, Calls
+from bot.slack.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
 from bot.slack.desk import Desk
 from bot.slack.fixes_listeners import FixListeners
 from bot.slack.fleet_desk import FleetDesk
 from bot.slack.gate import Gate
+from bot.slack.hearing import Me
+from bot.slack.history import History
 from bot.slack.home_listeners import HomeListeners
 from bot.slack.incident_listeners import IncidentListeners
 from bot.slack.incident_side import incident_side
@@ -51,6 +53,8 @@ from bot.slack.remembering import Remembering
 from bot.slack.replays import Replays
 from bot.slack.replier import Replier
 from bot.slack.sign_in import SignIn
+from bot.slack.sockets import Sockets
+from bot.slack.sockets import connected as connected_to_slack
 from bot.slack.speaker import Speaker
 from bot.slack.teller import SlackTeller
 from bot.slack.text_files import TextFiles
@@ -59,6 +63,8 @@ from bot.slack.voice import Voice
 from bot.slack.workspace import workspace
 from bot.slack_door import SlackDoor
 from bot.store.connect import connected
+from bot.store.gaps import Gaps
+from bot.store.incidents import Incidents
 from bot.store.recent import RecentChecks
 from bot.store.running import RunningChecks
 from bot.store.state import State
@@ -157,6 +163,10 @@ async def running(
         async def team() -> str:
             return (await workspace(sign_in)).team_id or ""
 
+        async def installed() -> Installed:
+            found = await workspace(sign_in)
+            return Installed(found.team_id or "", Me(found.bot_user_id or "", found.bot_id or "", ""))
+
         seen = seen_by_incidents(reading.keeper, team)
         fixing = Fixing(
             policy.fixes, connection.redis, people, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
@@ -180,7 +190,7 @@ async def running(
             ) as taken,
         ):
             reading.queue.use(taken)
-            ready = Readiness(state, calls, role, metrics)
+            ready = Readiness(taken.writes, calls, role, metrics)
             replays = Replays(state)
             bolt = _bolt(settings, client, sign_in, replays)
             intake = Intake(taken, gate, state)
@@ -193,6 +203,16 @@ async def running(
             for one in (along, listeners, *others, FixListeners(intake, voice, metrics)):
                 one.listen(bolt)
             listeners.listen_to_the_rest(bolt)
+            catch_up = CatchUp(
+                history=History(calls),
+                gaps=Gaps(connection.redis),
+                incidents=Incidents(connection.redis),
+                turns=reading.turns,
+                speaker=speaker,
+                channels=policy.channels,
+                installed=installed,
+                hear=_hear(bolt),
+            )
             over_http = role.listens and not settings.slack_app_token
             doors = [*AlertDoors(settings.alerts_token, reading.queue, sign_in).routes] if role.listens else []
             if over_http and settings.slack_signing_secret:
@@ -201,7 +221,7 @@ async def running(
             async with (
                 serving(*listens_on, ready.standing, metrics, doors) as site,
                 fixing.looked_after(taken, works=role.works),
-                _socket(settings, bolt, ready) if role.listens else nullcontext(),
+                _socket(settings, bolt, ready, catch_up, spans) if role.listens else nullcontext(),
             ):
                 log.info(
                     "aksbot serves as %s on %s, port %d, health on %d",
@@ -242,22 +262,29 @@ def _bolt(settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: 
 
 
 @asynccontextmanager
-async def _socket(settings: Settings, bolt: AsyncApp, ready: Readiness) -> AsyncIterator[None]:
-    """Socket Mode, where there is a token for it."""
+async def _socket(
+    settings: Settings, bolt: AsyncApp, ready: Readiness, catch_up: CatchUp, spans: Spans
+) -> AsyncIterator[None]:
+    """Socket Mode, where there is a token for it. What was said without a connection is read afterwards."""
     if not settings.slack_app_token:
         yield
         return
-    handler = AsyncSocketModeHandler(bolt, settings.slack_app_token.get_secret_value())
-    try:
-        await handler.connect_async()  # type: ignore[no-untyped-call]
-        ready.sockets.append(handler)
+    token = settings.slack_app_token.get_secret_value()
+    sockets = Sockets(bolt, token, catch_up.missed, spans.ping.total_seconds())
+    async with connected_to_slack(sockets), catching_up(catch_up, sockets):
+        ready.sockets = sockets
         yield
-    except SlackApiError as refused:
-        why = f"it answers {refused.response.get('error', 'refused')}"
-        do = "correct SLACK_APP_TOKEN (xapp-…, with connections:write), and switch Socket Mode on in the app"
-        raise Problem("cannot connect to Slack", why, do) from refused
-    finally:
-        await handler.close_async()  # type: ignore[no-untyped-call]
+
+
+def _hear(bolt: AsyncApp) -> Hear:
+    """The way of an event through all listeners, as if Slack had sent it."""
+
+    async def hear(body: Body) -> bool:
+        # In a task of its own: each event has its own deadline.
+        answer = await asyncio.create_task(bolt.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body)))
+        return answer.status < BUSY
+
+    return hear
 
 
 def _areas() -> frozenset[str]:

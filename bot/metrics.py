@@ -27,6 +27,9 @@ class Metrics:
         self.memory_reachable = Gauge(
             "aksbot_memory_reachable", "1 while the state (REDIS_URL) answers, else 0.", registry=self.registry
         )
+        self.memory_writable = Gauge(
+            "aksbot_memory_writable", "1 while the state (REDIS_URL) takes writes, else 0.", registry=self.registry
+        )
         self.heard = Counter(
             "aksbot_heard", "Commands, mentions and clicks that came in.", ["kind"], registry=self.registry
         )

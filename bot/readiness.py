@@ -1,19 +1,19 @@
 """Whether this process can do its part, for whoever sends requests to it.
 
-Where Redis is away the web process still checks by itself and says so: taken out of service it could not even do that.
+Where Redis is away or full the web process still checks by itself and says so: taken out of service it could
+not even do that.
 """
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass, field
-
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from dataclasses import dataclass
 
 from bot.jobs.service import Role
 from bot.metrics import Metrics
 from bot.slack.calls import Calls
-from bot.store.state import State
+from bot.slack.sockets import Sockets
+from bot.store.away import StoreAway, TakesNoWrites
+from bot.store.writes import Writes
 
 MEMORY_WITHIN_S = 2.0
 """A probe gives up after 5 s."""
@@ -31,38 +31,41 @@ class Standing:
 class Readiness:
     """Asked by probes, and by whoever reads the metrics."""
 
-    state: State
+    writes: Writes
     calls: Calls
     role: Role
     metrics: Metrics
-    sockets: list[AsyncSocketModeHandler] = field(default_factory=list)
+    sockets: Sockets | None = None
     leaving: bool = False
     """It still answers, and nobody new should be sent here."""
 
     async def standing(self) -> Standing:
-        remembers = await self._remembers()
-        self.metrics.memory_reachable.set(remembers)
+        lost = await self._why_forgetful()
+        self.metrics.memory_reachable.set(lost is None or isinstance(lost, TakesNoWrites))
+        self.metrics.memory_writable.set(lost is None)
         if self.leaving:
             return Standing(ready=False, said="told to stop: nobody new should be sent here")
         if why := await self._why_cut_off():
             return Standing(ready=False, said=why)
-        if remembers:
-            return Standing(ready=True, said="ready")
-        lost = "the state (REDIS_URL) cannot be reached"
+        if lost is None:
+            half = await self.sockets.why_down() if self.sockets else None
+            return Standing(ready=True, said=f"degraded: {half}" if half else "ready")
+        said = f"{lost.what} (REDIS_URL): {lost.why}"
         if not self.role.listens:
-            return Standing(ready=False, said=lost)
-        return Standing(ready=True, said=f"ready, but {lost}: checks are done here, fixes are refused")
+            return Standing(ready=False, said=said)
+        return Standing(ready=True, said=f"degraded: {said}; checks are done here, fixes are refused")
 
     async def _why_cut_off(self) -> str | None:
-        if any([not await one.client.is_connected() for one in self.sockets]):
-            return "the connection to Slack (Socket Mode) is down"
+        if self.sockets and not await self.sockets.up():
+            return await self.sockets.why_down()
         if refused := await self.calls.why_locked_out():
             return f"Slack refuses the bot's token ({refused}): install the app again and set SLACK_BOT_TOKEN"
         return None
 
-    async def _remembers(self) -> bool:
+    async def _why_forgetful(self) -> StoreAway | None:
+        """Why nothing can be kept: a server that is full still answers, so it is asked with a write."""
         try:
-            async with asyncio.timeout(MEMORY_WITHIN_S):
-                return await self.state.is_reachable()
-        except TimeoutError:
-            return False
+            await self.writes.now_ms(MEMORY_WITHIN_S)
+        except StoreAway as away:
+            return away
+        return None

@@ -23,6 +23,7 @@ class Why(Enum):
     NO_REASON = "a reason is needed"
     NOT_ASKED = "nobody has asked for it yet"
     ASKED_ALREADY = "somebody has asked for it already"
+    PRESSED_LONG_AGO = "it was pressed too long ago"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,15 @@ class NotMoved:
 
 
 Moved = Proposal | NotMoved
+
+WORD_LASTS_MS = 60_000
+"""A yes that comes later than this was given to a cluster that may look different by now."""
+
+
+def in_time(proposal: Proposal, now_ms: int, *, pressed_ms: int) -> NotMoved | None:
+    """Why a click that waited for so long counts no more; `pressed_ms` is 0 where nobody knows."""
+    late = pressed_ms and now_ms - pressed_ms > WORD_LASTS_MS
+    return NotMoved(Why.PRESSED_LONG_AGO, proposal) if late else None
 
 
 def ask(

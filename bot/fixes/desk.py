@@ -36,6 +36,9 @@ from bot.store.executions import Executions
 from bot.store.proposals import MOST_TRIES, Proposals
 from handlers.remedy.plan import Forbidden
 
+_MUST_BE_FRESH = frozenset({Recorded.APPROVED, Recorded.BROKE_GLASS})
+"""A no, and a stop, count however late they come."""
+
 
 class _No(Exception):
     """A person is told why, and nothing else happens."""
@@ -248,6 +251,8 @@ class FixDesk:
         def once(before: Proposal, now_ms: int) -> Moved:
             if click in before.clicks:
                 return before
+            if what in _MUST_BE_FRESH and (late := moves.in_time(before, now_ms, pressed_ms=ask.pressed_ms)):
+                return late
             after = change(before, now_ms)
             return after if isinstance(after, NotMoved) else after.moved(clicks=(*before.clicks, click))
 

@@ -21,5 +21,8 @@ class Spans:
     watch: timedelta = timedelta(minutes=1)
     """Until the first look of `/aks watch`; the pauses grow."""
     watch_for: timedelta = LONGEST
+    ping: timedelta = timedelta(seconds=2.5)
+    """A connection to Slack that gives no sign of life for 1.5 times as long is replaced. With a shorter one, a process
+    that is merely busy would lose its connections."""
     looks_again: tuple[timedelta, ...] = tuple(timedelta(minutes=10) * 2**number for number in range(6))
     """Ten minutes, then twice as long each time: what lasts longer than a night needs no bot to be noticed."""

@@ -17,7 +17,7 @@ from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, CannotTell, Teller
 from bot.jobs.watch import Runner, watched
 from bot.store.away import StoreAway
-from bot.store.running import Hold, Part, RunningChecks, Waiter
+from bot.store.running import Hold, Joined, Part, RunningChecks, Waiter
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -26,6 +26,8 @@ RECENT = timedelta(seconds=60)
 """A report of this age is shown, with its age, rather than made again."""
 PATIENCE_S = 15.0
 """How long an answer waits for a Redis that restarts, so that it can be recorded as given."""
+JOIN_PATIENCE_S = 2.0
+"""A question waits less long: nothing was said to whoever asked."""
 _REMEMBERED = 1000
 
 
@@ -146,7 +148,13 @@ class Checks:
             await self.running.answered(request.question, request.id)
             return
         token = uuid4().hex
-        joined = await self.running.join(request.question, request.id, request.as_json(), token)
+        try:
+            joined = await self._joined(request, token)
+        except StoreAway as away:
+            # It was in the queue, and whoever asked would hear nothing before the memory is back.
+            log.warning("request %s is worked on without the memory: %s", request.id, away)
+            await self.perform_here(request)
+            return
         if joined.part is Part.ANSWERED:
             return
         if joined.part is Part.FOLLOW:
@@ -155,6 +163,18 @@ class Checks:
                 await self.teller.started(request, max(running_for, timedelta()), durable=True)
             return
         await Lead(self, request, token, joined.joined_ms).run()
+
+    async def _joined(self, request: CheckRequest, token: str) -> Joined:
+        """A server that restarts is waited for."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + JOIN_PATIENCE_S
+        while True:
+            try:
+                return await self.running.join(request.question, request.id, request.as_json(), token)
+            except StoreAway:
+                if loop.time() > until:
+                    raise
+            await asyncio.sleep(0.05)
 
     async def _give_up(self, request: CheckRequest, problem: Problem) -> None:
         token = uuid4().hex

@@ -27,7 +27,7 @@ from streaq.utils import now_ms
 from bot.jobs.request import LOWEST_FIRST
 from bot.jobs.teller import CannotTell
 from bot.store import keys
-from bot.store.away import StoreAway
+from bot.store.away import NO_CONNECTION, QUEUE_REFUSES, StoreAway, TakesNoWrites, store_away
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -170,7 +170,7 @@ class JobWorker(Worker[None]):
             known = isinstance(error, StoreAway | CannotTell | Problem)
             log.log(logging.WARNING, "try %d of %s failed: %s", number, kind.name, error, exc_info=not known)
             if number >= self._most_tries:
-                await kind.give_up(text, _given_up(_words(error)))
+                await kind.give_up(text, _given_up(_why(error)))
                 return
             raise StreaqRetry(delay=min(number**2, _LONGEST_PAUSE_S)) from error
         if not finished:
@@ -198,24 +198,30 @@ class Queue:
         self._broken = asyncio.Event()
         self._worker: JobWorker | None = None
         self._stopping = False
+        self._away = StoreAway(NO_CONNECTION)
+        """Why there is no way into the queue, while there is none."""
 
     async def submit(
         self, kind: str, job_id: str, text: str, priority: str, *, patience_s: float = 2.0, delay_s: float = 0.0
     ) -> None:
-        """Put a job into the queue, or raise StoreAway. A server that restarts is waited for."""
+        """Put a job into the queue, or raise StoreAway. A server that restarts is waited for, not one that is full."""
+        away = self._away
         try:
             async with asyncio.timeout(patience_s):
                 while True:
                     sender = await self._open_sender()
                     try:
                         await sender.send(kind, job_id, text, priority, delay_s)
-                    except Exception as lost:  # noqa: BLE001 - the client's errors have no common ancestor
+                    except Exception as lost:
                         log.info("the queue did not take a job, once more: %s", lost)
+                        away = store_away(lost) or StoreAway(QUEUE_REFUSES)
+                        if isinstance(away, TakesNoWrites):
+                            raise away from lost
                         self._renew(sender)
                     else:
                         return
         except TimeoutError as late:
-            raise StoreAway(f"the queue did not take the job within {patience_s:g} s") from late
+            raise away from late
 
     async def _open_sender(self) -> JobWorker:
         if self._sender is None:
@@ -238,6 +244,7 @@ class Queue:
                     await self._broken.wait()
             except Exception as lost:  # noqa: BLE001 - a supervisor: whatever it was, try again
                 log.info("no way into the queue: %s", _words(lost))
+                self._away = store_away(_first(lost)) or StoreAway(QUEUE_REFUSES)
                 if self._sender.done():
                     self._sender = asyncio.get_running_loop().create_future()
             await asyncio.sleep(0.1)
@@ -292,8 +299,18 @@ def _given_up(why: str) -> Problem:
     return Problem(what, why[:500], "ask again; if it fails again, look at aksbot's log")
 
 
-def _words(error: BaseException) -> str:
-    """What a group of parallel tasks ended with, in one line."""
+def _why(error: Exception) -> str:
+    """For people: a problem says it in words."""
+    return f"{error.what}: {error.why}" if isinstance(error, Problem) else _words(error)
+
+
+def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _words(error: BaseException) -> str:
+    """What a group of parallel tasks ended with, in one line."""
+    error = _first(error)
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -20,6 +20,7 @@ from bot.store.away import StoreAway
 from bot.store.connect import Connection
 from bot.store.running import RunningChecks
 from bot.store.state import State
+from bot.store.writes import Writes
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -62,9 +63,10 @@ class Jobs:
         checks: Checks,
         outstanding: Outstanding,
         group: asyncio.TaskGroup,
+        writes: Writes,
         other_kinds: tuple[Kind, ...] = (),
     ) -> None:
-        self.checks, self.outstanding = checks, outstanding
+        self.checks, self.outstanding, self.writes = checks, outstanding, writes
         self._queue, self._group = queue, group
         self._other_kinds = {kind.name: kind for kind in other_kinds}
         self._here_tasks: dict[str, asyncio.Task[None]] = {}
@@ -74,6 +76,7 @@ class Jobs:
     ) -> Taken:
         """See that the request is answered. Safe to repeat: a request is answered once, however often it comes."""
         try:
+            self.writes.must_be_taken()
             await self._queue.submit(CHECK, request.id, request.as_json(), priority, patience_s=patience_s)
         except StoreAway as away:
             if not self.checks.was_told(request):
@@ -87,6 +90,7 @@ class Jobs:
     ) -> Taken:
         """See that a job of another kind is done; raise StoreAway where it cannot be done without the memory."""
         try:
+            self.writes.must_be_taken()
             await self._queue.submit(kind, job_id, text, priority, patience_s=patience_s, delay_s=delay_s)
         except StoreAway as away:
             job = self._other_kinds[kind]
@@ -119,7 +123,7 @@ class Jobs:
         except Exception as error:
             # Nobody tries this again: it is the edge of a process that is on its own.
             log.exception("request %s failed", job_id)
-            problem = Problem("cannot finish this", f"aksbot failed: {error}"[:300], "try again")
+            problem = problem_of(error, "cannot finish this")
             await kind.give_up(text, problem)
 
     async def _here(self, request: CheckRequest) -> None:
@@ -130,8 +134,13 @@ class Jobs:
         except Exception as error:
             # Nobody tries this again: it is the edge of a process that is on its own.
             log.exception("request %s failed", request.id)
-            problem = Problem(f"cannot check {request.cluster[:80]}", f"aksbot failed: {error}"[:300], "try again")
+            problem = problem_of(error, f"cannot check {request.cluster[:80]}")
             await self.checks.give_up(request, problem)
+
+
+def problem_of(error: Exception, what: str) -> Problem:
+    """What a person is told of an error that nobody expected; a problem has words of its own."""
+    return error if isinstance(error, Problem) else Problem(what, f"aksbot failed: {error}"[:300], "try again")
 
 
 @asynccontextmanager
@@ -161,7 +170,7 @@ async def jobs(
         )
         outstanding = Outstanding(State(connection.redis), checks)
         async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as own:
-            taken = Jobs(queue, checks, outstanding, own, other_kinds)
+            taken = Jobs(queue, checks, outstanding, own, Writes(connection), other_kinds)
             sending = group.create_task(queue.keep_sending(), name="queue sender")
             watching = group.create_task(outstanding.watch(taken.check), name="outstanding requests")
             working = group.create_task(queue.keep_working(), name="queue worker") if role.works else None

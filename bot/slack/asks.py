@@ -57,6 +57,10 @@ ALONE = frozenset(
 """What a process can do without the bot's memory: it reads, and answers in place."""
 
 
+MUST_BE_KEPT = frozenset({What.FIX_ASK, What.FIX_APPROVE, What.FIX_DECLINE, What.FIX_GLASS, What.FIX_STOP})
+"""What somebody says to a fix. Where it cannot be kept, they hear of it at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """One of them. What is not needed is empty: the text of a reply, the area of a picker, the window to fill."""
@@ -70,6 +74,8 @@ class Ask:
     number: int = 0
     """Which of several buttons of one kind."""
     view: str = ""
+    pressed_ms: int = 0
+    """When it was pressed, by the server's clock; 0 where that does not count."""
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property

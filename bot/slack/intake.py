@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from bot.jobs.request import CheckRequest, Place, Priority
 from bot.jobs.service import Jobs
 from bot.slack import heard, replies, words
-from bot.slack.asks import KIND, Ask, What, told
+from bot.slack.asks import KIND, MUST_BE_KEPT, Ask, What, told
 from bot.slack.deadline import left_s
 from bot.slack.gate import AT_THE_DOOR_S, Gate
 from bot.slack.message import Message
@@ -35,6 +36,8 @@ class Intake:
     async def ask(self, ask: Ask) -> Message | None:
         """None when it is in the queue; else why not."""
         try:
+            if ask.what in MUST_BE_KEPT:
+                ask = replace(ask, pressed_ms=await self._jobs.writes.now_ms(left_s(QUEUE_S)))
             await self._jobs.submit(KIND, ask.id, ask.as_json(), Priority.CLICK, patience_s=left_s(QUEUE_S))
         except StoreAway as away:
             return replies.only(words.away(away))

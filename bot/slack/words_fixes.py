@@ -153,6 +153,8 @@ _NOT_MOVED = {
     Why.REQUESTER: "you have asked for this, so somebody else must approve it",
     Why.NO_REASON: "a reason is needed",
     Why.NOT_ASKED: "nobody has asked for this yet: press its *Fix* button first",
+    Why.PRESSED_LONG_AGO: "it was pressed more than a minute ago and could not be kept in time. Press again if you "
+    "still want it",
     Why.ASKED_ALREADY: "somebody has asked for this already: its message is in this thread",
 }
 

@@ -14,6 +14,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import ConstantBackoff
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
+from bot.store.away import why_lost
 from bot.store.embedded import EmbeddedServer
 from handlers.problem import Exit, Problem
 
@@ -33,6 +34,11 @@ class Connection:
     url: str
     redis: Redis
     embedded: EmbeddedServer | None = None
+
+    @property
+    def why_no_writes(self) -> str | None:
+        """Why nothing can be kept now, where that is known without asking the server."""
+        return self.embedded.why_no_writes if self.embedded else None
 
 
 @asynccontextmanager
@@ -84,7 +90,7 @@ async def _look_at(redis: Redis, url: str) -> None:
     except AuthenticationError as refused:
         raise Problem(what, str(refused), "correct the user and the password in REDIS_URL") from refused
     except (RedisError, OSError) as lost:
-        why = str(lost) or type(lost).__name__
+        why = why_lost(lost)
         raise Problem(what, why, "start it, correct REDIS_URL, or unset it to keep the state on this machine") from lost
     version = str(info.get("valkey_version") or info.get("redis_version") or "0")
     if int(version.split(".")[0]) < OLDEST:

@@ -19,6 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from bot.store import keys
+from bot.store.disk import why_no_room
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -30,6 +32,11 @@ _LONGEST_SOCKET_PATH = 100
 """The kernel allows 107 bytes (103 on macOS)."""
 _PAUSES_S = (0.05, 0.2, 1.0, 2.0)
 """Before starting a server again that ended by itself; the last one stays."""
+_ENDED_OVER_A_WRITE = 1
+"""How it ends when a write does not reach the disk: with `appendfsync always` it cannot answer any more."""
+_PROOF = b"x" * 64 * 1024
+"""Far more than a step of the bot writes."""
+_PROVE_EVERY_S = 0.2
 _LAUNCH = Path(__file__).with_name("launch.py")
 
 
@@ -43,6 +50,7 @@ class EmbeddedServer:
         self._process: asyncio.subprocess.Process | None = None
         self._watch: asyncio.Task[None] | None = None
         self._locks: list[IO[bytes]] = []
+        self._ended_over_a_write = False
 
     @property
     def socket(self) -> Path:
@@ -63,6 +71,13 @@ class EmbeddedServer:
     @property
     def log_file(self) -> Path:
         return self._folder / "valkey.log"
+
+    @property
+    def why_no_writes(self) -> str | None:
+        """Why nothing new can be kept, in words; None while it takes writes."""
+        if no_room := why_no_room(self._folder):
+            return no_room
+        return f"its server cannot write to its disk, see {self.log_file}" if self._ended_over_a_write else None
 
     async def __aenter__(self) -> Self:
         try:
@@ -176,18 +191,34 @@ class EmbeddedServer:
         )
 
     async def _keep_running(self) -> None:
-        """Start it again whenever it ends. What was answered is on the disk."""
+        """Start it again whenever it ends. What was answered is on the disk.
+
+        One that ended over a write would end again over the next one: writes are refused until one was taken.
+        """
         attempt = 0
         while self._process:
             code = await self._process.wait()
+            self._ended_over_a_write |= code == _ENDED_OVER_A_WRITE
             log.warning("the embedded Valkey ended with %s and is started again; see %s", code, self.log_file)
             await asyncio.sleep(_PAUSES_S[min(attempt, len(_PAUSES_S) - 1)])
             try:
                 await self._start()
+                await self._must_write(self._process)
                 attempt = 0
             except Problem as problem:
                 attempt += 1
                 log.error("%s", problem)  # noqa: TRY400 - the message is complete
+
+    async def _must_write(self, process: asyncio.subprocess.Process) -> None:
+        """After an end over a write: wait until it can, which its own end may forestall."""
+        while self._ended_over_a_write and process.returncode is None:
+            if why_no_room(self._folder) is None and await _writes(self.socket):
+                self._ended_over_a_write = False
+            else:
+                await asyncio.sleep(_PROVE_EVERY_S)
+        if self._ended_over_a_write:
+            why, do = self.why_no_writes or "", "make room on that disk"
+            raise Problem(f"cannot keep state in {self._data_dir}", why, do)
 
     async def _close(self) -> None:
         if self._watch:
@@ -252,19 +283,31 @@ def _locked(file: IO[bytes]) -> bool:
 
 async def _answers(socket: Path) -> bool:
     """Whether it has read its file: before that it answers LOADING."""
+    return await _asked(socket, b"PING\r\n") == b"+PONG"
+
+
+async def _asked(socket: Path, command: bytes) -> bytes:
+    """The first line of the answer; nothing where there is none."""
     try:
         async with asyncio.timeout(1):
             reader, writer = await asyncio.open_unix_connection(str(socket))
             try:
-                writer.write(b"PING\r\n")
+                writer.write(command)
                 await writer.drain()
-                return (await reader.readline()).startswith(b"+PONG")
+                return (await reader.readline()).strip()
             finally:
                 writer.close()
                 with suppress(OSError):
                     await writer.wait_closed()
     except (OSError, TimeoutError):
-        return False
+        return b""
+
+
+async def _writes(socket: Path) -> bool:
+    """Whether something of size reaches the disk. What was written is taken away again."""
+    key = f"{keys.WRITE}:large".encode()
+    command = b"*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n" % (len(key), key, len(_PROOF), _PROOF)
+    return await _asked(socket, command) == b"+OK" and await _asked(socket, b"DEL " + key + b"\r\n") == b":1"
 
 
 def _last_line(file: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TypeVar
@@ -62,7 +63,18 @@ class Incidents:
             async with self._redis.pipeline(transaction=True) as together:
                 together.sadd(name, cluster)
                 together.expire(name, keys.INCIDENT_TTL)
+                threads = keys.incident_threads(team, spot.channel)
+                together.zadd(threads, {spot.thread_ts: time.time()})
+                together.zremrangebyscore(threads, "-inf", time.time() - keys.INCIDENT_TTL.total_seconds())
+                together.expire(threads, keys.INCIDENT_TTL)
                 await together.execute()
+
+    async def open_threads(self, team: str, channel: str) -> list[Spot]:
+        """Where an incident is told that is not over and of which somebody wants to hear, the latest first."""
+        with reachable():
+            found = await self._redis.zrevrange(keys.incident_threads(team, channel), 0, -1)
+        spots = [Spot(channel, str(one)) for one in found]
+        return [spot for spot in spots if any(map(_is_wanted, await self.told_in(team, spot)))]
 
     async def told_in(self, team: str, spot: Spot) -> list[Incident]:
         """The incidents of a thread."""
@@ -136,3 +148,7 @@ class Incidents:
             if over:
                 await self._redis.hdel(keys.mutes(team), *over)
         return sorted((one for one in found.values() if one.until_ms > now_ms), key=lambda one: one.until_ms)
+
+
+def _is_wanted(incident: Incident) -> bool:
+    return not incident.is_closed and not incident.silenced

@@ -16,6 +16,18 @@ QUEUE = "aksbot"
 EPOCH = f"{PREFIX}epoch"
 """Made once, never expires: when it is another than before, the server has lost its data."""
 
+WRITE = f"{PREFIX}write"
+"""Set by whoever wants to know whether the server takes writes."""
+
+CONNECTED = f"{PREFIX}connected"
+"""The last moment in which a process was connected to Slack. Never expires."""
+
+CAUGHT_UP = f"{PREFIX}caught-up"
+"""From when until when the history of Slack was read last, after a time without a connection."""
+
+CATCHING_UP = f"{PREFIX}catching-up"
+"""Set while a process reads that history."""
+
 AUDIT = f"{PREFIX}audit"
 """A stream: the audit's records. Never expires, never trimmed."""
 
@@ -47,6 +59,8 @@ EVENT_TTL = timedelta(hours=24)
 """Slack repeats an event for about an hour; a person repeats a message within the day."""
 SIGNATURE_TTL = timedelta(minutes=11)
 """Longer than a signature is good for: five minutes, from a clock that may be five minutes ahead of ours."""
+WRITE_TTL = timedelta(minutes=1)
+"""It need not last: only that it was taken counts."""
 CHECK_TTL = timedelta(seconds=60)
 """How long a check is taken as running without a sign of life. A killed worker's job is taken up long before."""
 ASKING_TTL = timedelta(hours=1)
@@ -183,6 +197,11 @@ def incidents(team: str, cluster: str) -> str:
 def incident_thread(team: str, channel: str, thread_ts: str) -> str:
     """A set: the clusters of whose incidents a thread speaks."""
     return f"{PREFIX}incident-clusters:{team}:{channel}:{thread_ts}"
+
+
+def incident_threads(team: str, channel: str) -> str:
+    """A sorted set: the threads of a channel in which incidents are told, by when one was last."""
+    return f"{PREFIX}incident-threads:{team}:{channel}"
 
 
 def hushed_thread(team: str, channel: str, thread_ts: str) -> str:

@@ -13,7 +13,7 @@ from uuid import uuid4
 from redis.asyncio import Redis
 
 from bot.store import keys
-from bot.store.away import StoreAway, reachable
+from bot.store.away import reachable
 
 _INTENT, _CLUSTER = ":meant", "cluster"
 
@@ -54,14 +54,6 @@ class State:
         self._redis = redis
         self._epoch = redis.register_script(f"{_EPOCH}\nreturn epoch")
         self._posting = redis.register_script(_POSTING)
-
-    async def is_reachable(self) -> bool:
-        """Whether the server answers: for readiness, and for those who have to say what will not work."""
-        try:
-            with reachable():
-                return bool(await self._redis.ping())
-        except StoreAway:
-            return False
 
     async def epoch(self) -> str:
         """The life of the data: another value than before means that the server has lost them."""

@@ -108,6 +108,11 @@ class Turns:
             found = await self._take(keys=used, args=[turn, int(keys.TURN_TTL.total_seconds())])
         return [str(one) for one in found]
 
+    async def knows(self, name: str) -> bool:
+        """Whether a message of this name was heard."""
+        with reachable():
+            return bool(await self._redis.exists(keys.heard(name)))
+
     async def kept(self, turn: str) -> list[str]:
         """The messages of a turn, also of one that was dealt with."""
         with reachable():

@@ -43,6 +43,7 @@ _TIER = {
     "team.info": 3,
     "usergroups.list": 2,
     "usergroups.users.list": 2,
+    "users.conversations": 3,
     "users.info": 4,
     "users.list": 2,
     "users.lookupByEmail": 3,

@@ -31,6 +31,8 @@ class Connection:
     """What was sent over it and waits to be acknowledged."""
     leaving: bool = False
     """It was told to go: it gets nothing new."""
+    silent: bool = False
+    """The network between has gone without a word: Slack does not know yet, and nothing arrives either way."""
 
 
 class Sockets:
@@ -42,6 +44,9 @@ class Sockets:
         self._open: list[Connection] = []
         self._turn = itertools.count()
         self.refused = 0
+        self.closed_to_new = False
+        """Nobody is let in, as while Slack is in trouble."""
+        self.turned_away = 0
         self.opened = 0
 
     # -- coming and going -------------------------------------------------------------------------------------
@@ -61,6 +66,10 @@ class Sockets:
             self.refused += 1
             return web.Response(status=408, text="the ticket is unknown or was used")
         self._tickets.discard(ticket)
+        if self.closed_to_new:
+            self.turned_away += 1
+            self._changes.ring()
+            return web.Response(status=503, text="try again later")
         ws = web.WebSocketResponse(heartbeat=PING_EVERY_S, timeout=1.0)
         await ws.prepare(request)
         if self.count >= MOST_CONNECTIONS:
@@ -118,7 +127,8 @@ class Sockets:
         waiting: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
         connection.envelopes[delivery.id] = waiting
         try:
-            await connection.ws.send_json(_envelope(delivery))
+            if not connection.silent:
+                await connection.ws.send_json(_envelope(delivery))
             return await within(self._clock, ACK_WITHIN_S, waiting)
         except TimeoutError as error:
             raise NotAcked("timeout") from error
@@ -147,6 +157,13 @@ class Sockets:
             connection.leaving = True
             if (transport := connection.request.transport) is not None:
                 transport.abort()
+
+    def silence(self, number: int | None = None) -> None:
+        """Let nothing through any more on so many connections, the oldest first; on all, without a number."""
+        for connection in self._open[:number]:
+            connection.silent = True
+            if (transport := connection.request.transport) is not None:
+                transport.pause_reading()  # so no ping is answered
 
     async def close(self) -> None:
         for connection in list(self._open):

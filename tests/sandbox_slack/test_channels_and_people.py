@@ -27,6 +27,13 @@ async def test_channels_are_listed_in_pages_without_foreign_private_ones(
     assert "old-incidents" not in [one["name"] for one in shown["channels"]]
 
 
+async def test_the_channels_of_the_app_are_those_in_which_it_is(client: AsyncWebClient) -> None:
+    answer = await client.users_conversations(types="public_channel,private_channel", exclude_archived=True)
+    names = [one["name"] for one in answer["channels"]]
+    assert names == ["incidents", "platform-on-call", "payments-private", "partner-support"]
+    assert all("is_member" not in one for one in answer["channels"])
+
+
 async def test_a_channel_says_what_it_is(client: AsyncWebClient, control: Control) -> None:
     shared = (await client.conversations_info(channel=_id(control, "partner-support")))["channel"]
     private = (await client.conversations_info(channel=_id(control, "payments-private")))["channel"]

@@ -182,6 +182,30 @@ async def test_what_a_lost_connection_did_not_acknowledge_goes_to_the_next(
     await control.until(lambda: slack.outbox.under_way == 0)
 
 
+async def test_what_goes_to_a_connection_that_has_gone_silent_is_lost_until_slack_tries_again(
+    by_hand: Socket, control: Control, slack: SlackServer, clock: VirtualClock
+) -> None:
+    silent, other = await by_hand.open(), await by_hand.open()
+    await silent.receive_json()
+    await other.receive_json()
+    slack.sockets.silence(1)
+    control.say("requester", "incidents", "prod-weu is slow")
+    await control.until(lambda: len(slack.outbox.attempts) == 1)
+    clock.advance(3.1)
+    again = await other.receive_json()
+    assert (again["retry_attempt"], again["retry_reason"]) == (1, "timeout")
+    await other.send_json({"envelope_id": again["envelope_id"]})
+    await control.until(lambda: slack.outbox.under_way == 0)
+
+
+async def test_while_slack_lets_nobody_in_a_ticket_is_used_up(by_hand: Socket, slack: SlackServer) -> None:
+    slack.sockets.closed_to_new = True
+    with pytest.raises(aiohttp.WSServerHandshakeError):
+        await by_hand.open()
+    slack.sockets.closed_to_new = False
+    assert (await (await by_hand.open()).receive_json())["type"] == "hello"
+
+
 async def test_an_acknowledgement_may_come_over_another_connection(
     by_hand: Socket, control: Control, slack: SlackServer
 ) -> None:

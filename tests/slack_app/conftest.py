@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +13,7 @@ import pytest
 from bot import settings
 from bot.app import Bot, running
 from bot.fixes.times import Times
+from bot.incidents.spans import Spans
 from bot.store.connect import Connection, connected
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
@@ -24,12 +26,16 @@ from tests.deploy.slack_manifests import shipped
 
 SCENARIO = "quota-blocks-upgrade"
 SHIPPED = shipped()
+PATIENT = Spans(ping=timedelta(seconds=60))
+"""A busy machine must not cost a test its connections."""
 
 
 class Start(Protocol):
     """Starts the bot in Socket Mode, or over HTTP."""
 
-    def __call__(self, *, over_http: bool = False, times: Times | None = None) -> AbstractAsyncContextManager[Bot]: ...
+    def __call__(
+        self, *, over_http: bool = False, times: Times | None = None, spans: Spans = ...
+    ) -> AbstractAsyncContextManager[Bot]: ...
 
 
 __all__ = ["collected", "nobodys_settings"]
@@ -60,13 +66,15 @@ async def arm() -> AsyncIterator[ArmServer]:
 @pytest.fixture
 def start(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     @asynccontextmanager
-    async def started(*, over_http: bool = False, times: Times | None = None) -> AsyncIterator[Bot]:
+    async def started(
+        *, over_http: bool = False, times: Times | None = None, spans: Spans = PATIENT
+    ) -> AsyncIterator[Bot]:
         environment = {**arm.environment("reader"), **slack.environment, "AKSBOT_DATA_DIR": str(tmp_path / "data")}
         if over_http:
             environment["SLACK_APP_TOKEN"] = ""
         for name, value in {**environment, "AKSBOT_HTTP_PORT": "0"}.items():
             monkeypatch.setenv(name, value)
-        async with running(settings.load(), host="127.0.0.1", times=times) as bot:
+        async with running(settings.load(), host="127.0.0.1", times=times, spans=spans) as bot:
             if over_http:
                 await slack.connect_http(f"http://127.0.0.1:{bot.site.port}/slack/events")
             yield bot

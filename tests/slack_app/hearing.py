@@ -32,7 +32,9 @@ QUOTA_CARD = {
 }
 
 
-SOON = Spans(turn=timedelta(seconds=1.5), together=timedelta(seconds=0.5), looks_again=())
+PATIENT = timedelta(seconds=60)
+"""For connections of tests that lose none: a busy machine must not cost them one."""
+SOON = Spans(turn=timedelta(seconds=1.5), together=timedelta(seconds=0.5), looks_again=(), ping=PATIENT)
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_a_token_in_the_wrong_place_is_refused_and_not_shown(monkeypatch: pytest
 async def test_sigterm_lets_a_check_end(slack: SlackServer, arm: ArmServer, control: Control, tmp_path: Path) -> None:
     arm.latency_s = 0.3
     async with python(*SERVE, **_environment(slack, arm, tmp_path)) as process:
-        await slack.until(lambda: slack.sockets.count == 1, 60)
+        await slack.until(lambda: slack.sockets.count == 2, 60)
         await control.slash("requester", "incidents", "/aks", "check prod-weu")
         await control.until(lambda: len(heads(control)) == 1)
         process.send_signal(signal.SIGTERM)
@@ -108,7 +108,7 @@ async def test_a_killed_bot_answers_once_when_it_is_back(
 ) -> None:
     arm.latency_s = 0.3
     async with python(*SERVE, **_environment(slack, arm, tmp_path)) as process:
-        await slack.until(lambda: slack.sockets.count == 1, 60)
+        await slack.until(lambda: slack.sockets.count == 2, 60)
         await control.slash("requester", "incidents", "/aks", "check prod-weu")
         await control.until(lambda: any(is_answer(one) or not answering for one in heads(control)), 30)
         process.kill()

@@ -56,6 +56,26 @@ def info(call: Call) -> Body:
 
 @method("conversations.list", *_ANY_READ)
 def listing(call: Call) -> Body:
+    rows = [one for one in _of_kinds(call) if one.kind == "public" or call.team.has_bot(one)]
+    rows, metadata = page(rows, call)
+    return {"channels": [_show(call, one) for one in rows], "response_metadata": metadata}
+
+
+@method("users.conversations", *_ANY_READ)
+def own(call: Call) -> Body:
+    """Where the app itself is a member; `is_member` is left out, since it always is."""
+    if call.args.get("user") not in (None, "", call.team.bot.id):
+        raise Refused("method_not_supported_for_channel_type")
+    rows, metadata = page([one for one in _of_kinds(call) if call.team.has_bot(one)], call)
+    shown = [_show(call, one) for one in rows]
+    return {
+        "channels": [{name: value for name, value in one.items() if name != "is_member"} for one in shown],
+        "response_metadata": metadata,
+    }
+
+
+def _of_kinds(call: Call) -> list[Channel]:
+    """The channels of the kinds that were asked for."""
     asked = str(call.args.get("types") or "public_channel").split(",")
     kinds = set()
     for one in asked:
@@ -65,15 +85,11 @@ def listing(call: Call) -> Body:
         if kind != "mpim":
             call.need(_READ[kind])
         kinds.add(kind)
-    rows = [
+    return [
         channel
         for channel in call.team.channels
-        if channel.kind in kinds
-        and (channel.kind == "public" or call.team.has_bot(channel))
-        and not (call.flag("exclude_archived") and channel.archived)
+        if channel.kind in kinds and not (call.flag("exclude_archived") and channel.archived)
     ]
-    rows, metadata = page(rows, call)
-    return {"channels": [_show(call, one) for one in rows], "response_metadata": metadata}
 
 
 @method("conversations.members", *_ANY_READ)

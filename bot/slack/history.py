@@ -1,0 +1,92 @@
+"""What Slack keeps of what was said: read at a pace that leaves room for everything else, within bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from bot.incidents.model import Spot
+from bot.slack import limits
+from bot.slack.calls import Body, Calls
+from bot.slack.pace import Bucket
+
+MOST_CHANNELS = 100
+"""Where the bot is in more, the others are not read: at the pace below that alone takes three minutes."""
+_MOST_PAGES = 3
+_PAGE = 200
+_AT_ONCE = 15
+_PER_MINUTE = limits.CALLS_PER_MINUTE[3] * 0.6
+_MEMBER_OF = "public_channel,private_channel"
+"""Direct messages would need a scope of their own (im:read), which nothing else does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """Where the bot is a member."""
+
+    id: str
+    name: str
+    kind: str
+    """As events call it: channel or group."""
+
+
+class History:
+    """Raises CallFailed."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls, self._client = calls, calls.client
+        self._pace = Bucket(_AT_ONCE, _PER_MINUTE)
+
+    async def channels(self) -> list[Channel]:
+        async def ask(cursor: str) -> Any:
+            return await self._client.users_conversations(
+                types=_MEMBER_OF, exclude_archived=True, limit=_PAGE, cursor=cursor
+            )
+
+        return [_channel(one) for one in await self._pages("users.conversations", ask, "channels")][:MOST_CHANNELS]
+
+    async def said(self, channel: str, since: float, until: float) -> list[Body]:
+        """What stands in a channel itself, the oldest first; of very much, the latest."""
+        window = _window(since, until)
+
+        async def ask(cursor: str) -> Any:
+            return await self._client.conversations_history(channel=channel, limit=_PAGE, cursor=cursor, **window)
+
+        return (await self._pages("conversations.history", ask, "messages"))[::-1]
+
+    async def replies(self, spot: Spot, since: float, until: float) -> list[Body]:
+        """What was said in a thread, without the message on which it hangs; the oldest first."""
+        window = _window(since, until)
+
+        async def ask(cursor: str) -> Any:
+            where: Body = {"channel": spot.channel, "ts": spot.thread_ts}
+            return await self._client.conversations_replies(**where, limit=_PAGE, cursor=cursor, **window)
+
+        found = await self._pages("conversations.replies", ask, "messages")
+        return [one for one in found if one.get("ts") != spot.thread_ts]
+
+    async def _pages(self, method: str, ask: Any, what: str) -> list[Body]:
+        found: list[Body] = []
+        cursor = ""
+        for _ in range(_MOST_PAGES):
+            await self._pace.take()
+            answer = await self._calls.read(method, partial(_asked, ask, cursor))
+            found += answer.get(what) or ()
+            cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
+            if not cursor:
+                break
+        return found
+
+
+async def _asked(ask: Any, cursor: str, waited_s: float) -> Any:
+    return await ask(cursor)
+
+
+def _window(since: float, until: float) -> Body:
+    return {"oldest": f"{since:.6f}", "latest": f"{until:.6f}"}
+
+
+def _channel(body: Body) -> Channel:
+    kind = "group" if body.get("is_private") else "channel"
+    return Channel(str(body["id"]), str(body.get("name") or ""), kind)

@@ -1,0 +1,18 @@
+"""What is said of a time in which the bot was not connected to Slack."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def not_read(since: float, until: float, read_from: float) -> str:
+    """In a channel or a thread in which something was said before it begins to read."""
+    day = f" ({_at(since):%d %B})" if _at(since).date() != _at(until).date() else ""
+    return (
+        f"I was not connected to Slack from {_at(since):%H:%M}{day} to {_at(until):%H:%M} UTC, and I have not read "
+        f"what was written here before {_at(read_from):%H:%M}. If it still matters, say it again or mention me."
+    )
+
+
+def _at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

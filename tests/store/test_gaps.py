@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from bot.store.connect import Connection
+from bot.store.gaps import Gaps
+
+
+async def test_the_last_connection_of_all_processes_counts(connection: Connection) -> None:
+    gaps = Gaps(connection.redis)
+    assert await gaps.last_connected() is None
+    await gaps.connected(200.5)
+    await gaps.connected(100.0)
+    assert await gaps.last_connected() == 200.5
+
+
+async def test_of_several_processes_one_reads_what_all_have_missed(connection: Connection) -> None:
+    gaps = Gaps(connection.redis)
+    assert await gaps.take(100.0, 200.0, "first") is True
+    assert await gaps.take(101.0, 199.0, "second") is None
+    await gaps.done(100.0, 200.0, "first")
+    assert await gaps.take(101.0, 199.0, "second") is False
+
+
+async def test_what_nobody_has_read_is_still_to_be_read(connection: Connection) -> None:
+    gaps = Gaps(connection.redis)
+    await gaps.take(100.0, 200.0, "first")
+    await gaps.done(100.0, 200.0, "first")
+    assert await gaps.take(150.0, 210.0, "second") is True
+
+
+async def test_who_could_not_read_leaves_it_to_another(connection: Connection) -> None:
+    gaps = Gaps(connection.redis)
+    await gaps.take(100.0, 200.0, "first")
+    await gaps.release("second")
+    assert await gaps.take(100.0, 200.0, "second") is None
+    await gaps.release("first")
+    assert await gaps.take(100.0, 200.0, "second") is True
