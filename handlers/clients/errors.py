@@ -8,7 +8,7 @@ CannotSee                  (handlers.model)
    ├─ Throttled            429; `retry_after_s` says how long
    ├─ TimedOut             no answer in time
    ├─ Unreachable          no connection: network, DNS, TLS
-   ├─ Garbled              an answer that is none: half a body, a web page, broken JSON
+   ├─ Garbled              an answer that is none: half a body, a web page, broken JSON, a redirect
    ├─ Refused              any other 4xx
    │  └─ VersionNotOffered the cloud offers no api-version that we can read
    ├─ ServerFault          5xx
