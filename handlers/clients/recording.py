@@ -86,7 +86,7 @@ class RecordedCall:
 
     def refuse_nonsense(self) -> None:
         """What would only be noticed when somebody asks for it."""
-        if not self.question.path or not isinstance(self.status, int | None):
+        if not self.question.method or not isinstance(self.status, int | None):
             raise ValueError(f"a call without an address or with an odd status: {self.method} {self.url}"[:200])
 
     def as_mapping(self) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def read_recording(path: Path) -> Any:
     if path.suffix == ".json":
         return _json(lambda: path.open("rb"))
     try:
-        with path.open("rb", buffering=0) as raw, zipfile.ZipFile(_SmallReads(raw)) as archive:
+        with _SmallReads(path.open("rb", buffering=0)) as file, zipfile.ZipFile(file) as archive:
             entry = _entry(archive)
             return _json(lambda: archive.open(entry))
     except (RuntimeError, EOFError, zlib.error) as broken:
