@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import yaml
 
+from runbooks.yaml_text import NotPlain, compose_yaml
+
 T = TypeVar("T")
 
 SEVERITIES = ("error", "warning", "info")
@@ -180,7 +182,10 @@ def read_head(text: str, file: Path, *, first_line: int) -> Head:
     """The head, given the YAML between the fences and the line on which it starts."""
     reader = _Reader(file, first_line)
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = compose_yaml(text)
+    except NotPlain as refused:
+        line = refused.problem_mark.line if refused.problem_mark else 0
+        raise BadRunbook(file, line + first_line, f"the head: {refused.problem}") from None
     except yaml.MarkedYAMLError as bad:
         line = bad.problem_mark.line if bad.problem_mark else 0
         raise BadRunbook(file, line + first_line, f"the head is not YAML: {bad.problem}") from None

@@ -3,7 +3,8 @@
 Facts come from Azure, and a resource group may be called `a (b)`. So in a fenced block of shell
 (```` ```sh ````) every value is quoted for the shell, as values are escaped for HTML elsewhere: a value that
 needs no quotes gets none, and one that stands between quotes is escaped for those. A list is quoted one by
-one with the filter: `{{ ids | sh }}`.
+one with the filter: `{{ ids | sh }}`. Everywhere else a value is put in so that it stays where it stands: see
+`runbooks/put_in.py`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from runbooks.conditions import WHEN, WHEN_IN_SHELL, Outliner, When, laid_out
 from runbooks.placeholder import Placeholder, formatted, is_known, number_of
+from runbooks.put_in import in_code, in_code_first, in_prose, in_prose_first, on_one_line
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)")
 _QUOTES = re.compile(r"""\\.|['"]|(?:^|(?<=\s))#""")
@@ -124,20 +126,22 @@ def _sh(value: object) -> object:
         return value
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
         return Quoted(" ".join(str(_sh(item)) for item in value))
-    return Quoted(shlex.quote(str(value)))
+    return Quoted(shlex.quote(on_one_line(str(value))))
 
 
 def _sh_in_double_quotes(value: object) -> object:
-    return value if isinstance(value, Undefined) else Quoted(re.sub(r'([\\"$`])', r"\\\1", str(value)))
+    return value if isinstance(value, Undefined) else Quoted(re.sub(r'([\\"$`])', r"\\\1", on_one_line(str(value))))
 
 
 def _sh_in_single_quotes(value: object) -> object:
-    return value if isinstance(value, Undefined) else Quoted(str(value).replace("'", "'\"'\"'"))
+    return value if isinstance(value, Undefined) else Quoted(on_one_line(str(value)).replace("'", "'\"'\"'"))
 
 
 def _sh_outline(value: object) -> object:
     """A placeholder is for a person: it stays as it is."""
-    return value if isinstance(value, str | Undefined) else " ".join(map(str, value))  # type: ignore[call-overload]
+    if isinstance(value, str):
+        return on_one_line(value)
+    return value if isinstance(value, Undefined) else " ".join(map(str, value))  # type: ignore[call-overload]
 
 
 def _shows_a_placeholder(value: object) -> object:
@@ -146,11 +150,11 @@ def _shows_a_placeholder(value: object) -> object:
     return value
 
 
-class _ShellBlocks:
-    """Follows the text of a template: is this a block of shell, and are we between quotes?"""
+class _Blocks:
+    """Follows the text of a template: is this a block of shell, and are we between quotes? Does a line begin here?"""
 
     def __init__(self) -> None:
-        self.fence, self.inside, self.quote = "", False, ""
+        self.fence, self.inside, self.quote, self.first = "", False, "", True
 
     def read(self, text: str) -> None:
         for number, line in enumerate(text.split("\n")):
@@ -161,6 +165,7 @@ class _ShellBlocks:
                 self._fence(mark[1], mark[2])
             elif self.inside:
                 self._quotes(line)
+        self.first = (self.first or "\n" in text) and not text.rpartition("\n")[2].strip()
 
     def _fence(self, mark: str, language: str) -> None:
         if not self.fence:
@@ -179,21 +184,25 @@ class _ShellBlocks:
 
     @property
     def filter(self) -> str:
-        return {"'": "sh_in_single_quotes", '"': "sh_in_double_quotes"}.get(self.quote, "sh")
+        if self.inside:
+            return {"'": "sh_in_single_quotes", '"': "sh_in_double_quotes"}.get(self.quote, "sh")
+        return ("in_code" if self.fence else "in_prose") + ("_first" if self.first else "")
 
 
-class _QuoteInShellBlocks(Extension):
-    """Adds the right filter to every expression that stands inside a fenced block of shell."""
+class _PutIn(Extension):
+    """Adds the filter to every expression that is right where it stands."""
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-        block, before = _ShellBlocks(), ""
+        block, before = _Blocks(), ""
         for token in stream:
             if token.type == "data":
                 block.read(token.value)
             if block.inside and token.type == "name" and token.value == WHEN and before == "block_begin":
                 token = Token(token.lineno, "name", WHEN_IN_SHELL)
             before = token.type
-            if not block.inside or token.type not in ("variable_begin", "variable_end"):
+            # What a branch or a loop begins with may begin a line.
+            block.first = block.first or token.type == "block_begin"
+            if token.type not in ("variable_begin", "variable_end"):
                 yield token
             elif token.type == "variable_begin":
                 yield token
@@ -208,13 +217,17 @@ class _QuoteInShellBlocks(Extension):
 def _environment(undefined: type[Undefined], *, quotes: bool = True) -> ImmutableSandboxedEnvironment:
     # Nothing is escaped for HTML: the text is Markdown, and what shows it cleans it for its own medium.
     environment = ImmutableSandboxedEnvironment(
-        undefined=undefined, trim_blocks=True, lstrip_blocks=True, extensions=[_QuoteInShellBlocks, When]
+        undefined=undefined, trim_blocks=True, lstrip_blocks=True, extensions=[_PutIn, When]
     )
     environment.globals.clear()  # a fact may be called `namespace`, as Jinja's own class is
     environment.filters |= {
         "sh": _sh,
         "sh_in_double_quotes": _sh_in_double_quotes,
         "sh_in_single_quotes": _sh_in_single_quotes,
+        "in_prose": in_prose,
+        "in_prose_first": in_prose_first,
+        "in_code": in_code,
+        "in_code_first": in_code_first,
     }
     environment.tests["known"] = is_known
     if undefined is Placeholder:

@@ -16,6 +16,7 @@ from bot.policy.lines import Loc, line_of, twice
 from bot.policy.model import Policy
 from bot.policy.section import EXPLAINED
 from handlers.problem import Exit, Problem
+from runbooks.yaml_text import NotPlain, compose_yaml, load_yaml, read_text
 
 _LONGEST_VALUE = 80
 
@@ -48,13 +49,13 @@ def load(file: Path | None, *, remedies: Collection[str] | None = None) -> Polic
 def read(file: Path, *, remedies: Collection[str] | None = None) -> tuple[Policy | None, list[Complaint]]:
     """The policy, or all that is wrong with it."""
     try:
-        written = file.read_text(encoding="utf-8")
+        written = read_text(file)
     except (OSError, UnicodeDecodeError) as unreadable:
         why = getattr(unreadable, "strerror", None) or str(unreadable)
         do = "set AKSBOT_POLICY to a file that exists and that aksbot may read"
         raise Problem(f"cannot read the policy in {file}", why, do, code=Exit.USAGE) from unreadable
     try:
-        root, values = yaml.compose(written, yaml.SafeLoader), yaml.safe_load(written)
+        root, values = compose_yaml(written), load_yaml(written)
     except yaml.YAMLError as malformed:
         return None, [_malformed(malformed)]
     complaints = [Complaint(line, f"`{name}` stands there twice", "keep one of them") for line, name in twice(root)]
@@ -69,7 +70,8 @@ def read(file: Path, *, remedies: Collection[str] | None = None) -> tuple[Policy
 def _malformed(error: yaml.YAMLError) -> Complaint:
     mark = getattr(error, "problem_mark", None)
     why = getattr(error, "problem", None) or str(error).partition("\n")[0]
-    return Complaint(mark.line + 1 if mark else 1, f"it is not YAML: {why}", "correct that line")
+    what = why if isinstance(error, NotPlain) else f"it is not YAML: {why}"
+    return Complaint(mark.line + 1 if mark else 1, what, "correct that line")
 
 
 def _complaints(invalid: ValidationError, root: yaml.Node | None) -> Iterator[Complaint]:

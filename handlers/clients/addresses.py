@@ -6,9 +6,13 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
+from handlers.clients.errors import NotFollowed
+
 _SUBSCRIPTION = re.compile(r"^/+subscriptions/([^/]+)", re.IGNORECASE)
 _PROVIDER = re.compile(r"/providers/([^/]+)", re.IGNORECASE)
 _SCOPE = re.compile(r"^/+subscriptions/[^/]+/(?:resourcegroups/[^/]+/)?(?:providers/)?", re.IGNORECASE)
+_PLAIN_HOST = re.compile(r"(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?", re.IGNORECASE | re.ASCII)
+"""Without a user, and without a backslash, which one library reads as part of the host and another as its end."""
 _PATH_SAFE = "/:@!$&'()*+,;=~-._%"
 _QUERY_SAFE = "$'():,/"
 
@@ -21,9 +25,20 @@ def address(endpoint: str, path: str, api_version: str, params: Mapping[str, str
     )
 
 
-def follow(endpoint: str, link: str) -> str:
-    """A nextLink as it came; one without a host (a recording's) is at home here."""
-    return urljoin(endpoint + "/", link)
+def follow(endpoint: str, link: object, wanted: str) -> str:
+    """A link as it came (a nextLink, an operation's address); one without a host (a recording's) is at home here.
+
+    One that leads nowhere, or away from Resource Manager, is raised as what stops us from reading `wanted`.
+    """
+    try:
+        url = urljoin(endpoint + "/", link) if isinstance(link, str) else ""
+    except ValueError:
+        url = ""
+    if not url:
+        raise NotFollowed(wanted, "Azure's link to the next answer is no address; not followed")
+    if not same_door(endpoint, url):
+        raise NotFollowed(wanted, "the link leads away from Azure Resource Manager; not followed")
+    return url
 
 
 def path_of(url: str) -> str:
@@ -55,8 +70,13 @@ def wanted_at(url: str) -> str:
 
 def same_door(endpoint: str, url: str) -> bool:
     """Whether a URL leads to the resource manager itself (or a region of it): only there does a token go."""
-    home, there = urlsplit(endpoint), urlsplit(url)
-    if home.scheme != there.scheme or _port(home.scheme, home.port) != _port(there.scheme, there.port):
+    home = urlsplit(endpoint)
+    try:
+        there = urlsplit(url)
+        same_port = _port(home.scheme, home.port) == _port(there.scheme, there.port)
+    except ValueError:
+        return False
+    if home.scheme != there.scheme or not same_port or not _PLAIN_HOST.fullmatch(there.netloc):
         return False
     host, other = (home.hostname or "").lower(), (there.hostname or "").lower()
     return other == host or other.endswith("." + host)

@@ -115,7 +115,7 @@ class ArmWriter:
 
     async def poll(self, url: str) -> SeenResponse:
         """One look at an operation, at exactly this URL."""
-        return await self._send("GET", follow(self.access.endpoint, url))
+        return await self._send("GET", follow(self.access.endpoint, url, "the operation's progress"))
 
     async def _write(
         self, method: str, path: str, api_version: str, body: Any, if_match: str | None, given: str = ""

@@ -8,8 +8,9 @@ CannotSee                  (handlers.model)
    ├─ Throttled            429; `retry_after_s` says how long
    ├─ TimedOut             no answer in time
    ├─ Unreachable          no connection: network, DNS, TLS
-   ├─ Garbled              an answer that is none: half a body, a web page, broken JSON
+   ├─ Garbled              an answer that is none: half a body, a web page, broken JSON, a redirect
    ├─ Refused              any other 4xx
+   │  ├─ NotFollowed       a link of Azure's that is no address, or leads away from Azure
    │  └─ VersionNotOffered the cloud offers no api-version that we can read
    ├─ ServerFault          5xx
    ├─ NotRecorded          a replay asks what was not asked when its recording was made
@@ -107,6 +108,10 @@ class Garbled(ArmError):
 
 class Refused(ArmError):
     """Any other 4xx."""
+
+
+class NotFollowed(Refused):
+    """A link of Azure's that is no address, or leads away from Azure: nothing was sent there, and no token."""
 
 
 class VersionNotOffered(Refused):

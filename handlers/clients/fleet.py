@@ -90,6 +90,7 @@ async def ask_graph(
     if subscriptions is not None:
         body["subscriptions"] = list(subscriptions)
     rows: list[Any] = []
+    followed: set[str] = set()
     options: dict[str, Any] = {"$top": 1000, "resultFormat": "objectArray"}
     try:
         while True:
@@ -98,8 +99,11 @@ async def ask_graph(
                 return ()
             rows += page["data"]
             token = page.get("$skipToken")
-            if not token or options.get("$skipToken") == token:
+            if not token:
                 return _members(rows)
+            if not isinstance(token, str) or token in followed:
+                return ()
+            followed.add(token)
             options = {**options, "$skipToken": token}
     except (CredentialRefused, Unreachable):
         raise

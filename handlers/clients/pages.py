@@ -11,6 +11,8 @@ from handlers.clients.errors import Garbled
 if TYPE_CHECKING:
     from handlers.clients.seen import SeenResponse
 
+NEXT = ("nextLink", "@odata.nextLink")
+
 
 def answer_of(seen: SeenResponse) -> Answer:
     return Answer(seen.json(), _source(seen), seen.taken_at, dict(seen.headers))
@@ -35,6 +37,7 @@ def rows_of(page: SeenResponse) -> list[Any]:
 
 
 def next_of(endpoint: str, page: SeenResponse) -> str | None:
+    """The address of the next page; None behind the last. A link that cannot be followed is no end of the list."""
     body = page.json()
-    link = body.get("nextLink") or body.get("@odata.nextLink")
-    return follow(endpoint, link) if isinstance(link, str) else None
+    link = next((body[name] for name in NEXT if body.get(name)), None)
+    return follow(endpoint, link, wanted_at(page.request.url)) if link else None

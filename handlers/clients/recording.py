@@ -14,7 +14,7 @@ A replay makes the checks that were made then, so that a check or a fact that is
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ from handlers.clients.errors import (
     TimedOut,
     Unreachable,
 )
+from handlers.clients.recording_file import INSIDE, read_recording
 from handlers.engine.current import Lateness
 from handlers.problem import Exit, Problem
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from handlers.clients.replay import ReplayTransport
 
 VERSION = 1
-INSIDE = "recording.json"
 FAILURES: dict[str, type[ArmError]] = {
     "timeout": TimedOut,
     "unreachable": Unreachable,
@@ -83,6 +83,11 @@ class RecordedCall:
     @property
     def question(self) -> Question:
         return Question.of(self.method, self.url, self.body)
+
+    def refuse_nonsense(self) -> None:
+        """What would only be noticed when somebody asks for it."""
+        if not self.question.method or not isinstance(self.status, int | None):
+            raise ValueError(f"a call without an address or with an odd status: {self.method} {self.url}"[:200])
 
     def as_mapping(self) -> dict[str, Any]:
         parts = urlsplit(self.url)
@@ -205,9 +210,10 @@ class Recording:
     def load(cls, path: Path) -> Recording:
         """Read a zip, a folder, or a YAML or JSON file."""
         try:
-            return cls.from_mapping(_read(Path(path)))
-        except (OSError, KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
-            why = f"no {error} in it" if isinstance(error, KeyError) else str(error).splitlines()[0]
+            return cls.from_mapping(read_recording(Path(path)))
+        except (OSError, ArithmeticError, KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            why = f"no {error} in it" if isinstance(error, KeyError) else said
             raise Problem(
                 f"cannot replay {Path(path).name}",
                 why,
@@ -224,6 +230,8 @@ class Recording:
         if moment is None:
             raise ValueError("recorded_at is empty")
         calls = tuple(RecordedCall.from_mapping(entry) for entry in whole["calls"])
+        for call in calls:
+            call.refuse_nonsense()
         questions = tuple(str(name) for name in whole.get("questions") or ())
         late = tuple(str(name) for name in whole.get("late") or ())
         return cls(str(whole.get("target", "")), moment, calls, version, questions, late)
@@ -233,36 +241,6 @@ class Recording:
         from handlers.clients.replay import ReplayTransport
 
         return ReplayTransport(self)
-
-
-def _read(path: Path) -> Any:
-    if path.is_dir():
-        path = next(_candidates(path), path / "recording.yaml")
-    if path.suffix in (".yaml", ".yml", ".json"):
-        return _yaml(path.read_text()) if path.suffix != ".json" else orjson.loads(path.read_bytes())
-    with zipfile.ZipFile(path) as archive:
-        return orjson.loads(archive.read(INSIDE))
-
-
-def _candidates(folder: Path) -> Iterator[Path]:
-    names = ("recording.yaml", "recording.yml", INSIDE)
-    return (folder / name for name in names if (folder / name).exists())
-
-
-def _yaml(text: str) -> Any:
-    import yaml
-
-    class AsWritten(yaml.SafeLoader):
-        """A time in a body is text, as it is on the wire."""
-
-    AsWritten.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in known if not tag.endswith(":timestamp")]
-        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    try:
-        return yaml.load(text, AsWritten)  # noqa: S506 (a SafeLoader with fewer rules)
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from error
 
 
 def _url(path: str, params: Mapping[str, Any]) -> str:

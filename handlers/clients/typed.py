@@ -15,7 +15,7 @@ from azure.core.rest import AsyncHttpResponse, HttpRequest
 from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.monitor.aio import MonitorManagementClient
 
-from handlers.clients.pages import rows_of
+from handlers.clients.pages import NEXT, next_of, rows_of
 from handlers.clients.pipe import Pipe
 from handlers.clients.seen import SeenResponse
 
@@ -24,13 +24,14 @@ class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
     """Send through our pipe. A caller passes `answers=[]` with an operation to get what came, as it came.
 
     With `pages=[]` instead the typed client sees the frame only: it turns the pages, and builds no model of every row
-    (half a millisecond each, and an event with an odd field would lose the whole log). A page without a list never
-    gets that far: the typed clients stumble over it in ways of their own.
+    (half a millisecond each, and an event with an odd field would lose the whole log). A page without a list, or with
+    a link that cannot be followed, never gets that far: the typed clients stumble over it in ways of their own.
     """
 
-    def __init__(self, pipe: Pipe) -> None:
+    def __init__(self, pipe: Pipe, endpoint: str) -> None:
         super().__init__()
         self._pipe = pipe
+        self._endpoint = endpoint
 
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         answers: list[SeenResponse] | None = request.context.options.pop("answers", None)
@@ -41,14 +42,16 @@ class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         if pages is not None:
             rows_of(seen)
             pages.append(seen)
-            seen = _frame(seen)
+            seen = _frame(seen, next_of(self._endpoint, seen))
         # The monitor client looks for the parsed body here, the other one asks the response.
         request.context[ContentDecodePolicy.CONTEXT_NAME] = seen.json()
         return PipelineResponse(request.http_request, seen, request.context)
 
 
-def _frame(seen: SeenResponse) -> SeenResponse:
-    empty = {**seen.json(), "value": []}
+def _frame(seen: SeenResponse, following: str | None) -> SeenResponse:
+    # The typed clients take what stands between braces in a link for a name that they are to fill in.
+    link = following and following.replace("{", "%7B").replace("}", "%7D")
+    empty = {**seen.json(), "value": [], **dict.fromkeys(NEXT, link)}
     return SeenResponse(seen.request, seen.status_code, seen.headers, b"", body=empty, taken_at=seen.taken_at)
 
 
@@ -92,4 +95,4 @@ class TypedClients:
         return self._monitors[subscription]
 
     def _through_our_pipe(self) -> dict[str, Any]:
-        return {"policies": [HandOver(self._pipe)], "transport": self._pipe.transport}
+        return {"policies": [HandOver(self._pipe, self._endpoint)], "transport": self._pipe.transport}

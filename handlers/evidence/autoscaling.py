@@ -131,8 +131,10 @@ def read_status(told: str) -> tuple[datetime | None, tuple[BackedOff, ...]]:
     if "autoscalerStatus:" in told:
         import yaml
 
+        from runbooks.yaml_text import load_yaml
+
         try:
-            status = yaml.safe_load(told)
+            status = load_yaml(told)
         except yaml.YAMLError as broken:
             raise _unreadable() from broken
         return _time(str(dig(status, "time") or "")), tuple(_of_yaml(status))

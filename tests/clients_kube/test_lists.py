@@ -153,6 +153,20 @@ async def test_tokens_that_lead_in_a_circle_end(cluster: LocalCluster, kube: Kub
         await kube.list(PODS, name_of)
 
 
+async def test_tokens_that_lead_in_a_circle_of_two_end(cluster: LocalCluster, kube: KubeReader) -> None:
+    cluster.reply(PODS, *(page(pod("a"), follows=token) for token in "ab" * 10))
+    with pytest.raises(Garbled, match="circle"):
+        await kube.list(PODS, name_of)
+    assert len(cluster.asked) == 3
+
+
+@pytest.mark.parametrize("token", [["t"], {"t": 1}, 7])
+async def test_a_token_that_is_no_text_is_no_end_of_a_list(cluster: LocalCluster, kube: KubeReader, token: Any) -> None:
+    cluster.reply(PODS, says({"kind": "PodList", "metadata": {"continue": token}, "items": [pod("a")]}))
+    with pytest.raises(Garbled, match="next page is no text"):
+        await kube.list(PODS, name_of)
+
+
 async def test_a_list_too_long_for_its_deadline_is_cut_and_says_so(cluster: LocalCluster, kube: KubeReader) -> None:
     cluster.reply(PODS, page(pod("a"), follows="t"), page(pod("b")))
     deadline.set(asyncio.get_running_loop().time())

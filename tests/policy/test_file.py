@@ -96,7 +96,12 @@ def test_what_is_left_out_is_as_without_a_file(tmp_path: Path, text: str) -> Non
         (RIGHT.replace("rules:", "rules: ["), 4, "it is not YAML", "correct that line"),
         ("- look\n", 1, "it holds no keys", "begin with one of look"),
         ("look: no\n", 1, "`look` cannot be False", "who may look"),
-        ("look: &again {rules: [*again]}\n", 1, "`look.rules.1.rules` is no key", "remove it"),
+        ("look: &again {rules: [*again]}\n", 1, "an alias (`*name`) is not read here", "correct that line"),
+        (f"look:\n  rules: {'[' * 90}\n", 2, "it is nested more than 50 levels deep", "correct that line"),
+        ("look:\n" + "- a\n" * 20_000, 19_999, "it holds more than 20000 values", "correct that line"),
+        (f"look: {'9' * 5000}\n", 1, "no number or date has 5000 characters", "correct that line"),
+        ("fixes:\n  freezes: [2026-02-30]\n", 2, "it looks like a value of type timestamp and is none", "correct"),
+        ("#" * 1_000_001, 1, "it has more than 1000000 characters", "correct that line"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_by_line(tmp_path: Path, text: str, line: int, what: str, do: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
+from handlers.clients.operation import Via
 from handlers.remedy.acts.act import SETTLE
 from handlers.remedy.execution import Execution, Outcome, Phase
 from sandbox.arm.server import Fault
@@ -97,6 +99,20 @@ async def test_who_died_where_all_is_known_is_carried_on_as_if_nothing_had_happe
         planned = CASES[name].make(stage)
         ended = await stage.run(await run_until(stage, Execution.begin("fix-1", planned), boundary))
         assert (ended.outcome, ended.why, len(stage.writes)) == (Outcome.DONE, "", len(planned.steps))
+
+
+@pytest.mark.parametrize("via", [Via.STATUS, Via.LOCATION])
+@pytest.mark.parametrize("url", ["https://[", "https://example.com/operations/1"])
+async def test_an_operation_whose_link_leads_nowhere_is_read_at_its_resource(
+    failed_pool: Stage, url: str, via: Via
+) -> None:
+    """It goes on in Azure, whatever the link says: it is neither failed nor started again."""
+    stage = failed_pool
+    plan = stage.plan(stage.put_pool("general"))
+    left = await run_until(stage, Execution.begin("fix-1", plan), "answer recorded")
+    astray = replace(left, data={**left.data, "url": url, "via": via.value})
+    ended = await stage.run(astray)
+    assert (ended.outcome, ended.why, len(stage.writes)) == (Outcome.DONE, "", 1)
 
 
 async def test_somebody_elses_write_is_not_taken_for_ours(failed_pool: Stage) -> None:

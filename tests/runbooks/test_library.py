@@ -37,6 +37,7 @@ def test_a_right_runbook_is_read_completely(tmp_path: Path) -> None:
         ("reviewed: 2026-11-18", "reviewed: 2026-02-31", "reviewed:", "must be a date"),
         ('      source: "a recorded deployment"\n', "", "pattern:", "lacks `source`"),
         ('words: ["out of quota", "core quota"]', "words: [", None, "not YAML"),
+        ('words: ["out of quota", "core quota"]', "words: &a [*a]", "words:", "an alias (`*name`) is not read here"),
         ("title: The", "title: ''\n# The", "title:", "`title` is empty"),
         ("code: quota-exceeded", "code: quota", "code:", "the file is 'quota-exceeded.md'"),
         ("---\ncode", "code", "code:", "the first line must be `---`"),

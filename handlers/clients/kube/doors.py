@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.kubeconfig import ENTRA_SCOPE, BadKubeconfig, Entrance
 from handlers.clients.kube.paths import Asked
 from handlers.clients.kube.reply import Reply
-from handlers.clients.kube.sent_once import refuse_second
+from handlers.clients.kube.sent_once import READS, refuse_redirect, refuse_second, sent_once
 from handlers.clients.kube.unreachable import CAUGHT, READ_S, SERVER, as_error
 from handlers.clients.kube.ways_in import way_in
 from handlers.model import Target
@@ -53,7 +54,7 @@ class Door:
     async def send(
         self, method: str, target: str, body: Mapping[str, Any] | None, also: Mapping[str, str] | None = None
     ) -> tuple[Reply, str]:
-        """The answer, and the token that it was asked with. `also`: more headers."""
+        """The answer, and the token that it was asked with. `also`: more headers. A write goes out once."""
         wanted = Asked.at(target).wanted
         token = await self.tokens.current(wanted) if self.tokens else self.entrance.token
         headers = {"Accept": "application/json, */*", "User-Agent": "aksbot", **(also or {})}
@@ -61,10 +62,11 @@ class Door:
             headers["Authorization"] = f"Bearer {token}"
         url = URL(self.entrance.server + target, encoded=True)
         try:
-            answer = await self._client.call_api(
-                method, url, header_params=headers, body=body, _request_timeout=self._timeout
-            )
-            content = await answer.read()
+            with nullcontext() if method.upper() in READS else sent_once():
+                answer = await self._client.call_api(
+                    method, url, header_params=headers, body=body, _request_timeout=self._timeout
+                )
+                content = await answer.read()
         except CAUGHT as error:
             raise as_error(error, wanted, self.entrance.host, self._connect_s) from error
         return Reply(answer.status, harmless(answer.headers), content), token
@@ -168,7 +170,7 @@ def _client(entrance: Entrance) -> Any:
         connection_pool_maxsize=CONNECTIONS,
         client_session_kwargs={
             "cookie_jar": aiohttp.DummyCookieJar(),
-            "middlewares": (refuse_second,),
+            "middlewares": (refuse_second, refuse_redirect),
             "trace_configs": [every_write_watched()],
         },
     )

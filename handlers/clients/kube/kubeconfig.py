@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,15 @@ from urllib.parse import urlsplit
 ENTRA_SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
 """Every AKS cluster with Entra sign-in is this one application; a token for Azure itself is refused there."""
 ENTRA_SCOPE = f"{ENTRA_SERVER}/.default"
+LOOSENED = {
+    "insecure-skip-tls-verify": "switches off the check of the server's certificate",
+    "proxy-url": "names a proxy",
+    "tls-server-name": "has the server's certificate checked for another name",
+}
+"""What Azure never puts into a kubeconfig, and whoever could would read along. A person's own file may hold it."""
+OWN_FILE = "if that is meant, give aksbot a kubeconfig of your own for this cluster (AKSBOT_KUBECONFIG)"
+_PLAIN = re.compile(r"[\w.:/\[\]~%+-]+", re.ASCII)
+"""No user, query or fragment; and no space or backslash, which one library reads so and another otherwise."""
 
 
 class BadKubeconfig(ValueError):
@@ -37,12 +47,16 @@ class Entrance:
         return urlsplit(self.server).hostname or self.server
 
 
-def read_kubeconfig(text: str | bytes) -> Mapping[str, Any]:
+def read_kubeconfig(text: bytes) -> Mapping[str, Any]:
     """The YAML. What is wrong with it is told without its lines: they hold keys."""
     import yaml
 
+    from runbooks.yaml_text import ManyValues, NotPlain, load_yaml
+
     try:
-        config = yaml.safe_load(text)
+        config = load_yaml(text.decode(), ManyValues)
+    except NotPlain as refused:
+        raise BadKubeconfig(refused.problem) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise BadKubeconfig("it is not YAML") from None
     if not isinstance(config, dict):
@@ -55,18 +69,20 @@ def context_names(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def entrance(config: Mapping[str, Any], context: str | None = None, folder: Path | None = None) -> Entrance:
-    """The entrance of one context (of the current one, where none is named). Files in it start at `folder`."""
+    """The entrance of one context (of the current one, where none is named). Files in it start at `folder`.
+
+    Without a folder it did not come from a file, but from Azure, and may not loosen anything.
+    """
     wanted = context or str(config.get("current-context") or "") or "".join(context_names(config)[:1])
     chosen = _named(config, "contexts", wanted, "context")
     cluster = _named(config, "clusters", str(chosen.get("cluster")), "cluster")
     user = _named(config, "users", str(chosen.get("user")), "user")
-    server = str(cluster.get("server") or "")
-    if urlsplit(server).scheme != "https" or not urlsplit(server).hostname:
-        raise BadKubeconfig("its server is no https address")
+    if folder is None:
+        _refuse_loosened(cluster)
     authority = _content(cluster, "certificate-authority", folder)
     sign_in = _sign_in(user, folder)
     return Entrance(
-        server.rstrip("/"),
+        _server(str(cluster.get("server") or "")),
         authority=authority.decode("ascii", errors="replace") if authority else None,
         certificate=sign_in.get("certificate"),
         token=sign_in.get("token", ""),
@@ -75,6 +91,26 @@ def entrance(config: Mapping[str, Any], context: str | None = None, folder: Path
         proxy=str(cluster["proxy-url"]) if cluster.get("proxy-url") else None,
         unverified=cluster.get("insecure-skip-tls-verify") is True,
     )
+
+
+def _refuse_loosened(cluster: Mapping[str, Any]) -> None:
+    for key, what in LOOSENED.items():
+        if cluster.get(key):
+            raise BadKubeconfig(f"it {what} ({key}); {OWN_FILE}")
+
+
+def _server(server: str) -> str:
+    """The address, if requests may be sent below it."""
+    try:
+        parts = urlsplit(server)
+        fine = parts.scheme == "https" and parts.hostname and parts.port != 0
+    except ValueError:
+        fine = False
+    if not fine:
+        raise BadKubeconfig("its server is no https address")
+    if not _PLAIN.fullmatch(server):
+        raise BadKubeconfig("its server is more than the address of a server")
+    return server.rstrip("/")
 
 
 def _sign_in(user: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:

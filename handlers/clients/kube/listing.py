@@ -62,7 +62,9 @@ def read_page(content: bytes, wanted: str) -> tuple[list[dict[str, Any]], str]:
     if not all(type(row) is dict for row in rows):
         raise Garbled(wanted, "200, but the list holds what is no object", status=200)
     token = meta.get("continue") or ""
-    return rows, token if isinstance(token, str) else ""
+    if not isinstance(token, str):
+        raise Garbled(wanted, "200, but what should lead to the next page is no text", status=200)
+    return rows, token
 
 
 def parsed(content: bytes, wanted: str) -> Any:

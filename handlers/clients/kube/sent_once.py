@@ -1,5 +1,8 @@
-"""A write goes over the wire once. The HTTP library would send a PUT or DELETE again when a connection breaks, and
-any write again to wherever a redirect leads; here it cannot."""
+"""What the HTTP library may not do by itself: send a write for the second time, or follow a redirect.
+
+It would send a PUT or DELETE again when a connection breaks, and any request again to wherever a redirect leads: the
+answer of another host would be taken for the API server's. A door puts every request behind both.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import aiohttp
+
+READS = frozenset({"GET", "HEAD"})
+FOLLOWED = frozenset({301, 302, 303, 307, 308})
+"""The statuses that aiohttp follows. It can be told not to for one request only, and that request is made elsewhere."""
+LONGEST_HOST = 253
 
 
 class SentBefore(aiohttp.ClientError):
     """The HTTP library was about to send a write for the second time."""
+
+
+class Redirected(aiohttp.ClientError):
+    """The API server sent the question elsewhere. The text names the host alone: a path or a query may hold secrets."""
 
 
 @dataclass
@@ -27,8 +40,8 @@ _write: ContextVar[Sending | None] = ContextVar("write", default=None)
 
 @contextmanager
 def sent_once() -> Iterator[Sending]:
-    """Whatever is sent inside is sent once."""
-    write = Sending()
+    """Whatever is sent inside is sent once. Inside another, it is the same write."""
+    write = _write.get() or Sending()
     before = _write.set(write)
     try:
         yield write
@@ -44,6 +57,23 @@ async def refuse_second(request: aiohttp.ClientRequest, send: aiohttp.ClientHand
             raise SentBefore("the connection broke")
         write.begun = True
     return await send(request)
+
+
+async def refuse_redirect(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Ends the request at a redirect."""
+    answer = await send(request)
+    if answer.status in FOLLOWED:
+        answer.close()
+        raise Redirected(f"{answer.status}, a redirect{_to(answer.headers.get('Location', ''))}; not followed")
+    return answer
+
+
+def _to(location: str) -> str:
+    try:
+        host = urlsplit(location).hostname
+    except ValueError:
+        return ""
+    return f" to {host[:LONGEST_HOST]}" if host else ""
 
 
 def found_no_connection(error: BaseException) -> bool:

@@ -108,6 +108,7 @@ class PageTurner:
     async def _once(self, sheet: Sheet[T]) -> tuple[T, Reply, bool]:
         self._recorded = 0
         token, number, slowest_s = "", 1, 0.0
+        followed: set[str] = set()
         first: Reply | None = None
         while True:
             began = self._caller.clock.now()
@@ -123,8 +124,9 @@ class PageTurner:
             del reply
             if not following:
                 return sheet.close(), first, sheet.full or CUT in first.headers
-            if following == token:
+            if following in followed:
                 raise Garbled(self._wanted, "the list leads in a circle")
+            followed.add(following)
             if not more or not self._time_for(slowest_s):
                 self._record_cut(number + 1)
                 return sheet.close(), first, True

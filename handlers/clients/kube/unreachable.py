@@ -10,6 +10,7 @@ import ssl
 import aiohttp
 
 from handlers.clients.errors import ArmError, Garbled, TimedOut, Unreachable
+from handlers.clients.kube.sent_once import Redirected
 from handlers.clients.redact import redact_text
 
 SERVER = "the cluster's API server"
@@ -40,6 +41,8 @@ def as_error(error: Exception, wanted: str, host: str, connect_s: float) -> ArmE
         return unreachable(f"{TLS}: {_short(error)}")
     if isinstance(error, aiohttp.ClientConnectorError):
         return unreachable(_no_connection(error, host))
+    if isinstance(error, Redirected):
+        return Garbled(wanted, str(error))
     if isinstance(error, aiohttp.InvalidURL):
         return unreachable(f"not an address: {host}")
     how = "in the middle" if isinstance(error, aiohttp.ClientPayloadError) else _short(error)

@@ -7,7 +7,7 @@ from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.addresses import same_door, wanted_at
-from handlers.clients.errors import CredentialRefused, Refused
+from handlers.clients.errors import CredentialRefused, NotFollowed
 from handlers.clients.policies.refuse_writes import is_read
 from handlers.clients.tokens import Tokens
 
@@ -23,7 +23,7 @@ class Bearer(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         call = request.http_request
         if not same_door(self._endpoint, call.url):
-            raise Refused(wanted_at(call.url), "the link leads away from Azure Resource Manager; not followed")
+            raise NotFollowed(wanted_at(call.url), "the link leads away from Azure Resource Manager; not followed")
         token = await self._tokens.current(wanted_at(call.url))
         call.headers["Authorization"] = f"Bearer {token}"
         try:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from handlers.clients.arm_writer import Operation
-from handlers.clients.errors import NotFound, Refused
+from handlers.clients.errors import NotFollowed, NotFound, Refused
 from handlers.clients.events import span
 from handlers.clients.operation import Progress, State, Via
 from handlers.evidence.errors import innermost
@@ -61,10 +61,15 @@ async def follow_operation(scene: Scene, subject: str, api_version: str) -> Goin
     operation = scene.hands.arm.resume(url, via, scene.request_id)
     try:
         progress = await operation.poll()
-    except NotFound:
+    except (NotFound, NotFollowed) as lost:
         if via is Via.RESOURCE:
             return gone(subject)
-        says = "Azure has forgotten the operation: what it was about is looked at instead"
+        why = (
+            "has forgotten the operation"
+            if isinstance(lost, NotFound)
+            else "gave no address to follow the operation at"
+        )
+        says = f"Azure {why}: what it was about is looked at instead"
         return Going({**scene.data, **of_resource(subject, api_version)}, 0.0, says)
     except Refused as refused:
         # A Location answers with the failure itself.

@@ -1,0 +1,141 @@
+"""A recording's file, read so that it takes no more memory and time than a recording may.
+
+A zip of 2 MB can unpack to gigabytes, and its own word on how large it is proves nothing: it is unpacked once to be
+measured, piece by piece, and read only then. Who is asked to replay a case did not always record it.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+INSIDE = "recording.json"
+LARGEST = 200_000_000
+"""Bytes, unpacked. A list is kept up to 16 MB, and a check has some that can grow as long."""
+MOST_VALUES = 5_000_000
+"""200 MB of a recording hold some four million; each takes up to 100 bytes in memory."""
+DENSEST = 6
+"""Bytes a value, at least: in `[],[],[]` it is three for an object that takes twenty times as much."""
+FEW_VALUES = 100_000
+DEEPEST = 200
+"""No answer of Azure or Kubernetes is nested a quarter as deep."""
+PIECE = 1 << 20
+MOST_OF_DIRECTORY = 1 << 20
+"""Bytes of a zip's directory. A recording's zip has one entry; a directory of a million takes a gigabyte."""
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""The ones that Python unpacks in pieces."""
+
+_Open = Callable[[], IO[bytes]]
+
+
+def read_recording(path: Path) -> Any:
+    """What stands in a zip, in the recording of a folder, or in a YAML or JSON file. What is refused: ValueError."""
+    if path.is_dir():
+        path = next(_candidates(path), path / "recording.yaml")
+    if path.suffix in (".yaml", ".yml"):
+        return _yaml(path)
+    if path.suffix == ".json":
+        return _json(lambda: path.open("rb"))
+    try:
+        with _SmallReads(path.open("rb", buffering=0)) as file, zipfile.ZipFile(file) as archive:
+            entry = _entry(archive)
+            return _json(lambda: archive.open(entry))
+    except (RuntimeError, EOFError, zlib.error) as broken:
+        raise ValueError(f"its zip cannot be unpacked: {broken}") from broken
+
+
+def _candidates(folder: Path) -> Iterator[Path]:
+    names = ("recording.yaml", "recording.yml", INSIDE)
+    return (folder / name for name in names if (folder / name).exists())
+
+
+class _SmallReads(io.BufferedReader):
+    """A file whose zip directory is read only if it is a small one: it comes in one read."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > MOST_OF_DIRECTORY:
+            raise ValueError("its zip lists too many files")
+        return super().read(size)
+
+
+def _entry(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    entry = archive.getinfo(INSIDE)
+    if entry.compress_type not in PACKINGS:
+        raise ValueError("its zip is packed in a way that is not read")
+    if entry.file_size > LARGEST:
+        raise _too_large()
+    return entry
+
+
+def _json(opened: _Open) -> Any:
+    with opened() as file:
+        _measure(file)
+    with opened() as file:
+        content = b"".join(_pieces(file))
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError as bad:
+        raise ValueError(f"it is not JSON: {bad}") from None
+    del content
+    _refuse_depth(value)
+    return value
+
+
+def _measure(file: IO[bytes]) -> None:
+    """Without keeping it."""
+    size = values = 0
+    for piece in _pieces(file):
+        size += len(piece)
+        values += piece.count(b",") + piece.count(b"[") + piece.count(b"{")
+        if size > LARGEST:
+            raise _too_large()
+        if values > min(MOST_VALUES, FEW_VALUES + size // DENSEST):
+            raise ValueError("it holds more values than a recording has")
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(PIECE):
+        yield piece
+
+
+def _too_large() -> ValueError:
+    return ValueError(f"unpacked, it is larger than {LARGEST // 1_000_000} MB, and no recording is")
+
+
+def _refuse_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer) if isinstance(inner, (dict, list))]
+        if not level:
+            return
+    raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _yaml(path: Path) -> Any:
+    import yaml
+
+    from runbooks.yaml_text import ManyValues, load_yaml, read_text
+
+    class AsWritten(ManyValues):
+        """A time in a body is text, as it is on the wire."""
+
+    AsWritten.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in known if not tag.endswith(":timestamp")]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    try:
+        return load_yaml(read_text(path, AsWritten), AsWritten)
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error

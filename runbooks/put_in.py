@@ -1,0 +1,69 @@
+"""A fact, as it is put into a page: on one line, and unable to end or begin a block of it.
+
+Facts hold what Azure, a kubelet or a pasted text says. A line break and three backticks in one of them would end the
+block of code that it stands in, and what follows would read like a line of the runbook.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from jinja2 import Undefined
+
+_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_BREAKS = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
+_ENDS_OF_LINES = re.compile(r"[\n\r\x85\u2028\u2029]+")
+_STEERING = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ue000-\ue002]")
+"""What begins a terminal's sequence, which may swallow the rest of a page, and what `runbooks/conditions.py` lays a
+page out with."""
+_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
+"""Control characters and the like. What shows a page drops them, and what stood on both sides would come together."""
+_BLOCK = re.compile(r"\d*(?=(?:#{1,6}|[-*+.)])(?:\s|$)|~{3}|>)")
+"""A heading, an item, a block of code, a quote; behind the digits, where it is a numbered item."""
+_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
+
+
+def on_one_line(text: str) -> str:
+    """The text with a space for each line break, and without what steers a terminal: for a command."""
+    return _STEERING.sub("", _ENDS_OF_LINES.sub(" ", text))
+
+
+def in_prose(value: object) -> object:
+    """Between words, or in inline code, which a backtick would end."""
+    return value if _is_harmless(value) else _visible(value).replace("`", "'")
+
+
+def in_prose_first(value: object) -> object:
+    """At the beginning of a line, where a `#` makes a heading."""
+    if _is_harmless(value):
+        return value
+    text = _visible(value).replace("`", "'").lstrip()
+    return _escaped(text, _BLOCK.match(text))
+
+
+def in_code(value: object) -> object:
+    """Inside a block of code."""
+    return value if _is_harmless(value) else _visible(value)
+
+
+def in_code_first(value: object) -> object:
+    """At the beginning of a line of code, where three backticks end it."""
+    if _is_harmless(value):
+        return value
+    text = _visible(value)
+    return f"\\{text.lstrip()}" if _FENCE.match(text) else text
+
+
+def _is_harmless(value: object) -> bool:
+    """A number has nothing to hide; what is missing is told by whoever asked for it."""
+    return isinstance(value, Undefined | int | float)
+
+
+def _visible(value: object) -> str:
+    text = _BREAKS.sub(" ", _SEQUENCE.sub("", str(value)))
+    return "".join(one for one in text if one == "\t" or unicodedata.category(one) not in _UNSEEN)
+
+
+def _escaped(text: str, mark: re.Match[str] | None) -> str:
+    return text if mark is None else f"{text[: mark.end()]}\\{text[mark.end() :]}"

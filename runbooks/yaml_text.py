@@ -1,0 +1,92 @@
+"""YAML from files and clusters, read so that a small text stays small.
+
+An alias can unfold a few lines into gigabytes, deep nesting ends the parser's recursion, and a number of a hundred
+thousand digits takes minutes. Nothing that is written by hand needs any of them: all are refused, by line, as a
+`NotPlain`. That is a `yaml.YAMLError`, as any other mistake in YAML.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from yaml.error import Mark, MarkedYAMLError
+
+LONGEST = 1_000_000
+"""Characters."""
+MOST_VALUES = 20_000
+"""A policy has hundreds. As many take the parser half a second, and some 20 MB."""
+DEEPEST = 50
+LONGEST_NUMBER = 100
+"""Characters of a number, a date or a truth value. Texts may be as long as they like."""
+_TEXT = "tag:yaml.org,2002:str"
+
+
+class NotPlain(MarkedYAMLError):
+    """YAML that may well be right, and is not read; `problem` says why."""
+
+    def __init__(self, why: str, mark: Mark | None = None) -> None:
+        super().__init__(problem=why, problem_mark=mark)
+
+
+class PlainLoader(yaml.SafeLoader):
+    """YAML without aliases, of limited depth and size."""
+
+    longest, most_values = LONGEST, MOST_VALUES
+
+    def __init__(self, text: str) -> None:
+        if len(text) > self.longest:
+            raise NotPlain(f"it has more than {self.longest} characters")
+        super().__init__(text)
+        self._depth = self._values = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        mark = event.start_mark
+        if isinstance(event, yaml.AliasEvent):
+            raise NotPlain("an alias (`*name`) is not read here: write out what it stands for", mark)
+        self._values += 1
+        if self._values > self.most_values:
+            raise NotPlain(f"it holds more than {self.most_values} values", mark)
+        if self._depth >= DEEPEST:
+            raise NotPlain(f"it is nested more than {DEEPEST} levels deep", mark)
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if isinstance(node, yaml.ScalarNode) and node.tag != _TEXT and len(node.value) > LONGEST_NUMBER:
+            raise NotPlain(f"no number or date has {len(node.value)} characters", mark)
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            # Such as the 30th of February: PyYAML lets through whatever Python raises.
+            kind = node.tag.rpartition(":")[2]
+            raise NotPlain(f"it looks like a value of type {kind} and is none", node.start_mark) from None
+
+
+class ManyValues(PlainLoader):
+    """For files that a person may have let grow: a kubeconfig with the certificates of hundreds of clusters."""
+
+    longest, most_values = 8 * LONGEST, 10 * MOST_VALUES
+
+
+def load_yaml(text: str, loader: type[PlainLoader] = PlainLoader) -> Any:
+    """The value of one document."""
+    return yaml.load(text, loader)  # noqa: S506 (a SafeLoader that refuses more)
+
+
+def compose_yaml(text: str) -> yaml.Node | None:
+    """The nodes of one document, which know their lines."""
+    node: yaml.Node | None = yaml.compose(text, PlainLoader)
+    return node
+
+
+def read_text(file: Path, loader: type[PlainLoader] = PlainLoader) -> str:
+    """A file that is to be read as YAML; of one that is too long, only so much that it is refused."""
+    most = 4 * loader.longest  # bytes of a character
+    with file.open("rb") as opened:
+        content = opened.read(most + 1)
+    return content.decode("utf-8", errors="strict" if len(content) <= most else "replace")
