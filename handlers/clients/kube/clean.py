@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from handlers.clients.redact import SHORTEST, redact
+from handlers.clients.redact import SHORTEST, redact, redact_each, without_arguments
 from handlers.clients.secret_keys import PLAIN, kind_of_key
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ def without_secrets(kept: list[T]) -> list[T]:
     texts: set[str] = set()
     telling = _survey(kept, texts)
     before = list(texts)
-    after = cast("list[str]", redact(before))
+    after = redact_each(before)
     if after is before and not telling:
         return kept
     changed = {old: new for old, new in zip(before, after, strict=True) if new is not old}
