@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -87,10 +87,10 @@ def _survey(value: Any) -> tuple[set[str], bool]:
         node = stack.pop()
         if isinstance(node, dict):
             keys.update(node)
-            keyed = keyed or bool(_below(node, ""))
+            keyed = keyed or bool(_below(node, "")) or _runs_with_a_secret(node)
             inside: Iterable[Any] = node.values()
         elif isinstance(node, list):
-            keyed = keyed or _has_flags(node)
+            keyed = keyed or bool(_secret_arguments(node))
             inside = node
         else:
             continue
@@ -102,22 +102,20 @@ def _survey(value: Any) -> tuple[set[str], bool]:
     return texts, keyed or any(kind_of_key(key) not in ("", PLAIN) for key in keys)
 
 
-def _has_flags(node: list[Any]) -> bool:
-    return any(isinstance(one, str) and one[:1] == "-" for one in node)
-
-
 def _suspects(texts: Iterable[str]) -> set[str]:
     """The few texts that are worth a real look. All are looked at together: one search through them is quick."""
     chosen = {text for text in texts if len(text) >= SHORTEST}
     suspects = {text for text in chosen if text[0] in "{[ \r\n\t" or len(text) > _SCANNED_ANYWAY}
     rest = list(chosen - suspects)
     ends = list(accumulate(len(text) + 1 for text in rest))
-    done = 0
-    for found in TELLING.finditer("\0".join(rest)):
-        if found.start() >= done:
-            at = bisect_right(ends, found.start())
-            done = ends[at]
-            suspects.add(rest[at])
+    joined = "\0".join(rest)
+    for look in TELLING:
+        done = 0
+        for found in look.finditer(joined):
+            if found.start() >= done:
+                at = bisect_right(ends, found.start())
+                done = ends[at]
+                suspects.add(rest[at])
     return suspects
 
 
@@ -129,8 +127,8 @@ def _rebuilt(node: Any, kind: str, replaced: dict[str, str], depth: int, program
         return type(node)()
     if isinstance(node, list):
         rows = [one if _is_plain(one) else _rebuilt(one, kind, replaced, depth + 1) for one in node]
-        if _has_flags(node):
-            rows = _without_arguments(node, rows, program)
+        if found := _secret_arguments(node, program):
+            rows = _without_arguments(node, rows, found)
         return rows if any(new is not old for new, old in zip(rows, node, strict=True)) else node
     below = _below(node, kind)
     changed: dict[str, Any] = {}
@@ -150,18 +148,28 @@ def _program(node: dict[str, Any]) -> str:
     return command[-1] if isinstance(command, list) and command and isinstance(command[-1], str) else ""
 
 
-def _without_arguments(node: list[Any], rows: list[Any], program: str) -> list[Any]:
+def _runs_with_a_secret(node: dict[str, Any]) -> bool:
+    arguments = node.get("args")
+    return isinstance(arguments, list) and bool(_secret_arguments(arguments, _program(node)))
+
+
+def _secret_arguments(node: list[Any], program: str = "") -> dict[int, tuple[int, str]]:
+    if any(isinstance(one, str) and one[:1] == "-" for one in node):
+        return in_list(tuple(one if isinstance(one, str) else "" for one in node), program)
+    return {}
+
+
+def _without_arguments(node: list[Any], rows: list[Any], found: dict[int, tuple[int, str]]) -> list[Any]:
     """A list of arguments: what stands behind a flag that announces a secret goes."""
-    found = in_list([one if isinstance(one, str) else "" for one in node], program)
     return [
         row[: found[number][0]] + mark(found[number][1]) if number in found and row is node[number] else row
         for number, row in enumerate(rows)
     ]
 
 
-def without_arguments(arguments: list[str]) -> list[str]:
+def without_arguments(arguments: Sequence[str]) -> list[str]:
     """The same for a list on its own."""
-    return _without_arguments(arguments, arguments, "") if _has_flags(arguments) else arguments
+    return _without_arguments(list(arguments), list(arguments), _secret_arguments(list(arguments)))
 
 
 def _is_plain(value: Any) -> bool:

@@ -61,7 +61,7 @@ _KEY_OF = compile_linear(
 )
 _ABOUT = _set(
     "algorithm at audience authentication authority caching class count days enabled endpoint error errors exists "
-    "expiration expired expires expiry file fingerprint format id identifier ids in interval issuer kind last length "
+    "expiration expired expires expiry file fingerprint format from id identifier ids in interval issuer kind last length "
     "lifetime link location management mode name names namespace on path permissions policy provider ref reference "
     "references requests required reset rotation rule scope seconds selector size source state status store thumbprint "
     "ttl type types uri uris url urls validity version versions"
@@ -77,7 +77,7 @@ _NOT_A_SECRETS_KEY = _set(
 )
 _HARMLESS_TEXT = compile_linear(
     r"(?:true|false|yes|no|on|off|none|null|nil|n/a|auto|default|unknown|enabled|disabled|string|secure ?string"
-    r"|secureobject|bearer|succeeded|failed|notset|not set|required|missing|invalid|expired|empty|hidden|redacted"
+    r"|secureobject|bearer|succeeded|failed|error|notset|not set|required|missing|invalid|expired|empty|hidden|redacted"
     r"|/(?:subscriptions|providers)/\S*"
     r"|https://[\w-]+\.(?:vault|managedhsm)\.[\w.]+(?:/[^\s?]*)?"
     r"|@microsoft\.keyvault\(.*"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from handlers.clients.redaction import headers
 from handlers.clients.redaction.reading import LONGEST_WORD, WORD, Reading
 from handlers.clients.redaction.span import MARK, Span, is_marked
-from handlers.clients.redaction.values import Value, bare_value, quote_at, quoted_value, value_at
+from handlers.clients.redaction.values import QUOTES, Value, bare_value, quote_at, quoted_value, value_at
 from handlers.clients.secret_keys import PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless
 from runbooks.linear import compile_linear
 
@@ -25,11 +25,17 @@ _BESIDE = compile_linear(
     r"^[\s,]{0,8}(?:-[ \t]+)?[\s,]{0,60}\\{0,15}[\"']?(?:[Vv]alue|defaultValue|VALUE)\\{0,15}[\"']?\s{0,4}[:=]\s{0,4}"
 )
 _SENTENCE = compile_linear(
-    r"(?i)^ {1,2}(?:(?:for|of|to) [\w.@\\/'\"-]{1,60} )?(?:(?:is|was|are|be|changed|reset|set|now)(?: (?:now|set|to)){0,2}) {1,2}"
+    r"(?i)^ {1,2}(?:(?:for|of|to)(?: [\w.@\\/'\"-]{1,40}){1,5} )?(?:(?:is|was|are|be|changed|reset|set|now)(?: (?:now|set|to)){0,2}) {1,2}"
 )
-_LOGIN = compile_linear(r"(?i)(?:^|\s)(?:machine|login|user|account|username|default)\s+\S+\s+$|(?:^|\s)default\s+$")
+_LOGIN = compile_linear(r"(?i)(?:^|\s)(?:machine|login)\s+\S+\s+$")
+_PROSE = compile_linear(r"(?i)\s(?:and|or|with|\+|/|&)\s+$")
+_PAIR = compile_linear(r"^[A-Za-z]+=")
+_NUMBERED = compile_linear(r"(?i)key\d+")
 _CODED = compile_linear(r"(?i)^(?:base\d\d|sha-?\d+|md5|utf-?\d+|rsa|ed25519|aes|x509|oauth2?|v\d)\b")
-_BEHIND_FLAG = compile_linear(r"^(?:[ \t]{1,16}|\\{0,15}[\"'`][ \t]*,?\s{0,60}|,[ \t]*|[ \t]*\n[ \t]*-[ \t]+)")
+_BEHIND_FLAG = compile_linear(r"^(?:[ \t]{1,16}|\\{0,15}[\"'][ \t]*,\s{0,60}|,[ \t]*|[ \t]*\n[ \t]*-[ \t]+)")
+_BEHIND_QUOTED_FLAG = compile_linear(r"^\\{0,15}[\"'][ \t]+\\{0,15}[\"']")
+_A_PATH = 80
+"""Characters; `kubeconfig` names a file as often as it holds one, and no kubeconfig is as short as that."""
 _XML_VALUE = compile_linear(r"^(?:[ \t\r\n][^<>]{0,200})?>\s*(?:<!\[CDATA\[)?")
 _XML_BESIDE = compile_linear(r"^[\"'][^<>]{0,100}>\s*(?:<[vV]alue>)?")
 _PLAIN_WORDS = frozenset(
@@ -38,6 +44,7 @@ _PLAIN_WORDS = frozenset(
 )
 _LONE = frozenset({"key", "keys", "string"})
 SHORTEST = 3
+_NOT_A_LABEL = 16
 
 
 def assigned(reading: Reading, start: int, end: int) -> Span | None:
@@ -54,14 +61,17 @@ def assigned(reading: Reading, start: int, end: int) -> Span | None:
     if text[begin - 1 : begin] == "<" and (span := _element(reading, stop, kind)):
         return span
     value = _value(reading, begin, stop, name, kind)
-    return _span(text, value, kind) if value else None
+    names_a_file = name.startswith("-") or (value and not value.quoted and not value.alone)
+    if not value or (kind == "kubeconfig" and names_a_file and value.end - value.start < _A_PATH):
+        return None
+    return _span(text, value, kind)
 
 
 def _kind(text: str, begin: int, name: str) -> str:
     found = kind_of_key(name)
     if not found and name.lower() in _LONE and text[begin - 1 : begin] in (" ", "_"):
         before = text[max(0, begin - LONGEST_WORD) : begin - 1]
-        found = kind_of_key(f"{before[len(before.rstrip(WORD)) :]} {name}")
+        found = kind_of_key((before[len(before.rstrip(WORD)) :] + name).lower())
     return "" if found == PLAIN else found
 
 
@@ -81,7 +91,7 @@ def _value(reading: Reading, begin: int, stop: int, name: str, kind: str) -> Val
         return None
     if name.startswith("-"):
         return _behind_flag(reading, stop)
-    return _beside(reading, stop) or _in_a_sentence(reading, begin, stop)
+    return _beside(reading, stop) or _in_a_sentence(reading, begin, stop, kind)
 
 
 def _behind_quote(text: str, stop: int) -> int:
@@ -105,10 +115,23 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
     if kind in WHOLE_BRANCH or kind == "docker-auth":
         return len(said) >= 12 and value.quoted
     if not colon:
-        return len(said) >= SHORTEST and not (said[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
-    if value.quoted or value.alone or _fills_its_line(reading, begin, value):
+        shortest = _NOT_A_LABEL if _names_little(reading, begin) else SHORTEST
+        return len(said) >= shortest and not (said[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
+    if value.quoted:
+        return kind == "password" or " " not in said or text_before(reading, begin) in QUOTES
+    if value.alone or _fills_its_line(reading, begin, value):
         return True
-    return not _GUID.fullmatch(said[:40]) and (len(said) >= 20 or (len(said) >= 6 and bool(_TELLING.search(said))))
+    return not _PAIR.match(said[:80]) and not _GUID.fullmatch(said[:40]) and (len(said) >= 20 or (len(said) >= 6 and bool(_TELLING.search(said))))
+
+
+def text_before(reading: Reading, begin: int) -> str:
+    return reading.text[max(0, begin - 1) : begin] or " "
+
+
+def _names_little(reading: Reading, begin: int) -> bool:
+    """`key1=value1` may be a label, `storage keys = POST` a remark."""
+    name = reading.text[begin : reading.word_end(begin)]
+    return name.lower() in _LONE or bool(_NUMBERED.fullmatch(name))
 
 
 def _fills_its_line(reading: Reading, begin: int, value: Value) -> bool:
@@ -119,7 +142,12 @@ def _fills_its_line(reading: Reading, begin: int, value: Value) -> bool:
 def _behind_flag(reading: Reading, stop: int) -> Value | None:
     """`--db-password X`, and the same in a list of arguments: `["--db-password", "X"]`, or one line each in YAML."""
     text = reading.text
-    found = _BEHIND_FLAG.match(text[stop : stop + 100])
+    window = text[stop : stop + 100]
+    if quoted := _BEHIND_QUOTED_FLAG.match(window):
+        at = stop + len(quoted[0].rstrip("\\\"'"))
+        quote = quote_at(text, reading.spaces_end(at)) if at > stop else None
+        return quoted_value(reading, quote) if quote else None
+    found = _BEHIND_FLAG.match(window)
     if not found:
         return None
     at = stop + found.end()
@@ -164,7 +192,9 @@ def _element(reading: Reading, stop: int, kind: str) -> Span | None:
     """`<password>X</password>`."""
     found = _XML_VALUE.match(reading.text[stop : stop + 260])
     value = _to_the_next_tag(reading, stop + found.end()) if found else None
-    return _span(reading.text, value, kind) if value else None
+    if not value or not (text := reading.text).startswith(("</", "]]>"), value.end):
+        return None
+    return _span(text, value, kind)
 
 
 def _to_the_next_tag(reading: Reading, at: int) -> Value | None:
@@ -173,17 +203,21 @@ def _to_the_next_tag(reading: Reading, at: int) -> Value | None:
     return Value(at, end, quoted=True) if end > at else None
 
 
-def _in_a_sentence(reading: Reading, begin: int, stop: int) -> Value | None:
+def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value | None:
     """`password is hunter2`, `requirepass hunter2`, `login bob password hunter2`, `PASSWORD 'hunter2'`."""
     text = reading.text
     if text[stop : stop + 1] not in (" ", "\t", "\n"):
         return None
     if found := _SENTENCE.match(text[stop : stop + 120]):
         return _said(reading, stop + found.end())
+    if kind != "password":
+        # A Secret and a token have names, which people quote: `secret "web-tls" not found`.
+        return None
     at = reading.spaces_end(stop, " \t\r\n")
     if quote := quote_at(text, at):
-        return quoted_value(reading, quote) if text[stop] == " " and quote.token in "'" + '"`' else None
-    if _LOGIN.search(text[max(0, begin - 160) : begin]) or text[begin:stop].lower() in ("requirepass", "masterauth"):
+        return quoted_value(reading, quote) if text[stop] == " " and quote.token in QUOTES else None
+    before = text[max(0, begin - 160) : begin]
+    if text[begin:stop].lower() in ("requirepass", "masterauth") or (_LOGIN.search(before) and not _PROSE.search(before)):
         return bare_value(reading, at, colon=False)
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from handlers.clients.redaction.span import Span, is_marked
@@ -20,7 +21,7 @@ class Flags(NamedTuple):
 
 
 _MYSQL = Flags(attached=("-p",))
-_LOGIN = Flags(attached=("-p",), apart=("-p",), after="login")
+_LOGIN = Flags(apart=("-p",), after="login")
 _LDAP = Flags(attached=("-w",), apart=("-w", "-s"))
 _MONGO = Flags(apart=("-p",))
 _SQL_SERVER = Flags(attached=("-P",), apart=("-P",))
@@ -50,6 +51,7 @@ TRIGGERS = tuple(sorted((set(_PROGRAMS) - {"az", "http", "https", "oc", "zip", "
 _TOKEN = compile_linear(r"(?:[^\s\"'\\]|\\.|\"(?:[^\"\\]|\\.)*\"|'[^']*')+|[\"'\\]")
 _LISTED = compile_linear(r"\\*\"((?:[^\"\\]|\\[^\"])*)\\*\"|'([^'\n]*)'")
 _LONGEST = 1500
+_BETWEEN = (" ", "\t", "\n", '"', "'", ",", "\\")
 _ENDS = frozenset({"|", "||", "&&", ";", "&"})
 
 
@@ -86,7 +88,7 @@ def _secret(number: int, previous: str, one: str, flags: Flags) -> Argument | No
         return Argument(number, 0, "password")
     if previous.startswith("-") and "=" not in previous and not one.startswith("-"):
         kind = kind_of_key(previous)
-        return Argument(number, 0, kind) if kind not in ("", PLAIN) and len(previous) > 2 else None
+        return Argument(number, 0, kind) if kind not in ("", PLAIN, "kubeconfig") and len(previous) > 2 else None
     for flag in flags.attached:
         if one.startswith(flag) and len(one) > 3 and not one.startswith("--"):
             start = one.find(":") + 1 if flag in flags.pair else len(flag)
@@ -94,7 +96,8 @@ def _secret(number: int, previous: str, one: str, flags: Flags) -> Argument | No
     return None
 
 
-def in_list(arguments: list[str], program: str = "") -> dict[int, tuple[int, str]]:
+@lru_cache(maxsize=2048)
+def in_list(arguments: tuple[str, ...], program: str = "") -> dict[int, tuple[int, str]]:
     """The arguments to redact: number → where its secret begins, and the kind."""
     return {
         one.number: (one.start, one.kind)
@@ -111,11 +114,11 @@ def in_line(text: str, start: int, trigger: str) -> list[Span]:
     """The secrets behind the name of a program, to the end of its command or to the next program."""
     begin = _word_start(text, start)
     program = text[begin:start] + trigger
-    if program not in _PROGRAMS and trigger != "login":
-        return []
     at = start + len(trigger)
-    if trigger == "login":
+    if trigger == "login" and program == "login" and text[at : at + 1] in _BETWEEN:
         program = "docker"
+    elif program not in _PROGRAMS:
+        return []
     window = text[at : at + _LONGEST]
     tokens = [(said, at + begin, at + end) for said, begin, end in _tokens(window)]
     arguments = [trigger, *(said for said, _, _ in tokens)]

@@ -12,7 +12,8 @@ QUOTES = "\"'`"
 _ESCAPED_QUOTES = ("&quot;", "&#34;", "&#39;", "&apos;", "%22", "%27", "\\u0022", "\\u0027")
 _MOST_BACKSLASHES = 63
 _WINDOW = 4096
-_PAIR = r"\s{0,3}[A-Za-z_$][\w.-]{0,60}(?: [A-Za-z][\w.-]{0,30}){0,2}[\"']?\s{0,2}"
+_NAME = r"(?:[A-Za-z_$][\w.-]{0,60}|[A-Z][A-Za-z]{1,20}(?: [A-Z][A-Za-z]{1,20}){1,2}|(?i:user id|initial catalog))"
+_PAIR = r"\s{0,3}" + _NAME + r"[\"']?\s{0,2}"
 _ENDS = r"|\\{0,63}[\"'`](?:[\s,;:)\]}&>|\\]|$)|</|&quot;|&#3[49];|\\u0026"
 _ENDS_BEHIND_EQUALS = compile_linear(r"(?:[;&,|]|%26|%3[Bb])" + _PAIR + r"(?:=|%3[Dd])" + _ENDS)
 _ENDS_BEHIND_COLON = compile_linear(r"[;&,|][\"']?" + _PAIR + "[=:]" + _ENDS)
