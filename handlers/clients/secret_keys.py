@@ -64,7 +64,7 @@ _ABOUT = _set(
     "expiration expired expires expiry file fingerprint format from id identifier ids in interval issuer kind last length "
     "lifetime link location management mode name names namespace on path permissions policy provider ref reference "
     "references requests required reset rotation rule scope seconds selector size source state status store thumbprint "
-    "ttl type types uri uris url urls validity version versions"
+    "tokenizer ttl type types uri uris url urls validity version versions"
 )
 _SHORT = _set("pass pw pwd psw passcode")
 """What a password is called at the end of a name: `DB_PW`."""

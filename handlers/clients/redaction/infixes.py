@@ -76,8 +76,12 @@ def by_length(text: str) -> list[Span]:
     ]
     low = text.lower()
     if any(word in low for word in _AWS_KEYS):
-        spans += [Span(*one.span(), "aws") for one in _AWS_SECRET.finditer(text) if one.end() - one.start() == 40]
+        spans += [Span(*one.span(), "aws") for one in _AWS_SECRET.finditer(text) if _is_aws_secret(one[0])]
     return spans
+
+
+def _is_aws_secret(said: str) -> bool:
+    return len(said) == 40 and bool(said.strip("0123456789abcdef")) and said.lower() != said
 
 
 def _stands_alone(text: str, start: int, end: int, letters: str) -> bool:

@@ -61,7 +61,7 @@ def lines(text: str) -> list[Span]:
     return [
         Span(*found.span(), KIND)
         for found in _LINES.finditer(text)
-        if _NO_LETTER_OF_HEX.search(found[0]) and not _of_certificate(text, found.start())
+        if _NO_LETTER_OF_HEX.search(found[0][:64]) and not _of_certificate(text, found.start())
     ]
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from handlers.clients.redaction.reading import Reading
 from handlers.clients.redaction.span import MARK, TRAILING
+from handlers.clients.secret_keys import looks_harmless
 from runbooks.linear import compile_linear
 
 QUOTES = "\"'`"
@@ -76,7 +77,8 @@ def value_at(reading: Reading, start: int, *, colon: bool) -> Value | None:
     first = text[start : start + 1]
     if first == "[" and not text.startswith(MARK, start):
         found = _FLOW.match(text[start : start + 500])
-        return Value(start + 1, start + 1 + len(found[1]), quoted=True) if found else None
+        is_list = found and not looks_harmless(found[0])
+        return Value(start + 1, start + 1 + len(found[1]), quoted=True) if found and is_list else None
     if colon:
         if first in "|>!&" and (value := _yaml_value(reading, start)):
             return value
