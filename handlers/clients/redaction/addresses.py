@@ -6,7 +6,7 @@ from handlers.clients.redaction.span import Span, is_marked
 from handlers.clients.secret_keys import looks_harmless
 from runbooks.linear import compile_linear
 
-_FAR = 640
+_FAR = 320
 _LOCAL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+#'-"
 _DOMAIN = compile_linear(r"^[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.([A-Za-z]{2,63})\b")
 _ENDS = compile_linear(r"[\s\"<>`|]|\\[nrt\"]")
@@ -31,13 +31,15 @@ HOOKS = (
 SIGNED = ("&s=", "&h=", "&c=", "&t=", "?t=", "?s=", "?h=", "?c=", "\\u0026s=", "\\u0026h=", "\\u0026c=", "\\u0026t=")
 
 
-def before_at(text: str, at: int) -> Span | None:
-    """What the `@` at this place ends: name and password of a URL, or a person's address."""
-    head = text[max(0, at - _FAR) : at]
-    scheme = head.rfind("://")
-    if scheme >= 0 and (span := _user_info(text, at - len(head) + scheme + 3, at)):
+def before_at(text: str, at: int, since: int) -> Span | None:
+    """What the `@` at this place ends: name and password of a URL, or a person's address. `since`: the last `@`."""
+    scheme = text.rfind("://", since, at)
+    if scheme < 0 < since:
+        # A password may hold an `@` itself.
+        scheme = text.rfind("://", max(0, at - _FAR), at)
+    if scheme >= 0 and (span := _user_info(text, scheme + 3, at)):
         return span
-    return _person(text, at, head)
+    return _person(text, at, text[max(0, at - _FAR) : at])
 
 
 def _user_info(text: str, start: int, at: int) -> Span | None:

@@ -104,7 +104,9 @@ def _assigned_value(reading: Reading, begin: int, at: int, separator: str, kind:
     text, colon = reading.text, separator[0] == ":" or separator in ("%3A", "%3a")
     if kind in headers.KINDS and colon and (header := headers.value(reading, begin, at, kind)):
         return header
-    at = reading.spaces_end(at, " \t" if colon else " \t\r\n")
+    at = reading.spaces_end(at)
+    if not colon and quote_at(text, below := reading.spaces_end(at, " \t\r\n")):
+        at = below
     value = value_at(reading, at, colon=colon)
     return value if value and _surely(reading, begin, value, kind, colon) else None
 

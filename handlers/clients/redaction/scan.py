@@ -44,6 +44,7 @@ class Scan:
         self._word = 0
         """The end of the word that was judged last."""
         self._command = 0
+        self._at = 0
         self._is_signed = any(one in text for one in _SIGNATURES)
 
     def spans(self) -> Iterator[Span]:
@@ -57,7 +58,8 @@ class Scan:
         said = self._text[start:end]
         if said == "@":
             # The one find that looks back: `name:pass` before it may have been found as something shorter.
-            yield from _one(addresses.before_at(self._text, start))
+            yield from _one(addresses.before_at(self._text, start, self._at))
+            self._at = start
         elif start < self._done:
             return
         elif said not in _KNOWN:

@@ -7,12 +7,13 @@ from typing import NamedTuple
 from handlers.clients.redaction.reading import Reading
 from handlers.clients.redaction.span import MARK, TRAILING
 from handlers.clients.secret_keys import looks_harmless
-from runbooks.linear import compile_linear
+from runbooks.linear import Pattern, compile_linear
 
 QUOTES = "\"'`"
 _ESCAPED_QUOTES = ("&quot;", "&#34;", "&#39;", "&apos;", "%22", "%27", "\\u0022", "\\u0027")
 _MOST_BACKSLASHES = 63
-_WINDOW = 4096
+_WINDOW = 1024
+_AHEAD = 120
 _NAME = r"(?:[A-Za-z_$][\w.-]{0,60}|[A-Z][A-Za-z]{1,20}(?: [A-Z][A-Za-z]{1,20}){1,2}|(?i:user id|initial catalog))"
 _PAIR = r"\s{0,3}" + _NAME + r"[\"']?\s{0,2}"
 _ENDS = r"|\\{0,63}[\"'`](?:[\s,;:)\]}&>|\\]|$)|</|&quot;|&#3[49];|\\u0026"
@@ -92,12 +93,8 @@ def value_at(reading: Reading, start: int, *, colon: bool) -> Value | None:
 def bare_value(reading: Reading, start: int, *, colon: bool) -> Value | None:
     """Up to white space, or to what begins the next pair (`;Encrypt=`, `&user=`, `, name:`) or closes a quote around."""
     text = reading.text
-    end = _token_end(text, start)
-    ends = _ENDS_BEHIND_COLON if colon else _ENDS_BEHIND_EQUALS
-    found = ends.search(text[start : end + 120])
-    if found and start + found.start() < end:
-        end = start + found.start()
-    elif text[end : end + 1] == " " and _behind_a_semicolon(text, reading, start):
+    end, is_cut = _token_end(text, start, _ENDS_BEHIND_COLON if colon else _ENDS_BEHIND_EQUALS)
+    if not is_cut and text[end : end + 1] == " " and _behind_a_semicolon(reading, start):
         words = _PASSWORD_OF_WORDS.match(text[end : end + 300])
         end += len(words[0].partition(";")[0]) if words else 0
     if text.startswith(MARK, start):
@@ -106,19 +103,23 @@ def bare_value(reading: Reading, start: int, *, colon: bool) -> Value | None:
     return Value(start, end) if end > start else None
 
 
-def _behind_a_semicolon(text: str, reading: Reading, start: int) -> bool:
+def _behind_a_semicolon(reading: Reading, start: int) -> bool:
     """Whether it is a part of a connection string, in which a value may be of several words."""
     before = reading.line_before(start).rpartition(";")
     return bool(before[1]) and before[2].count("=") == 1
 
 
-def _token_end(text: str, start: int) -> int:
+def _token_end(text: str, start: int, ends: Pattern) -> tuple[int, bool]:
+    """Where white space or what `ends` ends the word that begins here; read piece by piece, because it may be long."""
     while window := text[start : start + _WINDOW]:
         first = window.split(None, 1)[0] if not window[0].isspace() else ""
+        found = ends.search(text[start : start + len(first) + _AHEAD])
+        if found and found.start() < len(first):
+            return start + found.start(), True
         start += len(first)
         if len(first) < len(window):
             break
-    return start
+    return start, False
 
 
 def _yaml_value(reading: Reading, start: int) -> Value | None:
