@@ -154,8 +154,12 @@ def _runs_with_a_secret(node: dict[str, Any]) -> bool:
     return isinstance(arguments, list) and bool(_secret_arguments(arguments, _program(node)))
 
 
+def has_flags(node: Sequence[Any]) -> bool:
+    return any(isinstance(one, str) and one[:1] == "-" for one in node)
+
+
 def _secret_arguments(node: list[Any], program: str = "") -> dict[int, tuple[int, str]]:
-    if any(isinstance(one, str) and one[:1] == "-" for one in node):
+    if has_flags(node):
         return in_list(tuple(one if isinstance(one, str) else "" for one in node), program)
     return {}
 

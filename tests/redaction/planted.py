@@ -67,7 +67,9 @@ def _said(kind: str, template: str, passwords: tuple[str, ...] = PASSWORDS) -> l
     return [Planted(kind, template.replace("{}", one), one) for one in passwords]
 
 
-def _token(kind: str, prefix: str, count: int, alphabet: str = ALNUM, around: str = "the job used {} for it") -> list[Planted]:
+def _token(
+    kind: str, prefix: str, count: int, alphabet: str = ALNUM, around: str = "the job used {} for it"
+) -> list[Planted]:
     def make(seed: str) -> tuple[str, str]:
         rest = letters(seed, count, alphabet)
         return around.replace("{}", prefix + rest), rest
@@ -119,8 +121,13 @@ EVERY: tuple[Planted, ...] = (
     *_said("xml attribute", '<add key="AdminPassword" value="{}" />', _PLAIN),
     *_said("netrc", "machine registry.example.com login bob password {}"),
     *_said("properties", "spring.datasource.password={}\nspring.datasource.username=app"),
-    *_of("secret of kubernetes", lambda seed: (
-        f"apiVersion: v1\nkind: Secret\nmetadata:\n  name: web\ndata:\n  one: {b64(letters(seed, 15))}\n", b64(letters(seed, 15)))),
+    *_of(
+        "secret of kubernetes",
+        lambda seed: (
+            f"apiVersion: v1\nkind: Secret\nmetadata:\n  name: web\ndata:\n  one: {b64(letters(seed, 15))}\n",
+            b64(letters(seed, 15)),
+        ),
+    ),
     *_of("kubeconfig", lambda seed: (_KUBECONFIG + letters(seed, 24), letters(seed, 24))),
     # Sentences
     *_said("said", "the password for the jump host is {} until Friday", _PLAIN),
@@ -130,9 +137,17 @@ EVERY: tuple[Planted, ...] = (
     *_of("cookie", lambda seed: (f"Cookie: theme=dark; session={letters(seed, 24)}; x=1", letters(seed, 24))),
     *_of("set-cookie", lambda seed: (f"< Set-Cookie: sid={letters(seed, 30)}; HttpOnly; Secure", letters(seed, 30))),
     *_of("bearer", lambda seed: (f"curl -H 'Authorization: Bearer {b64url(seed, 40)}' https://x", b64url(seed, 40))),
-    *_of("basic", lambda seed: ("Authorization: Basic " + b64(f"bob:{letters(seed, 9)}"), b64(f"bob:{letters(seed, 9)}"))),
+    *_of(
+        "basic", lambda seed: ("Authorization: Basic " + b64(f"bob:{letters(seed, 9)}"), b64(f"bob:{letters(seed, 9)}"))
+    ),
     *_of("key header", lambda seed: (f"X-Api-Key: {letters(seed, 32)}", letters(seed, 32))),
-    *_of("digest", lambda seed: (f'Authorization: Digest username="b", response="{letters(seed, 32, HEX)}"', letters(seed, 32, HEX))),
+    *_of(
+        "digest",
+        lambda seed: (
+            f'Authorization: Digest username="b", response="{letters(seed, 32, HEX)}"',
+            letters(seed, 32, HEX),
+        ),
+    ),
     # Keys and addresses
     *_of("private key", lambda seed: (pem(seed), _middle(seed))),
     *_of("openssh key", lambda seed: (pem(seed, "OPENSSH PRIVATE"), _middle(seed))),
@@ -140,25 +155,76 @@ EVERY: tuple[Planted, ...] = (
     *_of("private key without its header", lambda seed: (f"it wrote\n{der(seed)}\nand ended", _middle(seed))),
     *_of("private key without its end", lambda seed: (pem(seed)[:300], _middle(seed))),
     *_of("private key without its beginning", lambda seed: (pem(seed)[150:], der(seed).splitlines()[4])),
-    *_said("database address", "postgres://app:{}@db.internal:5432/shop", _PLAIN[:1] + ("k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine", "p@ss:w0rd")),
-    *_said("redis address", "rediss://:{}@cache.internal:6380/0", _PLAIN[:1] + ("k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine", "a/b-Word9")),
-    *_of("sas", lambda seed: (
-        f"https://a.blob.core.windows.net/c?sv=2024-01-01&sig={letters(seed, 40)}%3D&se=2026-01-01", letters(seed, 40))),
-    *_of("signed operation", lambda seed: (
-        f"https://management.azure.com/x/operations/1?api-version=1&t=638&c=MIIH&s={b64url(seed, 60)}&h={letters(seed + 'h', 20)}", b64url(seed, 60))),
-    *_of("slack hook", lambda seed: ("https://hooks.slack" + f".com/services/T000/B000/{letters(seed, 24)}", letters(seed, 24))),
-    *_of("person", lambda seed: (f"requested by {letters(seed, 9, LOWER)}.real@contoso.example", letters(seed, 9, LOWER) + ".real@")),
+    *_said(
+        "database address",
+        "postgres://app:{}@db.internal:5432/shop",
+        _PLAIN[:1] + ("k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine", "p@ss:w0rd"),
+    ),
+    *_said(
+        "redis address",
+        "rediss://:{}@cache.internal:6380/0",
+        _PLAIN[:1] + ("k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine", "a/b-Word9"),
+    ),
+    *_of(
+        "sas",
+        lambda seed: (
+            f"https://a.blob.core.windows.net/c?sv=2024-01-01&sig={letters(seed, 40)}%3D&se=2026-01-01",
+            letters(seed, 40),
+        ),
+    ),
+    *_of(
+        "signed operation",
+        lambda seed: (
+            f"https://management.azure.com/x/operations/1?api-version=1&t=638&c=MIIH&s={b64url(seed, 60)}&h={letters(seed + 'h', 20)}",
+            b64url(seed, 60),
+        ),
+    ),
+    *_of(
+        "slack hook",
+        lambda seed: ("https://hooks.slack" + f".com/services/T000/B000/{letters(seed, 24)}", letters(seed, 24)),
+    ),
+    *_of(
+        "person",
+        lambda seed: (
+            f"requested by {letters(seed, 9, LOWER)}.real@contoso.example",
+            letters(seed, 9, LOWER) + ".real@",
+        ),
+    ),
     # Base64
     *_of("base64 in a sentence", _packed),
-    *_of("base64 of a kubeconfig", lambda seed: (b64(_KUBECONFIG + letters(seed, 24)), b64(_KUBECONFIG + letters(seed, 24)))),
+    *_of(
+        "base64 of a kubeconfig",
+        lambda seed: (b64(_KUBECONFIG + letters(seed, 24)), b64(_KUBECONFIG + letters(seed, 24))),
+    ),
     # Azure
-    *_of("storage key", lambda seed: (f"AccountName=a;AccountKey={letters(seed, 86)}==;EndpointSuffix=core.windows.net", letters(seed, 86))),
+    *_of(
+        "storage key",
+        lambda seed: (
+            f"AccountName=a;AccountKey={letters(seed, 86)}==;EndpointSuffix=core.windows.net",
+            letters(seed, 86),
+        ),
+    ),
     *_of("storage key alone", lambda seed: (f"rotated to {letters(seed, 86)}== today", letters(seed, 86))),
     *_of("service key", lambda seed: (f"use {letters(seed, 43)}AzSe{letters(seed + 'e', 5)}", letters(seed, 43))),
-    *_of("entra client secret", lambda seed: (f"it is {letters(seed, 3)}8Q~{letters(seed + 'e', 34)} now", letters(seed + "e", 34))),
-    *_of("entra refresh token", lambda seed: (f"cached 0.A{b64url(seed, 40)}.AgABAwEAAAA{b64url(seed + 'r', 60)} for x", b64url(seed + "r", 60))),
-    *_of("devops token", lambda seed: (f"git clone with {letters(seed, 76)}AZDO{letters(seed + 'e', 4)}", letters(seed, 76))),
-    *_of("devops token, older", lambda seed: (f"pat {'2' + letters(seed, 51, LOWER)} expires", "2" + letters(seed, 51, LOWER))),
+    *_of(
+        "entra client secret",
+        lambda seed: (f"it is {letters(seed, 3)}8Q~{letters(seed + 'e', 34)} now", letters(seed + "e", 34)),
+    ),
+    *_of(
+        "entra refresh token",
+        lambda seed: (
+            f"cached 0.A{b64url(seed, 40)}.AgABAwEAAAA{b64url(seed + 'r', 60)} for x",
+            b64url(seed + "r", 60),
+        ),
+    ),
+    *_of(
+        "devops token",
+        lambda seed: (f"git clone with {letters(seed, 76)}AZDO{letters(seed + 'e', 4)}", letters(seed, 76)),
+    ),
+    *_of(
+        "devops token, older",
+        lambda seed: (f"pat {'2' + letters(seed, 51, LOWER)} expires", "2" + letters(seed, 51, LOWER)),
+    ),
     *_of("jwt", lambda seed: (f"token {jwt(seed)} was refused", jwt(seed))),
     # Providers
     *_token("github", "gh" + "p_", 36),
@@ -183,7 +249,10 @@ EVERY: tuple[Planted, ...] = (
     *_token("doppler", "dp" + ".pt.", 43),
     *_token("sentry", "sntr" + "yu_", 64, HEX),
     *_token("openshift", "sha256" + "~", 43),
-    *_of("grafana account", lambda seed: (f"Bearer gl{'sa_'}{letters(seed, 32)}_{letters(seed + 'c', 8, HEX)}", letters(seed, 32))),
+    *_of(
+        "grafana account",
+        lambda seed: (f"Bearer gl{'sa_'}{letters(seed, 32)}_{letters(seed + 'c', 8, HEX)}", letters(seed, 32)),
+    ),
     *_of("sendgrid", lambda seed: (f"S{'G.'}{b64url(seed, 22)}.{b64url(seed + 'b', 43)}", b64url(seed + "b", 43))),
     *_of("stored hash", lambda seed: (f"root:$6$rounds=5000${letters(seed, 60)}:19000:0", letters(seed, 60))),
 )

@@ -22,9 +22,10 @@ PARTS = (
     "name: password\n", "password=", "password= ", "password: x\n", 'password="', "password='", "token='x\n", 'token=\\"',
     "pw=/subscriptions/", "{", '{"a":', "[", "://", "://a:", "://a@", "curl ", "curl -u ", "mysql -p", "login -p ",
     "--token ", "--token,", '"--token","', "Authorization: ", "authorization: bearer ", "bearer ", "cookie: a\n",
-    "data:\n", "kind: Secret\ndata:\n a: b\n", "machine x login y password ", "password is ", "&s=", "?code=", "Q~", "==",
-    "ghp_", "sk-", "key-", "MHcCAQEE", "IBADANBgkqhkiG9w0BAQEF", "cGFzc3dvcmQ9aHVudGVyMg== ", "password=x;a", "[redacted:",
-    "secret: |\n  x\n", "pass:\n", "\u00fc@b.de ", "https://hooks.slack.com/services/", "x" * 64 + "\n", "\x00", "aws " + "A" * 40,
+    "data:\n", "kind: Secret\ndata:\n a: b\n", "machine x login y password ", "password is ", "&s=", "?code=",
+    "Q~", "==", "ghp_", "sk-", "key-", "MHcCAQEE", "IBADANBgkqhkiG9w0BAQEF", "cGFzc3dvcmQ9aHVudGVyMg== ", "password=x;a",
+    "[redacted:", "secret: |\n  x\n", "pass:\n", "\u00fc@b.de ", "https://hooks.slack.com/services/", "x" * 64 + "\n", "\x00",
+    "aws " + "A" * 40,
 )  # fmt: skip
 
 

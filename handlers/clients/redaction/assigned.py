@@ -39,8 +39,7 @@ _A_PATH = 80
 _XML_VALUE = compile_linear(r"^(?:[ \t\r\n][^<>]{0,200})?>\s*(?:<!\[CDATA\[)?")
 _XML_BESIDE = compile_linear(r"^[\"'][^<>]{0,100}>\s*(?:<[vV]alue>)?")
 _PLAIN_WORDS = frozenset(
-    "a an and are argument as at but by can cannot could flag flags for from has have if in is it may must no not of "
-    "off on only option options or parameter requires should that the to use used using was when which will with".split()
+    ["a", "an", "and", "are", "argument", "as", "at", "but", "by", "can", "cannot", "could", "flag", "flags", "for", "from", "has", "have", "if", "in", "is", "it", "may", "must", "no", "not", "of", "off", "on", "only", "option", "options", "or", "parameter", "requires", "should", "that", "the", "to", "use", "used", "using", "was", "when", "which", "will", "with"]
 )
 _LONE = frozenset({"key", "keys", "string"})
 SHORTEST = 3
@@ -123,7 +122,11 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
         return kind == "password" or " " not in said or text_before(reading, begin) in QUOTES
     if value.alone or _fills_its_line(reading, begin, value):
         return True
-    return not _PAIR.match(said[:80]) and not _GUID.fullmatch(said[:40]) and (len(said) >= 20 or (len(said) >= 6 and bool(_TELLING.search(said))))
+    return (
+        not _PAIR.match(said[:80])
+        and not _GUID.fullmatch(said[:40])
+        and (len(said) >= 20 or (len(said) >= 6 and bool(_TELLING.search(said))))
+    )
 
 
 def text_before(reading: Reading, begin: int) -> str:
@@ -219,7 +222,9 @@ def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value 
     if quote := quote_at(text, at):
         return quoted_value(reading, quote) if text[stop] == " " and quote.token in QUOTES else None
     before = text[max(0, begin - 160) : begin]
-    if text[begin:stop].lower() in ("requirepass", "masterauth") or (_LOGIN.search(before) and not _PROSE.search(before)):
+    if text[begin:stop].lower() in ("requirepass", "masterauth") or (
+        _LOGIN.search(before) and not _PROSE.search(before)
+    ):
         return bare_value(reading, at, colon=False)
     return None
 
@@ -227,8 +232,8 @@ def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value 
 def _said(reading: Reading, at: int) -> Value | None:
     """What somebody calls a password; not how it is ("password is incorrect", "is case-sensitive")."""
     if quote := quote_at(reading.text, at):
-        value = quoted_value(reading, quote)
-        return value if value.end - value.start >= SHORTEST else None
+        quoted = quoted_value(reading, quote)
+        return quoted if quoted.end - quoted.start >= SHORTEST else None
     value = bare_value(reading, at, colon=False)
     said = reading.text[value.start : value.end] if value else ""
     return value if len(said) >= 6 and _looks_chosen(said) else None
@@ -239,5 +244,3 @@ def _looks_chosen(said: str) -> bool:
     has_letter = any(letter.isalpha() for letter in said)
     has_sign = any(letter in "!@#$%^&*~+=?" for letter in said)
     return has_letter and (has_digit or has_sign) and not _CODED.match(said) and not said.startswith(MARK)
-
-

@@ -46,7 +46,9 @@ _PROGRAMS = {
     "snmpget": Flags(apart=("-A", "-X")),
     "snmpwalk": Flags(apart=("-A", "-X")),
 }
-TRIGGERS = tuple(sorted((set(_PROGRAMS) - {"az", "http", "https", "oc", "zip", "7z", "helm"}) | {"login"}, key=len))[::-1]
+TRIGGERS = tuple(sorted((set(_PROGRAMS) - {"az", "http", "https", "oc", "zip", "7z", "helm"}) | {"login"}, key=len))[
+    ::-1
+]
 """`login` stands for every program that has it; names that are ordinary words are told by it."""
 _TOKEN = compile_linear(r"(?:[^\s\"'\\]|\\.|\"(?:[^\"\\]|\\.)*\"|'[^']*')+|[\"'\\]")
 _LISTED = compile_linear(r"\\*\"((?:[^\"\\]|\\[^\"])*)\\*\"|'([^'\n]*)'")

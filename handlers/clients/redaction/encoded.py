@@ -17,7 +17,9 @@ ASCII = f"(?:{_FIRST}{_SECOND}{_THIRD}{_FOURTH}){{5,}}"
 UTF_16 = "(?:[A-Za-f][AQgw][AB][A-Za-z0-9+/]A[A-H][AEIMQUYcgkosw048]A){3,}"
 """The same in two bytes a letter, as PowerShell wants its commands."""
 _LOOK = compile_linear(f"{ASCII}|{UTF_16}")
-_RUN = compile_linear(r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]*[A-Za-z0-9+/]{20,})*(?:\r?\n[ \t]*[A-Za-z0-9+/]{1,19}={0,2}(?:\s|$))?={0,2}")
+_RUN = compile_linear(
+    r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]*[A-Za-z0-9+/]{20,})*(?:\r?\n[ \t]*[A-Za-z0-9+/]{1,19}={0,2}(?:\s|$))?={0,2}"
+)
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
 _FEWEST = 40
 

@@ -65,7 +65,9 @@ FORMATS: tuple[Format, ...] = (
     _format("google", "GOCSPX-", _ANY + "{20,}", _GITHUB),
     _format("google", "ya29.", r"[A-Za-z0-9_.-]{20,}", "Google: OAuth 2.0"),
     _format("google", "1//0", _ANY + "{30,}", "Google: OAuth 2.0 refresh tokens"),
-    _format("refresh-token", "0.A 1.A", r"[A-Za-z0-9_-]{20,}\.?[A-Za-z0-9_-]*AgAB[A-Za-z0-9_-]{20,}", "Entra ID answers"),
+    _format(
+        "refresh-token", "0.A 1.A", r"[A-Za-z0-9_-]{20,}\.?[A-Za-z0-9_-]*AgAB[A-Za-z0-9_-]{20,}", "Entra ID answers"
+    ),
     _format("digitalocean", "dop_v1_ doo_v1_ dor_v1_", _HEX + "{60,}", "DigitalOcean: API"),
     _format("alibaba", "LTAI", _ALNUM + "{16,}", _GITLEAKS),
     _format("openshift", "sha256~", _ANY + "{40,}", _GITLEAKS),
@@ -98,7 +100,9 @@ FORMATS: tuple[Format, ...] = (
     _format("snyk", "snyk_uat.", r"[A-Za-z0-9_.-]{20,}", _GITHUB),
     _format("infracost", "ico-", _ALNUM + "{32}", _GITLEAKS),
     # People, chat and mail
-    _format("slack", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", "[A-Za-z0-9%-]{8,}", "Slack: tokens"),
+    _format(
+        "slack", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", "[A-Za-z0-9%-]{8,}", "Slack: tokens"
+    ),
     _format("slack", "xoxe.xox", "[bp]-[A-Za-z0-9-]{8,}", "Slack: token rotation"),
     _format("sendgrid", "SG.", r"[\w-]{16,}\.[\w-]{16,}", "SendGrid: API keys"),
     _format("brevo", "xkeysib- xsmtpsib-", _HEX + r"{60,}-[A-Za-z0-9]{16}", _GITLEAKS),
@@ -112,7 +116,9 @@ FORMATS: tuple[Format, ...] = (
     _format("contentful", "CFPAT-", _ANY + "{40,}", _GITHUB),
     _format("readme", "rdme_", "[a-z0-9]{60,}", _GITLEAKS),
     # Payment and shops
-    _format("stripe", "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ sk_prod_ rk_prod_", _ALNUM + "{10,}", "Stripe: keys"),
+    _format(
+        "stripe", "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ sk_prod_ rk_prod_", _ALNUM + "{10,}", "Stripe: keys"
+    ),
     _format("stripe", "whsec_", "[A-Za-z0-9+/=]{20,}", "Stripe: webhooks"),
     _format("shopify", "shpat_ shpca_ shppa_ shpss_", _HEX + "{32}", "Shopify: access tokens"),
     _format("square", "sq0atp- sq0csp-", _ANY + "{22,}", _GITLEAKS),

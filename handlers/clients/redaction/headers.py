@@ -18,30 +18,27 @@ _DECIDED = frozenset("0123456789")
 
 def value(reading: Reading, begin: int, at: int, kind: str) -> Value | None:
     """The rest of the line, or up to the quote that stands around the header or around its value."""
-    text = reading.text
-    start = reading.spaces_end(at)
+    text, start = reading.text, reading.spaces_end(at)
     quote = quote_at(text, start)
-    if quote:
-        found = quoted_value(reading, quote)
-    else:
-        end = reading.line_end(start)
-        around = text[begin - 1 : begin]
-        closing = reading.find(around, start) if around in ("'", '"') else -1
-        found = Value(start, closing if 0 <= closing < end else end, quoted=True)
+    said = quoted_value(reading, quote) if quote else _rest(reading, begin, start)
     if kind == "authorization":
-        found = _behind_scheme(text, found)
-        if found and not quote and not _is_credential(text[found.start : found.end]):
+        said = _behind_scheme(text, said)
+        if not quote and not _is_credential(text[said.start : said.end]):
             return None
-    if not found:
-        return None
-    end = found.start + len(text[found.start : found.end].rstrip("\r\\ \t"))
-    return found._replace(end=end) if end > found.start else None
+    end = said.start + len(text[said.start : said.end].rstrip("\r\\ \t"))
+    return said._replace(end=end) if end > said.start else None
 
 
-def _behind_scheme(text: str, found: Value) -> Value | None:
-    scheme = _SCHEME.match(text[found.start : min(found.end, found.start + 60)])
-    start = found.start + (scheme.end() if scheme else 0)
-    return found._replace(start=start) if start < found.end else None
+def _rest(reading: Reading, begin: int, start: int) -> Value:
+    end = reading.line_end(start)
+    around = reading.text[begin - 1 : begin]
+    closing = reading.find(around, start) if around in ("'", '"') else -1
+    return Value(start, closing if 0 <= closing < end else end, quoted=True)
+
+
+def _behind_scheme(text: str, said: Value) -> Value:
+    scheme = _SCHEME.match(text[said.start : min(said.end, said.start + 60)])
+    return said._replace(start=said.start + (scheme.end() if scheme else 0))
 
 
 def _is_credential(said: str) -> bool:
