@@ -61,10 +61,10 @@ _KEY_OF = compile_linear(
 )
 _ABOUT = _set(
     "algorithm at audience authentication authority caching class count days enabled endpoint error errors exists "
-    "expiration expired expires expiry file fingerprint format from id identifier ids in interval issuer kind last length "
-    "lifetime link location management mode name names namespace on path permissions policy provider ref reference "
-    "references requests required reset rotation rule scope seconds selector size source state status store thumbprint "
-    "tokenizer ttl type types uri uris url urls validity version versions"
+    "expiration expired expires expiry file fingerprint format from id identifier ids in interval issuer kind last "
+    "length lifetime link location management mode name names namespace on path permissions policy provider ref "
+    "reference references requests required reset rotation rule scope seconds selector size source state status "
+    "store thumbprint tokenizer ttl type types uri uris url urls validity version versions "
 )
 _SHORT = _set("pass pw pwd psw passcode")
 """What a password is called at the end of a name: `DB_PW`."""
@@ -82,7 +82,8 @@ _HARMLESS_TEXT = compile_linear(
     r"|https://[\w-]+\.(?:vault|managedhsm)\.[\w.]+(?:/[^\s?]*)?"
     r"|@microsoft\.keyvault\(.*"
     r"|\[(?:parameters|variables|concat|reference|listkeys|uniquestring|resourceid|if)\(.*"
-    r"|\$[({]{1,2} ?[\w.-]+ ?[)}]{0,2}|(?-i:\$[A-Z_][A-Z0-9_]{2,}|%[A-Z_][A-Z0-9_]*%)|\{\{[^{}]*\}{0,2}|<[a-z][a-z _-]*>?|[*x.•-]{3,}"
+    r"|\$[({]{1,2} ?[\w.-]+ ?[)}]{0,2}"
+    r"|(?-i:\$[A-Z_][A-Z0-9_]{2,}|%[A-Z_][A-Z0-9_]*%)|\{\{[^{}]*\}{0,2}|<[a-z][a-z _-]*>?|[*x.•-]{3,}"
     r"|\d+(?:ms|s|m|h|d)"
     r"|-?p(?:\d+[ymwd])*(?:t(?:\d+[hms])+)?"
     r"|\d{4}-\d\d-\d\d(?:t[\d:.]+(?:z|[+-]\d\d:\d\d)?)?"

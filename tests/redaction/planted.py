@@ -84,6 +84,7 @@ def _packed(seed: str) -> tuple[str, str]:
 
 _NO_APOSTROPHE = (*PASSWORDS[:3], "no-quote-1N-me", PASSWORDS[4])
 _PLAIN = ("Tr0ub4dor-3horse", "k!ttenBlue7Sky", "s3cret+Pa55word", "n0t~mine~today", "plain#Word9x")
+_IN_ADDRESSES = ("Tr0ub4dor-3horse", "k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine")
 _KUBECONFIG = "apiVersion: v1\nkind: Config\nusers:\n- name: admin\n  user:\n    token: "
 
 EVERY: tuple[Planted, ...] = (
@@ -158,12 +159,12 @@ EVERY: tuple[Planted, ...] = (
     *_said(
         "database address",
         "postgres://app:{}@db.internal:5432/shop",
-        _PLAIN[:1] + ("k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine", "p@ss:w0rd"),
+        (*_IN_ADDRESSES, "p@ss:w0rd"),
     ),
     *_said(
         "redis address",
         "rediss://:{}@cache.internal:6380/0",
-        _PLAIN[:1] + ("k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine", "a/b-Word9"),
+        (*_IN_ADDRESSES, "a/b-Word9"),
     ),
     *_of(
         "sas",
@@ -175,7 +176,7 @@ EVERY: tuple[Planted, ...] = (
     *_of(
         "signed operation",
         lambda seed: (
-            f"https://management.azure.com/x/operations/1?api-version=1&t=638&c=MIIH&s={b64url(seed, 60)}&h={letters(seed + 'h', 20)}",
+            f"https://management.azure.com/x/operations/1?t=638&c=MIIH&s={b64url(seed, 60)}&h={letters(seed + 'h', 20)}",
             b64url(seed, 60),
         ),
     ),

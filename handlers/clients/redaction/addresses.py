@@ -11,7 +11,7 @@ _LOCAL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+#'-"
 _DOMAIN = compile_linear(r"^[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.([A-Za-z]{2,63})\b")
 _ENDS = compile_linear(r"[\s\"<>`|]|\\[nrt\"]")
 _ACCOUNT = compile_linear(r"[A-Za-z0-9_-]{20,}")
-_UNITS = frozenset(["service", "socket", "slice", "scope", "timer", "mount", "automount", "target", "path", "device", "swap"])
+_UNITS = frozenset({"service", "socket", "slice", "scope", "timer", "mount", "automount", "target", "path", "device"})
 """What systemd calls its units (`user@1000.service`); no address ends so."""
 _SIGNED = compile_linear(r"^[^&\s\"'<>\\]{6,}")
 _CODE = compile_linear(r"^[A-Za-z0-9_\-+/=%]{20,}")

@@ -9,7 +9,7 @@ from handlers.clients.redaction import headers
 from handlers.clients.redaction.reading import LONGEST_WORD, WORD, Reading
 from handlers.clients.redaction.span import MARK, Span, is_marked
 from handlers.clients.redaction.values import QUOTES, Value, bare_value, quote_at, quoted_value, value_at
-from handlers.clients.secret_keys import PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless
+from handlers.clients.secret_keys import LONGEST_HARMLESS, PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless
 from runbooks.linear import compile_linear
 
 STEMS = (
@@ -25,7 +25,8 @@ _BESIDE = compile_linear(
     r"^[\s,]{0,8}(?:-[ \t]+)?[\s,]{0,60}\\{0,15}[\"']?(?:[Vv]alue|defaultValue|VALUE)\\{0,15}[\"']?\s{0,4}[:=]\s{0,4}"
 )
 _SENTENCE = compile_linear(
-    r"(?i)^ {1,2}(?:(?:for|of|to)(?: [\w.@\\/'\"-]{1,40}){1,5} )?(?:(?:is|was|are|be|changed|reset|set|now)(?: (?:now|set|to)){0,2}) {1,2}"
+    r"(?i)^ {1,2}(?:(?:for|of|to)(?: [\w.@\\/'\"-]{1,40}){1,5} )?"
+    r"(?:is|was|are|be|changed|reset|set|now)(?: (?:now|set|to)){0,2} {1,2}"
 )
 _LOGIN = compile_linear(r"(?i)(?:^|\s)(?:machine|login)\s+\S+\s+$")
 _PROSE = compile_linear(r"(?i)\s(?:and|or|with|\+|/|&)\s+$")
@@ -39,8 +40,11 @@ _A_PATH = 80
 _XML_VALUE = compile_linear(r"^(?:[ \t\r\n][^<>]{0,200})?>\s*(?:<!\[CDATA\[)?")
 _XML_BESIDE = compile_linear(r"^[\"'][^<>]{0,100}>\s*(?:<[vV]alue>)?")
 _PLAIN_WORDS = frozenset(
-    ["a", "an", "and", "are", "argument", "as", "at", "but", "by", "can", "cannot", "could", "flag", "flags", "for", "from", "has", "have", "if", "in", "is", "it", "may", "must", "no", "not", "of", "off", "on", "only", "option", "options", "or", "parameter", "requires", "should", "that", "the", "to", "use", "used", "using", "was", "when", "which", "will", "with"]
+    "argument arguments flag flags option options parameter parameters value values and are as at but by can could "
+    "for from has have if in is it may must no not of off on only or requires should that the to was when which "
+    "will with".split()  # noqa: SIM905 (words are easier to read than a list of texts)
 )
+"""What follows a flag of which somebody only speaks."""
 _LONE = frozenset({"key", "keys", "string"})
 SHORTEST = 3
 _NOT_A_LABEL = 16
@@ -119,7 +123,8 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
         shortest = _NOT_A_LABEL if _names_little(reading, begin) else SHORTEST
         return len(said) >= shortest and not (said[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
     if value.quoted:
-        return kind == "password" or " " not in said or text_before(reading, begin) in QUOTES
+        is_sentence = " " in said and len(said) <= LONGEST_HARMLESS and _text_before(reading, begin) not in QUOTES
+        return kind == "password" or not is_sentence
     if value.alone or _fills_its_line(reading, begin, value):
         return True
     return (
@@ -129,7 +134,7 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
     )
 
 
-def text_before(reading: Reading, begin: int) -> str:
+def _text_before(reading: Reading, begin: int) -> str:
     return reading.text[max(0, begin - 1) : begin] or " "
 
 
@@ -220,7 +225,7 @@ def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value 
         return None
     at = reading.spaces_end(stop, " \t\r\n")
     if quote := quote_at(text, at):
-        return quoted_value(reading, quote) if text[stop] == " " and quote.token in QUOTES else None
+        return quoted_value(reading, quote) if text[stop] == " " and quote.mark in QUOTES else None
     before = text[max(0, begin - 160) : begin]
     if text[begin:stop].lower() in ("requirepass", "masterauth") or (
         _LOGIN.search(before) and not _PROSE.search(before)

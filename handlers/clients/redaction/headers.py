@@ -59,4 +59,4 @@ def bearer_at(text: str, end: int) -> Span | None:
 
 def _asks(said: str) -> bool:
     name, equals, rest = said.partition("=")
-    return bool(equals) and name.replace("_", "").isalpha() and name.islower() and not rest.strip("=") == ""
+    return bool(equals) and name.replace("_", "").isalpha() and name.islower() and rest.strip("=") != ""

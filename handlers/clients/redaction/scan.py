@@ -30,9 +30,14 @@ _SIGNATURES = ("&s=", "&h=", "\\u0026s=")
 
 def spans(text: str, hides: Callable[[str], bool]) -> list[Span]:
     """Every part that has to go. `hides` says whether what base64 holds has secrets in it."""
-    return [*Scan(text).spans(), *pem.lines(text), *infixes.by_length(text), *secret_data(text)] + list(
-        encoded.encoded(text, hides)
+    found = (
+        Scan(text).spans(),
+        pem.lines(text),
+        infixes.by_length(text),
+        secret_data(text),
+        encoded.encoded(text, hides),
     )
+    return [span for spans in found for span in spans]
 
 
 class Scan:

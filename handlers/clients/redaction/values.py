@@ -13,6 +13,8 @@ QUOTES = "\"'`"
 _ESCAPED_QUOTES = ("&quot;", "&#34;", "&#39;", "&apos;", "%22", "%27", "\\u0022", "\\u0027")
 _MOST_BACKSLASHES = 63
 _WINDOW = 1024
+_MORE_LINES = frozenset("=:{}<>")
+"""What the further lines of a value do not hold: they would be lines of their own."""
 _AHEAD = 120
 _NAME = r"(?:[A-Za-z_$][\w.-]{0,60}|[A-Z][A-Za-z]{1,20}(?: [A-Z][A-Za-z]{1,20}){1,2}|(?i:user id|initial catalog))"
 _PAIR = r"\s{0,3}" + _NAME + r"[\"']?\s{0,2}"
@@ -36,7 +38,7 @@ class Value(NamedTuple):
 
 class Quote(NamedTuple):
     end: int
-    token: str
+    mark: str
     backslashes: int
 
 
@@ -47,20 +49,28 @@ def quote_at(text: str, start: int) -> Quote | None:
     slashes = len(head) - len(rest)
     if rest[:1] and rest[0] in QUOTES:
         return Quote(start + slashes + 1, rest[0], slashes)
-    token = next((one for one in _ESCAPED_QUOTES if head.startswith(one)), "")
-    return Quote(start + len(token), token, 0) if token else None
+    escaped = next((one for one in _ESCAPED_QUOTES if head.startswith(one)), "")
+    return Quote(start + len(escaped), escaped, 0) if escaped else None
 
 
 def quoted_value(reading: Reading, quote: Quote) -> Value:
-    """Up to the quote that closes it. Without one the text was cut there; an apostrophe ends with its line at least."""
+    """Up to the quote that closes it. Without one in its line, the text was cut, or the value is of several lines."""
     line_end = reading.line_end(quote.end)
-    limit = len(reading.text) if quote.token == '"' else line_end
-    at = reading.find(quote.token, quote.end)
+    end = _closing(reading, quote, line_end)
+    if end is None:
+        end = _closing(reading, quote, min(len(reading.text), line_end + _WINDOW))
+        if end is None or not _MORE_LINES.isdisjoint(reading.text[line_end:end]):
+            end = line_end
+    return Value(quote.end, max(quote.end, end), quoted=True)
+
+
+def _closing(reading: Reading, quote: Quote, limit: int) -> int | None:
+    at = reading.find(quote.mark, quote.end)
     while 0 <= at < limit:
-        if len(quote.token) > 1 or _closes(reading.text, quote, at):
-            return Value(quote.end, max(quote.end, at - quote.backslashes), quoted=True)
-        at = reading.find(quote.token, at + 1)
-    return Value(quote.end, limit, quoted=True)
+        if len(quote.mark) > 1 or _closes(reading.text, quote, at):
+            return at - quote.backslashes
+        at = reading.find(quote.mark, at + 1)
+    return None
 
 
 def _closes(text: str, quote: Quote, at: int) -> bool:
