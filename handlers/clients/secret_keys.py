@@ -13,8 +13,8 @@ WHOLE_BRANCH = frozenset({"claims", "protected-settings", "secret-data"})
 """Kinds under which every text is secret, however deep."""
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def words(said: str) -> frozenset[str]:
+    return frozenset(said.split())
 
 
 _WORDS = compile_linear(r"[A-Z]+|[a-z]+|\d+")
@@ -59,19 +59,19 @@ _KEY_OF = compile_linear(
     r"(?:access|account|admin|api|app|auth|client|encryption|function|host|instrumentation|license|master|primary"
     r"|private|secondary|secret|service|session|shared|signing|ssh|storage|subscription|symmetric)key$"
 )
-_ABOUT = _set(
+_ABOUT = words(
     "algorithm at audience authentication authority caching class count days enabled endpoint error errors exists "
     "expiration expired expires expiry file fingerprint format from id identifier ids in interval issuer kind last "
     "length lifetime link location management mode name names namespace on path permissions policy provider ref "
     "reference references requests required reset rotation rule scope seconds selector size source state status "
     "store thumbprint tokenizer ttl type types uri uris url urls validity version versions "
 )
-_SHORT = _set("pass pw pwd psw passcode")
+_SHORT = words("pass pw pwd psw passcode")
 """What a password is called at the end of a name: `DB_PW`."""
-_HAS_AUTH = _set("basic cache celery db http https mongo mysql proxy queue redis registry smtp valkey")
+_HAS_AUTH = words("basic cache celery db http https mongo mysql proxy queue redis registry smtp valkey")
 """Programs whose password is called `auth`: `REDIS_AUTH`."""
-_ASKS = _set("allow automount can disable disabled enable enabled has is next no requires show skip use with")
-_NOT_A_SECRETS_KEY = _set(
+_ASKS = words("allow automount can disable disabled enable enabled has is next no requires show skip use with")
+_NOT_A_SECRETS_KEY = words(
     "annotation cache column config data foreign group hash idempotency index label map node object partition public "
     "range registry route row search sort source tag taint target topology unique"
 )
@@ -98,43 +98,43 @@ LONGEST_HARMLESS = 1000
 @lru_cache(maxsize=8192)
 def kind_of_key(key: str) -> str:
     """What stands under this key: a kind of secret, `plain` (leave it alone), or nothing special ("")."""
-    words = _words(key[:200])
-    while len(words) > 1 and words[-1].isdigit():
-        words.pop()
-    if not words:
+    parts = _words(key[:200])
+    while len(parts) > 1 and parts[-1].isdigit():
+        parts.pop()
+    if not parts:
         return ""
-    whole, last = "".join(words), words[-1]
+    whole, last = "".join(parts), parts[-1]
     if whole in _PAGING:
         return PLAIN
     if whole in _EXACT:
         return _EXACT[whole]
-    if last in _ABOUT or words[0] in _ASKS:
+    if last in _ABOUT or parts[0] in _ASKS:
         return ""
     if last in ("key", "keys") or _KEY_OF.search(last.removesuffix("s")):
-        return "key" if _opens_something(words, key) else ""
-    if whole in ("secrets", "tokens") or "pull" in words:
+        return "key" if _opens_something(parts, key) else ""
+    if whole in ("secrets", "tokens") or "pull" in parts:
         return ""
-    if len(words) > 1 and (last in _SHORT or (last == "auth" and words[-2] in _HAS_AUTH)):
+    if len(parts) > 1 and (last in _SHORT or (last == "auth" and parts[-2] in _HAS_AUTH)):
         return "password"
     return next((kind for stem, kind in _STEMS if stem in whole), "")
 
 
 def _words(key: str) -> list[str]:
     """The words of a name: `DB_PASSWORD`, `clientSecret`, `SSHPrivateKey`. The last capital belongs to what follows."""
-    words: list[str] = []
+    parts: list[str] = []
     end = -1
     for found in _WORDS.finditer(key):
         part, start = found[0], found.start()
-        joins = start == end and part.islower() and words and key[start - 1].isupper()
+        joins = start == end and part.islower() and parts and key[start - 1].isupper()
         if joins:
-            capitals = words.pop()
+            capitals = parts.pop()
             if len(capitals) > 1:
-                words.append(capitals[:-1])
-            words.append(capitals[-1] + part)
+                parts.append(capitals[:-1])
+            parts.append(capitals[-1] + part)
         else:
-            words.append(part)
+            parts.append(part)
         end = found.end()
-    return [word.lower() for word in words]
+    return [word.lower() for word in parts]
 
 
 def looks_harmless(text: str) -> bool:

@@ -3,6 +3,8 @@
 import json
 import logging
 import zipfile
+from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -19,30 +21,38 @@ from tests.checking import LIBRARY, azure, check, cluster_id
 from tests.redaction.planted import PASSWORDS
 
 
-def planted(world: World) -> World:
-    """The same world with a secret of every kind in every body, tag and error text."""
-    texts = "\n".join(TEXTS)
+def dealt() -> Iterator[list[str]]:
+    """The texts, some for each body: all of them in every body would be megabytes a page."""
+    return cycle([TEXTS[at : at + 24] for at in range(0, len(TEXTS), 24)])
+
+
+def planted(world: World, *, in_errors: bool = True) -> World:
+    """The same world with secrets in every body, tag and error text; every one of them is somewhere."""
+    hands = dealt()
     for body in world.resources.values():
+        texts = next(hands)
         body.setdefault("tags", {})
         if isinstance(body["tags"], dict):
-            body["tags"] |= {f"planted-{number}": text for number, text in enumerate(TEXTS)}
+            body["tags"] |= {f"planted-{number}": text for number, text in enumerate(texts)}
         if isinstance(body.get("properties"), dict):
-            body["properties"]["planted"] = {**AS_FIELD, "note": texts, "nested": [dict(AS_FIELD)]}
+            body["properties"]["planted"] = {**AS_FIELD, "note": "\n".join(texts), "nested": [dict(AS_FIELD)]}
     for pool in (body for key, body in world.resources.items() if "/agentpools/" in key):
         error = pool["properties"].get("status", {}).get("provisioningError")
         if error:
-            error["message"] += f" ; {texts}"
-    for event in world.events:
+            error["message"] += "\n" + "\n".join(next(hands))
+    for event in world.events if in_errors else ():
         if event["status"]["value"] == "Failed":
-            event["properties"]["statusMessage"] = _in_a_string(event["properties"].get("statusMessage", ""), texts)
+            said = event["properties"].get("statusMessage", "")
+            event["properties"]["statusMessage"] = _in_a_string(said, "\n".join(next(hands)))
     return world
 
 
 def planted_inside(world: World) -> World:
     """The same in every annotation, label-free text and message of every cluster's objects."""
-    texts = "\n".join(TEXTS)
+    hands = dealt()
     for kube in world.kubes.values():
         for body in [*kube.every("pods"), *kube.every("nodes"), *kube.every("poddisruptionbudgets")]:
+            texts = "\n".join(next(hands))
             body["metadata"].setdefault("annotations", {})["planted"] = texts
             for container in body.get("spec", {}).get("containers", []):
                 container["args"] = ["--db-password", PASSWORDS[0], f"--token={PASSWORDS[1]}"]

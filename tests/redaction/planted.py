@@ -176,7 +176,7 @@ EVERY: tuple[Planted, ...] = (
     *_of(
         "signed operation",
         lambda seed: (
-            f"https://management.azure.com/x/operations/1?t=638&c=MIIH&s={b64url(seed, 60)}&h={letters(seed + 'h', 20)}",
+            f"https://management.azure.com/x/1?t=638&c=MIIH&s={b64url(seed, 60)}&h={letters(seed + 'h', 20)}",
             b64url(seed, 60),
         ),
     ),

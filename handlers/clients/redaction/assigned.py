@@ -9,7 +9,7 @@ from handlers.clients.redaction import headers
 from handlers.clients.redaction.reading import LONGEST_WORD, WORD, Reading
 from handlers.clients.redaction.span import MARK, Span, is_marked
 from handlers.clients.redaction.values import QUOTES, Value, bare_value, quote_at, quoted_value, value_at
-from handlers.clients.secret_keys import LONGEST_HARMLESS, PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless
+from handlers.clients.secret_keys import LONGEST_HARMLESS, PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless, words
 from runbooks.linear import compile_linear
 
 STEMS = (
@@ -39,10 +39,10 @@ _A_PATH = 80
 """Characters; `kubeconfig` names a file as often as it holds one, and no kubeconfig is as short as that."""
 _XML_VALUE = compile_linear(r"^(?:[ \t\r\n][^<>]{0,200})?>\s*(?:<!\[CDATA\[)?")
 _XML_BESIDE = compile_linear(r"^[\"'][^<>]{0,100}>\s*(?:<[vV]alue>)?")
-_PLAIN_WORDS = frozenset(
-    "argument arguments flag flags option options parameter parameters value values and are as at but by can could "
-    "for from has have if in is it may must no not of off on only or requires should that the to was when which "
-    "will with".split()  # noqa: SIM905 (words are easier to read than a list of texts)
+_PLAIN_WORDS = words(
+    "argument arguments flag flags option options parameter parameters value values and are as at but by can "
+    "could for from has have if in is it may must no not of off on only or requires should that the to was "
+    "when which will with "
 )
 """What follows a flag of which somebody only speaks."""
 _LONE = frozenset({"key", "keys", "string"})

@@ -101,7 +101,7 @@ def value_at(reading: Reading, start: int, *, colon: bool) -> Value | None:
 
 
 def bare_value(reading: Reading, start: int, *, colon: bool) -> Value | None:
-    """Up to white space, or to what begins the next pair (`;Encrypt=`, `&user=`, `, name:`) or closes a quote around."""
+    """Up to white space, to what begins the next pair (`;Encrypt=`, `&user=`, `, name:`), or to a quote that closes."""
     text = reading.text
     end, is_cut = _token_end(text, start, _ENDS_BEHIND_COLON if colon else _ENDS_BEHIND_EQUALS)
     if not is_cut and text[end : end + 1] == " " and _behind_a_semicolon(reading, start):

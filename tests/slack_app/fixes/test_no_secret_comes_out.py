@@ -26,7 +26,7 @@ ERROR = 'Code="ErrCode_InsufficientVCPUQuota" Message="Insufficient vcpu quota r
 @pytest.fixture
 def staged(scenario: str) -> Scenario:
     loaded = Scenario.load(scenario)
-    planted_inside(planted(loaded.world))
+    planted_inside(planted(loaded.world, in_errors=False))
     return loaded
 
 
