@@ -20,10 +20,12 @@ from tests.chaos.secrets import AS_FIELD, EVERY, TEXTS
 from tests.checking import LIBRARY, azure, check, cluster_id
 from tests.redaction.planted import PASSWORDS
 
+HAND = 6
+
 
 def dealt() -> Iterator[list[str]]:
     """The texts, some for each body: all of them in every body would be megabytes a page."""
-    return cycle([TEXTS[at : at + 24] for at in range(0, len(TEXTS), 24)])
+    return cycle([TEXTS[at : at + HAND] for at in range(0, len(TEXTS), HAND)])
 
 
 def planted(world: World, *, in_errors: bool = True) -> World:
@@ -88,9 +90,10 @@ async def test_no_secret_comes_out_anywhere(scenario: str, tmp_path: Path, caplo
     world = planted_inside(planted(loaded.world))
     cluster = next(name for name, findings in loaded.expect.items() if findings)
     case = tmp_path / "case.zip"
+    assert min(len(world.resources), len(world.kubes) * 70) * HAND > len(TEXTS)
     async with azure(world) as server:
         recorder = Recorder(str(cluster_id(world, cluster)))
-        diagnosis = await check(server, cluster, recorder=recorder)
+        diagnosis = await check(server, cluster, deadline_s=120, recorder=recorder)
     recorder.save(case)
     assert diagnosis.findings
     output = as_json(Report(diagnosis, 1.0, 1), LIBRARY)
