@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.slack.attached import Attached
-from handlers.clients.redact import redact_text
+from handlers.clients.redact import redact_off_loop
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,8 @@ class TextFiles:
                     await self._fetched(one, kept)
         except TimeoutError:
             log.warning("files were not read to their end within %g s", self._patience.total_seconds())
-        return [text for one, kept in ends if (text := _text(one, kept) or redact_text(one.preview))]
+        texts = [_text(one, kept) or one.preview for one, kept in ends]
+        return [await redact_off_loop(text) for text in texts if text]
 
     async def _fetched(self, one: Attached, kept: Ends) -> None:
         try:
@@ -132,6 +133,7 @@ class Ends:
 
 
 def _text(one: Attached, kept: Ends) -> str:
+    """What was fetched, secrets and all; nothing, if it is no text."""
     text = kept.text()
     if text.count("\ufffd") > _STRANGE * len(text) + 4:
         log.warning("the file %s is not read: it is no text", one.name)
@@ -139,4 +141,4 @@ def _text(one: Attached, kept: Ends) -> str:
     if text[:200].lstrip().lower().startswith(("<!doctype html", "<html")):
         log.warning("the file %s is not read: it is a page, perhaps Slack's sign-in page (scope files:read)", one.name)
         return ""
-    return redact_text(text)
+    return text

@@ -13,12 +13,14 @@ A replay makes the checks that were made then, so that a check or a fact that is
 
 from __future__ import annotations
 
+import contextlib
+import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import orjson
@@ -202,8 +204,9 @@ class Recording:
         }
 
     def save(self, path: Path) -> None:
+        """Write the zip, for its owner alone: it holds no secret, but everything else about a cluster."""
         content = orjson.dumps(self.as_mapping(), option=orjson.OPT_INDENT_2)
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        with _private(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(INSIDE, content)
 
     @classmethod
@@ -241,6 +244,15 @@ class Recording:
         from handlers.clients.replay import ReplayTransport
 
         return ReplayTransport(self)
+
+
+def _private(path: Path) -> IO[bytes]:
+    """A file that nobody else may read, whatever the umask says and whatever was there before."""
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b")
+    with contextlib.suppress(OSError):
+        # A file that was there keeps its mode; a device has none of ours.
+        os.fchmod(file.fileno(), 0o600)
+    return file
 
 
 def _url(path: str, params: Mapping[str, Any]) -> str:

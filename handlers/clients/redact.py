@@ -1,33 +1,40 @@
 """The one place where secrets leave an answer: before it is cached, recorded, parsed by anything else, or logged.
 
-A secret is known by the key it stands under (`secret_keys`), or by how it looks (`secret_texts`). It becomes
-`[redacted:kind]`. Keys, lists, numbers and booleans stay, so the structure of an answer never changes, and redacting
-twice is redacting once.
+A secret is known by the key it stands under (`secret_keys`), or by how it looks and where it stands in a text
+(`redaction`). It becomes `[redacted:kind]`. Keys, lists, numbers and booleans stay, so the structure of an answer never
+changes, and redacting twice is redacting once.
 
-An answer of 2 MB must not hold up the event loop: every distinct text is looked at once, only for what it can hold at
-all, and an answer without secrets (nearly all of them) is passed on as it is.
+An answer of 2 MB must not hold up the event loop: every distinct text is looked at once, only if it can hold anything
+at all, and an answer without secrets (nearly all of them) is passed on as it is. A text that people or programs wrote
+may be long: `redact_off_loop` is for those.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
-from collections.abc import Iterable
+import asyncio
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import orjson
 
+from handlers.clients.redaction.commands import in_list
+from handlers.clients.redaction.encoded import is_encoded, unpacked
+from handlers.clients.redaction.scan import TELLING, spans
+from handlers.clients.redaction.span import is_marked, replaced
 from handlers.clients.secret_keys import PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless, mark
-from handlers.clients.secret_texts import hints_in, patterns_for, scrub
 
 DEEPEST = 300
 """Deeper than any answer of Azure; what lies below is dropped rather than trusted."""
 NESTED = 8
 """JSON in a string in JSON in a string: Azure nests three."""
 SHORTEST = 8
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]{40,}={0,2}\s*")
-_WHOLE_MARK = re.compile(r"\[redacted:[a-z0-9-]+\]")
+LONG = 16 * 1024
+"""Characters from which on a text is read in a thread. A log of that length takes some 10 ms, one that was made to take
+long some 80 ms."""
+_SCANNED_ANYWAY = 8192
+_ROUNDS = 4
 _NAMES = ("name", "Name", "key", "Key", "keyName", "KeyName")
 
 
@@ -41,6 +48,11 @@ def redact_text(text: str) -> str:
     return _text(text, 0)
 
 
+async def redact_off_loop(text: str) -> str:
+    """The same without holding up the event loop: a text of more than 16 kB is read in a thread, a shorter one here."""
+    return await asyncio.to_thread(redact_text, text) if len(text) > LONG else redact_text(text)
+
+
 def redact_json(raw: bytes) -> tuple[Any, bytes]:
     """The parsed body and its bytes, both without secrets."""
     body = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
@@ -48,12 +60,22 @@ def redact_json(raw: bytes) -> tuple[Any, bytes]:
     return clean, raw if clean is body else orjson.dumps(clean)
 
 
+def redact_each(texts: list[str]) -> list[str]:
+    """Many texts that have nothing to do with each other. The list itself, if none holds a secret."""
+    replaced = _replacements(texts, 0)
+    return [replaced.get(text, text) for text in texts] if replaced else texts
+
+
 def _tree(value: Any, nested: int) -> Any:
     if isinstance(value, str):
         return _text(value, nested)
     texts, keyed = _survey(value)
-    replaced = {text: clean for text in _suspects(texts) if (clean := _text(text, nested)) != text}
+    replaced = _replacements(texts, nested)
     return _rebuilt(value, "", replaced, 0) if replaced or keyed else value
+
+
+def _replacements(texts: Iterable[str], nested: int) -> dict[str, str]:
+    return {text: clean for text in _suspects(texts) if (clean := _text(text, nested)) != text}
 
 
 def _survey(value: Any) -> tuple[set[str], bool]:
@@ -66,10 +88,13 @@ def _survey(value: Any) -> tuple[set[str], bool]:
         node = stack.pop()
         if isinstance(node, dict):
             keys.update(node)
-            keyed = keyed or bool(_below(node, ""))
+            keyed = keyed or bool(_below(node, "")) or _runs_with_a_secret(node)
             inside: Iterable[Any] = node.values()
+        elif isinstance(node, list):
+            keyed = keyed or bool(_secret_arguments(node))
+            inside = node
         else:
-            inside = node if isinstance(node, list) else ()
+            continue
         for one in inside:
             if isinstance(one, str):
                 texts.add(one)
@@ -78,18 +103,24 @@ def _survey(value: Any) -> tuple[set[str], bool]:
     return texts, keyed or any(kind_of_key(key) not in ("", PLAIN) for key in keys)
 
 
-def _suspects(texts: set[str]) -> list[str]:
-    """The few texts that are worth a real look."""
-    long_enough = [text for text in texts if len(text) >= SHORTEST]
-    hints = hints_in("\n".join(long_enough))
-    return [
-        text
-        for text in long_enough
-        if text[0] in "{[ \r\n\t" or (len(text) >= 40 and _BASE64.fullmatch(text)) or hints.any_in(text)
-    ]
+def _suspects(texts: Iterable[str]) -> set[str]:
+    """The few texts that are worth a real look. All are looked at together: one search through them is quick."""
+    chosen = {text for text in texts if len(text) >= SHORTEST}
+    suspects = {text for text in chosen if text[0] in "{[ \r\n\t" or len(text) > _SCANNED_ANYWAY}
+    rest = list(chosen - suspects)
+    ends = list(accumulate(len(text) + 1 for text in rest))
+    joined = "\0".join(rest)
+    for look in TELLING:
+        done = 0
+        for found in look.finditer(joined):
+            if found.start() >= done:
+                at = bisect_right(ends, found.start())
+                done = ends[at]
+                suspects.add(rest[at])
+    return suspects
 
 
-def _rebuilt(node: Any, kind: str, replaced: dict[str, str], depth: int) -> Any:
+def _rebuilt(node: Any, kind: str, replaced: dict[str, str], depth: int, program: str = "") -> Any:
     """A copy where something changed, the thing itself where nothing did."""
     if isinstance(node, str):
         return _at(node, kind, replaced)
@@ -97,16 +128,53 @@ def _rebuilt(node: Any, kind: str, replaced: dict[str, str], depth: int) -> Any:
         return type(node)()
     if isinstance(node, list):
         rows = [one if _is_plain(one) else _rebuilt(one, kind, replaced, depth + 1) for one in node]
+        if found := _secret_arguments(node, program):
+            rows = _without_arguments(node, rows, found)
         return rows if any(new is not old for new, old in zip(rows, node, strict=True)) else node
     below = _below(node, kind)
     changed: dict[str, Any] = {}
     for key, one in node.items():
         if _is_plain(one):
             continue
-        clean = _rebuilt(one, _kind_at(key, one, below), replaced, depth + 1)
+        runs = _program(node) if key == "args" else ""
+        clean = _rebuilt(one, _kind_at(key, one, below), replaced, depth + 1, runs)
         if clean is not one:
             changed[key] = clean
     return {**node, **changed} if changed else node
+
+
+def _program(node: dict[str, Any]) -> str:
+    """What a container runs stands beside its arguments."""
+    command = node.get("command")
+    return command[-1] if isinstance(command, list) and command and isinstance(command[-1], str) else ""
+
+
+def _runs_with_a_secret(node: dict[str, Any]) -> bool:
+    arguments = node.get("args")
+    return isinstance(arguments, list) and bool(_secret_arguments(arguments, _program(node)))
+
+
+def has_flags(node: Sequence[Any]) -> bool:
+    return any(isinstance(one, str) and one[:1] == "-" for one in node)
+
+
+def _secret_arguments(node: list[Any], program: str = "") -> dict[int, tuple[int, str]]:
+    if has_flags(node):
+        return in_list(tuple(one if isinstance(one, str) else "" for one in node), program)
+    return {}
+
+
+def _without_arguments(node: list[Any], rows: list[Any], found: dict[int, tuple[int, str]]) -> list[Any]:
+    """A list of arguments: what stands behind a flag that announces a secret goes."""
+    return [
+        row[: found[number][0]] + mark(found[number][1]) if number in found and row is node[number] else row
+        for number, row in enumerate(rows)
+    ]
+
+
+def without_arguments(arguments: Sequence[str]) -> list[str]:
+    """The same for a list on its own."""
+    return _without_arguments(list(arguments), list(arguments), _secret_arguments(list(arguments)))
 
 
 def _is_plain(value: Any) -> bool:
@@ -116,14 +184,14 @@ def _is_plain(value: Any) -> bool:
 def _at(text: str, kind: str, replaced: dict[str, str]) -> str:
     if kind == PLAIN:
         return text
-    if kind and not _WHOLE_MARK.fullmatch(text) and _is_secret(text, kind):
+    if kind and not is_marked(text) and _is_secret(text, kind):
         return mark(kind)
     return replaced.get(text, text)
 
 
 def _is_secret(text: str, kind: str) -> bool:
     if kind == "docker-auth":
-        return ":" in _unpacked(text) or text.lstrip().startswith("{")
+        return ":" in unpacked(text) or text.lstrip().startswith("{")
     return bool(text) and (kind in WHOLE_BRANCH or not looks_harmless(text))
 
 
@@ -159,9 +227,19 @@ def _text(text: str, nested: int) -> str:
     if nested < NESTED:
         if text.lstrip()[:1] in ("{", "[") and (inside := _json_inside(text, nested)) is not None:
             return inside
-        if len(text) >= 40 and _BASE64.fullmatch(text) and _hides(text, nested):
+        if is_encoded(text) and _hides(unpacked(text), nested):
             return mark("encoded")
-    return scrub(text, patterns_for(text))
+    return _scanned(text, nested)
+
+
+def _scanned(text: str, nested: int) -> str:
+    """Until nothing more is found: what one round leaves behind may be another's."""
+    for _ in range(_ROUNDS):
+        clean = replaced(text, spans(text, lambda inside: _hides(inside, nested)))
+        if clean == text:
+            break
+        text = clean
+    return text
 
 
 def _json_inside(text: str, nested: int) -> str | None:
@@ -176,15 +254,6 @@ def _json_inside(text: str, nested: int) -> str | None:
     return text if clean is body else orjson.dumps(clean).decode()
 
 
-def _hides(text: str, nested: int) -> bool:
+def _hides(packed: str, nested: int) -> bool:
     """Whether something secret is packed in base64: a kubeconfig, a private key, a script with a password."""
-    packed = _unpacked(text)
-    return bool(packed) and _text(packed, nested + 1) != packed
-
-
-def _unpacked(text: str) -> str:
-    """What base64 holds, if it is base64 of a text at all."""
-    try:
-        return base64.b64decode("".join(text.split()), validate=True).decode()
-    except (binascii.Error, ValueError):
-        return ""
+    return nested < NESTED and bool(packed) and _text(packed, nested + 1) != packed

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from runbooks.linear import compile_linear
 
 PLAIN = "plain"
 """The kind of a key whose value must stay as it is: paging tokens."""
@@ -12,11 +13,11 @@ WHOLE_BRANCH = frozenset({"claims", "protected-settings", "secret-data"})
 """Kinds under which every text is secret, however deep."""
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def words(said: str) -> frozenset[str]:
+    return frozenset(said.split())
 
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORDS = compile_linear(r"[A-Z]+|[a-z]+|\d+")
 _PAGING = frozenset({"nextlink", "odatanextlink", "skiptoken", "nexttoken", "nextpagetoken", "continuationtoken"})
 _EXACT = {
     "apikey": "key",
@@ -25,13 +26,21 @@ _EXACT = {
     "claims": "claims",
     "clientkeydata": "key",
     "connectionstring": "connection-string",
+    "connstr": "connection-string",
+    "cookie": "cookie",
+    "setcookie": "cookie",
     "customdata": "custom-data",
     "dockercfg": "docker-auth",
     "dockerconfigjson": "docker-auth",
     "kubeconfig": "kubeconfig",
+    "masterauth": "password",
     "pass": "password",
+    "proxyauthorization": "authorization",
     "protectedsettings": "protected-settings",
+    "psw": "password",
+    "pw": "password",
     "pwd": "password",
+    "requirepass": "password",
     "sas": "sas",
     "sig": "sas",
     "userdata": "custom-data",
@@ -46,63 +55,91 @@ _STEMS = (
     ("token", "token"),
     ("credential", "credential"),
 )
-_KEY_OF = re.compile(
+_KEY_OF = compile_linear(
     r"(?:access|account|admin|api|app|auth|client|encryption|function|host|instrumentation|license|master|primary"
     r"|private|secondary|secret|service|session|shared|signing|ssh|storage|subscription|symmetric)key$"
 )
-_ABOUT = _set(
+_ABOUT = words(
     "algorithm at audience authentication authority caching class count days enabled endpoint error errors exists "
-    "expiration expired expires expiry file fingerprint format id identifier ids in interval issuer kind last length "
-    "lifetime link location management mode name names namespace on path permissions policy provider ref reference "
-    "references requests required reset rotation rule scope seconds selector size source state status store thumbprint "
-    "ttl type types uri uris url urls validity version versions"
+    "expiration expired expires expiry file fingerprint format from id identifier ids in interval issuer kind last "
+    "length lifetime link location management mode name names namespace on path permissions policy provider ref "
+    "reference references requests required reset rotation rule scope seconds selector size source state status "
+    "store thumbprint tokenizer ttl type types uri uris url urls validity version versions "
 )
-_ASKS = _set("allow automount can disable disabled enable enabled has is next no requires show skip use with")
-_NOT_A_SECRETS_KEY = _set(
+_SHORT = words("pass pw pwd psw passcode")
+"""What a password is called at the end of a name: `DB_PW`."""
+_HAS_AUTH = words("basic cache celery db http https mongo mysql proxy queue redis registry smtp valkey")
+"""Programs whose password is called `auth`: `REDIS_AUTH`."""
+_ASKS = words("allow automount can disable disabled enable enabled has is next no requires show skip use with")
+_NOT_A_SECRETS_KEY = words(
     "annotation cache column config data foreign group hash idempotency index label map node object partition public "
     "range registry route row search sort source tag taint target topology unique"
 )
-_HARMLESS_TEXT = re.compile(
-    r"^(?:true|false|yes|no|on|off|none|null|n/a|auto|default|unknown|enabled|disabled|string|secure ?string"
-    r"|secureobject|bearer|succeeded|failed|notset|not set"
-    r"|/(?:subscriptions|providers)/.*"
+_HARMLESS_TEXT = compile_linear(
+    r"(?:true|false|yes|no|on|off|none|null|nil|n/a|auto|default|unknown|enabled|disabled|string|secure ?string"
+    r"|secureobject|bearer|succeeded|failed|error|notset|not set|required|missing|invalid|expired|empty|hidden|redacted"
+    r"|/(?:subscriptions|providers)/\S*"
     r"|https://[\w-]+\.(?:vault|managedhsm)\.[\w.]+(?:/[^\s?]*)?"
     r"|@microsoft\.keyvault\(.*"
     r"|\[(?:parameters|variables|concat|reference|listkeys|uniquestring|resourceid|if)\(.*"
-    r"|\$[({][\w.-]+[)}]"
+    r"|\$[({]{1,2} ?[\w.-]+ ?[)}]{0,2}"
+    r"|(?-i:\$[A-Z_][A-Z0-9_]{2,}|%[A-Z_][A-Z0-9_]*%)|\{\{[^{}]*\}{0,2}|<[a-z][a-z _-]*>?|[*x.•-]{3,}"
     r"|\d+(?:ms|s|m|h|d)"
     r"|-?p(?:\d+[ymwd])*(?:t(?:\d+[hms])+)?"
     r"|\d{4}-\d\d-\d\d(?:t[\d:.]+(?:z|[+-]\d\d:\d\d)?)?"
-    r")?$",
-    re.IGNORECASE | re.DOTALL,
+    r")?",
+    ignore_case=True,
+    dot_all=True,
 )
+LONGEST_HARMLESS = 1000
+"""Characters; no reference is longer, and whoever looks for the end of a value knows that a long one goes."""
 
 
 @lru_cache(maxsize=8192)
 def kind_of_key(key: str) -> str:
     """What stands under this key: a kind of secret, `plain` (leave it alone), or nothing special ("")."""
-    words = [word.lower() for word in _WORDS.findall(key[:200])]
-    while len(words) > 1 and words[-1].isdigit():
-        words.pop()
-    if not words:
+    parts = _words(key[:200])
+    while len(parts) > 1 and parts[-1].isdigit():
+        parts.pop()
+    if not parts:
         return ""
-    whole, last = "".join(words), words[-1]
+    whole, last = "".join(parts), parts[-1]
     if whole in _PAGING:
         return PLAIN
     if whole in _EXACT:
         return _EXACT[whole]
-    if last in _ABOUT or words[0] in _ASKS:
+    if last in _ABOUT or parts[0] in _ASKS:
         return ""
     if last in ("key", "keys") or _KEY_OF.search(last.removesuffix("s")):
-        return "key" if _opens_something(words, key) else ""
-    if whole in ("secrets", "tokens") or "pull" in words:
+        return "key" if _opens_something(parts, key) else ""
+    if whole in ("secrets", "tokens") or "pull" in parts:
         return ""
+    if len(parts) > 1 and (last in _SHORT or (last == "auth" and parts[-2] in _HAS_AUTH)):
+        return "password"
     return next((kind for stem, kind in _STEMS if stem in whole), "")
+
+
+def _words(key: str) -> list[str]:
+    """The words of a name: `DB_PASSWORD`, `clientSecret`, `SSHPrivateKey`. The last capital belongs to what follows."""
+    parts: list[str] = []
+    end = -1
+    for found in _WORDS.finditer(key):
+        part, start = found[0], found.start()
+        joins = start == end and part.islower() and parts and key[start - 1].isupper()
+        if joins:
+            capitals = parts.pop()
+            if len(capitals) > 1:
+                parts.append(capitals[:-1])
+            parts.append(capitals[-1] + part)
+        else:
+            parts.append(part)
+        end = found.end()
+    return [word.lower() for word in parts]
 
 
 def looks_harmless(text: str) -> bool:
     """A value that is none: a switch, a duration, a reference to where the secret is."""
-    return bool(_HARMLESS_TEXT.match(text.strip()))
+    return len(text) <= LONGEST_HARMLESS and bool(_HARMLESS_TEXT.fullmatch(text.strip()))
 
 
 def mark(kind: str) -> str:

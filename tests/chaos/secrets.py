@@ -2,6 +2,8 @@
 
 import base64
 
+from tests.redaction import planted
+
 _LONG = "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9v"
 _PEM = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
 _JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
@@ -64,4 +66,6 @@ AS_FIELD = {
 }
 """Field name → the value that must be nowhere afterwards."""
 
-EVERY = {part for _, part in AS_TEXT.values()} | set(AS_FIELD.values())
+TEXTS = [text for text, _ in AS_TEXT.values()] + [one.text for one in planted.EVERY]
+
+EVERY = {part for _, part in AS_TEXT.values()} | set(AS_FIELD.values()) | {one.secret for one in planted.EVERY}

@@ -12,9 +12,9 @@ from dataclasses import fields, is_dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
-from handlers.clients.redact import SHORTEST, redact
+from handlers.clients.redact import SHORTEST, has_flags, redact, redact_each, without_arguments
 from handlers.clients.secret_keys import PLAIN, kind_of_key
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ def without_secrets(kept: list[T]) -> list[T]:
     texts: set[str] = set()
     telling = _survey(kept, texts)
     before = list(texts)
-    after = cast("list[str]", redact(before))
+    after = redact_each(before)
     if after is before and not telling:
         return kept
     changed = {old: new for old, new in zip(before, after, strict=True) if new is not old}
@@ -46,6 +46,7 @@ def _survey(values: Iterable[Any], texts: set[str]) -> bool:
         elif isinstance(one, _PLAIN_TYPES):
             continue
         elif isinstance(one, (tuple, list, set, frozenset)):
+            telling = telling or _are_arguments(one)
             stack.extend(one)
         elif isinstance(one, dict):
             telling = telling or _tells(one)
@@ -54,6 +55,11 @@ def _survey(values: Iterable[Any], texts: set[str]) -> bool:
         else:
             stack.extend(getattr(one, name) for name in _names(one.__class__))
     return telling
+
+
+def _are_arguments(parts: Any) -> TypeGuard[tuple[str, ...] | list[str]]:
+    """Whether it may be what a container is started with: `("--db-password", "X")`."""
+    return isinstance(parts, (tuple, list)) and all(isinstance(part, str) for part in parts) and has_flags(parts)
 
 
 def _tells(mapping: dict[Any, Any]) -> bool:
@@ -77,7 +83,8 @@ def _rebuilt(one: Any, changed: dict[str, str]) -> Any:
     if isinstance(one, tuple) and hasattr(one, "_make"):
         return type(one)._make(_rebuilt(part, changed) for part in one)
     if isinstance(one, (tuple, list, set, frozenset)):
-        return type(one)(_rebuilt(part, changed) for part in one)
+        parts = without_arguments(one) if _are_arguments(one) else one
+        return type(one)(_rebuilt(part, changed) for part in parts)
     rebuilt = copy(one)
     for name in _names(one.__class__):
         # As dataclasses do it themselves: the frozen ones refuse everybody else.

@@ -143,13 +143,14 @@ class KubeReader:
         most: int = LONGEST_TEXT,
     ) -> str:
         """A text (`/readyz?verbose`, a log), without secrets. `also`: statuses whose text is an answer too."""
-        from handlers.clients.redact import redact_text
+        from handlers.clients.redact import redact_off_loop
 
         target = target_of(path, params)
         reply = await self._caller.reply("GET", target, also=also)
         self._caller.record(lambda kept: kept.text(target, reply))
         # Cut far behind the end of what is shown, so that no half of a secret is shown that nobody recognises.
-        return redact_text(reply.content[: 4 * most].decode("utf-8", errors="replace"))[:most]
+        text = reply.content[: 4 * most].decode("utf-8", errors="replace")
+        return (await redact_off_loop(text))[:most]
 
     async def may(self, verb: str, resource: str, group: str = "", namespace: str = "") -> bool:
         """Whether the bot itself may do this. `pods/log` names a part; without a namespace, in all of them."""

@@ -1,0 +1,1 @@
+"""How secrets look: the published formats of tokens, and where secrets stand (assignments, flags, headers)."""

@@ -1,0 +1,92 @@
+"""Keys that have no prefix but a sign inside: Entra client secrets, the keys of Azure's services, storage keys."""
+
+from __future__ import annotations
+
+from handlers.clients.redaction.span import Span
+from runbooks.linear import compile_linear
+
+_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_ALNUM = _BASE64[:-2]
+_CLIENT_SECRET = compile_linear(r"[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}")
+_AWS_SECRET = compile_linear(r"[A-Za-z0-9/+=]{40,}")
+_DEVOPS_PAT = compile_linear(r"[a-z2-7]{52,}")
+_AWS_KEYS = ("akia", "asia", "aws")
+
+SERVICE_KEYS = ("+ASt", "+AEh", "+ASb", "+ARm", "+ACR", "+AIoT", "ACDb", "AzFu", "AzSe", "AzCa", "AzCR", "JQQJ99")
+"""Microsoft's identifiable secrets: at a fixed place, some letters say which service a key belongs to."""
+INFIXES = ("Q~", "AZDO", "==", *SERVICE_KEYS)
+
+
+def around(text: str, start: int, infix: str) -> Span | None:
+    """The key around one of these signs, if there is one."""
+    if infix == "Q~":
+        return _client_secret(text, start)
+    if infix == "==":
+        return _storage_key(text, start)
+    if infix == "AZDO":
+        return _devops_pat(text, start)
+    return _service_key(text, start, infix)
+
+
+def _client_secret(text: str, start: int) -> Span | None:
+    begin = start - 4
+    if begin < 0 or not (found := _CLIENT_SECRET.match(text[begin : begin + 44])):
+        return None
+    return Span(begin, begin + found.end(), "client-secret")
+
+
+def _storage_key(text: str, start: int) -> Span | None:
+    left = _left(text, start, 90, _BASE64)
+    before = text[start - left - 1 : start - left]
+    alone = before != "-" and text[start + 2 : start + 3] not in ("=", *_BASE64)
+    return Span(start - left, start + 2, "azure-key") if left == 86 and alone else None
+
+
+def _devops_pat(text: str, start: int) -> Span | None:
+    left, right = _left(text, start, 90, _ALNUM), _right(text, start + 4, 20, _ALNUM)
+    return Span(start - left, start + 4 + right, "devops-pat") if 70 <= left <= 80 and 4 <= right <= 6 else None
+
+
+def _service_key(text: str, start: int, infix: str) -> Span | None:
+    end = start + len(infix)
+    left, right = _left(text, start, 400, _BASE64), _right(text, end, 400, _BASE64)
+    if left < 28 or right < 4:
+        return None
+    padding = _right(text, end + right, 2, "=")
+    return Span(start - left, end + right + padding, "azure-key")
+
+
+def _left(text: str, end: int, most: int, letters: str) -> int:
+    window = text[max(0, end - most) : end]
+    return len(window) - len(window.rstrip(letters))
+
+
+def _right(text: str, start: int, most: int, letters: str) -> int:
+    window = text[start : start + most]
+    return len(window) - len(window.lstrip(letters))
+
+
+def by_length(text: str) -> list[Span]:
+    """What is known by alphabet and length alone: an older personal access token of Azure DevOps; and beside an access
+    key of AWS, its secret. Forty letters elsewhere are anything (a commit, a digest)."""
+    spans = [
+        Span(*found.span(), "devops-pat")
+        for found in _DEVOPS_PAT.finditer(text)
+        if found.end() - found.start() == 52 and _stands_alone(text, *found.span(), _ALNUM) and _has_digit(found[0])
+    ]
+    low = text.lower()
+    if any(word in low for word in _AWS_KEYS):
+        spans += [Span(*one.span(), "aws") for one in _AWS_SECRET.finditer(text) if _is_aws_secret(one[0])]
+    return spans
+
+
+def _is_aws_secret(said: str) -> bool:
+    return len(said) == 40 and bool(said.strip("0123456789abcdef")) and said.lower() != said
+
+
+def _stands_alone(text: str, start: int, end: int, letters: str) -> bool:
+    return text[start - 1 : start] not in tuple(letters) and text[end : end + 1] not in tuple(letters)
+
+
+def _has_digit(text: str) -> bool:
+    return any(digit in text for digit in "234567")

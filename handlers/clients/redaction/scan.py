@@ -1,0 +1,131 @@
+"""One pass over a text: what may announce a secret is found by RE2, and each find is looked at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from handlers.clients.redaction import addresses, commands, encoded, headers, infixes, pem, tokens
+from handlers.clients.redaction.assigned import STEMS, assigned
+from handlers.clients.redaction.documents import secret_data
+from handlers.clients.redaction.reading import Reading
+from handlers.clients.redaction.span import Span, literal
+from runbooks.linear import Match, compile_linear
+
+
+def _literals(words: Iterable[str]) -> str:
+    return "|".join(literal(word) for word in sorted(words, key=len, reverse=True))
+
+
+_LOOSE = (pem.BEGIN, pem.END, "@", "?code=", "&code=", *addresses.HOOKS, *addresses.SIGNED, *infixes.INFIXES, *pem.DER)
+_WORDS = f"{_literals(commands.TRIGGERS)}|bearer|{STEMS}"
+_FINDS = compile_linear(rf"\b(?:{_literals(tokens.LETTERED)})|{_literals((*tokens.SIGNED, *_LOOSE))}|(?i:{_WORDS})")
+_FIXED = (*tokens.PREFIXES, *_LOOSE)
+_KNOWN = frozenset(_FIXED)
+_PREFIXES = frozenset(tokens.PREFIXES)
+_INFIXES = frozenset(infixes.INFIXES)
+_COMMANDS = frozenset(commands.TRIGGERS)
+_DER = frozenset(pem.DER)
+_SIGNATURES = ("&s=", "&h=", "\\u0026s=")
+
+
+def spans(text: str, hides: Callable[[str], bool]) -> list[Span]:
+    """Every part that has to go. `hides` says whether what base64 holds has secrets in it."""
+    found = (
+        Scan(text).spans(),
+        pem.lines(text),
+        infixes.by_length(text),
+        secret_data(text),
+        encoded.encoded(text, hides),
+    )
+    return [span for spans in found for span in spans]
+
+
+class Scan:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._reading = Reading(text)
+        self._done = 0
+        """The end of what was found; what lies before it is not looked at again."""
+        self._word = 0
+        """The end of the word that was judged last."""
+        self._command = 0
+        self._at = 0
+        self._is_signed = any(one in text for one in _SIGNATURES)
+
+    def spans(self) -> Iterator[Span]:
+        for found in _FINDS.finditer(self._text):
+            for span in self._look(found):
+                self._done = max(self._done, span.end)
+                yield span
+
+    def _look(self, found: Match) -> Iterator[Span]:
+        start, end = found.span()
+        said = self._text[start:end]
+        if said == "@":
+            # The one find that looks back: `name:pass` before it may have been found as something shorter.
+            yield from _one(addresses.before_at(self._text, start, self._at))
+            self._at = start
+        elif start < self._done:
+            return
+        elif said not in _KNOWN:
+            yield from self._words(said.lower(), start, end)
+        elif span := self._fixed(said, start, end):
+            yield span
+        elif said in _PREFIXES:
+            # `key-` begins a token or a name.
+            yield from self._name(start, end)
+
+    def _fixed(self, said: str, start: int, end: int) -> Span | None:
+        if said in _PREFIXES:
+            return tokens.token_at(self._text, start, said)
+        if said in _INFIXES:
+            return infixes.around(self._text, start, said)
+        if said in _DER:
+            return pem.first_line(self._text, start, said)
+        if said == pem.BEGIN:
+            return pem.begins(self._reading, start)
+        if said == pem.END:
+            return pem.ends(self._text, start, self._done)
+        if said in addresses.HOOKS:
+            return addresses.hook_at(self._text, end)
+        if said in addresses.SIGNED:
+            return addresses.signed_at(self._text, end) if self._is_signed else None
+        return addresses.code_at(self._text, end)
+
+    def _words(self, said: str, start: int, end: int) -> Iterator[Span]:
+        if said in _COMMANDS and start >= self._command:
+            for span in commands.in_line(self._text, start, said):
+                self._command = max(self._command, span.end)
+                yield span
+        elif said == "bearer":
+            yield from _one(headers.bearer_at(self._text, end))
+        else:
+            yield from self._name(start, end)
+
+    def _name(self, start: int, end: int) -> Iterator[Span]:
+        if start >= self._word:
+            self._word = self._reading.word_end(end)
+            yield from _one(assigned(self._reading, start, end))
+
+
+def _one(span: Span | None) -> Iterator[Span]:
+    if span:
+        yield span
+
+
+_TELLING = (
+    tokens.WHOLE,
+    _literals(one for one in _LOOSE if one not in ("@", "==")),
+    rf"(?i:{_literals(commands.TRIGGERS)}|bearer)\\*[\s\"']",
+    rf"(?i:{STEMS})[\w.-]*\\*[\s=:,>\"'`\]%&]",
+    r"[^\x00-\x20@]@[A-Za-z0-9-]+\.[A-Za-z0-9.-]*[A-Za-z]",
+    r"://[^\x00-\x20\"<>]*@",
+    r"[a-z2-7]{52}",
+    r"[A-Za-z0-9+/]{64}\s",
+    r"[A-Za-z0-9+/]{20}==",
+    encoded.ASCII,
+    encoded.UTF_16,
+    r"aws|AWS|akia|asia|kind\W{1,20}Secret",
+)
+TELLING = tuple(compile_linear(one) for one in _TELLING)
+"""A look at many texts at once, for the few that are worth a scan: each pattern alone is quick, all in one are not."""

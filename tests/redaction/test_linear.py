@@ -1,0 +1,154 @@
+"""However a text is made, reading it takes time in proportion to its length."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from handlers.clients.redact import LONG, redact, redact_json, redact_off_loop, redact_text
+
+BASE = 8_000
+"""Characters at 1×; what is quicker than a clock can tell is made longer first."""
+MEASURABLE_S = 0.005
+RATIO = 1.6
+"""How much longer, per character, 8× may take: half as much again for memory and the like; a square would be 8."""
+PARTS = (
+    "a'",
+    "@",
+    "a@a",
+    "a@a.",
+    " ",
+    "=",
+    "a=",
+    '"',
+    "\\",
+    '\\"',
+    "--",
+    "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY----- x ",
+    "-----END PRIVATE KEY----- ",
+    "<a",
+    "<password>",
+    "eyJ.",
+    "eyJpass",
+    "eyJabcdefghij.",
+    "Zm9v YmFy ",
+    "name: x\n",
+    "name: password\n",
+    "password=",
+    "password= ",
+    "password: x\n",
+    'password="',
+    "password='",
+    "token='x\n",
+    'token=\\"',
+    'token: "x \\" ',
+    "pw=/subscriptions/",
+    "{",
+    '{"a":',
+    "[",
+    "://",
+    "://a:",
+    "://a@",
+    "curl ",
+    "curl -u ",
+    "mysql -p",
+    "login -p ",
+    "--token ",
+    "--token,",
+    '"--token","',
+    "Authorization: ",
+    "authorization: bearer ",
+    "bearer ",
+    "cookie: a\n",
+    "data:\n",
+    "kind: Secret\ndata:\n a: b\n",
+    "machine x login y password ",
+    "password is ",
+    "&s=",
+    "?code=",
+    "Q~",
+    "==",
+    "ghp_",
+    "sk-",
+    "key-",
+    "MHcCAQEE",
+    "IBADANBgkqhkiG9w0BAQEF",
+    "cGFzc3dvcmQ9aHVudGVyMg== ",
+    "password=x;a",
+    "[redacted:",
+    "secret: |\n  x\n",
+    "pass:\n",
+    "\u00fc@b.de ",
+    "https://hooks.slack.com/services/",
+    "x" * 64 + "\n",
+    "\x00",
+    "aws " + "A" * 40,
+)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=[repr(part)[:32] for part in PARTS])
+def test_twice_the_text_takes_twice_the_time(part: str) -> None:
+    size = BASE
+    while seconds(redact_text, filled(part, size)) < MEASURABLE_S and size < 16 * BASE:
+        size *= 4
+    at_once, at_eight = (seconds(redact_text, filled(part, times * size)) / times for times in (1, 8))
+    if at_eight > RATIO * at_once:
+        # Once more, as exactly as it can be told: at 1×, 2×, 4× and 8×, the best of five.
+        each = [seconds(redact_text, filled(part, times * size), 5) / times for times in (1, 2, 4, 8)]
+        assert each[3] <= RATIO * max(each[0], MEASURABLE_S / 8), each
+
+
+def test_a_megabyte_in_one_line_is_read() -> None:
+    line = "error: token expired for user=bob key=value " * 24_000 + "password=hunter2hunter2"
+    assert len(line) > 1_000_000
+    assert "hunter2" not in redact_text(line)
+
+
+def test_a_long_value_goes_to_its_end() -> None:
+    for opened in ("password=", 'password="', "eyJ" + "a" * 20 + ".", "Authorization: Bearer ", "https://x:"):
+        text = opened + "Ab1" * 50_000 + ("@host" if "://" in opened else "")
+        assert "Ab1Ab1" not in redact_text(text), opened
+
+
+@pytest.mark.parametrize("part", ["a'", "password= ", "eyJpass", "://a:"])
+def test_a_tree_of_such_texts_is_no_slower(part: str) -> None:
+    def of_many(size: int) -> float:
+        tree = [f"{number} {filled(part, 4000)}" for number in range(size // 4000)]
+        return seconds(redact, tree)
+
+    size = 5 * BASE
+    assert of_many(8 * size) / 8 <= RATIO * max(of_many(size), MEASURABLE_S / 2)
+
+
+def test_json_in_json_in_json_is_read_once() -> None:
+    body: object = {"message": "password=hunter2hunter2 " * 2000}
+    for _ in range(6):
+        body = {"message": json.dumps(body)}
+    raw = json.dumps(body).encode()
+    assert seconds(redact_json, raw) < 60 * seconds(redact_text, "password=hunter2hunter2 " * 2000)
+    assert b"hunter2" not in redact_json(raw)[1]
+
+
+async def test_a_long_text_is_read_beside_the_loop_and_says_the_same() -> None:
+    for text in ("password=hunter2hunter2 ", "password=hunter2hunter2 " * (LONG // 8)):
+        assert await redact_off_loop(text) == redact_text(text)
+
+
+def filled(part: str, size: int) -> str:
+    return part * (size // len(part))
+
+
+def seconds(call: Callable[[Any], object], what: Any, times: int = 2) -> float:
+    """CPU time of this thread, the best of some runs: other work on the machine does not count."""
+    return min(_once(call, what) for _ in range(times))
+
+
+def _once(call: Callable[[Any], object], what: Any) -> float:
+    started = time.thread_time()
+    call(what)
+    return time.thread_time() - started
