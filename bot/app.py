@@ -28,6 +28,7 @@ from bot.jobs.service import Jobs, Role, jobs
 from bot.jobs.stopping import told_to_stop
 from bot.jobs.watch import azure_runner
 from bot.library import load as load_library
+from bot.log_redaction import redact_logs
 from bot.metrics import Metrics
 from bot.offering import remedy_names
 from bot.policy.file import load as load_policy
@@ -47,6 +48,7 @@ from bot.slack.incident_teller import IncidentTeller, seen_by_incidents
 from bot.slack.intake import Intake
 from bot.slack.listeners import Listeners
 from bot.slack.people import People
+from bot.slack.redacting import Redacts
 from bot.slack.remembering import Remembering
 from bot.slack.replays import Replays
 from bot.slack.replier import Replier
@@ -118,6 +120,7 @@ async def running(
     `azure` overrides the settings; `times` says how long fixes really wait, `spans` how long it
     waits where it reads along.
     """
+    redact_logs()
     role = Role(settings.role)
     _must_be_complete(settings, role)
     library, metrics, policy = load_library(settings), Metrics(), load_policy(settings.policy, remedies=remedy_names())
@@ -228,6 +231,7 @@ def _bolt(settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: 
     app = AsyncApp(client=client, authorize=sign_in, signing_secret=secret, process_before_response=True)
     app.middleware(deadline.Starts())
     app.middleware(replays)
+    app.middleware(Redacts())
     return app
 
 

@@ -28,6 +28,7 @@ from bot.jobs.request import LOWEST_FIRST
 from bot.jobs.teller import CannotTell
 from bot.store import keys
 from bot.store.away import StoreAway
+from bot.store.codec import kept_aside
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -203,12 +204,13 @@ class Queue:
         self, kind: str, job_id: str, text: str, priority: str, *, patience_s: float = 2.0, delay_s: float = 0.0
     ) -> None:
         """Put a job into the queue, or raise StoreAway. A server that restarts is waited for."""
+        clean = await kept_aside(text)
         try:
             async with asyncio.timeout(patience_s):
                 while True:
                     sender = await self._open_sender()
                     try:
-                        await sender.send(kind, job_id, text, priority, delay_s)
+                        await sender.send(kind, job_id, clean, priority, delay_s)
                     except Exception as lost:  # noqa: BLE001 - the client's errors have no common ancestor
                         log.info("the queue did not take a job, once more: %s", lost)
                         self._renew(sender)

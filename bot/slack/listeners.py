@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackClientError
 from bot.events import Selection
 from bot.jobs.request import CheckRequest, Place, Priority
 from bot.metrics import Metrics
-from bot.slack import commands, heard, home, replies, words, words_channel, words_fixes_lists
+from bot.slack import commands, heard, home, outgoing, replies, words, words_channel, words_fixes_lists
 from bot.slack.asks import Ask, What
 from bot.slack.calls import CallFailed
 from bot.slack.gate import name_of
@@ -88,7 +88,8 @@ class Listeners:
         else:
             said = await self._hand_over(asked, place, name, body, quiet=True)
         if said:
-            await say(text=said.text, blocks=list(said.blocks), thread_ts=place.thread_ts)
+            shown = outgoing.message(said)
+            await say(text=shown.text, blocks=list(shown.blocks), thread_ts=place.thread_ts)
 
     async def check_again(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(CHECK_AGAIN).inc()
