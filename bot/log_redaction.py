@@ -8,7 +8,7 @@ from typing import Any
 from handlers.clients.redact import redact_text
 
 AUDIT = "aksbot.audit"
-"""Its lines are the sealed records themselves: redacted before they were sealed, and compared with the audit by hash."""
+"""Its lines are the sealed records: redacted before they were sealed, and compared with the audit by hash."""
 _FORMATTER = logging.Formatter()
 
 
