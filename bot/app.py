@@ -140,7 +140,7 @@ async def running(
         replier = Replier(speaker)
         run = azure_runner(opened, library, settings.check_timeout_s)
         reading = incident_side(
-            connection.redis,
+            connection,
             calls=calls,
             state=state,
             voice=voice,
@@ -153,7 +153,7 @@ async def running(
             arm=opened.arm,
             run=run,
             spans=spans,
-            files=TextFiles(session, client, spans.files),
+            files=TextFiles(session, client.token or "", client.base_url, spans.files),
         )
 
         async def team() -> str:
@@ -161,7 +161,7 @@ async def running(
 
         seen = seen_by_incidents(reading.keeper, team)
         fixing = Fixing(
-            policy.fixes, connection.redis, calls, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
+            policy.fixes, connection, calls, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
         )
         about_fleet = FleetDesk(
             voice, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm
