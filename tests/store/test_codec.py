@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from bot.approvals.proposal import Spot
 from bot.audit.chain import verify
 from bot.audit.record import Actor, Entry, What
-from bot.incidents.model import Book
+from bot.fixes.offering import Offering
+from bot.fixes.times import RealTimes
+from bot.incidents.model import Incident
+from bot.incidents.model import Spot as IncidentSpot
 from bot.incidents.mutes import Mute
 from bot.jobs.request import CheckRequest, Place
+from bot.policy.fixes import Fixes
 from bot.store import keys
 from bot.store.audit import Audit
 from bot.store.codec import kept, kept_aside
 from bot.store.connect import Connection
 from bot.store.incidents import Incidents
+from bot.store.offered import OfferedPlans
+from bot.store.proposals import Proposals
 from bot.store.recent import RecentCheck, RecentChecks
 from bot.store.running import RunningChecks
 from bot.store.state import State
 from bot.store.turns import Turns
+from handlers.remedy.plan import Offer
+from tests.approvals.plans import PLAN
 
 TYPED = "password=hunter2-Zq9"
 PLANTED = "hunter2-Zq9"
@@ -67,6 +79,17 @@ def test_a_plan_is_never_touched() -> None:
     }
 
 
+@pytest.mark.parametrize("held", [TYPED, "tag=[redacted:password]"])
+async def test_a_plan_that_holds_a_secret_or_its_mark_is_offered_to_nobody(connection: Connection, held: str) -> None:
+    redis = connection.redis
+    offering = Offering(Fixes(), Proposals(redis), OfferedPlans(redis), RealTimes())
+    plan = replace(PLAN, before={**PLAN.before, "tag": held})
+    fix = await offering.one(Offer("nodepool-failed", "general", plan.remedy, plan), "T1", Spot("C1"), "command-1")
+    assert fix.proposal == ""
+    assert "looks like a secret" in fix.reasons[0].because
+    assert await redis.keys("aksbot:proposal*") == []
+
+
 async def test_a_large_text_is_kept_without_its_secrets_too() -> None:
     assert PLANTED not in await kept_aside(json.dumps([f"{number} {TYPED}" for number in range(10_000)]))
 
@@ -110,10 +133,12 @@ async def test_a_mute_that_is_over_is_forgotten_and_one_can_be_taken_back(connec
 
 
 async def test_an_incident_is_kept_without_secrets_and_its_next_change_finds_it(connection: Connection) -> None:
-    incidents = Incidents(connection.redis)
-    for _ in range(2):
-        assert await incidents.change("T1", TYPED, lambda book: (book, len(book.incidents))) == 0
-    assert await incidents.book("T1", TYPED) == Book()
+    incidents, home = Incidents(connection.redis), IncidentSpot("C1", "1.2")
+    one = Incident("i-1", "prod-weu", ("quota-exceeded",), TYPED, home, "1.2", NOW_MS, NOW_MS)
+    await incidents.change("T1", "prod-weu", lambda book: (book.put(one), None))
+    await incidents.change("T1", "prod-weu", lambda book: (book.put(replace(book.incidents[0], count=2)), None))
+    (found,) = (await incidents.book("T1", "prod-weu")).incidents
+    assert (found.why, found.count) == ("password=[redacted:password]", 2)
 
 
 async def test_a_reason_in_the_audit_holds_no_secret_and_the_chain_is_whole(connection: Connection) -> None:
