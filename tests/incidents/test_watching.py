@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from bot.incidents.watching import LONGEST, Look, Seen, Watch, pause, seen
+from bot.store import keys
 from bot.store.connect import Connection
 from bot.store.watches import Watches
 from handlers.model import Diagnosis
@@ -73,3 +74,10 @@ async def test_a_watch_whose_end_nobody_could_say_takes_no_place_for_ever(connec
         await watches.put(replace(WATCH, id=name, team=team, until_ms=end))
     assert [one.id for one in await watches.all_of(team, now_ms)] == ["late"]
     assert await watches.get(team, "lost") is None
+
+
+async def test_the_watches_of_a_workspace_are_forgotten_with_the_last_of_them(connection: Connection) -> None:
+    watches, now_ms, hour_ms, team = Watches(connection.redis), int(time.time() * 1000), 3_600_000, f"T{uuid4().hex}"
+    for name, hours in (("first", 2), ("last", 5), ("between", 3)):
+        await watches.put(replace(WATCH, id=name, team=team, until_ms=now_ms + hours * hour_ms))
+    assert await connection.redis.pexpiretime(keys.watches(team)) == now_ms + 6 * hour_ms
