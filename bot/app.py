@@ -27,6 +27,7 @@ from bot.jobs.service import Jobs, Role, jobs
 from bot.jobs.stopping import told_to_stop
 from bot.jobs.watch import azure_runner
 from bot.library import load as load_library
+from bot.log_redaction import redact_logs
 from bot.metrics import Metrics
 from bot.offering import remedy_names
 from bot.policy.file import load as load_policy
@@ -49,6 +50,7 @@ from bot.slack.incident_teller import IncidentTeller, seen_by_incidents
 from bot.slack.intake import Intake
 from bot.slack.listeners import Listeners
 from bot.slack.people import People
+from bot.slack.redacting import Redacts
 from bot.slack.remembering import Remembering
 from bot.slack.replays import Replays
 from bot.slack.replier import Replier
@@ -125,6 +127,7 @@ async def running(
     `host` and `azure` override the settings; `times` says how long fixes really wait, `spans` how long it
     waits where it reads along.
     """
+    redact_logs()
     role = Role(settings.role)
     _must_be_complete(settings, role)
     library, metrics, policy = load_library(settings), Metrics(), load_policy(settings.policy, remedies=remedy_names())
@@ -144,7 +147,7 @@ async def running(
         replier = Replier(speaker)
         run = azure_runner(opened, library, settings.check_timeout_s)
         reading = incident_side(
-            connection.redis,
+            connection,
             calls=calls,
             state=state,
             voice=voice,
@@ -157,7 +160,7 @@ async def running(
             arm=opened.arm,
             run=run,
             spans=spans,
-            files=TextFiles(session, client, spans.files),
+            files=TextFiles(session, client.token or "", client.base_url, spans.files),
         )
 
         async def team() -> str:
@@ -169,7 +172,7 @@ async def running(
 
         seen = seen_by_incidents(reading.keeper, team)
         fixing = Fixing(
-            policy.fixes, connection.redis, people, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
+            policy.fixes, connection, people, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
         )
         about_fleet = FleetDesk(
             voice, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm
@@ -258,6 +261,7 @@ def _bolt(settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: 
     app = AsyncApp(client=client, authorize=sign_in, signing_secret=secret, process_before_response=True)
     app.middleware(deadline.Starts())
     app.middleware(replays)
+    app.middleware(Redacts())
     return app
 
 

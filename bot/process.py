@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from bot.log_redaction import redact_logs
 from bot.render.clean import clean, wrapped
 from handlers.problem import Problem
 
@@ -24,6 +25,7 @@ log = logging.getLogger("aksbot")
 
 def run(act: Act, *, as_json: bool, debug: bool) -> int:
     """Do it and return the exit code. Whatever happens, a person gets a readable answer."""
+    redact_logs()
     _log_to_stderr(debug)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

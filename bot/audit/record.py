@@ -9,8 +9,12 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
+from bot.redaction import redacted
+
 GENESIS = "0" * 64
 """What the first record holds in place of a hash."""
+_EXACT = frozenset({"digest", "earlier", "key", "proposal", "tip"})
+"""What other places are looked up or compared by."""
 
 
 class What(StrEnum):
@@ -59,7 +63,8 @@ class Entry:
     """Calls with their request ids, the result: plain JSON, nothing secret."""
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        """As it is sealed: people type reasons, and what stands in the audit stands there for ever."""
+        return json.dumps(redacted(asdict(self), but=_EXACT), sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)

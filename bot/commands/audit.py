@@ -6,17 +6,13 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from getpass import getuser
 from pathlib import Path
 from socket import gethostname
 from typing import Any, TypeVar
-
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from bot import settings
 from bot.audit.aside import HOW_ON, told_of
@@ -26,10 +22,9 @@ from bot.render.clean import one_line, width, wrapped
 from bot.render.line import Line
 from bot.render.terminal import show_lines
 from bot.render.verdict import count
-from bot.settings import Settings
 from bot.store.audit import Audit
 from bot.store.audit_aside import AuditAside
-from bot.store.connect import connected
+from bot.store.connect import Connection, beside
 from handlers.problem import Exit, Problem
 from handlers.resource_id import last_name
 
@@ -38,7 +33,7 @@ T = TypeVar("T")
 
 def verify(file: Path | None, tip: str, *, as_json: bool) -> int:
     """Walk the chain; 0 where it holds together, and `tip` is in it."""
-    looked = look_into(file, tip) if file else _with(lambda redis: _look(redis, tip))
+    looked = look_into(file, tip) if file else _with(lambda connection: _look(connection, tip))
     if as_json:
         sys.stdout.write(json.dumps(_as_dict(looked)) + "\n")
     else:
@@ -57,15 +52,15 @@ def export(since: str | None) -> int:
     """Each line stands by itself, and can be checked with `audit verify FILE`. What was set aside comes first."""
     since_ms = _moment_ms(since) if since else 0
 
-    async def write(redis: Redis) -> None:
-        aside = AuditAside(redis)
+    async def write(connection: Connection) -> None:
+        aside = AuditAside(connection.redis)
         for number, one in enumerate(await aside.all(), 1):
             if one.at_ms < since_ms:
                 continue
             # All of it or nothing: its digest is over the whole.
             async for place, fields in aside.rows(one):
                 _line({"set_aside": number, "id": place, "fields": fields})
-        async for record in Audit(redis).records(since_ms):
+        async for record in Audit(connection.redis).records(since_ms):
             _line(record.as_dict())
 
     _with(write)
@@ -79,7 +74,7 @@ def set_aside(reason: str, by: str) -> int:
         raise Problem(what, why, "say in --reason what happened to it, and who has looked", code=Exit.USAGE)
     account = f"{_account()}@{gethostname()}"
     who = f"{by.strip()} ({account})" if by.strip() else account
-    made = _with(lambda redis: AuditAside(redis).set_aside(who, reason.strip()))
+    made = _with(lambda connection: AuditAside(connection.redis).set_aside(who, reason.strip()))
     said = f": {count(made.records, 'record')}, broken at {made.broken_at}: {made.why}"
     show_lines(
         [
@@ -103,10 +98,10 @@ def _line(values: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(values, separators=(",", ":")) + "\n")
 
 
-async def _look(redis: Redis, tip: str) -> Looked:
-    aside = AuditAside(redis)
+async def _look(connection: Connection, tip: str) -> Looked:
+    aside = AuditAside(connection.redis)
     standing = await aside.standing()
-    return Looked(standing, await _place_of(aside, Audit(redis), tip) if tip else None)
+    return Looked(standing, await _place_of(aside, Audit(connection.redis), tip) if tip else None)
 
 
 async def _place_of(aside: AuditAside, audit: Audit, tip: str) -> str:
@@ -147,30 +142,17 @@ def _as_dict(looked: Looked) -> dict[str, Any]:
 
 
 def _with_audit(use: Callable[[Audit], Awaitable[T]]) -> T:
-    return _with(lambda redis: use(Audit(redis)))
+    return _with(lambda connection: use(Audit(connection.redis)))
 
 
-def _with(use: Callable[[Redis], Awaitable[T]]) -> T:
+def _with(use: Callable[[Connection], Awaitable[T]]) -> T:
     async def run() -> T:
-        async with _redis(settings.load()) as redis:
-            return await use(redis)
+        chosen = settings.load()
+        url = chosen.redis_url.get_secret_value() if chosen.redis_url else None
+        async with beside(url, chosen.data_dir) as connection:
+            return await use(connection)
 
     return asyncio.run(run())
-
-
-@asynccontextmanager
-async def _redis(chosen: Settings) -> AsyncIterator[Redis]:
-    """The bot's own server while it runs; else the same files, opened for this."""
-    url = chosen.redis_url.get_secret_value() if chosen.redis_url else None
-    socket = chosen.data_dir.expanduser() / "valkey" / "valkey.sock"
-    if url is None and socket.exists():
-        async with Redis(unix_socket_path=str(socket), decode_responses=True) as redis:
-            with suppress(RedisError, OSError):
-                await redis.ping()
-                yield redis
-                return
-    async with connected(url, chosen.data_dir) as connection:
-        yield connection.redis
 
 
 def _moment_ms(text: str) -> int:

@@ -24,6 +24,7 @@ from bot.triage.reading import read_message
 from bot.triage.recognise import Recogniser, Recognition
 from handlers.clients.errors import ArmError
 from handlers.clients.fleet import fleet
+from handlers.clients.redact import redact_text
 from handlers.problem import Exit, Problem
 from runbooks.library import Library
 
@@ -41,7 +42,7 @@ def triage_file(file: Path, clusters: str | None) -> int:
     recogniser, names = Recogniser(load(chosen)), _names(clusters, chosen)
     for row in rows:
         text = row.get("text")
-        found = recogniser.recognise(text if isinstance(text, str) else read_message(row), names)
+        found = recogniser.recognise(redact_text(text if isinstance(text, str) else read_message(row)), names)
         told = {**row, "cluster": found.cluster, "codes": list(found.codes)}
         sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
     return Exit.CLEAR
@@ -51,7 +52,8 @@ def triage_text(text: str, clusters: str | None, *, as_json: bool) -> int:
     """Recognise one message; 0 when the bot would speak, 2 when it would stay quiet."""
     chosen = settings.load()
     library = load(chosen)
-    found = Recogniser(library).recognise(text, _names(clusters, chosen))
+    # As the bot does: it recognises what is left once secrets are out.
+    found = Recogniser(library).recognise(redact_text(text), _names(clusters, chosen))
     if as_json:
         sys.stdout.write(json.dumps(_as_dict(found), indent=2) + "\n")
     else:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from redis.asyncio import Redis
-
 from bot.approvals.proposal import End
 from bot.drill.repair import Offered, Repaired
 from bot.drill.result import Item, Played
@@ -125,8 +123,8 @@ class _Stage:
         return Played(piece.name, expected, tuple(found), (loop.time() - start) * 1000, tuple(why))
 
     async def _play(self, piece: Piece, found: list[Item]) -> list[str]:
-        async with Redis.from_url(self.redis_url) as redis:
-            await redis.flushdb()
+        async with connected(self.redis_url, self.data_dir) as connection:
+            await connection.redis.flushdb()
         async with (
             azure(piece.world) as arm,
             slack(drill_workspace(piece.clusters)) as chat,

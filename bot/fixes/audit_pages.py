@@ -7,12 +7,10 @@ import logging
 import re
 from collections.abc import AsyncIterator
 
-from redis.exceptions import ResponseError
-
 from bot.audit.record import Record
 from bot.slack.fixes_lists import AuditPage
 from bot.slack.gate import Viewer
-from bot.store.audit import Audit
+from bot.store.audit import Audit, AuditUnreadable
 from handlers.resource_id import last_name
 
 log = logging.getLogger(__name__)
@@ -27,7 +25,7 @@ async def page(audit: Audit, viewer: Viewer, before: str = "") -> AuditPage:
     """The latest that this person may see, of those before a place; from the latest of all, if that is no place."""
     try:
         return await _page(audit, viewer, before if _PLACE.fullmatch(before) else "")
-    except ResponseError as wrong:
+    except AuditUnreadable as wrong:
         log.warning("the audit cannot be read: %s", wrong)
         return AuditPage((), unreadable=True)
 

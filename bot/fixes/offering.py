@@ -16,6 +16,7 @@ from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, Teller
 from bot.policy.fixes import Fixes
+from bot.redaction import redacted
 from bot.slack import words_fixes
 from bot.store.away import StoreAway
 from bot.store.offered import OfferedPlans
@@ -39,6 +40,8 @@ class Offering:
         plan = offer.plan
         if plan is None:
             return Fix(offer, reasons=offer.forbidden)
+        if holds_a_secret(plan):
+            return Fix(offer, reasons=(words_fixes.SECRET_IN_PLAN,))
         with suppress(StoreAway):  # then nothing is offered in any case
             await self._times.agree(self._proposals.now_ms)
         may = may_be_offered(self._policy, plan, self._times.now())
@@ -58,6 +61,12 @@ class Offering:
             made = await self._proposals.offer(plan, team, spot, may.rules)
             known = await self._offered.remember(asked, plan.digest, made.id)
         return Fix(offer, known)
+
+
+def holds_a_secret(plan: Plan) -> bool:
+    """Or a mark in a secret's place: what would be kept, shown and sent is not one and the same then."""
+    written = plan.as_dict()
+    return "[redacted:" in plan.as_json() or redacted(written) != written
 
 
 class TellingFixes:

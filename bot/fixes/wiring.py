@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from uuid import uuid4
 
-from redis.asyncio import Redis
-
 from bot.audit.aside import HOW_ON, told_of
 from bot.events import Report
 from bot.fixes.board import Board
@@ -38,6 +36,7 @@ from bot.slack.voice import Voice
 from bot.store.audit import Audit
 from bot.store.audit_aside import AuditAside
 from bot.store.away import StoreAway
+from bot.store.connect import Connection
 from bot.store.executions import Executions
 from bot.store.offered import FixesInHand, OfferedPlans
 from bot.store.proposals import Proposals
@@ -53,7 +52,7 @@ class Fixing:
     def __init__(
         self,
         policy: Fixes,
-        redis: Redis,
+        connection: Connection,
         people: People,
         voice: Voice,
         speaker: Speaker,
@@ -65,7 +64,7 @@ class Fixing:
         seen: Telling,
         times: Times | None = None,
     ) -> None:
-        clock = times or RealTimes()
+        clock, redis = times or RealTimes(), connection.redis
         proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
         self._aside = AuditAside(redis)
         self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)

@@ -18,6 +18,8 @@ _LONGEST = 12_000
 _COMMON_IN_ALL = 1_200_000
 """Characters: what all alerts of a group share is written into each of them, so that each can be read by itself."""
 _TITLE = 200
+_MARGIN = 4_000
+"""Longer than any secret: what is cut off before redaction begins behind what is kept."""
 
 
 class BadAlert(ValueError):
@@ -93,9 +95,14 @@ def _alerts(alerts: list[Any], common: str) -> Iterator[Alert]:
 
 def _alert(source: str, identity: str, title: str, text: str, *, over: bool, description: str) -> Alert:
     """Without secrets, which people write into descriptions, and within bounds."""
-    title = redact_text(title[:_TITLE])
-    chosen = "\n".join((title, redact_text(description[:_LONGEST])))
-    return Alert(source, identity, title, redact_text(text[:_LONGEST]), over, chosen)
+    title = _redacted(title, _TITLE)
+    chosen = "\n".join((title, _redacted(description, _LONGEST)))
+    return Alert(source, identity, title, _redacted(text, _LONGEST), over, chosen)
+
+
+def _redacted(text: str, longest: int) -> str:
+    """Cut last: half a secret would no longer look like one."""
+    return redact_text(text[: longest + _MARGIN])[:longest]
 
 
 def _mapping(value: Any, what: str) -> Mapping[str, Any]:

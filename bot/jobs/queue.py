@@ -28,6 +28,7 @@ from bot.jobs.request import LOWEST_FIRST
 from bot.jobs.teller import CannotTell
 from bot.store import keys
 from bot.store.away import NO_CONNECTION, QUEUE_REFUSES, StoreAway, TakesNoWrites, store_away
+from bot.store.codec import kept_aside
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -205,13 +206,13 @@ class Queue:
         self, kind: str, job_id: str, text: str, priority: str, *, patience_s: float = 2.0, delay_s: float = 0.0
     ) -> None:
         """Put a job into the queue, or raise StoreAway. A server that restarts is waited for, not one that is full."""
-        away = self._away
+        clean, away = await kept_aside(text), self._away
         try:
             async with asyncio.timeout(patience_s):
                 while True:
                     sender = await self._open_sender()
                     try:
-                        await sender.send(kind, job_id, text, priority, delay_s)
+                        await sender.send(kind, job_id, clean, priority, delay_s)
                     except Exception as lost:
                         log.info("the queue did not take a job, once more: %s", lost)
                         away = store_away(lost) or StoreAway(QUEUE_REFUSES)

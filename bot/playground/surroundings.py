@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
-from redis.asyncio import Redis
 
 from bot.app import Bot, running
 from bot.fixes.times import Times
 from bot.playground.permitting import permitting
 from bot.settings import Settings
 from bot.slack_door import SLACK_PATH
+from bot.store.connect import connected
 from bot.store.running import RunningChecks
 from handlers.clients.access import AzureAccess
 from handlers.problem import Exit, Problem
@@ -100,12 +100,12 @@ async def bot_between(
         slack_signing_secret=SecretStr(slack.signing_secret),
     )
     async with (
-        Redis.from_url(redis_url, decode_responses=True) as redis,
+        connected(redis_url, data_dir) as connection,
         running(chosen, host=HERE, azure=reader_of(arm), times=times) as bot,
     ):
         if over_http:
             await slack.connect_http(f"http://{HERE}:{bot.site.port}{SLACK_PATH}")
-        yield Surroundings(arm, slack, bot, RunningChecks(redis))
+        yield Surroundings(arm, slack, bot, RunningChecks(connection.redis))
 
 
 def reader_of(arm: ArmServer) -> AzureAccess:

@@ -29,6 +29,8 @@ Ask = Callable[[float], Awaitable[Any]]
 MOST_TRIES = 5
 LONGEST_WAIT_S = 60
 TIMEOUT_S = 10
+LOST = (aiohttp.ClientError, TimeoutError, SlackClientError, OSError)
+"""What a call ends with where nobody says how it ended."""
 _NO_ANSWER = "no_json"
 _UNCERTAIN = frozenset(
     {_NO_ANSWER, "fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
@@ -127,7 +129,7 @@ class Calls:
         except Refused as refused:
             outcome = refused.error
             raise
-        except (aiohttp.ClientError, TimeoutError, SlackClientError, OSError) as lost:
+        except LOST as lost:
             outcome = "lost"
             raise Uncertain(f"{method}: {lost or type(lost).__name__}") from lost
         finally:

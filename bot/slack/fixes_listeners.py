@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 
 from bot.jobs.request import Place
 from bot.metrics import Metrics
-from bot.slack import fixes_plan, heard, steps, words, words_fixes_plan
+from bot.slack import fixes_plan, heard, outgoing, steps, words, words_fixes_plan
 from bot.slack.asks import Ask, What
 from bot.slack.fixes_pressed import (
     APPROVE,
@@ -100,7 +100,7 @@ class FixListeners:
                 text = str(reason.get("value") or "")
                 refused = await self._intake.ask(Ask(name, what, place, text=text, pressed=pressed.dump()))
             if refused:
-                await ack(response_action="update", view=fixes_plan.told(refused.text))
+                await ack(response_action="update", view=outgoing.view(fixes_plan.told(refused.text)))
             else:
                 await ack()
 

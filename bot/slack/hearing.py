@@ -15,6 +15,7 @@ from bot.incidents.model import Spot
 from bot.slack import heard
 from bot.slack.attached import Attached, attached, others
 from bot.triage.reading import read_message
+from handlers.clients.redact import redact_text
 
 Body = dict[str, Any]
 
@@ -134,7 +135,8 @@ def read(body: Body, me: Me, now: float) -> Said | Ignored:
         return Ignored.OWN
     if _seconds(str(message["ts"])) < now - OLDEST.total_seconds():
         return Ignored.OLD
-    text, files = _words(message), attached(message)
+    # Its parts were redacted one by one; together they may say more ("Password" in a title, the rest in its value).
+    text, files = redact_text(_words(message)), attached(message)
     if not text.strip() and not files:
         return Ignored.EMPTY
     if me.user and me.user in _MENTION.findall(str(message.get("text") or "")[:_MOST_TEXT]):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from redis.asyncio import Redis
-
 from bot.incidents.spans import Spans
 from bot.jobs.watch import Runner
 from bot.policy.model import Policy
@@ -29,6 +27,7 @@ from bot.slack.speaker import Speaker
 from bot.slack.text_files import TextFiles
 from bot.slack.voice import Voice
 from bot.slack.watch_desk import WatchDesk
+from bot.store.connect import Connection
 from bot.store.incidents import Incidents
 from bot.store.state import State
 from bot.store.turns import Turns
@@ -50,7 +49,7 @@ class IncidentSide:
 
 
 def incident_side(
-    redis: Redis,
+    connection: Connection,
     *,
     calls: Calls,
     state: State,
@@ -66,6 +65,7 @@ def incident_side(
     spans: Spans,
     files: TextFiles,
 ) -> IncidentSide:
+    redis = connection.redis
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
     telling = IncidentTelling(speaker, places, people, library)
 

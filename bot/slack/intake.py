@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.jobs.request import CheckRequest, Place, Priority
 from bot.jobs.service import Jobs
-from bot.slack import heard, replies, words
+from bot.slack import heard, outgoing, replies, words
 from bot.slack.asks import KIND, MUST_BE_KEPT, Ask, What, told
 from bot.slack.deadline import left_s
 from bot.slack.gate import AT_THE_DOOR_S, Gate
@@ -73,4 +73,5 @@ def private(message: Message | None) -> Body:
     """What only the one who asked sees, as an acknowledgement or over a response URL."""
     if message is None:
         return {}
-    return {"text": message.text, "blocks": list(message.blocks), "response_type": "ephemeral"}
+    shown = outgoing.message(message)
+    return {"text": shown.text, "blocks": list(shown.blocks), "response_type": "ephemeral"}

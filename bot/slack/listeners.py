@@ -9,17 +9,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import aiohttp
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
-from slack_sdk.errors import SlackClientError
 
 from bot.events import Selection
 from bot.jobs.request import CheckRequest, Place, Priority
 from bot.metrics import Metrics
-from bot.slack import commands, heard, home, replies, words, words_channel, words_fixes_lists
+from bot.slack import commands, heard, home, outgoing, replies, words, words_channel, words_fixes_lists
 from bot.slack.asks import Ask, What
-from bot.slack.calls import CallFailed
+from bot.slack.calls import LOST, CallFailed
 from bot.slack.gate import name_of
 from bot.slack.intake import Intake, private
 from bot.slack.message import CHECK_AGAIN, CHECK_ALL, INVITE, PICK, SHOW_ALL, STEPS, WRONG, Message, Pressed, section
@@ -88,7 +86,8 @@ class Listeners:
         else:
             said = await self._hand_over(asked, place, name, body, quiet=True)
         if said:
-            await say(text=said.text, blocks=list(said.blocks), thread_ts=place.thread_ts)
+            shown = outgoing.message(said)
+            await say(text=shown.text, blocks=list(shown.blocks), thread_ts=place.thread_ts)
 
     async def check_again(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(CHECK_AGAIN).inc()
@@ -207,7 +206,7 @@ async def _say_that_it_failed(body: Body, context: AsyncBoltContext) -> None:
         elif context.channel_id and context.say:
             event = body.get("event") or {}
             await context.say(text=words.LISTENER_FAILED, thread_ts=event.get("thread_ts") or event.get("ts"))
-    except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as mute:
+    except LOST as mute:
         log.error("nobody could be told that a listener failed: %s", mute or type(mute).__name__)  # noqa: TRY400
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from bot.events import EVERYTHING, Selection
 from bot.render.clean import one_line
 from bot.slack import limits, words
+from handlers.clients.redact import redact_text
 
 Block = dict[str, Any]
 
@@ -45,7 +46,8 @@ class Pressed:
     code: str | None = None
 
     def dump(self) -> str:
-        values = [self.request, self.cluster, self.scope.area, self.scope.only, self.code]
+        # The cluster may be what somebody typed; the rest are ids and words of ours.
+        values = [self.request, redact_text(self.cluster), self.scope.area, self.scope.only, self.code]
         value = json.dumps(values, separators=(",", ":"))
         # No cluster that exists is so long; what somebody pasted may be.
         return value if len(value) <= limits.BUTTON_VALUE else json.dumps([self.request[:255], "", None, None, None])

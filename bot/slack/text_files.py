@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import aiohttp
-from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.slack.attached import Attached
@@ -34,10 +33,10 @@ class NoText(Exception):
 class TextFiles:
     """Reads what the bot's token may read (scope `files:read`). What cannot be read is nothing, and in the log."""
 
-    def __init__(self, session: aiohttp.ClientSession, client: AsyncWebClient, patience: timedelta) -> None:
-        self._session, self._token = session, client.token or ""
+    def __init__(self, session: aiohttp.ClientSession, token: str, api: str, patience: timedelta) -> None:
+        self._session, self._token = session, token
         self._patience = patience
-        self._api = URL(client.base_url)
+        self._api = URL(api)
 
     async def read(self, files: Sequence[Attached]) -> list[str]:
         """The texts, each on its own; of what cannot be fetched, the lines that Slack shows."""

@@ -17,6 +17,7 @@ from bot.slack.intake import Intake, private
 from bot.slack.message import Pressed
 from bot.slack.message_text import LONGEST
 from bot.triage.reading import read_message
+from handlers.clients.redact import redact_text
 
 Body = dict[str, Any]
 
@@ -38,9 +39,8 @@ class TriageListeners:
         said = self._intake.stranger_refusal(place, body)
         if said is None:
             thread_ts = message.get("thread_ts") or message["ts"]
-            ask = Ask(
-                heard.shortcut_id(body), What.TRIAGE, place, text=read_message(message)[:LONGEST], pressed=thread_ts
-            )
+            text = redact_text(read_message(message)[:LONGEST])
+            ask = Ask(heard.shortcut_id(body), What.TRIAGE, place, text=text, pressed=thread_ts)
             said = await self._intake.ask(ask)
         if said:
             await respond(**private(said), replace_original=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.slack import limits, words
+from bot.slack import limits, outgoing, words
 from bot.slack.calls import LONGEST_WAIT_S, Body, Calls, Refused
 from bot.slack.message import Attachment, Message, context, section
 from bot.slack.pace import Pace
@@ -102,9 +102,11 @@ class Voice:
     async def upload(self, posted_in: str, thread_ts: str | None, file: Attachment) -> None:
         """Add a file to a thread."""
 
+        shown = await outgoing.file(file)
+
         async def ask(waited_s: float) -> Any:
             return await self._client.files_upload_v2(
-                content=file.text, filename=file.name, title=file.name, channel=posted_in, thread_ts=thread_ts
+                content=shown.text, filename=shown.name, title=shown.name, channel=posted_in, thread_ts=thread_ts
             )
 
         await self._calls.do("files.upload", ask)
@@ -130,7 +132,7 @@ class Voice:
         """Open a window; its id is for whoever fills it."""
 
         async def ask(waited_s: float) -> Any:
-            return await self._client.views_open(trigger_id=trigger_id, view=view)
+            return await self._client.views_open(trigger_id=trigger_id, view=outgoing.view(view))
 
         answer = await self._calls.do("views.open", ask, longest_wait_s=limits.TRIGGER_LIVES_S / 3)
         return str(answer["view"]["id"])
@@ -139,7 +141,7 @@ class Voice:
         """Put this into a window; as text, where its blocks are refused."""
 
         def ask(shown: Body) -> Any:
-            return lambda waited_s: self._client.views_update(view_id=view_id, view=shown)
+            return lambda waited_s: self._client.views_update(view_id=view_id, view=outgoing.view(shown))
 
         try:
             await self._calls.read("views.update", ask(view))
@@ -154,7 +156,7 @@ class Voice:
         """Put it into this person's App Home."""
 
         async def ask(waited_s: float) -> Any:
-            return await self._client.views_publish(user_id=user, view=view)
+            return await self._client.views_publish(user_id=user, view=outgoing.view(view))
 
         await self._calls.read("views.publish", ask)
 
@@ -255,9 +257,10 @@ def _with_delay(message: Message, waited_s: float) -> Message:
 
 
 def _content(message: Message, *, change: bool = False) -> Body:
-    content: Body = {"text": message.text, "parse": "none", "link_names": False}
+    shown = outgoing.message(message)
+    content: Body = {"text": shown.text, "parse": "none", "link_names": False}
     # An empty list takes blocks away that stand there.
-    return content | ({"blocks": list(message.blocks)} if message.blocks or change else {})
+    return content | ({"blocks": list(shown.blocks)} if shown.blocks or change else {})
 
 
 def _private(message: Message) -> Body:

@@ -58,6 +58,10 @@ MEMORY_AWAY = Forbidden(
     "the bot's memory (Redis) is away, and without it nobody can approve anything",
     "wait until it is back, then check again; the steps under Fix do the same by hand",
 )
+SECRET_IN_PLAN = Forbidden(
+    "the plan holds something that looks like a secret, and nobody can approve what must not be shown",
+    "do the steps under Fix by hand",
+)
 
 # -- who may ---------------------------------------------------------------------------------------------------------
 

@@ -54,6 +54,10 @@ return ARGV[7]
 """
 
 
+class AuditUnreadable(Exception):
+    """Somebody has put something else into the audit's place."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Ends:
     """Where the chain ends, by its own word and by that of the witness."""
@@ -130,8 +134,11 @@ class Audit:
         """From the latest to the oldest, each with its place; those before a place, if one is given."""
         until = f"({before}" if before else "+"
         while True:
-            with reachable():
-                page = rows(await self._redis.xrevrange(keys.AUDIT, max=until, count=PAGE))
+            try:
+                with reachable():
+                    page = rows(await self._redis.xrevrange(keys.AUDIT, max=until, count=PAGE))
+            except ResponseError as wrong:
+                raise AuditUnreadable(str(wrong)) from wrong
             for place, fields in page:
                 yield place, _record(fields)
             if len(page) < PAGE:

@@ -16,6 +16,7 @@ from bot.audit.record import GENESIS, Actor, Entry, What, seal
 from bot.store import keys
 from bot.store.audit import PAGE, Audit, rows
 from bot.store.away import StoreAway, reachable
+from bot.store.codec import kept
 from bot.store.lasting import must_last
 from handlers.problem import Exit, Problem
 
@@ -111,7 +112,15 @@ class AuditAside:
             key, _ = keys.audit_aside(int(now_ms))
             digest, records = await self._digest(keys.AUDIT)
             made = SetAside(
-                key, digest, records, verdict.broken_at or 1, verdict.why, reason, by, int(now_ms), await self._tip()
+                key,
+                digest,
+                records,
+                verdict.broken_at or 1,
+                verdict.why,
+                kept(reason),
+                kept(by),
+                int(now_ms),
+                await self._tip(),
             )
             if await self._moved(made, [kind, count, last]):
                 return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -52,6 +52,24 @@ async def connected(redis_url: str | None, data_dir: Path) -> AsyncIterator[Conn
     async with _client(redis_url) as redis:
         await _look_at(redis, redis_url)
         yield Connection(redis_url, redis)
+
+
+@asynccontextmanager
+async def beside(redis_url: str | None, data_dir: Path) -> AsyncIterator[Connection]:
+    """For a command: the bot's own server while it runs; else the same files, opened for this."""
+    socket = _socket_of(data_dir)
+    if redis_url is None and socket.exists():
+        async with Redis(unix_socket_path=str(socket), decode_responses=True) as redis:
+            with suppress(RedisError, OSError):
+                await redis.ping()
+                yield Connection(f"unix://{socket}", redis)
+                return
+    async with connected(redis_url, data_dir) as connection:
+        yield connection
+
+
+def _socket_of(data_dir: Path) -> Path:
+    return data_dir.expanduser() / "valkey" / "valkey.sock"
 
 
 def place(redis_url: str) -> str:

@@ -14,6 +14,7 @@ from bot.incidents.model import Book, Incident, Spot
 from bot.incidents.mutes import Mute
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
+from bot.store.codec import kept
 
 T = TypeVar("T")
 
@@ -27,13 +28,21 @@ redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1
 """
 
+# The list lasts as long as the mute that ends last.
+_MUTE = """
+redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[2])
+redis.call('ZADD', KEYS[2], ARGV[2], ARGV[3])
+redis.call('PEXPIREAT', KEYS[2], redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2])
+return 1
+"""
+
 
 class Incidents:
     """Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._write = redis.register_script(_WRITE)
+        self._write, self._mute = redis.register_script(_WRITE), redis.register_script(_MUTE)
 
     # -- books ------------------------------------------------------------------------------------------------
 
@@ -48,7 +57,7 @@ class Incidents:
             with reachable():
                 before = str(await self._redis.get(key) or "")
             book, result = change(Book.from_json(before))
-            after = book.as_json()
+            after = kept(book.as_json())
             if after == (before or "[]"):
                 return result
             with reachable():
@@ -131,23 +140,29 @@ class Incidents:
     # -- what is muted ----------------------------------------------------------------------------------------
 
     async def mute(self, team: str, mute: Mute) -> None:
+        """It is forgotten by itself when it ends."""
+        name = keys.mute_name(kept(mute.name))
+        values: list[str | int] = [kept(json.dumps(asdict(mute))), mute.until_ms, name]
         with reachable():
-            await self._redis.hset(keys.mutes(team), mute.name, json.dumps(asdict(mute)))
+            await self._mute(keys=[keys.mute(team, name), keys.mutes(team)], args=values)
 
     async def unmute(self, team: str, code: str, cluster: str) -> bool:
         """Whether there was anything to take away."""
+        name = keys.mute_name(kept(Mute(code, cluster, 0).name))
         with reachable():
-            return bool(await self._redis.hdel(keys.mutes(team), Mute(code, cluster, 0).name))
+            async with self._redis.pipeline(transaction=True) as together:
+                together.delete(keys.mute(team, name))
+                together.zrem(keys.mutes(team), name)
+                removed, _ = await together.execute()
+        return bool(removed)
 
     async def mutes(self, team: str, now_ms: int) -> list[Mute]:
         """Those that hold now, the next to end first."""
         with reachable():
-            kept = await self._redis.hgetall(keys.mutes(team))
-            found = {str(name): Mute(**json.loads(text)) for name, text in kept.items()}
-            over = [name for name, one in found.items() if one.until_ms <= now_ms]
-            if over:
-                await self._redis.hdel(keys.mutes(team), *over)
-        return sorted((one for one in found.values() if one.until_ms > now_ms), key=lambda one: one.until_ms)
+            await self._redis.zremrangebyscore(keys.mutes(team), "-inf", now_ms)
+            names = [str(one) for one in await self._redis.zrange(keys.mutes(team), 0, -1)]
+            texts = await self._redis.mget([keys.mute(team, one) for one in names]) if names else []
+        return [Mute(**json.loads(text)) for text in texts if text]
 
 
 def _is_wanted(incident: Incident) -> bool:

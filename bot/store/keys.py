@@ -250,10 +250,19 @@ def claim(what: str) -> str:
 
 
 def mutes(team: str) -> str:
-    """A hash: code and cluster → until when nothing is said of it, who wants that, and why."""
-    return f"{PREFIX}mutes:{team}"
+    """A sorted set: the mutes of a workspace, by when they end. Expires with the last of them."""
+    return f"{PREFIX}mute-ends:{team}"
+
+
+def mute(team: str, name: str) -> str:
+    """Until when nothing is said of a code of a cluster, who wants that, and why. Expires when it ends."""
+    return f"{PREFIX}mute:{team}:{name}"
+
+
+def mute_name(code_and_cluster: str) -> str:
+    return _short(code_and_cluster)
 
 
 def watches(team: str) -> str:
-    """A hash: what people of a workspace wait for, by the watch's name. Each ends within hours."""
+    """A hash: what people of a workspace wait for, by the watch's name. Expires with the last of them."""
     return f"{PREFIX}watches:{team}"

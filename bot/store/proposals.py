@@ -14,6 +14,7 @@ from bot.approvals.moves import Moved, NotMoved, Why
 from bot.approvals.proposal import End, Proposal, Rules, Spot, State
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
+from bot.store.codec import kept
 from handlers.remedy.plan import Plan
 
 log = logging.getLogger(__name__)
@@ -139,7 +140,7 @@ class Proposals:
     async def _replace(self, before: str, after: Proposal) -> bool:
         names = [keys.proposal(after.id), keys.proposals(after.team)]
         state = after.state.value
-        values: list[str | int] = [before, after.as_json(), _ms(KEPT), state, after.id, after.expires_ms]
+        values: list[str | int] = [before, kept(after.as_json()), _ms(KEPT), state, after.id, after.expires_ms]
         with reachable():
             done = bool(await self._write(keys=names, args=values))
             if done and not before:

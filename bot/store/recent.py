@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
+from bot.store.codec import kept
 
 MOST = 200
 """Per workspace. Each is a few hundred bytes."""
@@ -50,7 +51,7 @@ class RecentChecks:
 
     async def add(self, team: str, check: RecentCheck) -> None:
         key, at = keys.recent(team), check.at.timestamp()
-        text = json.dumps(asdict(check) | {"at": check.at.isoformat()}, sort_keys=True)
+        text = kept(json.dumps(asdict(check) | {"at": check.at.isoformat()}, sort_keys=True))
         oldest = at - keys.RECENT_TTL.total_seconds()
         with reachable():
             async with self._redis.pipeline(transaction=True) as together:

@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
+from bot.store.codec import kept, kept_aside
 
 _NOW = "local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
 
@@ -109,7 +110,7 @@ class RunningChecks:
     async def join_as(self, question: str, job: str, request_id: str, request: str, token: str) -> Joined:
         """The same for a request that is not this job's own: the leader enters again whom it knows."""
         names = [keys.running(question), keys.asking(question), keys.done(request_id)]
-        values: list[str | int] = [job, token, request_id, request, _ms(keys.CHECK_TTL), _ms(keys.ASKING_TTL)]
+        values: list[str | int] = [job, token, request_id, kept(request), _ms(keys.CHECK_TTL), _ms(keys.ASKING_TTL)]
         with reachable():
             part, since, joined = await self._join(keys=names, args=values)
         return Joined(Part(part), int(since), int(joined))
@@ -151,11 +152,12 @@ class RunningChecks:
 
     async def keep(self, question: str, text: str) -> Kept:
         """Keep a result for those who ask soon."""
+        clean = await kept_aside(text)
         with reachable():
             seconds, microseconds = await self._redis.time()
             at_ms = int(seconds) * 1000 + int(microseconds) // 1000
-            await self._redis.set(keys.result(question), f"{at_ms} {text}", ex=keys.RESULT_TTL)
-        return Kept(at_ms, text)
+            await self._redis.set(keys.result(question), f"{at_ms} {clean}", ex=keys.RESULT_TTL)
+        return Kept(at_ms, clean)
 
     async def kept(self, question: str) -> Kept | None:
         """The latest result, however old."""

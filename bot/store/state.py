@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
+from bot.store.codec import kept
 
 _INTENT, _CLUSTER = ":meant", "cluster"
 
@@ -124,7 +125,7 @@ class State:
     async def set_default_cluster(self, team: str, channel: str, cluster: str | None) -> None:
         with reachable():
             if cluster:
-                await self._redis.hset(keys.channel(team, channel), _CLUSTER, cluster)
+                await self._redis.hset(keys.channel(team, channel), _CLUSTER, kept(cluster))
             else:
                 await self._redis.hdel(keys.channel(team, channel), _CLUSTER)
 

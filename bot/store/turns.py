@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
+from bot.store.codec import kept_aside
 
 _HEAR = """
 local before = redis.call('GET', KEYS[1]) or redis.call('GET', KEYS[2])
@@ -84,7 +85,8 @@ class Turns:
         """
         used = [keys.heard(names[0]), keys.heard(names[1]), keys.turn_of(*of), keys.heard(original or names[1])]
         kept_s, lasts_ms = int(keys.TURN_TTL.total_seconds()), int(lasts.total_seconds() * 1000)
-        values: list[str | int] = [turn, text, keys.turn(""), keys.turn_done(""), lasts_ms, kept_s]
+        clean = await kept_aside(text)
+        values: list[str | int] = [turn, clean, keys.turn(""), keys.turn_done(""), lasts_ms, kept_s]
         with reachable():
             found, how = await self._hear(keys=used, args=values)
         return Heard(str(found), str(how) in ("first", "again"))
@@ -97,8 +99,9 @@ class Turns:
         """
         used = [keys.heard(names[0]), keys.heard(names[1]), keys.heard(original)]
         kept_s = int(keys.TURN_TTL.total_seconds())
+        clean = await kept_aside(text)
         with reachable():
-            values: list[str | int] = [text, keys.turn(""), keys.turn_taken(""), kept_s, gone, keys.turn_done("")]
+            values: list[str | int] = [clean, keys.turn(""), keys.turn_taken(""), kept_s, gone, keys.turn_done("")]
             return bool(await self._amend(keys=used, args=values))
 
     async def take(self, turn: str, of: tuple[str, str, str]) -> list[str]:

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 from bot.incidents.watching import Watch
 from bot.store import keys
 from bot.store.away import reachable
+from bot.store.codec import kept
 
 LATE = timedelta(hours=1)
 """How long after its end the last look may come, and say so."""
@@ -21,8 +22,14 @@ class Watches:
         self._redis = redis
 
     async def put(self, watch: Watch) -> None:
+        """The list of a workspace lasts as long as its last watch."""
+        key, until_ms = keys.watches(watch.team), watch.until_ms + int(LATE.total_seconds() * 1000)
         with reachable():
-            await self._redis.hset(keys.watches(watch.team), watch.id, watch.as_json())
+            async with self._redis.pipeline(transaction=True) as together:
+                together.hset(key, watch.id, kept(watch.as_json()))
+                together.pexpireat(key, until_ms, nx=True)
+                together.pexpireat(key, until_ms, gt=True)
+                await together.execute()
 
     async def get(self, team: str, name: str) -> Watch | None:
         with reachable():

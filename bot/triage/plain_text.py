@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from bot.triage.cards import still_open
+from runbooks.linear import compile_linear
 
 LONGEST = 7_000
 """Characters that are judged: what an error says stands in its first and last lines, or on lines that say so."""
@@ -33,11 +34,15 @@ _TELLING = re.compile(
     r"SubCode",
     re.IGNORECASE,
 )
+_REDACTED = compile_linear(r"\[redacted:[a-z0-9-]+\]")
+"""What stands in a secret's place says nothing about a cluster."""
 
 
 def plain(text: str) -> str:
     """The text in plain letters, its escaped JSON unwrapped, no longer than LONGEST; of alerts those that are open."""
     cut = _cut(text)
+    if "[redacted:" in cut:
+        cut = _REDACTED.sub("", cut)
     if not cut.isascii():
         cut = unicodedata.normalize("NFKC", _UNSEEN.sub("", cut)).translate(_LOOKALIKES)[: LONGEST * 2]
     if "\\" in cut:

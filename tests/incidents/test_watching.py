@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
@@ -9,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from bot.incidents.watching import LONGEST, Look, Seen, Watch, pause, seen
+from bot.store import keys
 from bot.store.connect import Connection
 from bot.store.watches import Watches
 from handlers.model import Diagnosis
@@ -66,8 +68,16 @@ def test_the_pauses_grow_and_there_are_not_many_of_them() -> None:
 
 async def test_a_watch_whose_end_nobody_could_say_takes_no_place_for_ever(connection: Connection) -> None:
     watches, hour_ms, team = Watches(connection.redis), 3_600_000, f"T{uuid4().hex}"
-    lost, late = (replace(WATCH, id=name, team=team, until_ms=end) for name, end in (("lost", 1), ("late", hour_ms)))
-    await watches.put(lost)
-    await watches.put(late)
-    assert [one.id for one in await watches.all_of(team, hour_ms + 2)] == ["late"]
+    now_ms = int(time.time() * 1000)
+    ends = (("late", now_ms), ("lost", now_ms - 2 * hour_ms))
+    for name, end in ends:
+        await watches.put(replace(WATCH, id=name, team=team, until_ms=end))
+    assert [one.id for one in await watches.all_of(team, now_ms)] == ["late"]
     assert await watches.get(team, "lost") is None
+
+
+async def test_the_watches_of_a_workspace_are_forgotten_with_the_last_of_them(connection: Connection) -> None:
+    watches, now_ms, hour_ms, team = Watches(connection.redis), int(time.time() * 1000), 3_600_000, f"T{uuid4().hex}"
+    for name, hours in (("first", 2), ("last", 5), ("between", 3)):
+        await watches.put(replace(WATCH, id=name, team=team, until_ms=now_ms + hours * hour_ms))
+    assert await connection.redis.pexpiretime(keys.watches(team)) == now_ms + 6 * hour_ms

@@ -23,7 +23,7 @@ from slack_sdk.models.views import View
 import bot.slack
 from bot.events import Report
 from bot.jobs.teller import Answer
-from bot.slack import blocks, voice
+from bot.slack import blocks, outgoing, voice
 from bot.slack.blocks import AnswerMessages
 from bot.slack.message import Message
 from bot.slack.steps import steps
@@ -40,8 +40,8 @@ GOLDEN = Path(__file__).parent / "golden"
 SAID = Message | AnswerMessages | dict[str, Any]
 FEATURES = frozenset({PLAN_BLOCKS})
 
-NOT_FOR_PEOPLE = {voice.as_text}
-"""Makes a message out of another one."""
+NOT_FOR_PEOPLE = {voice.as_text, outgoing.message, outgoing.view}
+"""Make a message out of another one."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 _CLOCK = re.compile(r"\b\d\d:\d\d(?= UTC)")
 _SPAN = re.compile(r"\b(\d+ (d|h|min) ?)+\b")
