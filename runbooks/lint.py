@@ -9,8 +9,9 @@ from pathlib import Path
 
 from runbooks.commands import complaint_about
 from runbooks.head import BadRunbook
+from runbooks.linear import NotLinear, compile_linear
 from runbooks.library import FIX, OWN, SECTIONS, Library, Runbook, runbook_files
-from runbooks.patterns import danger
+from runbooks.patterns import longest, searchable
 from runbooks.template import CannotRender, gaps
 from runbooks.template import check as check_template
 from runbooks.values import found_in
@@ -96,31 +97,44 @@ def _loop(code: str, library: Library) -> list[str] | None:
 
 def _patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
     for one in runbook.symptoms.patterns:
-        try:
-            matches_nothing = re.compile(one.pattern).search("")
-        except re.error as bad:
-            yield one.line, f"pattern {one.pattern!r} is not a regular expression: {bad}"
-        else:
-            if matches_nothing:
-                yield one.line, f"pattern {one.pattern!r} matches any text"
-            elif what := danger(one.pattern):
-                yield one.line, f"pattern {one.pattern!r}: {what}"
+        if what := _cannot_run(one.pattern, one.unless):
+            yield one.line, f"pattern {what}"
+        elif searchable(one.pattern, one.unless).search(""):
+            yield one.line, f"pattern {one.pattern!r} matches any text"
 
 
 def _values(runbook: Runbook) -> Iterator[tuple[int, str]]:
     """A value's pattern is right if it finds something in its own example."""
     for name, one in runbook.values.items():
-        try:
-            groups = re.compile(one.pattern).groups
-        except re.error as bad:
-            yield one.line, f"value `{name}`: {one.pattern!r} is not a regular expression: {bad}"
-            continue
-        if what := danger(one.pattern):
-            yield one.line, f"value `{name}`: {what}"
-        elif not groups:
+        if what := _cannot_run(one.pattern, one.unless):
+            yield one.line, f"value `{name}`: pattern {what}"
+        elif not searchable(one.pattern, one.unless).groups:
             yield one.line, f"value `{name}`: {one.pattern!r} has no group; what it finds stands in one"
-        elif not found_in(one.pattern, one.example):
+        elif not found_in(one.pattern, one.example, one.unless):
             yield one.line, f"value `{name}`: {one.pattern!r} finds nothing in its example {one.example!r}"
+
+
+def _cannot_run(*patterns: str) -> str | None:
+    """Which of these RE2 refuses: what, why, and what to write instead."""
+    for pattern in patterns:
+        try:
+            compile_linear(pattern)
+        except NotLinear as refused:
+            return _refused(pattern, refused)
+    return None
+
+
+def _refused(pattern: str, refused: NotLinear) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as bad:
+        return f"{pattern!r} is not a regular expression: {bad}"
+    most = longest(pattern)
+    until = f"only the first {most:,} characters of a text are searched for it" if most else "it is never looked for"
+    return (
+        f"{pattern!r} cannot be run in linear time ({refused}): so {until}; "
+        "write it without lookaround and backreferences, and what must not stand there under `unless`"
+    )
 
 
 def _templates(runbook: Runbook) -> Iterator[tuple[int, str]]:
