@@ -168,7 +168,13 @@ class _Reader:
     def values(self, node: yaml.Node, key: str) -> dict[str, Value]:
         if not isinstance(node, yaml.MappingNode):
             raise self.refuse(node, f"`{key}` must be a mapping")
-        read = {"pattern": self.text, "example": self.text, "placeholder": self.text, "many": self.yes, "unless": self.text}
+        read = {
+            "pattern": self.text,
+            "example": self.text,
+            "placeholder": self.text,
+            "many": self.yes,
+            "unless": self.text,
+        }
         found: dict[str, Value] = {}
         for name_node, value_node in node.value:
             name = str(name_node.value)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import re2
@@ -90,10 +90,11 @@ class Pattern:
     def finditer(self, text: str, pos: int = 0, end: int | None = None) -> Iterator[Match]:
         return self._found(_ANYWHERE, text, pos, end)
 
-    def findall(self, text: str) -> list[str]:
-        """What each match, or its first group, holds."""
+    def findall(self, text: str, most: int | None = None) -> list[str]:
+        """What each match, or its first group, holds; of the first `most` matches."""
         group, raw = min(self.groups, 1), _readable(text)[1]
-        return [_part(raw, spans[group]).decode() for spans in self._spans(_ANYWHERE, raw, 0, len(raw))]
+        found = islice(self._spans(_ANYWHERE, raw, 0, len(raw)), most)
+        return [_part(raw, spans[group]).decode() for spans in found]
 
     def split(self, text: str) -> list[str]:
         """What stands between the matches; behind each, what its groups hold."""

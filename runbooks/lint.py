@@ -9,8 +9,8 @@ from pathlib import Path
 
 from runbooks.commands import complaint_about
 from runbooks.head import BadRunbook
-from runbooks.linear import NotLinear, compile_linear
 from runbooks.library import FIX, OWN, SECTIONS, Library, Runbook, runbook_files
+from runbooks.linear import NotLinear, compile_linear
 from runbooks.patterns import longest, searchable
 from runbooks.template import CannotRender, gaps
 from runbooks.template import check as check_template
