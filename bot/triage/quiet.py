@@ -238,7 +238,7 @@ class Quiet:
     """The reasons, ready to be looked for."""
 
     def __init__(self) -> None:
-        self._looks = [_Look.of(name, one) for name, patterns in REASONS.items() for one in patterns]
+        self._looks = [Look.of(name, one) for name, patterns in REASONS.items() for one in patterns]
         self._choice = Choice(needs(one.pattern) for one in self._looks)
 
     def reasons(self, text: str) -> Iterator[Reason]:
@@ -260,7 +260,7 @@ class Quiet:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class Look:
     """One pattern of one reason."""
 
     name: str
@@ -269,7 +269,7 @@ class _Look:
     all_well: bool
 
     @classmethod
-    def of(cls, name: str, one: str | Unless) -> _Look:
+    def of(cls, name: str, one: str | Unless) -> Look:
         wanted = one if isinstance(one, Unless) else Unless(one)
         also = wanted.also and f"(?im){wanted.also}"
         return cls(name, wanted.pattern, searchable(f"(?im){wanted.pattern}", also), wanted.all_well)
