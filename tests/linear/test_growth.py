@@ -21,16 +21,5 @@ def test_a_quadratic_match_over_white_space_is_seen() -> None:
     assert "blanks" in all_not_linear(BASE64.fullmatch)
 
 
-def test_a_loop_that_copies_the_rest_each_time_is_seen() -> None:
-    def read(text: str) -> int:
-        pieces = 0
-        while text:
-            text = text[1:] + ""
-            pieces += text.count("zz")
-        return pieces
-
-    assert all_not_linear(read)
-
-
 def test_what_is_linear_is_called_so() -> None:
     assert all_not_linear(lambda text: [letter for letter in text if letter == "x"]) == {}
