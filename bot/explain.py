@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cache
 
-from bot.triage.literals import Needs, lowered, needs
+from bot.explain_text import PastedText
+from bot.triage.literals import Needs, needs
 from bot.triage.plain_text import without_empty_lines
 from handlers.evidence.errors import ErrorDetail, innermost, layers
 from runbooks.library import Library, Runbook
+from runbooks.patterns import searchable
 from runbooks.values import Facts, extract
 
 LONGEST = 50_000
@@ -43,8 +44,8 @@ def explain(text: str, library: Library) -> Explanation:
     text = without_empty_lines(text[:LONGEST])
     error = innermost(text)
     codes = {layer.code.lower() for layer in layers(text) if layer.code}
-    lower = lowered(text)
-    found = [match for runbook in library.values() if (match := _match(runbook, text, lower, error, codes))]
+    pasted = PastedText(text)
+    found = [match for runbook in library.values() if (match := _match(runbook, pasted, error, codes))]
     matches = tuple(sorted(found, key=lambda match: _order(match, found)))
     return Explanation(error, matches, extract(matches[0].runbook, text) if matches else {})
 
@@ -55,51 +56,25 @@ def _order(match: Match, found: list[Match]) -> tuple[bool, int, str]:
     return explained, -match.weight, match.runbook.code
 
 
-def _match(runbook: Runbook, text: str, lower: str, error: ErrorDetail | None, codes: set[str]) -> Match | None:
+def _match(runbook: Runbook, pasted: PastedText, error: ErrorDetail | None, codes: set[str]) -> Match | None:
     symptoms = runbook.symptoms
     for code in symptoms.codes:
         if error and code.lower() == error.code.lower():
             return Match(runbook, code, _INNERMOST_CODE)
     for one in symptoms.patterns:
-        hit = _could_match(one.pattern, lower) and _compiled(one.pattern).search(text)
+        wanted = _needs(one.pattern)
+        if wanted and not pasted.has_any(wanted):
+            continue  # most patterns need a text that is not there: to look for that costs next to nothing
+        hit = searchable(one.pattern, one.unless).search(pasted.text)
         if hit:
-            return Match(runbook, hit[0], _PATTERN)
+            return Match(runbook, hit[0].strip(), _PATTERN)
     for code in symptoms.codes:
-        if code.lower() in codes or _mentions(text, lower, code):
+        if code.lower() in codes or pasted.says(code):
             return Match(runbook, code, _OUTER_CODE)
-    words = [word for word in symptoms.words if _mentions(text, lower, word)]
+    words = [word for word in symptoms.words if pasted.says(word)]
     return Match(runbook, ", ".join(words), _WORDS * len(words)) if words else None
-
-
-def _mentions(text: str, lower: str, words: str) -> bool:
-    return _longest(words) in lower and _spoken(words).search(text) is not None
-
-
-def _could_match(pattern: str, lower: str) -> bool:
-    """Most patterns need a text that is not there: to look for that costs next to nothing."""
-    wanted = _needs(pattern)
-    return not wanted or any(one in lower for one in wanted)
-
-
-# The catalogue has more patterns than `re` remembers by itself.
 
 
 @cache
 def _needs(pattern: str) -> Needs:
     return needs(pattern)
-
-
-@cache
-def _longest(words: str) -> str:
-    return max(words.lower().split(), key=len)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
-@cache
-def _spoken(words: str) -> re.Pattern[str]:
-    spaced = r"\s{1,20}".join(map(re.escape, words.split()))
-    return re.compile(rf"(?<!\w){spaced}(?!\w)", re.IGNORECASE)

@@ -39,6 +39,8 @@ class SymptomPattern:
     pattern: str
     source: str
     line: int = 0
+    unless: str = ""
+    """Where this matches too, the pattern's match does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Value:
     placeholder: str = ""
     many: bool = False
     line: int = 0
+    unless: str = ""
+    """Where this matches too, the value does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,8 @@ class _Reader:
         return values, lines
 
     def pattern(self, node: yaml.Node, key: str) -> SymptomPattern:
-        values, lines = self.keys(node, key, {"pattern": self.text, "source": self.text})
+        read = {"pattern": self.text, "source": self.text, "unless": self.text}
+        values, lines = self.keys(node, key, read, "unless")
         return SymptomPattern(**values, line=lines["pattern"])
 
     def symptoms(self, node: yaml.Node, key: str) -> Symptoms:
@@ -165,7 +170,13 @@ class _Reader:
     def values(self, node: yaml.Node, key: str) -> dict[str, Value]:
         if not isinstance(node, yaml.MappingNode):
             raise self.refuse(node, f"`{key}` must be a mapping")
-        read = {"pattern": self.text, "example": self.text, "placeholder": self.text, "many": self.yes}
+        read = {
+            "pattern": self.text,
+            "example": self.text,
+            "placeholder": self.text,
+            "many": self.yes,
+            "unless": self.text,
+        }
         found: dict[str, Value] = {}
         for name_node, value_node in node.value:
             name = str(name_node.value)
@@ -173,7 +184,7 @@ class _Reader:
                 raise self.refuse(name_node, f"a value's name is lower-case words joined by `_`, not {name!r}")
             if name in found:
                 raise self.refuse(name_node, f"`{name}` stands twice")
-            fields, lines = self.keys(value_node, name, read, "placeholder", "many")
+            fields, lines = self.keys(value_node, name, read, "placeholder", "many", "unless")
             found[name] = Value(**fields, line=lines["pattern"])
         return found
 

@@ -95,7 +95,10 @@ class Runbook:
 
     def head(self) -> dict[str, Any]:
         """The head as plain values."""
-        patterns = [{"pattern": one.pattern, "source": one.source} for one in self.symptoms.patterns]
+        patterns = [
+            {"pattern": one.pattern, "source": one.source} | ({"unless": one.unless} if one.unless else {})
+            for one in self.symptoms.patterns
+        ]
         return {
             "code": self.code,
             "kind": self.kind,

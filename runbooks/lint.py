@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runbooks.commands import complaint_about
-from runbooks.head import BadRunbook
+from runbooks.head import BadRunbook, SymptomPattern, Value
 from runbooks.library import FIX, OWN, SECTIONS, Library, Runbook, runbook_files
-from runbooks.patterns import danger
+from runbooks.linear import NotLinear, compile_linear
+from runbooks.patterns import longest, searchable
 from runbooks.template import CannotRender, gaps
 from runbooks.template import check as check_template
 from runbooks.values import found_in
@@ -28,9 +29,11 @@ class Complaint:
     file: Path
     line: int
     what: str
+    warning: bool = False
+    """The runbook can be used all the same."""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.what}"
+        return f"{self.file}:{self.line}: {'warning: ' if self.warning else ''}{self.what}"
 
 
 def lint(*folders: Path) -> list[Complaint]:
@@ -69,6 +72,8 @@ def _complaints(runbook: Runbook, known: Mapping[str, Runbook]) -> Iterator[Comp
         *_links(runbook),
     ):
         yield Complaint(runbook.path, line, what)
+    for line, what in _old_patterns(runbook):
+        yield Complaint(runbook.path, line, what, warning=runbook.path.parent != OWN)
 
 
 def _explains(runbook: Runbook, library: Library) -> Iterator[tuple[int, str]]:
@@ -96,31 +101,54 @@ def _loop(code: str, library: Library) -> list[str] | None:
 
 def _patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
     for one in runbook.symptoms.patterns:
-        try:
-            matches_nothing = re.compile(one.pattern).search("")
-        except re.error as bad:
-            yield one.line, f"pattern {one.pattern!r} is not a regular expression: {bad}"
-        else:
-            if matches_nothing:
-                yield one.line, f"pattern {one.pattern!r} matches any text"
-            elif what := danger(one.pattern):
-                yield one.line, f"pattern {one.pattern!r}: {what}"
+        if what := _wrong(one.pattern, one.unless):
+            yield one.line, f"pattern {what}"
+        elif searchable(one.pattern, one.unless).search(""):
+            yield one.line, f"pattern {one.pattern!r} matches any text"
 
 
 def _values(runbook: Runbook) -> Iterator[tuple[int, str]]:
     """A value's pattern is right if it finds something in its own example."""
     for name, one in runbook.values.items():
-        try:
-            groups = re.compile(one.pattern).groups
-        except re.error as bad:
-            yield one.line, f"value `{name}`: {one.pattern!r} is not a regular expression: {bad}"
-            continue
-        if what := danger(one.pattern):
-            yield one.line, f"value `{name}`: {what}"
-        elif not groups:
+        if what := _wrong(one.pattern, one.unless):
+            yield one.line, f"value `{name}`: pattern {what}"
+        elif not searchable(one.pattern, one.unless).groups:
             yield one.line, f"value `{name}`: {one.pattern!r} has no group; what it finds stands in one"
-        elif not found_in(one.pattern, one.example):
+        elif not found_in(one.pattern, one.example, one.unless):
             yield one.line, f"value `{name}`: {one.pattern!r} finds nothing in its example {one.example!r}"
+
+
+def _wrong(pattern: str, unless: str) -> str | None:
+    """Why this cannot be looked for."""
+    for one in filter(None, (pattern, unless)):
+        try:
+            compile_linear(one)
+        except NotLinear as refused:
+            try:
+                re.compile(one)
+            except re.error as bad:
+                return f"{one!r} is not a regular expression: {bad}"
+            if one == unless or not longest(one):
+                return _refused(one, refused, "it is never looked for")
+    return None
+
+
+def _old_patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
+    """Those that RE2 refuses, and that the bot still looks for."""
+    patterns: list[SymptomPattern | Value] = [*runbook.symptoms.patterns, *runbook.values.values()]
+    for one in patterns:
+        try:
+            compile_linear(one.pattern)
+        except NotLinear as refused:
+            if not _wrong(one.pattern, one.unless):
+                until = f"only the first {longest(one.pattern):,} characters of a text are searched for it"
+                yield one.line, f"pattern {_refused(one.pattern, refused, until)}"
+
+
+def _refused(pattern: str, refused: NotLinear, so: str) -> str:
+    """What, why, and what to write instead."""
+    do = "write it without lookaround and backreferences, and what must not stand there under `unless`"
+    return f"{pattern!r} cannot be run in linear time ({refused}), so {so}; {do}"
 
 
 def _templates(runbook: Runbook) -> Iterator[tuple[int, str]]:

@@ -1,21 +1,33 @@
-"""Is this regular expression safe to run over whatever somebody pastes?
+"""The patterns of runbooks, ready to search what somebody pasted.
 
-Python's matcher goes back and tries again. Over a long text made for it, one `\\S+` too many takes hours. So each
-repeat has an upper end, a long repeat never holds another that may vary, and few of them are wide.
+RE2 runs them (`runbooks/linear.py`). It knows no lookaround: what must not stand there is a pattern of its own,
+`unless`. A team may have pages from before with a lookaround: Python's own matcher runs those, over as few characters
+as keep it short, and not at all where a few hundred could take it for ever.
 """
 
 from __future__ import annotations
 
+import logging
+import math
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
 
-LONGEST_REPEAT = 400
-"""Characters: more than any name, path or sentence that a pattern has to step over."""
-_WIDE = 40
-_MOST_WIDE = 3
-"""What a pattern may cost at one place of the text grows with the product of its wide repeats."""
+from runbooks.linear import Match, NotLinear, Pattern, compile_linear
 
-_MOST_NESTED = 4
-"""Parts of an address, labels of a name."""
+log = logging.getLogger(__name__)
+
+_BEFORE, _BEHIND = 60, 450
+"""Characters around a match in which `unless` may begin and end."""
+_MOST_MATCHES = 50
+"""Of one pattern: who pastes more than that of what does not count has made the text for it."""
+
+LONGEST = 2_000
+_SHORTEST = 100
+_MOST_STEPS = 2_000_000
+"""What `re` may take for one pattern and one text: some 50 ms."""
 
 _TOKEN = re.compile(
     r"""(?P<atom>\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[aiLmsux]{1,7}\)|\(\?P=\w{1,40}\))
@@ -27,40 +39,122 @@ _TOKEN = re.compile(
 )
 
 
-def danger(pattern: str) -> str | None:
-    """Why this pattern could take for ever, or None."""
-    varies = [False]  # for each group that is open: does it hold a repeat that may vary?
-    closed = False  # whether the piece before is a group that varies inside
-    wide = 0
+class Found(Protocol):
+    """One match."""
+
+    def __getitem__(self, group: int | str, /) -> str: ...
+    def start(self, group: int = 0, /) -> int: ...
+    def end(self, group: int = 0, /) -> int: ...
+    def groups(self) -> tuple[str | None, ...]: ...
+    def groupdict(self) -> dict[str, str | None]: ...
+
+
+class Searchable(Protocol):
+    """A pattern of a runbook."""
+
+    @property
+    def groups(self) -> int: ...
+    def search(self, text: str, pos: int = 0, end: int | None = None) -> Found | None: ...
+    def finditer(self, text: str) -> Iterator[Found]: ...
+
+
+@cache
+def searchable(pattern: str, unless: str = "") -> Searchable:
+    """The pattern, as it can be run. Its matches that `unless` matches too do not count."""
+    try:
+        linear = compile_linear(pattern)
+        return _Unless(linear, compile_linear(unless)) if unless else linear
+    except NotLinear:
+        most = longest(pattern)
+        if not most:
+            log.warning("a runbook's pattern is never looked for, as it could take for ever: %s", pattern)
+        return _Old(re.compile(pattern), most)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unless:
+    """A pattern, and what forbids its matches."""
+
+    pattern: Pattern
+    unless: Pattern
+
+    @property
+    def groups(self) -> int:
+        return self.pattern.groups
+
+    def search(self, text: str, pos: int = 0, end: int | None = None) -> Match | None:
+        return next(self._counting(text, pos, end), None)
+
+    def finditer(self, text: str) -> Iterator[Match]:
+        return self._counting(text, 0, None)
+
+    def _counting(self, text: str, pos: int, end: int | None) -> Iterator[Match]:
+        for _ in range(_MOST_MATCHES):
+            found = self.pattern.search(text, pos, end)
+            if found is None:
+                return
+            forbidden = self._forbids(found)
+            pos = found.start() + 1 if forbidden else max(found.end(), found.start() + 1)
+            if not forbidden:
+                yield found
+
+    def _forbids(self, match: Match) -> bool:
+        """Whether `unless` matches in it or across one of its ends."""
+        start, end = match.span()
+        left = max(0, start - _BEFORE)
+        around = match.string[left : end + _BEHIND]
+        return any(one.end() > start - left and one.start() < end - left for one in self.unless.finditer(around))
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    """A pattern that RE2 refuses."""
+
+    pattern: re.Pattern[str]
+    most: int
+
+    @property
+    def groups(self) -> int:
+        return self.pattern.groups
+
+    def search(self, text: str, pos: int = 0, end: int | None = None) -> re.Match[str] | None:
+        last = min(len(text) if end is None else end, pos + self.most)
+        return self.pattern.search(text, pos, last) if self.most else None
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return self.pattern.finditer(text, 0, self.most) if self.most else iter(())
+
+
+def longest(pattern: str) -> int:
+    """Over how many characters `re` may run a pattern; 0: over none."""
+    most = min(LONGEST, int(_MOST_STEPS / _ways(pattern)))
+    return most if most >= _SHORTEST else 0
+
+
+def _ways(pattern: str) -> float:
+    """In how many ways, at most, a pattern may read the text from one place: the product of its repeats."""
+    outer, ways, before = list[float](), 1.0, 1.0  # before: of the piece that a repeat would repeat
     for token in _TOKEN.finditer(pattern):
         if token["open"]:
-            varies.append(False)
-            closed = False
-        elif token["close"] and len(varies) > 1:
-            closed = varies.pop()
-            varies[-1] = varies[-1] or closed
+            outer.append(ways)
+            ways, before = 1.0, 1.0
+        elif token["close"] and outer:
+            before, ways = ways, outer.pop() * ways
         elif token["repeat"]:
             least, most = _ends(token["repeat"])
-            if most is None or most > LONGEST_REPEAT:
-                return f"`{token[0]}` has no upper end below {LONGEST_REPEAT}: write {{{least},80}}"
-            if closed and most > _MOST_NESTED:
-                return f"`{token[0]}` repeats a group that itself repeats"
-            varies[-1] = varies[-1] or most > max(least, 1)
-            wide += most - least > _WIDE
-            if wide > _MOST_WIDE:
-                return f"more than {_MOST_WIDE} repeats in a row are wider than {_WIDE}"
-            closed = False
-        elif token[0] == "|" and len(varies) == 1:
-            wide, closed = 0, False
+            ways *= before ** min(most - 1, LONGEST) * max(most - least + 1, 1) if most else 1
+            before = 1.0
         else:
-            closed = False
-    return None
+            before = 1.0
+        if ways > _MOST_STEPS:
+            return math.inf
+    return ways
 
 
-def _ends(repeat: str) -> tuple[int, int | None]:
+def _ends(repeat: str) -> tuple[int, float]:
     if not repeat.startswith("{"):
-        return (1 if repeat == "+" else 0), (1 if repeat == "?" else None)
+        return (1 if repeat == "+" else 0), (1 if repeat == "?" else math.inf)
     least, comma, most = repeat[1:-1].partition(",")
     if not comma:
         return int(least or 0), int(least or 0)
-    return int(least or 0), int(most) if most else None
+    return int(least or 0), int(most) if most else math.inf

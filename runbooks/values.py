@@ -8,6 +8,7 @@ A page declares what it needs in its head:
         example: "command terminated with exit status=50"      the pattern finds its value here; lint tries it
         placeholder: exit-code                     optional: shown as <exit-code> while nothing is known
         many: yes                                  optional: all of them, as a list
+        unless: "status 0"                         optional: a match in which this matches too does not count
 
 Below stands what any text may give; a page needs not declare those, and may override them. A finding's facts bear
 the same names, so that one page serves both. What is found here is text that somebody pasted: recognised, not verified.
@@ -15,10 +16,11 @@ the same names, so that one page serves both. What is found here is text that so
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING
+
+from runbooks.escapes import unescaped
+from runbooks.patterns import Found, searchable
 
 if TYPE_CHECKING:
     from runbooks.library import Runbook
@@ -36,6 +38,9 @@ _IN_ID = r"[^/\s\"'\\,;]{1,90}"
 _AKS = r"providers/[Mm]icrosoft\.[Cc]ontainer[Ss]ervice"
 _CLUSTER_ID = rf"/subscriptions/{_SUBSCRIPTION}/resource[Gg]roups/{_IN_ID}/{_AKS}/managed[Cc]lusters"
 _DOCUMENTS = r"(?:aka\.ms|(?:learn|docs|support)\.microsoft\.com|go\.microsoft\.com|github\.com|kubernetes\.io)"
+_NO_NODE_GROUP = r"(?:[^/\s\"'\\,;Mm]|[Mm][^/\s\"'\\,;Cc]|[Mm][Cc][^/\s\"'\\,;_])"
+"""How a name may begin that is not `MC_…`."""
+_NAME_ENDS = r"(?:[^\w-]|$)"
 _SIDE = "(?:north|south|east|west|central){1,2}"
 _LAND = (
     "sweden|germany|france|uk|norway|switzerland|poland|italy|spain|japan|korea|australia|canada|brazil|uae|"
@@ -47,13 +52,14 @@ ANYWHERE: Mapping[str, str] = {
     "cluster_id": rf"({_CLUSTER_ID}/[\w.-]{{1,63}})",
     "cluster": (
         r"/managed[Cc]lusters/([\w.-]{1,63})|--cluster-name[ =]([\w-]{1,63})"
-        r"|\baz aks (?!nodepool)[^\n]{0,200}? (?:-n|--name)[ =]([\w-]{1,63})"
-        r"|\bMC_[\w.()-]{1,80}?_([A-Za-z0-9-]{1,63})_[a-z0-9]{3,30}(?![\w-])"
+        r"|\baz aks [^\n]{0,200}? (?:-n|--name)[ =]([\w-]{1,63})"
+        rf"|\bMC_[\w.()-]{{1,80}}?_([A-Za-z0-9-]{{1,63}})_[a-z0-9]{{3,30}}{_NAME_ENDS}"
     ),
     "group": (
         rf"/resource[Gg]roups/({_IN_ID})/{_AKS}/"
-        rf"|\baz [^\n]{{0,200}}? (?:-g|--resource-group)[ =]((?!MC_)[\w.()-]{{1,90}})"
-        rf"|/resource[Gg]roups/((?!MC_|mc_){_IN_ID})|\bMC_([\w.()-]{{1,80}}?)_[A-Za-z0-9-]{{1,63}}_[a-z0-9]{{3,30}}(?![\w-])"
+        rf"|\baz [^\n]{{0,200}}? (?:-g|--resource-group)[ =]({_NO_NODE_GROUP}[\w.()-]{{0,89}})"
+        rf"|/resource[Gg]roups/({_NO_NODE_GROUP}[^/\s\"'\\,;]{{0,89}})"
+        rf"|\bMC_([\w.()-]{{1,80}}?)_[A-Za-z0-9-]{{1,63}}_[a-z0-9]{{3,30}}{_NAME_ENDS}"
     ),
     "node_group": r"\b((?:MC|mc)_[\w.()-]{1,87})",
     "pool": (
@@ -64,11 +70,11 @@ ANYWHERE: Mapping[str, str] = {
     "scale_set": r"\b(aks-[a-z0-9]{1,12}-\d{8}-vmss)",
     "node": r"\b(aks-?[a-z0-9]{1,12}-\d{8}-(?:vmss[0-9a-z]{6}|\d{1,3}))\b",
     "correlation": rf"[Cc]orrelation[ _-]?[Ii][Dd]['\"]?[:= ]{{1,3}}['\"]?({_SUBSCRIPTION})",
-    "location": rf"(?<![A-Za-z])({_SIDE}(?:us|europe|asia|india)\d?|(?:{_LAND}){_SIDE}\d?)(?![A-Za-z])",
+    "location": rf"(?:^|[^A-Za-z])({_SIDE}(?:us|europe|asia|india)\d?|(?:{_LAND}){_SIDE}\d?)(?:[^A-Za-z]|$)",
     "size": r"\b((?:Standard|Basic)_[A-Z][A-Za-z0-9_-]{1,40})",
-    "url": rf"(https?://(?!{_DOCUMENTS})[^\s\"'`<>\\,;)\]]{{3,280}})",
+    "url": r"(https?://[^\s\"'`<>\\,;)\]]{3,280})",
     "host": (
-        rf"https?://(?!{_DOCUMENTS})([A-Za-z0-9.-]{{3,120}})"
+        r"https?://([A-Za-z0-9.-]{3,120})"
         r"|\blookup ([A-Za-z0-9.-]{3,120})[:\s]|[Cc]ould not resolve host:? ([A-Za-z0-9.-]{3,120})"
     ),
     "namespace": (
@@ -77,29 +83,32 @@ ANYWHERE: Mapping[str, str] = {
     ),
 }
 """Names of facts that every page may use, and how a text gives them."""
-
-_ESCAPED_QUOTE = re.compile(r"\\{1,8}([\"'/])")
-_ESCAPED_BREAK = re.compile(r"\\{1,8}r?\\{0,8}n(?=[^a-z]|[a-z]{1,12}[ :=])")
+UNLESS: Mapping[str, str] = {
+    "cluster": r"\baz aks nodepool[^\n]{0,200}? (?:-n|--name)[ =]",
+    "url": rf"https?://{_DOCUMENTS}",
+    "host": rf"https?://{_DOCUMENTS}",
+}
+"""What their matches must not hold."""
 
 
 def extract(runbook: Runbook, text: str) -> Facts:
     """The facts that this text gives for this page. What it does not give is absent."""
     plain = text[:LONGEST_TEXT]
-    readings = dict.fromkeys((plain, _ESCAPED_BREAK.sub("\n", _ESCAPED_QUOTE.sub(r"\1", plain))))
+    readings = dict.fromkeys((plain, unescaped(plain)))
     facts: Facts = {}
     for name, pattern in ANYWHERE.items():
-        if name not in runbook.values and (found := _first(pattern, readings)):
+        if name not in runbook.values and (found := _first(pattern, UNLESS.get(name, ""), readings)):
             facts[name] = found[0]
     for name, value in runbook.values.items():
-        if found := _first(value.pattern, readings):
+        if found := _first(value.pattern, value.unless, readings):
             facts[name] = found if value.many else found[0]
     return facts
 
 
-def found_in(pattern: str, text: str) -> tuple[str, ...]:
+def found_in(pattern: str, text: str, unless: str = "") -> tuple[str, ...]:
     """Every value that a pattern finds in a text, each once, on one line and no longer than a name can be."""
     found: dict[str, None] = {}
-    for hit in _compiled(pattern).finditer(text):
+    for hit in searchable(pattern, unless).finditer(text):
         value = " ".join((_taken(hit) or "").split())[:LONGEST_VALUE].rstrip(".,;: ")
         if value and value.isprintable():
             found[value] = None
@@ -108,16 +117,11 @@ def found_in(pattern: str, text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _first(pattern: str, readings: Mapping[str, None]) -> tuple[str, ...]:
-    return next((found for text in readings if (found := found_in(pattern, text))), ())
+def _first(pattern: str, unless: str, readings: Mapping[str, None]) -> tuple[str, ...]:
+    return next((found for text in readings if (found := found_in(pattern, text, unless))), ())
 
 
-def _taken(hit: re.Match[str]) -> str | None:
+def _taken(hit: Found) -> str | None:
     """The group `value`, or the first that took part."""
     named = hit.groupdict().get("value")
     return named or next((group for group in hit.groups() if group), None)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

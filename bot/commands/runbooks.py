@@ -67,10 +67,10 @@ def write_catalogue(file: Path | None) -> int:
 def lint_folder(folder: Path | None) -> int:
     folders = (folder,) if folder else (OWN, *settings.load().runbooks)
     complaints = lint(*folders)
-    if complaints:
-        for complaint in complaints:
-            sys.stderr.write(f"{one_line(str(complaint))}\n")
-        count = f"{len(complaints)} thing{'s' if len(complaints) > 1 else ''} wrong in them"
+    for complaint in complaints:
+        sys.stderr.write(f"{one_line(str(complaint))}\n")
+    if wrong := sum(not one.warning for one in complaints):
+        count = f"{wrong} thing{'s' if wrong > 1 else ''} wrong in them"
         raise Problem("cannot use these runbooks", count, "correct the lines named above", code=Exit.USAGE)
     show_lines([Line.of(("the runbooks are right: ", ""), (", ".join(str(one) for one in folders), "dim"))])
     return Exit.CLEAR

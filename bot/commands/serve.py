@@ -9,6 +9,10 @@ import sys
 from bot import settings
 from bot.app import serve
 
+SWITCH_S = 0.001
+"""How long a thread that computes keeps the interpreter. With Python's own 5 ms, the event loop would wait that long
+each time that it comes back from RE2, or from a socket, while a message is recognised beside it."""
+
 
 def serve_slack(role: str | None) -> int:
     """Run the bot until it is told to stop."""
@@ -16,6 +20,7 @@ def serve_slack(role: str | None) -> int:
     if role:
         chosen = chosen.model_copy(update={"role": role})
     _log()
+    sys.setswitchinterval(SWITCH_S)
     asyncio.run(serve(chosen))
     return 0
 

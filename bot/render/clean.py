@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from shutil import get_terminal_size
+
+from runbooks.linear import compile_linear
 
 WIDEST = 100
 """Longer lines are hard to read, however wide the window is."""
 NARROWEST = 40
 
-_SEQUENCE = re.compile(
-    r"""
-    (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]            # CSI: colours, cursor
-    | (?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])      # OSC, DCS, SOS, PM, APC: titles, links, clipboard…
-      .*?(?:\x07|\x1b\\|\x9c|$)                 # …up to their end
-    | \x1b[ -/]*[0-~]                           # other escapes
-    """,
-    re.VERBOSE | re.DOTALL,
+_SEQUENCE = compile_linear(
+    r"(?s)(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])"  # OSC, DCS, SOS, PM, APC: titles, links, clipboard…
+    r".*?(?:\x07|\x1b\\|\x{9c}|$)"  # …up to their end
+    r"|\x1b[ -/]*[0-~]"  # other escapes
 )
+_BEGINS = frozenset("\x1b\x90\x98\x9b\x9d\x9e\x9f")
 # C0 and C1 controls but for tab and newline; what turns the direction of text round; what has no width;
 # what ends a line without looking like it; halves of characters.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+_UNSEEN = dict.fromkeys(
+    (
+        *(*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x061C, 0x200B, 0x200E, 0x200F),
+        *(*range(0x2028, 0x202F), *range(0x2060, 0x206A), 0xFEFF, *range(0xD800, 0xE000)),
+    )
 )
 
 
 def clean(text: str) -> str:
     """The text without anything that could steer a terminal or hide what it says."""
-    return _UNSEEN.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n"))).expandtabs(4)
+    plain = text.replace("\r\n", "\n")
+    if not _BEGINS.isdisjoint(plain):
+        plain = _SEQUENCE.sub("", plain)
+    return plain.translate(_UNSEEN).expandtabs(4)
 
 
 def one_line(text: str) -> str:

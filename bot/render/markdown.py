@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from bot.render.clean import clean, wrapped
 from bot.render.line import Line
+from runbooks.linear import compile_linear
 
-_FENCE = re.compile(r"(\s*)(`{3,}|~{3,})")
-_ITEM = re.compile(r"(\s*)([-*]|\d+[.)])\s+(.*)")
-_HEADING = re.compile(r"#{1,6}\s+(.*)")
-_LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
-_STRONG = re.compile(r"\*\*(.+?)\*\*")
+_FENCE = compile_linear(r"(\s*)(`{3,}|~{3,})")
+_ITEM = compile_linear(r"(\s*)([-*]|\d+[.)])\s+(.*)")
+_HEADING = compile_linear(r"#{1,6}\s+(.*)")
+_LINK = compile_linear(r"\[([^\]]+)\]\(([^)\s]+)\)")
+_STRONG = compile_linear(r"\*\*(.+?)\*\*")
 
 
 def paragraphs(markdown: str, columns: int, *, indent: str = "") -> list[Line]:

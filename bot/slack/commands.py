@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,6 +10,7 @@ from html import unescape
 from bot.events import EVERYTHING, Selection
 from bot.slack import words
 from handlers.problem import Exit, Problem
+from runbooks.linear import compile_linear
 
 COMMAND = "/aks"
 CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
@@ -24,8 +24,8 @@ NO_CLUSTER = "none"
 LATER = ("changes", "history", "support")
 """Words of the design whose work does not exist yet."""
 
-_LINK = re.compile(r"<(https?://[^|>]+)(?:\|[^>]*)?>")
-_MENTIONS = re.compile(r"^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*")
+_LINK = compile_linear(r"<(https?://[^|>]+)(?:\|[^>]*)?>")
+_MENTIONS = compile_linear(r"^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*")
 """Ours, and whoever else is called together with us."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -16,6 +15,7 @@ from bot.slack import heard
 from bot.slack.attached import Attached, attached, others
 from bot.triage.reading import read_message
 from handlers.clients.redact import redact_text
+from runbooks.linear import compile_linear
 
 Body = dict[str, Any]
 
@@ -27,10 +27,11 @@ _MOST_TEXT = 60_000
 """Characters read of a message, its blocks and attachments together: somebody may paste 10 MB."""
 TO_US = "to us"
 """In place of an edit's moment: what is said to the bot itself stands for itself, too."""
-_STOP = re.compile(
-    r"^\W*(?:aksbot\W+)?(?:please\W+)?(?:stop|be quiet|quiet|shut up|silence)(?:\W+(?:please|it))?\W*$", re.IGNORECASE
+_STOP = compile_linear(
+    r"^\W*(?:aksbot\W+)?(?:please\W+)?(?:stop|be quiet|quiet|shut up|silence)(?:\W+(?:please|it))?\W*$",
+    ignore_case=True,
 )
-_MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
+_MENTION = compile_linear(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
 
 
 class Ignored(Enum):

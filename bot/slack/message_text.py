@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
+
+from runbooks.linear import compile_linear
 
 LONGEST = 40_000
 """Slack's own limit for a message's text."""
 
 # No `<` inside: Slack escapes it, and a text of nothing but beginnings of links would take minutes.
-_LINK = re.compile(r"<((?:https?|mailto):[^|<>]+)(?:\|([^<>]*))?>")
-_MENTION = re.compile(r"<[@#!][^<>]*>")
+_LINK = compile_linear(r"<((?:https?|mailto):[^|<>]+)(?:\|([^<>]*))?>")
+_MENTION = compile_linear(r"<[@#!][^<>]*>")
 _ATTACHMENT = ("pretext", "author_name", "title", "title_link", "text", "fields", "blocks", "footer")
 _LABELLED = ("title", "value")
 _PARTS = ("text", "fields", "elements", "accessory", "rows", "columns", "tasks", "title", "details", "output", "url")

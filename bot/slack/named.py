@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from urllib.parse import unquote
 
 from handlers.clients.fleet import FleetMember
+from runbooks.linear import compile_linear
 
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_ID = re.compile(r"/subscriptions/[^\s\"'<>|,;)\]]+", re.IGNORECASE)
+_IN_NAMES = bytes(code if chr(code).isalnum() or chr(code) in "_-" else 32 for code in range(128)) + b" " * 128
+_ID = compile_linear(r"/subscriptions/[^\s\"'<>|,;)\]]+", ignore_case=True)
 
 
 def named_clusters(text: str, members: Sequence[FleetMember]) -> list[FleetMember]:
@@ -18,12 +18,16 @@ def named_clusters(text: str, members: Sequence[FleetMember]) -> list[FleetMembe
     ids = [found[0].lower().rstrip("/.") for found in _ID.finditer(decoded)]
     by_id = [one for one in members if any(_is_within(one.id, id_) for id_ in ids)]
     places: dict[str, int] = {}
-    for found in _WORD.finditer(_ID.sub(lambda id_: " " * len(id_[0]), decoded)):
-        places.setdefault(found[0].lower().rstrip("-_"), found.start())
+    for place, word in enumerate(_words(_ID.sub(" ", decoded))):
+        places.setdefault(word.lower().strip("-_"), place)
     told = {one.name.lower() for one in by_id}
     by_name = [one for one in members if one.name.lower() in places and one.name.lower() not in told]
     by_name.sort(key=lambda one: (places[one.name.lower()], one.id.lower()))
     return [*by_id, *by_name]
+
+
+def _words(text: str) -> list[str]:
+    return text.encode("ascii", "replace").translate(_IN_NAMES).decode().split()
 
 
 def _is_within(cluster_id: str, id_: str) -> bool:

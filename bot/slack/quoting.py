@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from runbooks.linear import compile_linear
 
 SHORT = 240
 """About six lines on a phone."""
 _TELLING = 40
 """Shorter lines are alike by chance."""
-_INTRODUCED = re.compile(r"(Azure said|error): ")
-_SENTENCE = re.compile(r"[.!?] (?=[A-Z])")
+_INTRODUCED = compile_linear(r"(Azure said|error): ")
+_SENTENCE = compile_linear(r"[.!?] [A-Z]")
 
 
 def brief(line: str) -> str:
     """Its first sentences, as many as fit; never a part of a word or of an id."""
     if len(line) <= SHORT:
         return line
-    ends = [end.start() + 1 for end in _SENTENCE.finditer(line, 0, SHORT) if end.start() >= _TELLING]
+    ends = [end.start() + 1 for end in _SENTENCE.finditer(line[:SHORT]) if end.start() >= _TELLING]
     if ends:
         return f"{line[: ends[-1]]} …"
     space = line.rfind(" ", 0, SHORT - 1)

@@ -46,11 +46,13 @@ def only(said: str) -> Message:
     return Message(words.fits(said, limits.MESSAGE_TEXT), (section(said),))
 
 
-def explained(pasted: str, library: Library, *, briefly: bool = False) -> Message:
-    """What a pasted error speaks of; `briefly` where buttons stand above it that should stay in sight on a phone."""
-    if not pasted.strip():
-        return only(words.EXPLAIN_WHAT)
-    explanation = explain(pasted, library)
+def explained(pasted: str, library: Library) -> Message:
+    """What a pasted error speaks of."""
+    return explanation_message(explain(pasted, library)) if pasted.strip() else only(words.EXPLAIN_WHAT)
+
+
+def explanation_message(explanation: Explanation, *, briefly: bool = False) -> Message:
+    """What was recognised; `briefly` where buttons stand above it that should stay in sight on a phone."""
     quote = _quote(explanation)
     if not explanation.matches:
         return _fitted([section(words.NOT_RECOGNISED), *quote], words.NOT_RECOGNISED)

@@ -6,21 +6,21 @@ that was filled in cannot bring one along.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from bot.render.clean import clean, one_line
 from bot.slack.limits import RICH_TEXT, URL
 from bot.slack.words import CUT, cut, escape
+from runbooks.linear import compile_linear
 
 Element = dict[str, Any]
 
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_ITEM = re.compile(r"(\s*)([-*]|\d+[.)])\s+(.*)")
-_HEADING = re.compile(r"#{1,6}\s+(.*)")
-_LINK = re.compile(r"\[([^\]]+)\]\((https://[^)\s]+)\)")
-_INLINE = re.compile(r"(`[^`]+`|\*\*.+?\*\*|\[[^\]]+\]\([^)\s]+\))")
+_FENCE = compile_linear(r"\s*(`{3,}|~{3,})")
+_ITEM = compile_linear(r"(\s*)([-*]|\d+[.)])\s+(.*)")
+_HEADING = compile_linear(r"#{1,6}\s+(.*)")
+_LINK = compile_linear(r"\[([^\]]+)\]\((https://[^)\s]+)\)")
+_INLINE = compile_linear(r"(`[^`]+`|\*\*.+?\*\*|\[[^\]]+\]\([^)\s]+\))")
 
 
 def text(words: str, *, bold: bool = False, as_code: bool = False, dim: bool = False) -> Element:
@@ -125,7 +125,7 @@ def lines(said: list[str], longest: int) -> list[list[Element]]:
 
 def markdown(filled: str, source: str) -> list[Element]:
     """The elements of a runbook's section. `source` is the section before the facts were filled in."""
-    return list(_Markdown(frozenset(_LINK.findall(source))).elements(clean(filled)))
+    return list(_Markdown(frozenset((link[1], link[2]) for link in _LINK.finditer(source))).elements(clean(filled)))
 
 
 class _Markdown:

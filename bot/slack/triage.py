@@ -39,12 +39,12 @@ def thread_of(block_id: str) -> str | None:
 def _recognised(pasted: str, library: Library) -> tuple[list[Block], tuple[Message, ...]]:
     if not pasted.strip():
         return [section(words_triage.NO_TEXT)], ()
-    matches = explain(pasted, library).matches
-    if not matches:
+    explanation = explain(pasted, library)
+    if not explanation.matches:
         return [section(words_triage.UNKNOWN)], ()
-    best = matches[0].runbook
+    best = explanation.matches[0].runbook
     said = [section(words_triage.recognised(best.title, best.code)), context(words_triage.ONLY_RECOGNISED)]
-    return said, (replies.explained(pasted, library, briefly=True),)
+    return said, (replies.explanation_message(explanation, briefly=True),)
 
 
 def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thread_ts: str) -> list[Block]:

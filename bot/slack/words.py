@@ -6,19 +6,20 @@ format what follows. The sentences take it as it is and return mrkdwn.
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
+from itertools import pairwise
 
 from bot.render.clean import clean, one_line
 from bot.render.verdict import count
 from bot.slack.limits import MESSAGE_TEXT
 from handlers.problem import Problem
+from runbooks.linear import compile_linear
 
 CUT = " … (cut)"
 LONGEST_NAME = 100
 """A name on a line; ids are longer, but nobody reads them there."""
 
-_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_ENTITY = compile_linear(r"&[a-z]*$")
 _LOOKALIKES = str.maketrans({"*": "∗", "~": "∼", "`": "ˋ"})
 
 
@@ -29,8 +30,14 @@ def escape(text: str) -> str:
 
 def plain(text: str, longest: int = MESSAGE_TEXT) -> str:
     """For mrkdwn: the text on one line, which formats nothing."""
-    shown = _EDGE_UNDERSCORE.sub("＿", cut(one_line(text), longest)).translate(_LOOKALIKES)
-    return escape(shown)
+    return escape(_no_italics(cut(one_line(text), longest)).translate(_LOOKALIKES))
+
+
+def _no_italics(text: str) -> str:
+    """Underscores stay inside words alone: at the edge of one they format what follows."""
+    parts = text.split("_")
+    marks = ("_" if before[-1:].isalnum() and behind[:1].isalnum() else "＿" for before, behind in pairwise(parts))
+    return parts[0] + "".join(mark + part for mark, part in zip(marks, parts[1:], strict=True))
 
 
 def code(text: str, longest: int = LONGEST_NAME) -> str:
@@ -50,7 +57,9 @@ def fits(text: str, longest: int) -> str:
     """Cut mrkdwn that we made: never inside an entity, and a code span stays closed."""
     if len(text) <= longest:
         return text
-    short = re.sub(r"(&[a-z]*|<[^<>]*)$", "", text[: max(longest - len(CUT) - 1, 0)])
+    short = text[: max(longest - len(CUT) - 1, 0)]
+    opened = short.rfind("<")
+    short = short[:opened] if opened > short.rfind(">") else _ENTITY.sub("", short)
     return short + ("`" if short.count("`") % 2 else "") + CUT
 
 

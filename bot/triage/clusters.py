@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
+from bot.triage.tokens import letters_and_digits
 from handlers.clients.fleet import FleetMember
+from runbooks.linear import compile_linear
 
-_PIECE = re.compile(r"[a-z0-9]+")
-_GAP = re.compile(r"[-_ .]")
+_GAPS = frozenset("-_ .")
+_JOINED = compile_linear(r"[a-z0-9]+(?:[-_][a-z0-9]+)+|[a-z0-9]{6,63}")
 _MOST_PIECES = 8
 _MOST_READ = 2_000
 """Pieces of a text; a name stands in its first or last lines."""
@@ -21,15 +23,15 @@ _SHORTEST_MISS = 6
 """Letters of a name that may be misspelt; shorter ones are near to too much."""
 _COMPARED = 300
 """In a larger fleet a near miss is compared with the names one slip away only."""
-_ANOTHER = re.compile(r"[-_]\d{1,3}(?![\w.-])")
+_ANOTHER = compile_linear(r"[-_]\d{1,3}(?:[^\w.-]|$)")
 """`prod-weu-2` is no name for prod-weu."""
 _PLAIN = frozenset(
     ("aks", "cluster", "dev", "edge", "k8s", "main", "prod", "production", "qa", "shared", "stage", "staging", "test")
 )
 """Names that are words: they count only beside the word cluster, or in quotes."""
-_SPOKEN_OF_BEFORE = re.compile(r"(?:\bclusters?\W{1,3}|\baks\W{1,3}|[`'\"*/=:])$")
-_SPOKEN_OF_AFTER = re.compile(r"\W{1,2}cluster\b|[`'\"*]")
-_VERB = re.compile(r"^ (?:a|an|the|it|this|that|his|her|our|my|some|with)\b")
+_SPOKEN_OF_BEFORE = compile_linear(r"(?:\bclusters?\W{1,3}|\baks\W{1,3}|[`'\"*/=:])$")
+_SPOKEN_OF_AFTER = compile_linear(r"\W{1,2}cluster\b|[`'\"*]")
+_VERB = compile_linear(r"^ (?:a|an|the|it|this|that|his|her|our|my|some|with)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class FleetNames:
             if len(squeezed) >= _SHORTEST_MISS:
                 for shorter in {squeezed, *_one_less(squeezed)}:
                     missed[shorter].append(name)
-        longest = max((len(_PIECE.findall(name.lower())) for name in self.names), default=0)
+        longest = max((len(letters_and_digits(name.lower())) for name in self.names), default=0)
         object.__setattr__(self, "_pieces", min(longest, _MOST_PIECES))
         object.__setattr__(self, "_whole", {key: tuple(one) for key, one in whole.items()})
         beginnings = frozenset(key[:count] for key in whole for count in range(1, _BEGINNING + 1))
@@ -100,13 +102,13 @@ class FleetNames:
         at = 0
         while at < len(pieces):
             taken = 1
-            most = min(self._pieces, len(pieces) - at) if pieces[at][0][:_BEGINNING] in self._beginnings else 0
+            most = min(self._pieces, len(pieces) - at) if pieces[at].word[:_BEGINNING] in self._beginnings else 0
             for count in range(most, 0, -1):
                 run = pieces[at : at + count]
-                names = self._whole.get("".join(piece[0] for piece in run))
+                names = self._whole.get("".join(piece.word for piece in run))
                 how = _joined(lower, run) if names else None
                 if names and how is not None and _meant(lower, run, names):
-                    yield from (Named(name, how[0], how[1], run[0].start()) for name in names)
+                    yield from (Named(name, how[0], how[1], run[0].start) for name in names)
                     taken = count
                     break
             at += taken
@@ -118,7 +120,7 @@ class FleetNames:
                 yield Named(name, f"{tied.strip('/')} belongs to it", 3, at)
 
     def _misspelt(self, lower: str) -> Iterator[Named]:
-        for word in re.finditer(r"[a-z0-9]+(?:[-_][a-z0-9]+)+|[a-z0-9]{6,63}", lower[: 40 * _MOST_READ]):
+        for word in _JOINED.finditer(lower[: 40 * _MOST_READ]):
             squeezed = word[0].replace("-", "").replace("_", "")
             if not _SHORTEST_MISS <= len(squeezed) <= 63:
                 continue
@@ -139,39 +141,47 @@ def chosen(found: Iterable[Named]) -> tuple[str | None, tuple[str, ...]]:
     return (surest[0], ()) if len(surest) == 1 else (None, tuple(surest))
 
 
-def _pieces(lower: str) -> list[re.Match[str]]:
-    found: list[re.Match[str]] = []
-    for one in _PIECE.finditer(lower):
-        found.append(one)
-        if len(found) == _MOST_READ:
-            break
+class _Piece(NamedTuple):
+    """Letters and digits in a row, and where they stand."""
+
+    word: str
+    start: int
+    end: int
+
+
+def _pieces(lower: str) -> list[_Piece]:
+    found, at = list[_Piece](), 0
+    for word in letters_and_digits(lower)[:_MOST_READ]:
+        start = lower.index(word, at)
+        at = start + len(word)
+        found.append(_Piece(word, start, at))
     return found
 
 
-def _joined(lower: str, run: list[re.Match[str]]) -> tuple[str, int] | None:
+def _joined(lower: str, run: list[_Piece]) -> tuple[str, int] | None:
     """How the pieces of a name stand together in the text, or None if they do not."""
-    gaps = [lower[one.end() : after.start()] for one, after in pairwise(run)]
-    if not all(len(gap) == 1 and _GAP.match(gap) for gap in gaps):
+    gaps = [lower[one.end : after.start] for one, after in pairwise(run)]
+    if not _GAPS.issuperset(gaps):
         return None
-    before, after = lower[: run[0].start()][-1:], lower[run[-1].end() :][:1]
-    if _ANOTHER.match(lower, run[-1].end()):
+    before, after = lower[max(0, run[0].start - 1) : run[0].start], lower[run[-1].end : run[-1].end + 12]
+    if _ANOTHER.match(after[:5]):
         return None
-    inside = before in ("-", "_") or after in ("-", "_")
+    inside = before in ("-", "_") or after.startswith(("-", "_"))
     if " " in gaps:
-        return None if _VERB.match(lower[run[-1].end() :][:12]) else ("its name, spelt apart", 4)
+        return None if _VERB.match(after) else ("its name, spelt apart", 4)
     return ("a name that holds its name", 2) if inside else ("its name", 1)
 
 
-def _meant(lower: str, run: list[re.Match[str]], names: tuple[str, ...]) -> bool:
+def _meant(lower: str, run: list[_Piece], names: tuple[str, ...]) -> bool:
     if not all(name.lower() in _PLAIN or len(name) < 4 for name in names):
         return True
-    start, end = run[0].start(), run[-1].end()
+    start, end = run[0].start, run[-1].end
     before, after = lower[max(0, start - 12) : start], lower[end : end + 12]
     return bool(_SPOKEN_OF_BEFORE.search(before) or _SPOKEN_OF_AFTER.match(after))
 
 
 def _squeezed(name: str) -> str:
-    return "".join(_PIECE.findall(name.lower()))
+    return "".join(letters_and_digits(name.lower()))
 
 
 def _within_two(one: str, other: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from bot.triage.quiet import Reason
 from bot.triage.signs import PATTERN, Sign
 from bot.triage.tokens import THESAURUS, sentences
+from runbooks.linear import compile_linear
 
 WORD, PAIR, CONCEPT, SIGN, REASON = "w:", "b:", "c:", "s:", "q:"
 SPOKEN = {WORD: 1.0, PAIR: 0.7, CONCEPT: 1.0}
@@ -19,12 +19,12 @@ OURS = "ourcluster"
 """Any cluster's name: what is true of one is true of all."""
 _MOST = 400
 """Of a text: what it is about shows in fewer."""
-_ID = re.compile(r"/subscriptions/[^\s\"',;)\]]{1,400}", re.IGNORECASE)
+_ID = compile_linear(r"(?i)/subscriptions/[^\s\"',;)\]]{1,400}")
 """Every id holds the words subscription and provider; what it says stands at its end."""
-_TOKEN = re.compile(r"\^|\?|!|```|:[a-z_]+:|[a-z0'’]+")
-_DIGITS = re.compile(r"\d+")
+_TOKEN = compile_linear(r"\^|\?|!|```|:[a-z_]+:|[a-z0'’]+")
+_DIGITS = compile_linear(r"\d+")
 _MOST_TOKENS = 400
-_GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}\b", re.IGNORECASE)
+_GUID = compile_linear(r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}\b")
 
 
 def bare(text: str, clusters: Iterable[str] = ()) -> str:
@@ -55,7 +55,7 @@ def phrased(text: str, clusters: Iterable[str] = ()) -> list[str]:
     somebody has the problem now, asks about it, or remembers it."""
     for name in clusters:
         text = text.replace(name, OURS)
-    tokens = _TOKEN.findall(f"^ {_DIGITS.sub('0', _ID.sub(' armid ', text).lower())}")[:_MOST_TOKENS]
+    tokens = _TOKEN.findall(f"^ {_DIGITS.sub('0', _ID.sub(' armid ', text).lower())}", _MOST_TOKENS)
     runs = (" ".join(tokens[at : at + long]) for long in (1, 2, 3) for at in range(len(tokens) - long + 1))
     return list(dict.fromkeys(runs))
 

@@ -22,17 +22,21 @@ Needs = tuple[str, ...]
 
 def needs(pattern: str) -> Needs:
     """One of these is in every text that the pattern matches, in any case. Nothing: it cannot be told."""
-    return _best(_of(_parser.parse(pattern))) or ()
+    try:
+        return _best(_of(_parser.parse(pattern))) or ()
+    except re.error:  # what RE2 knows and `re` does not, such as `\\p{L}`
+        return ()
 
 
 class Choice:
     """Many patterns, and of a text those that may match it, told by the first letters of what each needs: hundreds are
     there, and a message has few of them."""
 
-    def __init__(self, patterns: Iterable[str]) -> None:
+    def __init__(self, wanted: Iterable[Needs]) -> None:
+        """What each of the patterns needs."""
         self._by_letters: dict[str, list[int]] = defaultdict(list)
-        for place, pattern in enumerate(patterns):
-            for letters in {literal[:SHORTEST] for literal in needs(pattern)} or {""}:
+        for place, literals in enumerate(wanted):
+            for letters in {literal[:SHORTEST] for literal in literals} or {""}:
                 self._by_letters[letters].append(place)
 
     def of(self, lower: str) -> list[int]:
@@ -90,4 +94,5 @@ def _lower(codepoint: int) -> str:
 
 def lowered(text: str) -> str:
     """Lower case, letter by letter: the same length as the text, so that places agree."""
-    return text.lower() if text.isascii() else re.sub("[^\\W\\d_]", lambda one: one[0].lower()[:1], text)
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join(letter.lower()[:1] for letter in text)

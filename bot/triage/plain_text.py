@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from bot.triage.cards import still_open
+from runbooks.escapes import unescaped
 from runbooks.linear import compile_linear
 
 LONGEST = 7_000
@@ -15,7 +15,7 @@ _LONGEST_LINE = 800
 _SKIMMED = 60_000
 """Characters of a long text in which telling lines are looked for; 10 MB may be pasted."""
 
-_UNSEEN = re.compile(
+_UNSEEN = compile_linear(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
 _LOOKALIKES = str.maketrans(
@@ -23,17 +23,15 @@ _LOOKALIKES = str.maketrans(
     "aeopcyxijsdqwhgABEZHIKMNOPTYXoABEKMHOPCTYX'''\"\"\"'\"------",
 )
 """Letters of other scripts that read as Latin ones, and typographic quotes and dashes."""
-_ESCAPED_QUOTE = re.compile(r"\\{1,16}([\"'/])")
-_ESCAPED_BREAK = re.compile(r"\\{1,16}r?\\{0,16}n(?=[^a-z]|[a-z]{1,12}[ :=])")
-_EMPTY_LINES = re.compile(r"\n[\n\r]{2,}")
-_BLANKS = re.compile(r" {60,}")
+_EMPTY_LINES = compile_linear(r"\n[\n\r]{2,}")
+_BLANKS = compile_linear(r" {60,}")
 _WIDE = " " * 40
 """As wide as a gap between columns needs to be."""
-_TELLING = re.compile(
-    r"error|fail|denied|forbidden|exceed|exit (?:status|code)|timed? ?out|refused|not found|NotReady|OOM|\"code\"|"
-    r"SubCode",
-    re.IGNORECASE,
+_TELLING = compile_linear(
+    r"(?im)^.*(?:error|fail|denied|forbidden|exceed|exit (?:status|code)|timed? ?out|refused|not found|NotReady|OOM"
+    r"|\"code\"|SubCode).*$"
 )
+"""Whole lines: a text of a hundred thousand short ones is searched once."""
 _REDACTED = compile_linear(r"\[redacted:[a-z0-9-]+\]")
 """What stands in a secret's place says nothing about a cluster."""
 
@@ -45,9 +43,7 @@ def plain(text: str) -> str:
         cut = _REDACTED.sub("", cut)
     if not cut.isascii():
         cut = unicodedata.normalize("NFKC", _UNSEEN.sub("", cut)).translate(_LOOKALIKES)[: LONGEST * 2]
-    if "\\" in cut:
-        cut = _ESCAPED_BREAK.sub("\n", _ESCAPED_QUOTE.sub(r"\1", cut))
-    return _cut(still_open(without_empty_lines(_BLANKS.sub(_WIDE, cut))))
+    return _cut(still_open(without_empty_lines(_BLANKS.sub(_WIDE, unescaped(cut)))))
 
 
 def without_empty_lines(text: str) -> str:
@@ -62,9 +58,9 @@ def _cut(text: str) -> str:
     middle = text[_HEAD : min(len(text) - _TAIL, _SKIMMED)]
     told: dict[str, None] = {}
     room = LONGEST - _HEAD - _TAIL - 2
-    for line in middle.splitlines():
-        line = line[:_LONGEST_LINE]
-        if line not in told and _TELLING.search(line):
+    for found in _TELLING.finditer(middle):
+        line = found[0][:_LONGEST_LINE]
+        if line not in told:
             room -= len(line) + 1
             if room < 0:
                 break

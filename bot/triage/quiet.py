@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.triage.literals import Choice, lowered
+from bot.triage.literals import Choice, lowered, needs
+from runbooks.linear import compile_linear
+from runbooks.patterns import Found, Searchable, searchable
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +22,46 @@ class Reason:
 
 
 _OVER, _ELSEWHERE = "it is over", "another place"
-_ALL_WELL = (
-    r"(?![\s\S]*(?:[⚠❌🔴⛔🚨🔥✖✗🛑🟥🟠]|:(?:x|red_circle|warning|rotating_light|fire):|\[ ?(?:fail|err|warn|crit)"
-    r"|\b(?:but|still|yet|again|however|too early|acknowledged|firing)\b))"
+_NOT_ALL_WELL = compile_linear(
+    r"(?i)[⚠❌🔴⛔🚨🔥✖✗🛑🟥🟠]|:(?:x|red_circle|warning|rotating_light|fire):|\[ ?(?:fail|err|warn|crit)"
+    r"|\b(?:but|still|yet|again|however|too early|acknowledged|firing)\b"
 )
-"""What heads a text is true of all of it only if nothing below speaks against it."""
-REASONS: dict[str, tuple[str, ...]] = {
+
+
+@dataclass(frozen=True, slots=True)
+class Unless:
+    """A pattern that does not count everywhere."""
+
+    pattern: str
+    also: str = ""
+    """Where this matches too, it does not count."""
+    all_well: bool = False
+    """What heads a text is true of all of it only if nothing below speaks against it."""
+
+
+REASONS: dict[str, tuple[str | Unless, ...]] = {
     _OVER: (
         r"\A\W{0,6}(?:resolved|closed|recovered)\b(?:\]|\W{0,3}[:–—|-]|\W{0,3}$)",
         r"\A\W{0,6}(?:post-? ?mortem|RCA|PIR)\b(?:\]|\W{0,3}[:–—|-])",
-        r"\A\W{0,6}\[(?:OK|UP|recovery|recovered)\]" + _ALL_WELL,
-        r"\A[^\n]{0,120}?(?-i:[\[*|·→] ?(?:RESOLVED|RECOVERED)\b)" + _ALL_WELL,
-        r"\A[^\n]{0,120}?(?-i:\b(?<!NOT )(?<!YET )(?<!BE )(?<!UN-)(?<!NO )(?:RESOLVED|RECOVERED)[:\]*])" + _ALL_WELL,
-        r"\A[^\n]{0,120}?(?-i:\b(?<!NO )(?<!DISASTER )RECOVERY(?:[:\]*]| \w+ Alert))" + _ALL_WELL,
-        r"\A[^\n]{0,120}?→ ?\*{0,2}(?:resolved|recovered)\b(?!\*{0,2} (?:to\b|as\b|\d))" + _ALL_WELL,
-        r"\A\W{0,6}:?(?:(?:white|heavy)_check_mark|large_green_circle|green_circle):" + _ALL_WELL,
-        r"\A\W{0,3}[✅🟢✔]" + _ALL_WELL,
+        Unless(r"\A\W{0,6}\[(?:OK|UP|recovery|recovered)\]", all_well=True),
+        Unless(r"\A[^\n]{0,120}?(?-i:[\[*|·→] ?(?:RESOLVED|RECOVERED)\b)", all_well=True),
+        Unless(
+            r"\A[^\n]{0,120}?(?-i:\b(?:RESOLVED|RECOVERED)[:\]*])",
+            r"(?-i:(?:NOT |YET |BE |UN-|NO )(?:RESOLVED|RECOVERED)[:\]*])",
+            all_well=True,
+        ),
+        Unless(
+            r"\A[^\n]{0,120}?(?-i:\bRECOVERY(?:[:\]*]| \w{1,80} Alert))",
+            r"(?-i:(?:NO|DISASTER) RECOVERY)",
+            all_well=True,
+        ),
+        Unless(
+            r"\A[^\n]{0,120}?→ ?\*{0,2}(?:resolved|recovered)\b",
+            r"(?:resolved|recovered)\*{0,2} (?:to\b|as\b|\d)",
+            all_well=True,
+        ),
+        Unless(r"\A\W{0,6}:?(?:(?:white|heavy)_check_mark|large_green_circle|green_circle):", all_well=True),
+        Unless(r"\A\W{0,3}[✅🟢✔]", all_well=True),
         r"^\W{0,4}\*{0,2}resolved:?\*{0,2}:",
         r"\bstatus\W{1,4}resolved\b",
         r"\"status\": ?\"resolved\"",
@@ -45,7 +70,7 @@ REASONS: dict[str, tuple[str, ...]] = {
     "it seems over": (
         r"\ball clear\b",
         r"\b(?:is|are|was|been|got|looks?|seems?) (?:now )?(?:solved|mitigated|fixed)\b",
-        r"\b(?:is|are|was|been|got|looks?|seems?) (?:now )?resolved\b(?! (?:to|by|from|via|wrong))",
+        Unless(r"\b(?:is|are|was|been|got|looks?|seems?) (?:now )?resolved\b", r"resolved (?:to|by|from|via|wrong)"),
         r"\b(?:no (?:new )?(?:failures|errors|issues|alerts) since)\b",
         r"\A\W{0,4}(?:closing|closed|resolved|solved|mitigated|recovered|fixed|sorted)\b",
         r"\b(?:incident|ticket|issue|alert) (?:is )?(?:closed|over|resolved)\b",
@@ -111,7 +136,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         r"\b(?:us|europe|asia|australia)-(?:east|west|north|south|central|northeast|southeast)\d-[a-f]\b",
         r"\bdocker desktop\b",
         r"\braspberry\b",
-        r"(?<![<\w])not ours\b(?!>)",
+        Unless(r"\bnot ours\b", r"<not ours|not ours>"),
         r"\bno (?:k8s|aks|kubernetes) involved\b",
         r"\bnot (?:aks|our cluster)\b",
         r"\bself-?(?:built|managed|hosted) (?:cluster|k8s|kubernetes)",
@@ -202,12 +227,10 @@ REASONS: dict[str, tuple[str, ...]] = {
 _BESIDE_OURS = "another place, beside ours"
 _FINAL = frozenset({_OVER, "an exercise"})
 _COVERS_FILES = _FINAL | {"it seems over", "an old incident", _ELSEWHERE, "banter"}
-_COMPARES = re.compile(
-    r"\b(?:same|identical|never|unlike|compared?|vs|while|whereas|difference|instead|works)\b", re.IGNORECASE
+_COMPARES = compile_linear(
+    r"(?i)\b(?:same|identical|never|unlike|compared?|vs|while|whereas|difference|instead|works)\b"
 )
-_OURS = re.compile(
-    r"\bAKS\b|\baz aks\b|azmk8s\.io|Microsoft\.ContainerService|\baks-\w{1,12}-\d{8}-vmss", re.IGNORECASE
-)
+_OURS = compile_linear(r"(?i)\bAKS\b|\baz aks\b|azmk8s\.io|Microsoft\.ContainerService|\baks-\w{1,12}-\d{8}-vmss")
 """Who compares with another cloud has the problem here."""
 
 
@@ -215,9 +238,8 @@ class Quiet:
     """The reasons, ready to be looked for."""
 
     def __init__(self) -> None:
-        each = [(name, pattern) for name, patterns in REASONS.items() for pattern in patterns]
-        self._patterns = [(name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for name, pattern in each]
-        self._choice = Choice(pattern for _, pattern in each)
+        self._looks = [Look.of(name, one) for name, patterns in REASONS.items() for one in patterns]
+        self._choice = Choice(needs(one.pattern) for one in self._looks)
 
     def reasons(self, text: str) -> Iterator[Reason]:
         for name, found in self.found(text).items():
@@ -228,10 +250,30 @@ class Quiet:
 
     def found(self, text: str) -> dict[str, str]:
         """Of each reason what speaks for it first."""
-        first: dict[str, re.Match[str]] = {}
+        first: dict[str, tuple[int, str]] = {}
         for at in self._choice.of(lowered(text)):
-            name, expression = self._patterns[at]
-            hit = expression.search(text)
-            if hit and (name not in first or hit.start() < first[name].start()):
-                first[name] = hit
-        return {name: hit[0].strip()[:60] for name, hit in first.items()}
+            look = self._looks[at]
+            hit = look.search(text)
+            if hit and (look.name not in first or hit.start() < first[look.name][0]):
+                first[look.name] = hit.start(), hit[0]
+        return {name: said.strip()[:60] for name, (_, said) in first.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One pattern of one reason."""
+
+    name: str
+    pattern: str
+    expression: Searchable
+    all_well: bool
+
+    @classmethod
+    def of(cls, name: str, one: str | Unless) -> Look:
+        wanted = one if isinstance(one, Unless) else Unless(one)
+        also = wanted.also and f"(?im){wanted.also}"
+        return cls(name, wanted.pattern, searchable(f"(?im){wanted.pattern}", also), wanted.all_well)
+
+    def search(self, text: str) -> Found | None:
+        hit = self.expression.search(text)
+        return None if hit and self.all_well and _NOT_ALL_WELL.search(text, hit.end()) else hit

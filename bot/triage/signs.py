@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 from bot.triage.literals import Choice, Needs, lowered, needs
 from handlers.evidence.errors import WRAPPERS
 from runbooks.library import Library
+from runbooks.linear import compile_linear
+from runbooks.patterns import Searchable, searchable
 
 INNERMOST, PATTERN, NAMED = 100.0, 80.0, 45.0
 """The code of the innermost error, a pattern, a code that is only mentioned."""
@@ -21,9 +22,10 @@ _PLACES = 4
 _MOST_SEARCHES = 160
 """In one text. A message holds a handful; one made to hold all of them is not read to its end."""
 
-_NAME = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]{4,80}(?!\w)")
-_STATED = re.compile(
-    r"\bcode\"?'?\s{0,4}[:=]\s{0,4}[\"']?([A-Za-z][A-Za-z0-9_]{2,80})|\(([A-Z][A-Za-z0-9_]{4,80})\) ", re.I
+_IN_NAMES = bytes(code if chr(code).isalnum() or chr(code) in "_." else 32 for code in range(128)) + b" " * 128
+_SHORTEST_NAME, _LONGEST_NAME = 5, 81
+_STATED = compile_linear(
+    r"(?i)\bcode\"?'?\s{0,4}[:=]\s{0,4}[\"']?([A-Za-z][A-Za-z0-9_]{2,80})|\(([A-Z][A-Za-z0-9_]{4,80})\) "
 )
 
 
@@ -40,7 +42,7 @@ class Sign:
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     code: str
-    expression: re.Pattern[str]
+    expression: Searchable
     needs: Needs
     source: str
 
@@ -55,9 +57,9 @@ class Signs:
             for name in runbook.symptoms.codes:
                 self._by_name[name.lower()].append(runbook.code)
             for one in runbook.symptoms.patterns:
-                expression = re.compile(one.pattern)
+                expression = searchable(one.pattern, one.unless)
                 self._patterns.append(_Pattern(runbook.code, expression, needs(one.pattern), one.source))
-        self._choice = Choice(one.expression.pattern for one in self._patterns)
+        self._choice = Choice(one.needs for one in self._patterns)
 
     def find(self, text: str) -> list[Sign]:
         return [*self._named(text), *self._matched(text)]
@@ -65,8 +67,8 @@ class Signs:
     def _named(self, text: str) -> Iterator[Sign]:
         inner = innermost_code(text).lower()
         seen: dict[str, str] = {}
-        for hit in _NAME.finditer(text):
-            seen.setdefault(hit[0].lower(), hit[0])
+        for name in _names(text):
+            seen.setdefault(name.lower(), name)
         for lower, name in seen.items():
             for code in self._by_name.get(lower, ()):
                 points = INNERMOST if lower == inner else NAMED if inner else PATTERN
@@ -91,9 +93,17 @@ class Signs:
                 return
 
 
+def _names(text: str) -> Iterator[str]:
+    """Words that may be a code; of `Microsoft.Compute/disks.Read` only those that no dot precedes."""
+    for word in text.encode("ascii", "replace").translate(_IN_NAMES).decode().split():
+        name = word.partition(".")[0]
+        if _SHORTEST_NAME <= len(name) <= _LONGEST_NAME and name[0].isalpha():
+            yield name
+
+
 def innermost_code(text: str) -> str:
     """Of the codes that the (unwrapped) text states, the last that is more than a wrapper."""
-    stated = [hit[1] or hit[2] for hit in _STATED.finditer(text)]
+    stated = [code for hit in _STATED.finditer(text) for code in hit.groups() if code]
     telling = [code for code in stated if code.lower() not in WRAPPERS]
     return telling[-1] if telling else (stated[-1] if stated else "")
 

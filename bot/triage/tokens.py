@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 
 from bot.triage.concepts import EDGE, THINGS, TROUBLE
+from runbooks.linear import compile_linear
 
-_HEADING = re.compile(
-    r"^[ \t]{0,8}(?:NAME|NAMESPACE|LAST SEEN|TYPE)[ \t]{1,60}(?:[A-Z][A-Z()/_-]{1,40}(?:[ \t]{1,60}|$)){2,}$",
-    re.MULTILINE,
+_HEADING = compile_linear(
+    r"(?m)^[ \t]{0,8}(?:NAME|NAMESPACE|LAST SEEN|TYPE)[ \t]{1,60}(?:[A-Z][A-Z()/_-]{1,40}(?:[ \t]{1,60}|$)){2,}$"
 )
 """The head of a kubectl table: its words are about every row, and say nothing."""
-_SENTENCE = re.compile(r"[\n!?;]+|\.(?=\s|$)|\s[-–→>•|]+\s|,\s(?=then|and then|so|but)")
-_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_SENTENCE = compile_linear(r"[\n!?;]+|\.(?:\s|$)|\s[-–→>•|]+\s")
+_ANOTHER_CLAUSE = compile_linear(r",\s(then|and then|so|but)")
+_HUMPS = compile_linear(r"([a-z])([A-Z][a-z])|([A-Z])([A-Z][a-z]{2})")
 _NAMED = (
-    (re.compile(r"/(?:1[6-9]|2\d)(?![\d./])"), " cidrsize"),
+    (r"/(?:1[6-9]|2\d)([^\d./]|$)", r" cidrsize\1"),
     (
-        re.compile(r"\b(?:Standard_[A-Z]\w{1,30}|[DEFBLN][A-Za-z]{0,2}\d{1,3}[a-z]{0,3}(?:[_ ]?v\d)?\b(?<=\w{3}))"),
+        (
+            r"\b(?:Standard_[A-Z]\w{1,30}"
+            r"|[DEFBLN](?:(?:[A-Za-z]{1,2}\d{1,3}|\d{2,3})[a-z]{0,3}|\d[a-z]{1,3}|\d_?v\d)(?:_?v\d)?\b)"
+        ),
         " vmsize ",
     ),
     (
-        re.compile(r"\b(?:aks-[a-z0-9]{1,12}-\d{1,8}-)?vmss_?[0-9a-z]{1,6}\b(?<=\d.)|\baks-[a-z0-9]{1,12}-\d{8}-\d\b"),
+        r"\b(?:aks-[a-z0-9]{1,12}-\d{1,8}-)?vmss_?[0-9a-z]{0,4}\d[0-9a-z]\b|\baks-[a-z0-9]{1,12}-\d{8}-\d\b",
         " node ",
     ),
-    (re.compile(r"\bMC_[\w.()-]{0,80}"), " noderg "),
-    (re.compile(r"\b\d{1,4}(?:\.\d{1,2})? ?Gi?B?\b"), " gigabytes "),
+    (r"\bMC_[\w.()-]{0,80}", " noderg "),
+    (r"\b\d{1,4}(?:\.\d{1,2})? ?Gi?B?\b", " gigabytes "),
     (
-        re.compile(
+        (
             r"\b(?:since|for|takes?|runs?|over|already) (?:about |over |more than |> ?)?"
             r"(?:\d{1,3}\+?|two|three|four|five|several|many) ?(?:s|sec|seconds|h|hrs?|hours?|min|minutes|days?)\b"
             r"|\bsince yesterday\b"
@@ -38,6 +41,9 @@ _NAMED = (
     ),
 )
 """`our /26 is too small` speaks of a subnet, `no D8s_v5 in zone 2` of a size, `Updating for 5 hours` of being stuck."""
+_EACH_NAMED = [(compile_linear(pattern), name) for pattern, name in _NAMED]
+_ANY_NAMED = compile_linear("|".join(f"(?:{pattern})" for pattern, _ in _NAMED))
+"""Few sentences have one of them."""
 STANDS_FOR = {
     "cidrsize": "the size of a network",
     "vmsize": "a VM size",
@@ -46,8 +52,8 @@ STANDS_FOR = {
     "forhours": "for so long",
 }
 """What those words mean to who reads them."""
-_WORD = re.compile(r"[a-z0-9]+")
-_NOT = re.compile(
+_IN_WORDS = bytes(code if chr(code).isalnum() and not chr(code).isupper() else 32 for code in range(128)) + b" " * 128
+_NOT = compile_linear(
     r"\b(?:can(?:['´`]?t|not)|wo?n['´`]?t|(?:do|does|did|is|could|are|was|were|have|has|had|would|should)n['´`]?t)\b"
 )
 _MOST_SENTENCES = 60
@@ -75,18 +81,28 @@ def stem(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words in lower case, `can't` as `can not`, `NotReady` as `not ready`."""
-    spaced = _HUMPS.sub(" ", text)
-    for expression, name in _NAMED:
-        spaced = expression.sub(name, spaced)
+    spaced = text
+    if not (text.islower() or text.isupper()):
+        spaced = _HUMPS.sub(r"\1\3 \2\4", _HUMPS.sub(r"\1\3 \2\4", text))  # twice: of `aBcDe` they overlap
+    if _ANY_NAMED.search(spaced):
+        for expression, name in _EACH_NAMED:
+            spaced = expression.sub(name, spaced)
     spaced = spaced.lower()
     if "n" in spaced:
         spaced = _NOT.sub(" not", spaced)
-    return _WORD.findall(spaced)
+    return letters_and_digits(spaced)
+
+
+def letters_and_digits(lower: str) -> list[str]:
+    """The runs of a-z and 0-9: what `[a-z0-9]+` finds, at a tenth of the cost."""
+    return lower.encode("ascii", "replace").translate(_IN_WORDS).decode().split()
 
 
 def sentences(text: str) -> list[list[str]]:
     """The stems of each sentence, in their order."""
     found = []
+    if "," in text:
+        text = _ANOTHER_CLAUSE.sub("\n\\1", text)
     for part in _SENTENCE.split(_HEADING.sub("", text)):
         stems = [stem(word) for word in words(part[:1_200])[:_MOST_WORDS]] if part.strip() else []
         if stems:

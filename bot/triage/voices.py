@@ -5,23 +5,23 @@ An error that no pattern knows is some other problem, however many of its words 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_QUOTED = re.compile(r"`[^`\n]{12,2000}`")
-_LOG = re.compile(
+from runbooks.linear import Match, compile_linear
+
+_FENCED = compile_linear(r"(?s)```.*?(?:```|\z)")
+_QUOTED = compile_linear(r"`[^`\n]{12,1000}`")
+_LOG = compile_linear(
     r"^\s*(?:[IWEF]\d{4} \d\d:|\d{4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\$ |PS [A-Z]:|at [\w.$]+\(|[\w.-]+@[\w.-]+:|>\s"
     r"|[*\s]*(?:Warning|Normal)\s{2,})"
 )
-_SAYS = re.compile(
-    r"\b(?:error|errors|err|message|msg|code|detail|details|reason|status|event|exception)\"?'?\s{0,3}[:=]"
-    r"|rpc error|\bfailed to \w+ .{0,80}:|\bcode = |\bdial tcp\b|\bhttps?://|Error:|Unable to connect to the server",
-    re.IGNORECASE,
+_SAYS = compile_linear(
+    r"(?i)\b(?:error|errors|err|message|msg|code|detail|details|reason|status|event|exception)\"?'?\s{0,3}[:=]"
+    r"|rpc error|\bfailed to \w+ .{0,80}:|\bcode = |\bdial tcp\b|\bhttps?://|Error:|Unable to connect to the server"
 )
-_MARK = re.compile(r"[{}\[\]=\"<>/\\|;_]")
+_MARKS = str.maketrans("", "", '{}[]="<>/\\|;_')
 _DENSE = 0.07
-_COLUMNS = re.compile(r"\S(?: {2,}|\t)\S+(?: {2,}|\t)\S")
+_COLUMNS = compile_linear(r"\S(?: {2,}|\t)\S+(?: {2,}|\t)\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def voices(text: str) -> Voices:
     """Each line, and each stretch in backticks, belongs to one of the two."""
     machines: list[str] = []
 
-    def taken(hit: re.Match[str]) -> str:
+    def taken(hit: Match) -> str:
         machines.append(hit[0].strip("`"))
         return "\n"
 
@@ -50,4 +50,4 @@ def voices(text: str) -> Voices:
 def _is_pasted(line: str) -> bool:
     if _LOG.match(line) or _COLUMNS.search(line) or _SAYS.search(line):
         return True
-    return len(line) >= 30 and len(_MARK.findall(line)) > _DENSE * len(line)
+    return len(line) >= 30 and len(line) - len(line.translate(_MARKS)) > _DENSE * len(line)

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
+from runbooks.linear import compile_linear
 
 LONGEST = 4000
 """A portal link is a few hundred characters; what is longer is no cluster."""
@@ -16,18 +17,18 @@ CLUSTER_TYPES = (
     "Microsoft.ResourceConnector/appliances",
     "Microsoft.NetworkCloud/kubernetesClusters",
 )
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,63}")
-_END = r"(?=[/?#&|\s\"'<>)\],;]|$)"
-_ID = re.compile(
-    r"/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+_NAME = compile_linear(r"[A-Za-z0-9_-]{1,63}")
+_END = r"(?:[/?#&|\s\"'<>)\],;]|$)"
+_ID = compile_linear(
+    r"(?P<id>/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     r"/+resourcegroups/(?P<group>[\w().-]{1,90})/+providers/(?P<type>"
     + "|".join(re.escape(one) for one in CLUSTER_TYPES)
-    + r")/+(?P<name>[A-Za-z0-9_-]{1,63})"
+    + r")/+(?P<name>[A-Za-z0-9_-]{1,63}))"
     + _END,
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_ANY_ID = re.compile(r"/subscriptions/[^\s]+?/providers/(?P<type>[\w.]+/\w+)/", re.IGNORECASE)
-_SPEAKABLE = re.compile(r"[^A-Za-z0-9_.,:/@#=?-]+")
+_ANY_ID = compile_linear(r"/subscriptions/[^\s]+?/providers/(?P<type>[\w.]+/\w+)/", ignore_case=True)
+_SPEAKABLE = compile_linear(r"[^A-Za-z0-9_.,:/@#=?-]+")
 
 
 def read_cluster(text: str) -> ResourceId | str:
@@ -40,7 +41,7 @@ def read_cluster(text: str) -> ResourceId | str:
     decoded = _decoded(text)
     found = _ID.search(decoded)
     if found:
-        return ResourceId.parse(found[0])
+        return ResourceId.parse(found["id"])
     if "/subscriptions/" in decoded.lower():
         raise _other_id(decoded)
     if not _NAME.fullmatch(text):

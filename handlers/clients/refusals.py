@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -20,13 +19,14 @@ from handlers.clients.errors import (
 )
 from handlers.clients.headers import harmless
 from handlers.clients.redact import redact_text
+from runbooks.linear import compile_linear
 
 LONGEST_DETAIL = 400
-_ACTION = re.compile(r"perform (?:the )?action '([^']+)'", re.IGNORECASE)
-_LINKED = re.compile(r"does not have permission to perform action(?:\(s\))? '([^']+)'", re.IGNORECASE)
-_SPACES = re.compile(r"\s+")
-_WAIT_TEXT = re.compile(r"(?:again after|retried in|retry after) '?(\d+)'? ?second", re.IGNORECASE)
-_CLAIMS = re.compile(r'claims="([^"]+)"')
+_ACTION = compile_linear(r"perform (?:the )?action '([^']+)'", ignore_case=True)
+_LINKED = compile_linear(r"does not have permission to perform action(?:\(s\))? '([^']+)'", ignore_case=True)
+_SPACES = compile_linear(r"\s+")
+_WAIT_TEXT = compile_linear(r"(?:again after|retried in|retry after) '?(\d+)'? ?second", ignore_case=True)
+_CLAIMS = compile_linear(r'claims="([^"]+)"')
 _ASK_AGAIN = frozenset({408, 500, 502, 503, 504})
 
 

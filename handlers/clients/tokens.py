@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError, Service
 from handlers.clients.credential import NoCredential
 from handlers.clients.errors import ArmError, CredentialRefused, Unreachable
 from handlers.clients.redact import redact_text
+from runbooks.linear import compile_linear
 
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
@@ -22,7 +22,7 @@ EARLY_S = 300.0
 FAILURE_STANDS_S = 5.0
 """Thirty calls of one check must not knock thirty times with the same wrong secret."""
 
-_AADSTS = re.compile(r"AADSTS\d+")
+_AADSTS = compile_linear(r"AADSTS\d+")
 _SAID = {
     "AADSTS7000215": "the client secret is wrong",
     "AADSTS7000222": "the client secret has expired",

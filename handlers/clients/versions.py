@@ -9,19 +9,19 @@ Sovereign clouds and Azure Stack lag behind. Three refusals say so, each with th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
 from handlers.clients.errors import ArmError, VersionNotOffered
 from handlers.clients.refusals import code_and_message
+from runbooks.linear import compile_linear
 
 ABOUT_THE_TYPE = frozenset({"noregisteredproviderfound", "invalidresourcetype"})
 ABOUT_THE_FRONT_DOOR = "invalidapiversionparameter"
-_LISTED = re.compile(r"supported (?:api-)?versions are '([^']*)'", re.IGNORECASE)
-_VERSION = re.compile(r"(\d{4}-\d\d-\d\d)(-[a-z]+)?", re.IGNORECASE)
-_IN_QUERY = re.compile(r"(?<=[?&])api-version=[^&]*", re.IGNORECASE)
+_LISTED = compile_linear(r"supported (?:api-)?versions are '([^']*)'", ignore_case=True)
+_VERSION = compile_linear(r"(\d{4}-\d\d-\d\d)(-[a-z]+)?", ignore_case=True)
+_IN_QUERY = compile_linear(r"([?&])api-version=[^&]*", ignore_case=True)
 
 
 def version_of(url: str) -> str:
@@ -36,7 +36,7 @@ def is_signed(url: str) -> bool:
 
 def with_version(url: str, version: str) -> str:
     """The same question in another version; all else stays as it came."""
-    return _IN_QUERY.sub(f"api-version={version}", url, count=1)
+    return _IN_QUERY.sub(rf"\1api-version={version}", url, count=1)
 
 
 def type_of(url: str) -> str:

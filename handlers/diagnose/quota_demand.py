@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,15 +13,18 @@ from handlers.evidence.compute import ScaleSets, VmSize, VmSizes
 from handlers.evidence.growth import Wanted, WantedOfSize
 from handlers.model import Unavailable, Why
 from handlers.resource_id import last_name
+from runbooks.linear import compile_linear
 
 CODE = "quota-exceeded"
 REGIONAL, SPOT = "cores", "lowPriorityCores"
 LAUNCHING = timedelta(minutes=5)
 """A claim without a word on why it waits is being launched: Azure takes the request for a machine within seconds."""
 
-_STATED_NEED = re.compile(r"(?:Additional Required:|requested quota|quota requested)\s*(?P<cores>\d+)", re.IGNORECASE)
-_SIZE = re.compile(r"\bStandard_[A-Za-z0-9_-]{2,40}")
-_FAMILY = re.compile(r"\b(?P<family>\w{3,60}Family)\b", re.IGNORECASE)
+_STATED_NEED = compile_linear(
+    r"(?:Additional Required:|requested quota|quota requested)\s*(?P<cores>\d+)", ignore_case=True
+)
+_SIZE = compile_linear(r"\bStandard_[A-Za-z0-9_-]{2,40}")
+_FAMILY = compile_linear(r"\b(?P<family>\w{3,60}Family)\b", ignore_case=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -16,9 +15,10 @@ from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.network import NodeClasses, PoolSubnets
 from handlers.model import Clear, Finding, NotApplicable, Severity, Unavailable, Why
 from handlers.resource_id import last_name, same, within
+from runbooks.linear import compile_linear
 
-_LOCKED_SCOPES = re.compile(r"scope\(s\) are locked: '([^']+)'((?:, '[^']+')*)", re.IGNORECASE)
-_LOCKED_GROUP = re.compile(r"resource group '([^']+)'[^.]* is locked", re.IGNORECASE)
+_LOCKED_SCOPES = compile_linear(r"scope\(s\) are locked: '([^']+)'((?:, '[^']+')*)", ignore_case=True)
+_LOCKED_GROUP = compile_linear(r"resource group '([^']+)'[^.]* is locked", ignore_case=True)
 
 
 CODE = "resource-lock"

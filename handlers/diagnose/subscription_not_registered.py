@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from handlers.engine.declare import ClearWithout, diagnostic
@@ -13,11 +12,12 @@ from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.providers import ProviderRegistrations
 from handlers.model import Clear, Finding, Severity, Unavailable
+from runbooks.linear import compile_linear
 
 REGISTERING = "registering"
 _WAIT = "it is being registered: wait some minutes, then run what failed again"
 CODE = "subscription-not-registered"
-_NAMESPACE = re.compile(r"namespace '(?P<name>[\w.]+)'", re.IGNORECASE)
+_NAMESPACE = compile_linear(r"namespace '(?P<name>[\w.]+)'", ignore_case=True)
 
 
 @diagnostic(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from handlers.evidence.errors import ErrorDetail
+from runbooks.linear import compile_linear
 
-_NODE = re.compile(
+_NODE = compile_linear(
     r"[Dd]rain(?:ing|ed)? (?:of )?(?:node:? )?'?(?P<aks>aks[a-z0-9.-]*[a-z0-9])"
     r"|[Dd]rain(?:ing|ed)? (?:of )?node:? '?(?P<other>[a-z0-9][a-z0-9.-]*[a-z0-9])"
 )
@@ -31,5 +32,5 @@ def named_nodes(error: ErrorDetail) -> frozenset[str]:
 def names_budget(error: ErrorDetail, namespace: str, name: str) -> bool:
     """Whether a text names a budget: as `PDB ns/name`, or as what blocks a pod."""
     ns, pdb = re.escape(namespace), re.escape(name)
-    forms = (rf"PDB:? {ns}/{pdb}(?![\w.-])", rf"\b{ns}/\S+ blocked by pdb {pdb}(?![\w.-])")
-    return any(re.search(form, error.message) for form in forms)
+    named = compile_linear(rf"(?:PDB:? {ns}/{pdb}|\b{ns}/\S+ blocked by pdb {pdb})(?:[^\w.-]|$)")
+    return named.search(error.message) is not None

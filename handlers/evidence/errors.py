@@ -8,12 +8,12 @@ provider, misspelt like that), `Status=409 Code="X" Message="…"` (Go), `(X) �
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from handlers.evidence.signs import named_cause
+from runbooks.linear import compile_linear
 
 WRAPPERS = frozenset(
     {
@@ -43,7 +43,7 @@ GENERIC = frozenset(
 )
 """Codes that Compute and Resource Manager use for many things: what AKS made of them, one layer up, says more."""
 
-_INTERNAL = re.compile(r"internal(?:operation|server|execution)?error$", re.IGNORECASE)
+_INTERNAL = compile_linear(r"internal(?:operation|server|execution)?error$", ignore_case=True)
 """ControlPlaneProvisioningInternalError, InternalServerError, InternalOperationError…: Azure blames itself."""
 
 _CUT_OFF = frozenset(
@@ -55,15 +55,17 @@ _CUT_OFF = frozenset(
 )
 """An operation that another one or the clock ended: nothing was in its way that could still be there."""
 
+_MOST_LAYERS = 200
+"""A pasted log may hold thousands of errors, and each is looked at for what it names."""
 _DEEPEST = 12
 """Errors nest four or five deep on the wire; a text made to nest further is cut here."""
-_GO_ERROR = re.compile(
-    r'Code=\\*"(?P<code>[^"\\]+)\\*"\s+Message=\\*"(?P<message>.*?)\\*"(?=\s+(?:Target|Details|InnerError)=|;|\s*$|\s)',
-    re.DOTALL,
+_GO_ERROR = compile_linear(
+    r'Code=\\*"(?P<code>[^"\\]+)\\*"\s+Message=\\*"(?P<message>.*?)\\*"(?:[;\s]|$)',
+    dot_all=True,
 )
-_AKS_FIELD = re.compile(r"(?P<key>Category|SubCode|Dependency|OrginalError|OriginalError|AKSTeam|Retriable):\s*")
-_CLI_ERROR = re.compile(r"\((?P<code>[A-Z][A-Za-z0-9_]+)\)\s+(?P<message>[^\n]+)")
-_CODE_LINE = re.compile(r"^\s*Code:\s*(?P<code>[A-Za-z0-9_]+)\s*$\s*Message:\s*(?P<message>[^\n]+)", re.MULTILINE)
+_AKS_FIELD = compile_linear(r"(?P<key>Category|SubCode|Dependency|OrginalError|OriginalError|AKSTeam|Retriable):\s*")
+_CLI_ERROR = compile_linear(r"\((?P<code>[A-Z][A-Za-z0-9_]+)\)\s+(?P<message>[^\n]+)")
+_CODE_LINE = compile_linear(r"(?m)^\s*Code:\s*(?P<code>[A-Za-z0-9_]+)\s*$\s*Message:\s*(?P<message>[^\n]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,12 @@ class ErrorDetail:
 
 def layers(value: Any) -> tuple[ErrorDetail, ...]:
     """All layers of an error body or text, outermost first; a layer said twice is kept once."""
-    return tuple(dict.fromkeys(_walk(value, 0)))
+    found: dict[ErrorDetail, None] = {}
+    for layer in _walk(value, 0):
+        found[layer] = None
+        if len(found) == _MOST_LAYERS:
+            break
+    return tuple(found)
 
 
 def innermost(value: Any) -> ErrorDetail | None:

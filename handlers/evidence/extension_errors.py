@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from handlers.evidence.compute import Instance
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.signs import named_cause
+from runbooks.linear import compile_linear
 
 SCRIPT_FAILED = "cse-error"
 
-_EXTENSION = re.compile(r"extension '(?P<name>[^']{1,80})'", re.IGNORECASE)
-_EXIT = re.compile(
-    r"exit (?:status|code)[ =:\"']{1,4}(?P<code>\d{1,4})\b|\"ExitCode\":\s*\"?(?P<json>\d{1,4})\b", re.IGNORECASE
+_EXTENSION = compile_linear(r"extension '(?P<name>[^']{1,80})'", ignore_case=True)
+_EXIT = compile_linear(
+    r"exit (?:status|code)[ =:\"']{1,4}(?P<code>\d{1,4})\b|\"ExitCode\":\s*\"?(?P<json>\d{1,4})\b", ignore_case=True
 )
-_SCRIPT = re.compile(r"cse|customscript", re.IGNORECASE)
+_SCRIPT = compile_linear(r"cse|customscript", ignore_case=True)
 _LONGEST = 200
 
 

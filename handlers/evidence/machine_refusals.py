@@ -6,7 +6,6 @@ VirtualMachines, `aks-<NodePool>-<five letters or digits>` where Karpenter makes
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
@@ -14,9 +13,10 @@ from handlers.evidence.monitor import ActivityLog, Event
 from handlers.evidence.pool_sizes import SCALE_SETS
 from handlers.model import Unavailable
 from handlers.resource_id import within
+from runbooks.linear import compile_linear
 
 WRITE = "microsoft.compute/virtualmachines/write"
-_NAME = re.compile(r"/virtualmachines/(?P<stem>aks-[a-z0-9.-]+)-(?P<last>[a-z0-9]+)$", re.IGNORECASE)
+_NAME = compile_linear(r"/virtualmachines/(?P<stem>aks-[a-z0-9.-]+)-(?P<last>[a-z0-9]+)$", ignore_case=True)
 
 
 def refused_machines(

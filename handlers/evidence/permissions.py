@@ -18,6 +18,7 @@ from handlers.evidence.linked import Linked
 from handlers.evidence.wire import dig, need_rows, need_text, rows, text, texts, whole
 from handlers.model import CannotSee, Evidence, Why
 from handlers.resource_id import same, within
+from runbooks.linear import Pattern, compile_linear
 
 PERMISSIONS_API = "2022-04-01"
 DENY_API = "2022-04-01"
@@ -26,8 +27,8 @@ GROUPS = frozenset({"group"})
 
 
 @lru_cache(maxsize=1024)
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(re.escape(text).replace(r"\*", ".*"), re.IGNORECASE)
+def _pattern(text: str) -> Pattern:
+    return compile_linear(re.escape(text).replace(r"\*", ".*"), ignore_case=True)
 
 
 def covers(patterns: tuple[str, ...], action: str) -> bool:

@@ -6,17 +6,17 @@ Both end as `Failed`. What was begun set the resource's state; what was turned d
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
 from handlers.evidence.wire import dig, text
+from runbooks.linear import compile_linear
 
-_NUMBER = re.compile(r"\b([1-5]\d\d)\b")
+_NUMBER = compile_linear(r"\b([1-5]\d\d)\b")
 _BY_NAME = {status.name.replace("_", "").lower(): status.value for status in HTTPStatus.__members__.values()}
 """`.subStatus.value` is a name of .NET: BadRequest, Conflict, TooManyRequests."""
-_BEGUN = re.compile(r'^\s*\{\s*"status"\s*:\s*"Failed"|"code"\s*:\s*"ResourceOperationFailure"')
+_BEGUN = compile_linear(r'^\s*\{\s*"status"\s*:\s*"Failed"|"code"\s*:\s*"ResourceOperationFailure"')
 """How Azure Resource Manager words the end of an operation that it polled; also where the text was cut."""
 
 

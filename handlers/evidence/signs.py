@@ -6,8 +6,9 @@ narrower: what it names may claim a failure, so that words people use for a prob
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+
+from runbooks.linear import compile_linear
 
 CODES: Mapping[str, tuple[str, ...]] = {
     "quota-exceeded": ("QuotaExceeded", "ErrCode_InsufficientVCPUQuota", "InsufficientVCPUQuota"),
@@ -45,40 +46,39 @@ CODES: Mapping[str, tuple[str, ...]] = {
 _BY_CODE = {azure.lower(): code for code, azures in CODES.items() for azure in azures}
 
 _EXIT = r"exit(?:ed with)?(?: status| code)?[=: ]{1,3}"
-_SENTENCES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (code, re.compile(pattern, re.IGNORECASE))
-    for code, pattern in (
-        ("request-disallowed-by-policy", r"disallowed ?by ?policy"),
-        ("subscription-not-registered", r"missingsubscriptionregistration|not registered to use namespace"),
-        ("resource-lock", r"scopelocked|scope\(s\) are locked|is locked, please remove"),
-        (
-            "subnet-full",
-            r"subnetisfull|subnet is full|insufficientsubnetsize|does not have enough capacity for \d+ ip addr",
-        ),
-        ("quota-exceeded", r"quotaexceeded|insufficientvcpuquota|insufficient (?:regional )?vcpu quota"),
-        # Karpenter's reasons for a NodeClaim that waits: the quota of a family (or of spot cores), that of the region.
-        ("quota-exceeded", r"\b(?:subscription|regional)quotareached\b"),
-        ("quota-exceeded", r"(?:\bcores?\b|vcpus?).{0,80}\bquota\b|\bquota\b.{0,80}(?:\bcores?\b|vcpus?|exceed)"),
-        ("overconstrained-allocation", r"overconstrained(?:zonal)?allocationrequest"),
-        (
-            "allocation-failed",
-            r"\b(?:zonal)?allocationfailed|sufficient capacity for the requested vm size|skunotavailable",
-        ),
-        ("allocation-failed", r"is not allowed in your subscription in location"),
-        ("public-ip-count-limit", r"publicip(?:addresse?s?)?countlimitreached"),
-        ("pdb-blocks-drain", r"unsatisfiablepdb"),
-        ("drain-error", r"poddrain|drain(?:ing)? (?:of )?node|drain did not|evict(?:ing)? pod|blocked by pdb"),
-        ("drain-error", r"conflicting disruption budgets"),
-        ("private-dns-zone", r"private ?dns ?zones?\b"),
-        ("log-analytics-workspace-missing", r"log analytics workspace.{0,80}(?:info|not (?:be )?found|does not exist)"),
-        ("invalid-resource-reference", r"invalidresourcereference"),
-        ("outbound-conn-fail", rf"outboundconnfail|outbound connection from agents|{_EXIT}50\b"),
-        (
-            "cse-error",
-            rf"\w+VMExtensionError\b|(?:vmsscse|cse-agent|custom ?script|extension).{{0,300}}{_EXIT}[1-9]\d{{0,2}}\b",
-        ),
-    )
+_SENTENCES = (
+    ("request-disallowed-by-policy", r"disallowed ?by ?policy"),
+    ("subscription-not-registered", r"missingsubscriptionregistration|not registered to use namespace"),
+    ("resource-lock", r"scopelocked|scope\(s\) are locked|is locked, please remove"),
+    (
+        "subnet-full",
+        r"subnetisfull|subnet is full|insufficientsubnetsize|does not have enough capacity for \d+ ip addr",
+    ),
+    ("quota-exceeded", r"quotaexceeded|insufficientvcpuquota|insufficient (?:regional )?vcpu quota"),
+    # Karpenter's reasons for a NodeClaim that waits: the quota of a family (or of spot cores), that of the region.
+    ("quota-exceeded", r"\b(?:subscription|regional)quotareached\b"),
+    ("quota-exceeded", r"(?:\bcores?\b|vcpus?).{0,80}\bquota\b|\bquota\b.{0,80}(?:\bcores?\b|vcpus?|exceed)"),
+    ("overconstrained-allocation", r"overconstrained(?:zonal)?allocationrequest"),
+    (
+        "allocation-failed",
+        r"\b(?:zonal)?allocationfailed|sufficient capacity for the requested vm size|skunotavailable",
+    ),
+    ("allocation-failed", r"is not allowed in your subscription in location"),
+    ("public-ip-count-limit", r"publicip(?:addresse?s?)?countlimitreached"),
+    ("pdb-blocks-drain", r"unsatisfiablepdb"),
+    ("drain-error", r"poddrain|drain(?:ing)? (?:of )?node|drain did not|evict(?:ing)? pod|blocked by pdb"),
+    ("drain-error", r"conflicting disruption budgets"),
+    ("private-dns-zone", r"private ?dns ?zones?\b"),
+    ("log-analytics-workspace-missing", r"log analytics workspace.{0,80}(?:info|not (?:be )?found|does not exist)"),
+    ("invalid-resource-reference", r"invalidresourcereference"),
+    ("outbound-conn-fail", rf"outboundconnfail|outbound connection from agents|{_EXIT}50\b"),
+    (
+        "cse-error",
+        rf"\w+VMExtensionError\b|(?:vmsscse|cse-agent|custom ?script|extension).{{0,300}}{_EXIT}[1-9]\d{{0,2}}\b",
+    ),
 )
+_EACH = [(code, compile_linear(pattern, ignore_case=True)) for code, pattern in _SENTENCES]
+_ANY = compile_linear("|".join(f"(?:{pattern})" for _, pattern in _SENTENCES), ignore_case=True)
 """What is searched for where the code says nothing by itself: the first that fits. Exit 50 is no other exit."""
 
 _LONGEST = 4000
@@ -91,4 +91,6 @@ def named_cause(code: str, message: str) -> str:
     if by_code:
         return by_code
     text = f"{code} {message[:_LONGEST]}"
-    return next((cause for cause, sentence in _SENTENCES if sentence.search(text)), "")
+    if not _ANY.search(text):
+        return ""
+    return next((cause for cause, sentence in _EACH if sentence.search(text)), "")

@@ -1,8 +1,10 @@
-"""A storm: within a minute 2,000 messages about 20 clusters, among 2,000 about nothing; Slack's limits are in force."""
+"""A storm: within a minute 2,000 messages about 20 clusters, among 2,000 about nothing, long pastes and files among
+them; Slack's limits are in force."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
 import random
@@ -27,8 +29,9 @@ from sandbox.scenario import Scenario
 from sandbox.slack.message import Message
 from sandbox.slack.server import SlackServer
 from sandbox.slack.workspace import Channel, Person, Workspace, make_id
+from tests.bench.bulk import bulk
 from tests.bench.figure import Figure
-from tests.bench.start import AKSBOT
+from tests.bench.serve_watched import FILE as STALLS
 from tests.deploy.slack_manifests import shipped
 from tests.incidents.pasted import PASTED
 
@@ -60,8 +63,13 @@ CHATTER = (
     "thanks all :tada:",
     "PR {n} is up, please review",
 )
+BULKY = 40
+"""Of so many messages about nothing one is a long paste, and the next such one a file."""
+LONGEST_PASTE = 40_000
+"""Slack's own limit; what is longer people share as a file."""
 FIRST_READ = 7
 """The sample of the memory, one every 3 s, by which the first turns are over (15 s) and what reads them is loaded."""
+SERVE = Path(__file__).with_name("serve_watched.py")
 LEFT_OPEN = "pods of the shop were evicted over night, they run again on other nodes"
 """Chatter that its words leave open: who hears it first loads the encoder, 75 MB once, which is no growth."""
 
@@ -107,7 +115,8 @@ async def _storm() -> list[Figure]:
             async with _serving(environment, Path(folder)) as pid:
                 storm = await _rage(slack, pid)
                 await _drained(redis, slack)
-                return await _judged(storm, slack, arm, redis)
+                judged = await _judged(storm, slack, arm, redis)
+            return [*judged, _stall(Path(folder))]
 
 
 def _fleet(folder: Path) -> Scenario:
@@ -144,10 +153,10 @@ def _policy(folder: Path, team: Workspace) -> Path:
 async def _serving(environment: dict[str, str], folder: Path) -> AsyncIterator[int]:
     own = ("AKSBOT_", "AZURE_", "REDIS_", "SLACK_")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(own)}
-    data = {"AKSBOT_HTTP_PORT": "0", "AKSBOT_DATA_DIR": str(folder / "data")}
+    data = {"AKSBOT_HTTP_PORT": "0", "AKSBOT_DATA_DIR": str(folder / "data"), STALLS: str(folder / "stalls")}
     with (folder / "log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            AKSBOT, "serve", env={**clean, **environment, **data}, cwd=folder, stderr=log
+            *(sys.executable, str(SERVE), "serve"), env={**clean, **environment, **data}, cwd=folder, stderr=log
         )
         try:
             yield process.pid
@@ -164,7 +173,9 @@ async def _rage(slack: SlackServer, pid: int) -> Storm:
     began = loop.time()
     for number in range(2 * MESSAGES):
         await asyncio.sleep(max(0.0, began + number * FOR_S / (2 * MESSAGES) - loop.time()))
-        if number % 2:
+        if number % (2 * BULKY) == 1 and number > 1:
+            _say_much(slack, chance, number // (2 * BULKY))
+        elif number % 2:
             text = LEFT_OPEN if number == 1 else chance.choice(CHATTER).format(n=number)
             slack.control.say(f"person-{chance.randrange(PEOPLE)}", chance.choice(CHANNELS), text)
         else:
@@ -180,6 +191,24 @@ async def _rage(slack: SlackServer, pid: int) -> Storm:
         if number % 200 == 0:
             storm.memory_mb.append(_resident_mb(pid))
     return storm
+
+
+def _say_much(slack: SlackServer, chance: random.Random, turn: int) -> None:
+    """A paste or a file, in turn."""
+    name, text = list(bulk().items())[turn // 2 % len(bulk())]
+    person, channel = f"person-{chance.randrange(PEOPLE)}", chance.choice(CHANNELS)
+    if turn % 2:
+        slack.control.share(person, channel, "what.log", text.encode(), f"what is this? It is {name}")
+    else:
+        slack.control.say(person, channel, text[:LONGEST_PASTE])
+
+
+def _stall(folder: Path) -> Figure:
+    """How long the bot's event loop, which serves everybody, was held up at worst."""
+    seen = json.loads((folder / "stalls").read_text())
+    load = f"the load was {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    own = f"of which its own thread computed {seen['own_s'] * 1000:.0f} ms, at most {seen['most_own_s'] * 1000:.0f} ms"
+    return Figure("storm-stall", seen["late_s"] * 1000, "ms", 100, f"the longest of the event loop, {own}; {load}")
 
 
 async def _drained(redis: Redis, slack: SlackServer) -> None:

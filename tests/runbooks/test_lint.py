@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.commands.runbooks import lint_folder
+from bot.explain import explain
+from runbooks.library import Library
 from runbooks.lint import Complaint, lint
 from tests.runbooks.pages import RIGHT, line_of, write
 
@@ -52,6 +55,40 @@ def test_a_fault_is_named_with_its_line(tmp_path: Path, right: str, wrong: str, 
     assert what in complaints[0].what
     if where:
         assert complaints[0].line == line_of(broken, where)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kept"),
+    [("(?<!not )exceeding .{0,60} quota", "only the first"), ("(?!x)(a{1,80}){1,80}", "it is never looked for")],
+)
+def test_a_pattern_with_a_lookaround_is_named_with_what_to_write_instead(
+    tmp_path: Path, pattern: str, kept: str
+) -> None:
+    broken = RIGHT.replace("(?i)exceeding approved .{0,60} quota", pattern, 1)
+    path = write(tmp_path, broken)
+    (complaint,) = lint(tmp_path)
+    assert (complaint.file, complaint.line) == (path, line_of(broken, "pattern:"))
+    assert complaint.warning == (kept == "only the first")
+    for part in ("cannot be run in linear time", kept, "write it without lookaround"):
+        assert part in complaint.what
+
+
+def test_a_team_s_old_pattern_still_recognises_and_stops_nobody(tmp_path: Path) -> None:
+    write(tmp_path, RIGHT.replace("(?i)exceeding approved .{0,60} quota", "(?<!not )exceeding our quota", 1))
+    library = Library.load(tmp_path)
+    assert [one.runbook.path.parent for one in explain("exceeding our quota", library).matches[:1]] == [tmp_path]
+    assert lint_folder(tmp_path) == 0
+
+
+def test_what_must_not_stand_there_is_read_from_the_page(tmp_path: Path) -> None:
+    with_unless = RIGHT.replace(
+        '"(?i)exceeding approved .{0,60} quota"', '"exceeding approved .{0,60} quota"\n      unless: "cores quota"', 1
+    )
+    write(tmp_path, with_unless)
+    assert lint(tmp_path) == []
+    library = Library.load(tmp_path)
+    assert explain("exceeding approved regional quota", library).matches[0].weight == 80
+    assert all(one.weight < 80 for one in explain("exceeding approved cores quota", library).matches)
 
 
 def test_every_file_is_read_although_one_is_broken(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +13,9 @@ from handlers.clients.headers import harmless
 from handlers.clients.kube.paths import Asked, permission
 from handlers.clients.kube.reply import Reply
 from handlers.clients.redact import redact_json, redact_text
+from runbooks.linear import compile_linear
 
-_FORBIDDEN = re.compile(
+_FORBIDDEN = compile_linear(
     r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"'
     r'(?: in the namespace "(?P<namespace>[^"]+)")?'
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import re
 from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from handlers.clients.kube.refusals import refusal
 from handlers.clients.kube.reply import Reply
 from handlers.clients.redact import redact_text
 from handlers.model import Target
+from runbooks.linear import compile_linear
 
 if TYPE_CHECKING:
     from handlers.clients.arm_writer import ArmWriter
@@ -39,8 +39,8 @@ INTERVAL_S = 1.0
 MARGIN_S = 0.2
 """We stop a little before we are stopped, to say what we were waiting for."""
 _CODES = ("KubernetesPerformanceError", "KubernetesOperationError")
-_FORBIDDEN = re.compile(r"Error from server \(Forbidden\): (?P<said>.*)")
-_UNAUTHORIZED = re.compile(r"You must be logged in to the server|Unauthorized")
+_FORBIDDEN = compile_linear(r"Error from server \(Forbidden\): (?P<said>.*)")
+_UNAUTHORIZED = compile_linear(r"You must be logged in to the server|Unauthorized")
 
 
 def into_the_log(cluster: str, command: str) -> None:
