@@ -28,14 +28,16 @@ from bot.triage.table import Table
 from bot.triage.weights import FILE, Weights, packed
 from runbooks.library import Library
 
-_STRICTNESS = 30.0
-"""The inverse of what large weights cost."""
+_STRICTNESS, _LIVE_STRICTNESS = 30.0, 5.0
+"""The inverse of what large weights cost, for what a text speaks of and for how it says it. A code's few telling words
+may weigh much; of many thousand runs of small words none should."""
 _EVEN = 0.5
-"""How far rare codes are made up for: 0 not at all, 1 as if all were as frequent."""
-_SEEN = 2
-"""A word, or a pair, that one message alone holds is a coincidence, or somebody's name."""
-_RUN_SEEN, _LIVE_STRICTNESS = 3, 5.0
+"""How far rare codes are made up for: 0 not at all, so that they are hardly ever first; 1 as if all were as frequent,
+so that they are too often. Half the messages are `none`, and a code has 160 to 1,700 of them."""
+_SEEN, _RUN_SEEN = 2, 3
+"""A word or a pair that one message alone holds is a coincidence, or somebody's name; of runs, which are more, two."""
 _LEAST_WEIGHT = 0.25
+"""Smaller weights are left out: they are 19 of 20, and the file would be as much larger."""
 _FOLDS = 5
 
 

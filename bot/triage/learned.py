@@ -22,6 +22,8 @@ from bot.triage.table import Table
 
 SCALE = 100
 """Weights are kept as hundredths."""
+_TERSE = 20
+"""Words. How fewer of them are worded tells little: `prod-weu: SubnetIsFull` is a report, and no sentence."""
 _LEAST_TOLD = 0.05
 """A word that weighs less is not named as a reason: it tells a person nothing."""
 
@@ -75,8 +77,10 @@ class Learned:
         return Reading(odds + self._live(phrased), {code: -chance for chance, code in likeliest})
 
     def _live(self, phrased: Iterable[str]) -> float:
-        known = [weight[0] for one in phrased if (weight := self.live.get(one))]
-        return self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
+        runs = list(phrased)
+        known = [weight[0] for one in runs if (weight := self.live.get(one))]
+        said = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
+        return said * min(1.0, sum(" " not in one for one in runs) / _TERSE)
 
     def telling(self, code: str, spoken: Weighed, most: int = 4) -> list[str]:
         """The words of the text that speak loudest for a code."""

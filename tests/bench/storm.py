@@ -62,8 +62,6 @@ CHATTER = (
 )
 FIRST_READ = 7
 """The sample of the memory, one every 3 s, by which the first turns are over (15 s) and what reads them is loaded."""
-LEFT_OPEN = "pods of the shop were evicted over night, they run again on other nodes"
-"""Chatter that its words leave open: who hears it first loads the encoder, 75 MB once, which is no growth."""
 
 
 @dataclass
@@ -165,7 +163,7 @@ async def _rage(slack: SlackServer, pid: int) -> Storm:
     for number in range(2 * MESSAGES):
         await asyncio.sleep(max(0.0, began + number * FOR_S / (2 * MESSAGES) - loop.time()))
         if number % 2:
-            text = LEFT_OPEN if number == 1 else chance.choice(CHATTER).format(n=number)
+            text = chance.choice(CHATTER).format(n=number)
             slack.control.say(f"person-{chance.randrange(PEOPLE)}", chance.choice(CHANNELS), text)
         else:
             at = number // 2 % len(CLUSTERS)
