@@ -59,4 +59,4 @@ def rows(lines: Iterator[bytes]) -> Rows:
 
 
 def opened(file: Path) -> io.BufferedReader:
-    return io.BufferedReader(lzma.open(file))  # type: ignore[arg-type]  # it has all that is read of it
+    return io.BufferedReader(lzma.open(file))

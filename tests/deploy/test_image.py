@@ -78,6 +78,8 @@ def test_its_steps_install_a_bot_that_works_without_its_source(tmp_path: Path) -
     for step in of("RUN", stage=BUILD):
         done = run(["sh", "-ec", step.replace("/install", str(tmp_path / "install"))], bare, environment)
         assert done.returncode == 0, f"{step}\n{done.stderr}"
+    (wheel,) = bare.glob("dist/*.whl")
+    assert wheel.stat().st_size <= 6_000_000
     shutil.rmtree(bare)
 
     (installed,) = (tmp_path / "install").glob("lib/python3*/site-packages")
