@@ -1,7 +1,7 @@
 """The messages that recognition learns from: `messages/<code>.txt`; `none.txt` is what is no concern of ours.
 
 A message begins after a line `--- kind`, or `--- kind, also code, code` where other answers are right too; it ends at
-the next such line.
+the next such line. A line of its own that looks like that is indented by a blank.
 """
 
 from __future__ import annotations
@@ -65,19 +65,6 @@ def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
         for text in (runbook.title, *runbook.symptoms.words)
     ]
     return sorted((*heard(), *phrases), key=lambda one: hashlib.sha256(one.text.encode()).digest())
-
-
-def written(messages: list[Heard]) -> str:
-    """The messages of one code as their file holds them."""
-    return "".join(f"{_MARK}{one.kind}{_also(one)}\n{_escaped(one.text)}\n" for one in messages)
-
-
-def _also(one: Heard) -> str:
-    return f", also {', '.join(one.also)}" if one.also else ""
-
-
-def _escaped(text: str) -> str:
-    return "\n".join(f" {line}" if line.startswith(_MARK) else line for line in text.strip("\n").splitlines())
 
 
 def _of(file: Path) -> Iterator[Heard]:

@@ -36,6 +36,8 @@ _EVEN = 0.5
 so that they are too often. Half the messages are `none`, and a code has 160 to 1,700 of them."""
 _SEEN, _RUN_SEEN = 2, 3
 """A word or a pair that one message alone holds is a coincidence, or somebody's name; of runs, which are more, two."""
+_COMMON = 0.3
+"""What a word counts for that every message holds: little, as in any search; a rarer one counts for more."""
 _LEAST_WEIGHT = 0.25
 """Smaller weights are left out: they are 19 of 20, and the file would be as much larger."""
 _FOLDS = 5
@@ -70,7 +72,7 @@ def model(weights: Weights) -> Learned:
 def learned(from_: Sequence[Example]) -> Weights:
     """The weights that explain these examples best."""
     seen = Counter(feature for one in from_ for feature in one.spoken)
-    rarity = {feature: math.log((len(from_) + 1) / times) + 0.3 for feature, times in seen.items() if times >= _SEEN}
+    rarity = {name: math.log((len(from_) + 1) / times) + _COMMON for name, times in seen.items() if times >= _SEEN}
     shown_ = {feature: 0.0 for one in from_ for feature in one.shown}
     known = rarity | shown_
     codes, _, features = _fitted(from_, known)
