@@ -47,14 +47,15 @@ MOST = 3
 
 
 def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reason], signs: Sequence[Sign]) -> Verdict:
-    """`outright`: the odds of what the text states, which a reason for silence takes back."""
+    """`outright`: the odds of what the text states, which goes before what its words make likely, but not before what
+    they make sure. A reason for silence takes it back."""
     outright = {} if against else outright
     odds = max([read.odds, *outright.values()])
     reasons = [one for one in against if one.final or odds < LIKELY]
     if reasons or odds < LIKELY:
         told = next((f"{one.name}: “{one.found}”" for one in reasons), "nothing that a runbook speaks of")
         return Verdict(Certainty.QUIET, (), odds, told)
-    first = [code for code, odds_ in outright.items() if odds_ >= max(read.odds, LIKELY)]
+    first = outright if read.odds < SURE else ()
     codes = tuple(dict.fromkeys((*first, *_likeliest(read, signs))))[:MOST]
     return Verdict(Certainty.SURE if odds >= SURE else Certainty.LIKELY, codes, odds)
 
