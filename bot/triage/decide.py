@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from bot.triage.learned import Reading
 from bot.triage.phrases import Said
@@ -36,53 +37,48 @@ class Verdict:
     """Why quiet."""
 
 
-SURE, LIKELY = 5.5, 2.0
-"""The odds from which the bot answers, or offers to. See tests/bench/triage.py."""
-_SURE_BY_A_SIGN = 4.0
-"""And where a code or a pattern of the runbook stands in the text, too."""
-_STATED = 6.5
-"""The odds of the problem whose error code the text states: of a hundred such, one was none."""
-_PHRASE = 4.5
-"""The odds of a code that nothing was learned of, when the text says a phrase of its runbook, or a pattern matches."""
-_FIRST = 0.4
-"""The first is answered outright if it has this chance."""
-_NAMED = (0.0, 0.0005, 0.1)
-"""The chance from which the second and the third are named beside it: an error of one code often comes wrapped in what
-it led to, which is what a check then finds. One whose sign stands in the text needs none."""
-MOST = len(_NAMED)
+SURE, LIKELY = 5.0, 1.5
+"""The odds from which the bot checks by itself, and from which it offers to. Of a hundred messages under tests/triage
+that are none of our business, it checks for one and speaks to five; lower odds miss less and disturb more."""
+_BESIDE = 0.01
+"""The chance from which the second and the third are named beside the first: an error of one code often comes wrapped
+in what it led to, which is what a check then finds. One whose sign stands in the text needs none."""
+MOST = 3
 
 
 def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reason], signs: Sequence[Sign]) -> Verdict:
-    """`outright`: the odds of what the text states, which a reason for silence takes back."""
+    """`outright`: the odds of what the text states, which goes before what its words make likely, but not before what
+    they make sure. A reason for silence takes it back."""
     outright = {} if against else outright
     odds = max([read.odds, *outright.values()])
     reasons = [one for one in against if one.final or odds < LIKELY]
     if reasons or odds < LIKELY:
         told = next((f"{one.name}: “{one.found}”" for one in reasons), "nothing that a runbook speaks of")
         return Verdict(Certainty.QUIET, (), odds, told)
-    first = [code for code, odds_ in outright.items() if odds_ >= max(read.odds, LIKELY)]
-    likeliest = zip(read.chances.items(), _NAMED, strict=False) if read.odds >= LIKELY else ()
+    first = outright if read.odds < SURE else ()
+    codes = tuple(dict.fromkeys((*first, *_likeliest(read, signs))))[:MOST]
+    return Verdict(Certainty.SURE if odds >= SURE else Certainty.LIKELY, codes, odds)
+
+
+def _likeliest(read: Reading, signs: Sequence[Sign]) -> list[str]:
+    """What the words speak of, if they speak of anything."""
+    if read.odds < LIKELY:
+        return []
     marked = {one.code for one in signs}
-    learned = [code for (code, chance), least in likeliest if chance >= least or code in marked]
-    codes = tuple(dict.fromkeys((*first, *learned)))[:MOST]
-    clear = bool(first) or read.chances[codes[0]] >= _FIRST
-    signed = not against and any(one.code == codes[0] and one.points >= PATTERN for one in signs)
-    sure = clear and odds >= (_SURE_BY_A_SIGN if signed else SURE)
-    return Verdict(Certainty.SURE if sure else Certainty.LIKELY, codes, odds)
+    likeliest = enumerate(islice(read.chances.items(), MOST))
+    return [code for at, (code, chance) in likeliest if at == 0 or chance >= _BESIDE or code in marked]
 
 
 def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], by_words: Reading) -> dict[str, float]:
     """The odds of what the text states outright, the likeliest first: an error's own code, and of the codes that
-    nothing was learned of their patterns and phrases. Where its words as a whole speak of no problem, a code of which
-    something was learned is somebody else's: any service of Azure may say InternalServerError."""
+    nothing was learned of their patterns; their phrases make it likely. Where its words as a whole speak of no problem,
+    a code of which something was learned is somebody else's: any service of Azure may say InternalServerError."""
     odds: dict[str, float] = {}
     for sign in signs:
         if sign.code in learned and by_words.odds < LIKELY:
             continue
-        if sign.points >= INNERMOST:
-            odds[sign.code] = _STATED
-        elif sign.code not in learned and sign.points >= PATTERN:
-            odds.setdefault(sign.code, _PHRASE)
+        if sign.points >= (PATTERN if sign.code not in learned else INNERMOST):
+            odds[sign.code] = SURE
     for one in said:
-        odds.setdefault(one.code, _PHRASE)
+        odds.setdefault(one.code, LIKELY)
     return dict(sorted(odds.items(), key=lambda one: -one[1]))

@@ -12,9 +12,10 @@ from runbooks.linear import compile_linear
 
 WORD, PAIR, CONCEPT, SIGN, REASON = "w:", "b:", "c:", "s:", "q:"
 SPOKEN = {WORD: 1.0, PAIR: 0.7, CONCEPT: 1.0}
-"""What the text says, weighed by how rare it is; and how much each kind counts."""
+"""What the text says, weighed by how rare it is; and how much each kind counts. A pair's words count already."""
 _SIGN, _REASON = 0.3, 1.0
-"""What a sign, and a reason for silence, may count for, next to all words together."""
+"""What a sign, and a reason for silence, may count for, next to all words together. A sign counts for less: an
+error is quoted when it is over, too."""
 OURS = "ourcluster"
 """Any cluster's name: what is true of one is true of all."""
 _MOST = 400

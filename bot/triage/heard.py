@@ -1,7 +1,7 @@
-"""The messages that recognition learns from: `runbooks/heard/<code>.txt`; `none.txt` is what is no concern of ours.
+"""The messages that recognition learns from: `messages/<code>.txt`; `none.txt` is what is no concern of ours.
 
 A message begins after a line `--- kind`, or `--- kind, also code, code` where other answers are right too; it ends at
-the next such line.
+the next such line. A line of its own that looks like that is indented by a blank.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runbooks.library import OWN, Runbook
+from runbooks.library import Runbook
 
-FOLDER = OWN / "heard"
+FOLDER = Path(__file__).with_name("messages")
 NONE = "none"
 PHRASE = "phrase"
 """The kind of what runbooks say of themselves: nobody's message."""
@@ -49,16 +49,6 @@ class Heard:
     def right(self) -> frozenset[str]:
         return frozenset((self.code, *self.also))
 
-    @property
-    def told(self) -> str:
-        """What it teaches: judged anew, it is a new message."""
-        return f"{self.code}\0{','.join(self.also)}\0{self.text}"
-
-    @property
-    def mark(self) -> str:
-        """What it is known by to who learned from it."""
-        return hashlib.sha256(self.told.encode()).hexdigest()[:8]
-
 
 def heard(folder: Path = FOLDER) -> Iterator[Heard]:
     """Every message, by code."""
@@ -75,24 +65,6 @@ def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
         for text in (runbook.title, *runbook.symptoms.words)
     ]
     return sorted((*heard(), *phrases), key=lambda one: hashlib.sha256(one.text.encode()).digest())
-
-
-def digest(messages: list[Heard]) -> str:
-    """What a set of messages is known by: who learned from others knows others."""
-    return hashlib.sha256("\0\0".join(sorted(one.told for one in messages)).encode()).hexdigest()[:16]
-
-
-def written(messages: list[Heard]) -> str:
-    """The messages of one code as their file holds them."""
-    return "".join(f"{_MARK}{one.kind}{_also(one)}\n{_escaped(one.text)}\n" for one in messages)
-
-
-def _also(one: Heard) -> str:
-    return f", also {', '.join(one.also)}" if one.also else ""
-
-
-def _escaped(text: str) -> str:
-    return "\n".join(f" {line}" if line.startswith(_MARK) else line for line in text.strip("\n").splitlines())
 
 
 def _of(file: Path) -> Iterator[Heard]:

@@ -1,7 +1,7 @@
-"""Learn from the messages under `runbooks/heard` and write `bot/triage/learned.json`: `make learn`.
+"""Learn from the messages under `bot/triage/messages` and write `bot/triage/weights.jsonl.xz`: `make learn`.
 
 scikit-learn does it, which nothing else here needs: `make learn` installs it beside. The same messages give the same
-weights. With `--judge` it first says how right it is about messages that it did not learn from (a fifth each time).
+bytes. With `--judge` it first says how right it is about messages that it did not learn from (a fifth each time).
 """
 
 from __future__ import annotations
@@ -14,28 +14,32 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import orjson
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from bot.triage.features import PAIR, phrased, shown, spoken
-from bot.triage.heard import NONE, OUR_NAMES, PHRASE, Heard, digest, lessons
+from bot.triage.heard import NONE, OUR_NAMES, PHRASE, Heard, lessons
 from bot.triage.judging import table
-from bot.triage.learned import FILE, SCALE, Learned
+from bot.triage.learned import SCALE, Learned
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
 from bot.triage.signs import Signs
 from bot.triage.table import Table
+from bot.triage.weights import FILE, Weights, packed
 from runbooks.library import Library
 
-_STRICTNESS = 30.0
-"""The inverse of what large weights cost."""
+_STRICTNESS, _LIVE_STRICTNESS = 30.0, 5.0
+"""The inverse of what large weights cost, for what a text speaks of and for how it says it. A code's few telling words
+may weigh much; of many thousand runs of small words none should."""
 _EVEN = 0.5
-"""How far rare codes are made up for: 0 not at all, 1 as if all were as frequent."""
-_SEEN = 2
-"""A word, or a pair, that one message alone holds is a coincidence, or somebody's name."""
-_RUN_SEEN, _LIVE_STRICTNESS = 3, 5.0
+"""How far rare codes are made up for: 0 not at all, so that they are hardly ever first; 1 as if all were as frequent,
+so that they are too often. Half the messages are `none`, and a code has 160 to 1,700 of them."""
+_SEEN, _RUN_SEEN = 2, 3
+"""A word or a pair that one message alone holds is a coincidence, or somebody's name; of runs, which are more, two."""
+_COMMON = 0.3
+"""What a word counts for that every message holds: little, as in any search; a rarer one counts for more."""
 _LEAST_WEIGHT = 0.25
+"""Smaller weights are left out: they are 19 of 20, and the file would be as much larger."""
 _FOLDS = 5
 
 
@@ -59,26 +63,16 @@ def examples(messages: Sequence[Heard]) -> list[Example]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What was learned, as it is written down."""
-
-    codes: tuple[str, ...]
-    bias: tuple[float, ...]
-    features: Mapping[str, list[int]]
-    live: Mapping[str, int]
-    live_bias: float
-    learned_from: str
-
-    def model(self) -> Learned:
-        features, live = Table(self.features.items()), Table((run, [weight]) for run, weight in self.live.items())
-        return Learned(self.codes, self.bias, features, live, self.live_bias, self.learned_from)
+def model(weights: Weights) -> Learned:
+    """Ready to be asked."""
+    features, live = Table(weights.features.items()), Table((run, [weight]) for run, weight in weights.live.items())
+    return Learned(weights.codes, weights.bias, features, live, weights.live_bias)
 
 
 def learned(from_: Sequence[Example]) -> Weights:
     """The weights that explain these examples best."""
     seen = Counter(feature for one in from_ for feature in one.spoken)
-    rarity = {feature: math.log((len(from_) + 1) / times) + 0.3 for feature, times in seen.items() if times >= _SEEN}
+    rarity = {name: math.log((len(from_) + 1) / times) + _COMMON for name, times in seen.items() if times >= _SEEN}
     shown_ = {feature: 0.0 for one in from_ for feature in one.shown}
     known = rarity | shown_
     codes, _, features = _fitted(from_, known)
@@ -86,7 +80,7 @@ def learned(from_: Sequence[Example]) -> Weights:
     known = {name: value for name, value in known.items() if len(features[name]) > 1 or not name.startswith(PAIR)}
     codes, bias, features = _fitted(from_, known)
     live, live_bias = _live([one for one in from_ if one.heard.kind != PHRASE])
-    return Weights(codes, bias, features, live, live_bias, digest([one.heard for one in from_]))
+    return Weights(codes, bias, round(live_bias, 3), features, live)
 
 
 def _fitted(
@@ -139,31 +133,13 @@ def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mappi
     return csr_matrix((values, np.asarray(columns, "int32"), np.asarray(starts, "int32")), shape=shape)
 
 
-def write(model: Weights) -> int:
-    """One feature a line, so that a change can be read; how many there are."""
-    lines = [f"{_json(name)}:{_json(list(model.features[name]))}" for name in sorted(model.features)]
-    live = ",\n".join(f"{_json(run)}:{weight}" for run, weight in sorted(model.live.items()))
-    head = f'"learned_from":{_json(model.learned_from)},\n"codes":{_json(model.codes)},\n"bias":{_json(model.bias)}'
-    FILE.write_text(
-        f'{{{head},\n"live_bias":{model.live_bias:.3f},\n"live":{{\n{live}\n}},\n"features":{{\n'
-        + ",\n".join(lines)
-        + "\n}}\n",
-        encoding="utf-8",
-    )
-    return len(lines) + len(model.live)
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
-
-
 def judged(all_: Sequence[Example]) -> list[tuple[Heard, float, list[str]]]:
     """Each message with what a model that did not learn from it says: the odds, and the codes, likeliest first."""
     found = []
     for fold in range(_FOLDS):
-        model = learned([one for at, one in enumerate(all_) if at % _FOLDS != fold]).model()
+        others = model(learned([one for at, one in enumerate(all_) if at % _FOLDS != fold]))
         for one in all_[fold::_FOLDS]:
-            read = model.read(model.weighed(one.spoken), one.shown, one.phrased)
+            read = others.read(others.weighed(one.spoken), one.shown, one.phrased)
             found.append((one.heard, read.odds, list(read.chances)[:2]))
     return found
 
@@ -172,8 +148,10 @@ def main() -> int:
     known = examples(lessons(Library.load()))
     if "--judge" in sys.argv[1:]:
         sys.stdout.write(table(judged(known)) + "\n")
-    model = learned(known)
-    sys.stdout.write(f"learned {write(model)} features from {len(known)} messages: {FILE.name}\n")
+    weights = learned(known)
+    FILE.write_bytes(packed(weights))
+    many = len(weights.features) + len(weights.live)
+    sys.stdout.write(f"learned {many} features from {len(known)} messages: {FILE.name}\n")
     return 0
 
 

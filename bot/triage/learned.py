@@ -9,28 +9,23 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-import orjson
-
+from bot.triage import weights
 from bot.triage.features import PAIR, WORD
 from bot.triage.heard import NONE
 from bot.triage.table import Table
 
-FILE = Path(__file__).with_name("learned.json")
-LIVE = 1.4
-"""What the second counts for, next to the first."""
 SCALE = 100
 """Weights are kept as hundredths."""
-_LEAST_TOLD = 0.05
 _TERSE = 20
-"""Words: who says fewer is not judged by how they are said."""
-
+"""Words. How fewer of them are worded tells little: `prod-weu: SubnetIsFull` is a report, and no sentence."""
+_LEAST_TOLD = 0.05
+"""A word that weighs less is not named as a reason: it tells a person nothing."""
 
 Weighed = Sequence[tuple[str, Sequence[int], float]]
 """The features of a text that are known: each with its row of weights, and how much of it there is."""
@@ -53,14 +48,13 @@ class Learned:
     codes: tuple[str, ...]
     bias: tuple[float, ...]
     features: Table
-    """Of each: how rare it is (0 for what is shown), then a code's place and its weight, and so on; in hundredths."""
+    """As in `Weights`."""
     live: Table
     """How much each run of words speaks for somebody's having the problem now; in hundredths."""
     live_bias: float
-    learned_from: str
 
     @classmethod
-    def load(cls, file: Path = FILE) -> Learned:
+    def load(cls, file: Path = weights.FILE) -> Learned:
         return _load(file)
 
     def read(self, spoken: Weighed, shown: Mapping[str, float], phrased: Iterable[str] = ()) -> Reading:
@@ -69,8 +63,8 @@ class Learned:
         marks = [(one, flat, value) for one, value in shown.items() if (flat := self.features.get(one))]
         for _, flat, value in (*spoken, *marks):
             share = value / SCALE
-            weights = islice(flat, 1, None)
-            for code, weight in zip(weights, weights, strict=True):
+            places = islice(flat, 1, None)
+            for code, weight in zip(places, places, strict=True):
                 sums[code] += weight * share
         none = self.codes.index(NONE)
         highest = max(sums)
@@ -80,7 +74,7 @@ class Learned:
         likeliest = sorted(
             (-power / ours, code) for code, power in zip(self.codes, powers, strict=True) if code != NONE
         )
-        return Reading(odds + LIVE * self._live(phrased), {code: -chance for chance, code in likeliest})
+        return Reading(odds + self._live(phrased), {code: -chance for chance, code in likeliest})
 
     def _live(self, phrased: Iterable[str]) -> float:
         runs = list(phrased)
@@ -118,25 +112,7 @@ class Learned:
 
 @cache
 def _load(file: Path) -> Learned:
-    """A line at a time: what is read of it is small, and the whole would stay with the process."""
-    parts: dict[str, Any] = {}
-    with file.open("rb") as lines:
-        for line in lines:
-            name, _, value = line.lstrip(b"{").rstrip(b",\n").partition(b":")
-            parts[orjson.loads(name)] = Table(_rows(lines)) if value == b"{" else orjson.loads(value)
-    return Learned(
-        tuple(parts["codes"]),
-        tuple(parts["bias"]),
-        parts["features"],
-        parts["live"],
-        parts["live_bias"],
-        parts["learned_from"],
-    )
-
-
-def _rows(lines: Iterator[bytes]) -> Iterator[tuple[str, Sequence[int]]]:
-    for line in lines:
-        if line.startswith(b"}"):
-            return
-        ((name, row),) = orjson.loads(b"{%b}" % line.rstrip(b",\n")).items()
-        yield name, row if isinstance(row, list) else [row]
+    with weights.opened(file) as lines:
+        head = weights.head(lines)
+        features, live = Table(weights.rows(lines)), Table(weights.rows(lines))
+    return Learned(tuple(head["codes"]), tuple(head["bias"]), features, live, head["live_bias"])

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from bot.triage.clusters import FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
-from bot.triage.encoder.model import LONGEST, Encoder
-from bot.triage.features import OURS, bare, phrased, shown, spoken
+from bot.triage.features import OURS, phrased, shown, spoken
 from bot.triage.learned import Learned, Weighed
 from bot.triage.phrases import Phrases, Said
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
-from bot.triage.reread import is_unsure, together
 from bot.triage.signs import Sign, Signs
 from bot.triage.stop_words import STOP
 from bot.triage.tokens import STANDS_FOR, stem
@@ -26,6 +24,8 @@ _MENU = 10
 _REASONS, _WORDS_TOLD = 3, 4
 _LOOKED_FOR = 40
 """Characters of a sign by which its line is found again."""
+_LONG = 1_200
+"""Characters from which on the rest of a text may drown what one line of it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Recogniser:
 
     def __init__(self, library: Library) -> None:
         self._signs = Signs(library)
-        self._learned, self._encoder = Learned.load(), Encoder.ours()
+        self._learned = Learned.load()
         self._phrases = Phrases(library, self._learned.codes)
         self._quiet = Quiet()
 
@@ -75,20 +75,14 @@ class Recogniser:
         against = list(self._quiet.reasons(text))
         names, marks = [one.name for one in named[:_MENU]], shown(signs, against)
         words, worded = self._learned.weighed(spoken(text, names)), phrased(text, names)
-        by_words, judged = self._learned.read(words, marks, worded), text
+        read = self._learned.read(words, marks, worded)
         near = _around_signs(text, signs)
         if near:
             there = self._learned.weighed(spoken(near, names))
-            words, by_words, judged = max(
-                (words, by_words, text),
-                (there, self._learned.read(there, marks, worded), near),
-                key=lambda one: one[1].odds,
-            )
-        read = by_words
-        if is_unsure(by_words) and not any(one.final for one in against):
-            read = together(by_words, self._encoder.read(bare(judged, names)))
+            alone = self._learned.read(there, marks, worded)
+            words, read = max((words, read), (there, alone), key=lambda one: one[1].odds)
         said = self._phrases.find(text)
-        outright = stated(signs, said, self._learned.codes, by_words)
+        outright = stated(signs, said, self._learned.codes, read)
         verdict = decide(read, outright, against, signs)
         suspects = tuple(Suspect(code, self._why(code, signs, said, words, text)) for code in verdict.codes)
         return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
@@ -115,13 +109,12 @@ def _as_written(names: list[str], text: str) -> list[str]:
 
 
 def _around_signs(text: str, signs: list[Sign]) -> str:
-    """Of a text too long for the encoder the lines in which a sign stands: the rest would drown them. Nothing, where
-    there are none."""
-    if len(text) <= LONGEST or not signs:
+    """Of a long text the lines in which a sign stands. Nothing, where there are none."""
+    if len(text) <= _LONG or not signs:
         return ""
     wanted = [one.found[:_LOOKED_FOR] for one in sorted(signs, key=lambda one: -one.points)[:_REASONS]]
-    lines = [line[:LONGEST] for line in text.splitlines() if any(one in line for one in wanted)]
-    return "\n".join(dict.fromkeys(lines))[:LONGEST]
+    lines = [line[:_LONG] for line in text.splitlines() if any(one in line for one in wanted)]
+    return "\n".join(dict.fromkeys(lines))[:_LONG]
 
 
 def _which(named: list[Named], fleet: FleetNames, around: Iterable[Around]) -> tuple[str | None, str, tuple[str, ...]]:

@@ -74,6 +74,7 @@ def test_the_image_has_what_the_project_depends_on_and_no_tools_of_developers() 
     inside, extras = pinned(ROOT / "deploy" / "run.lock"), project["optional-dependencies"]
     assert set(project["dependencies"]) <= set(inside)
     assert not {"mypy", "playwright", "pytest", "ruff", "trustme"} & set(inside)
+    assert not {"numpy", "onnxruntime", "scikit-learn", "torch"} & set(inside)
     assert {"mypy", "playwright", "pytest", "ruff", "trustme"} <= {*extras["dev"], *extras["sandbox"]}
 
 
@@ -85,6 +86,8 @@ def test_its_steps_install_a_bot_that_works_without_its_source(tmp_path: Path) -
     for step in of("RUN", stage=BUILD):
         done = run(["sh", "-ec", step.replace("/install", str(tmp_path / "install"))], bare, environment)
         assert done.returncode == 0, f"{step}\n{done.stderr}"
+    (wheel,) = bare.glob("dist/*.whl")
+    assert wheel.stat().st_size <= 6_000_000
     shutil.rmtree(bare)
 
     (installed,) = (tmp_path / "install").glob("lib/python3*/site-packages")
@@ -97,7 +100,7 @@ def test_its_steps_install_a_bot_that_works_without_its_source(tmp_path: Path) -
     assert run([aksbot, "runbooks", "lint"], tmp_path, here).returncode == 0
     shown = run([aksbot, "explain", "Failed to allocate IP: subnet is full", "-o", "json"], tmp_path, here)
     assert json.loads(shown.stdout)
-    # And so is the encoder, which reads what words leave open.
+    # And so are the weights that messages are recognised by.
     asked = [aksbot, "triage", "--clusters", "prod-weu", "why do my new pods get no address, it worked on monday"]
     heard = run(asked, tmp_path, here)
     assert heard.returncode == 0, heard.stderr

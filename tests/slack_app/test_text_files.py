@@ -27,7 +27,7 @@ ERROR = (
     'Code="ErrCode_InsufficientVCPUQuota" Message="Insufficient vcpu quota requested 8, remaining 2 for family DSv5"\n'
 )
 LOG = (NOISE + ERROR + "done\n").encode()
-LOOK = "can somebody look at this? it is prod-weu"
+LOOK = "please have a look, it is prod-weu"
 
 
 def downloads(slack: SlackServer) -> list[str | None]:

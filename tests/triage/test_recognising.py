@@ -146,6 +146,12 @@ def test_a_teams_own_runbook_is_recognised_by_its_words(tmp_path: Path) -> None:
     write(tmp_path, own, code="our-proxy")
     found = Recogniser(Library.load(tmp_path)).recognise("somebody look please: our fax gateway is jammed again")
     assert found.codes == ("our-proxy",)
+    # Also before what its words make likely, but not before what they make sure.
+    team = Recogniser(Library.load(tmp_path))
+    likely = "node is NotReady since noon, our fax gateway is jammed"
+    assert team.recognise(likely).codes == ("our-proxy", "node-not-ready")
+    sure = "SubnetIsFull: prod-weu cannot add nodes, no addresses left in the subnet. And the fax gateway is jammed"
+    assert team.recognise(sure).codes[0] == "subnet-full"
 
 
 @pytest.mark.parametrize(
