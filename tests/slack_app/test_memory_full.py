@@ -10,8 +10,8 @@ from bot.app import Bot
 from bot.store.connect import Connection
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import Start
-from tests.slack_app.reading import answered, seen
-from tests.store.full_disk import fill, no_more_bytes, small_disk
+from tests.slack_app.reading import seen
+from tests.store.full_disk import fill, small_disk
 
 PATIENCE_S = 60
 
@@ -42,18 +42,6 @@ async def test_a_check_is_done_while_the_disk_is_full(start: Start, control: Con
             await control.until(lambda: "not have survived a restart" in _said(control), PATIENCE_S)
             assert "its disk is full" in (await _get(bot, "/readyz"))[1]
             assert "Error" not in _said(control)
-
-
-async def test_a_check_that_waits_in_the_queue_is_done_while_the_server_takes_no_writes(
-    start: Start, redis: Connection, control: Control
-) -> None:
-    """Its worker has it, and cannot write down that it runs."""
-    async with start():
-        assert redis.embedded
-        await control.slash("requester", "incidents", "/aks", "check prod-weu")
-        no_more_bytes(redis)
-        assert len(await answered(control)) == 1
-        assert "gave up" not in _said(control)
 
 
 def _said(control: Control) -> str:

@@ -1,0 +1,25 @@
+"""A check that a worker has taken up while the memory takes no writes any more."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.jobs.checks import Checks
+from bot.jobs.teller import Answer
+from bot.store.connect import Connection
+from bot.store.running import RunningChecks
+from tests.jobs.people import Listener, SlowCheck, request
+
+
+async def test_it_is_done_without_the_memory_and_says_so_once(connection: Connection) -> None:
+    listener, check = Listener(), SlowCheck(waits=False)
+    async with Checks(RunningChecks(connection.redis), check, listener) as checks:
+        await connection.redis.config_set("min-replicas-to-write", 1)
+        assert await checks.perform(request("anna"), asyncio.Event())
+        (told,) = listener.answers("anna")
+        assert isinstance(told.what, Answer)
+        assert not told.what.durable
+        await connection.redis.config_set("min-replicas-to-write", 0)
+        assert await checks.perform(request("anna"), asyncio.Event())
+    assert len(listener.answers("anna")) == 1
+    assert check.began == ["anna"]
