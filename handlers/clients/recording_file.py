@@ -83,7 +83,8 @@ def _json(opened: _Open) -> Any:
     except orjson.JSONDecodeError as bad:
         raise ValueError(f"it is not JSON: {bad}") from None
     del content
-    _refuse_depth(value)
+    if is_deeper(value, DEEPEST):
+        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
     return value
 
 
@@ -108,13 +109,14 @@ def _too_large() -> ValueError:
     return ValueError(f"unpacked, it is larger than {LARGEST // 1_000_000} MB, and no recording is")
 
 
-def _refuse_depth(value: Any) -> None:
+def is_deeper(value: Any, than: int) -> bool:
+    """Whether what was parsed is nested more than so many levels deep: Python's own recursion ends at a thousand."""
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(than):
         level = [inner for outer in level for inner in _inside(outer) if isinstance(inner, (dict, list))]
         if not level:
-            return
-    raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+            return False
+    return True
 
 
 def _inside(value: Any) -> Iterable[Any]:

@@ -69,12 +69,7 @@ LONGEST_PASTE = 40_000
 """Slack's own limit; what is longer people share as a file."""
 FIRST_READ = 7
 """The sample of the memory, one every 3 s, by which the first turns are over (15 s) and what reads them is loaded."""
-<<<<<<< HEAD
 SERVE = Path(__file__).with_name("serve_watched.py")
-LEFT_OPEN = "pods of the shop were evicted over night, they run again on other nodes"
-"""Chatter that its words leave open: who hears it first loads the encoder, 75 MB once, which is no growth."""
-=======
->>>>>>> diet
 
 
 @dataclass
@@ -176,15 +171,10 @@ async def _rage(slack: SlackServer, pid: int) -> Storm:
     began = loop.time()
     for number in range(2 * MESSAGES):
         await asyncio.sleep(max(0.0, began + number * FOR_S / (2 * MESSAGES) - loop.time()))
-<<<<<<< HEAD
         if number % (2 * BULKY) == 1 and number > 1:
             _say_much(slack, chance, number // (2 * BULKY))
         elif number % 2:
-            text = LEFT_OPEN if number == 1 else chance.choice(CHATTER).format(n=number)
-=======
-        if number % 2:
             text = chance.choice(CHATTER).format(n=number)
->>>>>>> diet
             slack.control.say(f"person-{chance.randrange(PEOPLE)}", chance.choice(CHANNELS), text)
         else:
             at = number // 2 % len(CLUSTERS)

@@ -216,3 +216,14 @@ def test_a_policy_or_a_runbook_that_unfolds_is_refused(
     assert why in bomb.said
     assert "Traceback" not in bomb.said
     costs(bomb, plain)
+
+
+@pytest.mark.parametrize("depth", [300, 900, 50_000])
+def test_messages_that_are_nested_deeply_are_refused_by_line(tmp_path: Path, depth: int) -> None:
+    file = tmp_path / "messages.jsonl"
+    file.write_text('{"text": "x"}\n' + '{"blocks": ' + '[{"elements": ' * depth + "1" + "}]" * depth + "}\n")
+    ran = run("triage", "--jsonl", file, "--clusters", "prod-weu")
+    assert ran.exit == 64
+    assert "line 2" in ran.said
+    assert "nested more than 200 levels" in ran.said or "depth limit exceeded" in ran.said
+    assert "Recursion" not in ran.said

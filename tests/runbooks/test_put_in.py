@@ -76,16 +76,15 @@ PARTS = (
     ),
     *("\u200b", "\u202e", "\ufeff", "\u2060", "\ue000", "\ue001", "\ue002", "{{ v }}", "{% endif %}"),
 )
-FACTS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=6).map("".join) | st.text(min_size=1, max_size=12)
+TEXTS = st.lists(st.sampled_from(PARTS), max_size=6).map("".join) | st.text(max_size=12)
+FACTS = TEXTS.map(lambda text: f"{text}x")
+"""Each shows something: a fact that shows nothing leaves its line empty, and that is another block."""
 
 
 def in_a_terminal(page: str) -> list[str]:
-    """The kinds of its lines; a paragraph takes as many as it needs."""
-    kinds: list[str] = []
-    for line in paragraphs(page, 100_000):
-        kind = " ".join(style for _, style in line.pieces) or ("prose" if line.pieces else "blank")
-        kinds.append(f"item {line.text[:1]}" if line.text.startswith(("•", "1.")) else kind)
-    return kinds
+    """The kinds of its lines, where none is so long that it is wrapped."""
+    lines = paragraphs(page, 100_000)
+    return [" ".join(style for _, style in line.pieces) or ("prose" if line.pieces else "blank") for line in lines]
 
 
 def in_slack(page: str) -> list[tuple[Any, ...]]:
@@ -105,8 +104,6 @@ def _parts(element: dict[str, Any]) -> int:
 @given(FACTS)
 def test_a_page_has_the_same_blocks_whatever_a_fact_holds(fact: str) -> None:
     plain, hostile = render(PAGE, {"v": HARMLESS}), render(PAGE, {"v": fact})
-    if not fact.strip() or not hostile.split("\n")[1].strip():
-        return  # a fact that shows nothing leaves its line empty
     assert in_a_terminal(hostile) == in_a_terminal(plain)
     assert in_slack(hostile) == in_slack(plain)
 
@@ -115,8 +112,6 @@ def test_a_page_has_the_same_blocks_whatever_a_fact_holds(fact: str) -> None:
 @given(FACTS)
 def test_an_outline_with_a_pasted_fact_has_the_same_blocks_too(fact: str) -> None:
     plain, hostile = outline(PAGE, {"v": HARMLESS}), outline(PAGE, {"v": fact})
-    if not hostile.split("\n")[1].strip():
-        return
     assert in_a_terminal(hostile) == in_a_terminal(plain)
     assert in_slack(hostile) == in_slack(plain)
 
