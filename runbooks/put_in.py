@@ -11,8 +11,10 @@ import unicodedata
 
 from jinja2 import Undefined
 
+from runbooks.linear import compile_linear
+
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-_BREAKS = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
+_BREAKS = compile_linear(r"[\s\v]*[\n\r\v\f\x1c-\x1e\x{85}\x{2028}\x{2029}][\s\v]*")
 _ENDS_OF_LINES = re.compile(r"[\n\r\x85\u2028\u2029]+")
 _STEERING = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ue000-\ue002]")
 """What begins a terminal's sequence, which may swallow the rest of a page, and what `runbooks/conditions.py` lays a

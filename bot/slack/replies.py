@@ -48,10 +48,10 @@ def only(said: str) -> Message:
 
 def explained(pasted: str, library: Library) -> Message:
     """What a pasted error speaks of."""
-    return explanation_message(explain(pasted, library)) if pasted.strip() else only(words.EXPLAIN_WHAT)
+    return recognised(explain(pasted, library)) if pasted.strip() else only(words.EXPLAIN_WHAT)
 
 
-def explanation_message(explanation: Explanation, *, briefly: bool = False) -> Message:
+def recognised(explanation: Explanation, *, briefly: bool = False) -> Message:
     """What was recognised; `briefly` where buttons stand above it that should stay in sight on a phone."""
     quote = _quote(explanation)
     if not explanation.matches:

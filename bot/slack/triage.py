@@ -44,7 +44,7 @@ def _recognised(pasted: str, library: Library) -> tuple[list[Block], tuple[Messa
         return [section(words_triage.UNKNOWN)], ()
     best = explanation.matches[0].runbook
     said = [section(words_triage.recognised(best.title, best.code)), context(words_triage.ONLY_RECOGNISED)]
-    return said, (replies.explanation_message(explanation, briefly=True),)
+    return said, (replies.recognised(explanation, briefly=True),)
 
 
 def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thread_ts: str) -> list[Block]:

@@ -76,7 +76,7 @@ _NOT_A_SECRETS_KEY = words(
     "range registry route row search sort source tag taint target topology unique"
 )
 _HARMLESS_TEXT = compile_linear(
-    r"(?:true|false|yes|no|on|off|none|null|nil|n/a|auto|default|unknown|enabled|disabled|string|secure ?string"
+    r"\A(?:true|false|yes|no|on|off|none|null|nil|n/a|auto|default|unknown|enabled|disabled|string|secure ?string"
     r"|secureobject|bearer|succeeded|failed|error|notset|not set|required|missing|invalid|expired|empty|hidden|redacted"
     r"|/(?:subscriptions|providers)/\S*"
     r"|https://[\w-]+\.(?:vault|managedhsm)\.[\w.]+(?:/[^\s?]*)?"
@@ -87,7 +87,7 @@ _HARMLESS_TEXT = compile_linear(
     r"|\d+(?:ms|s|m|h|d)"
     r"|-?p(?:\d+[ymwd])*(?:t(?:\d+[hms])+)?"
     r"|\d{4}-\d\d-\d\d(?:t[\d:.]+(?:z|[+-]\d\d:\d\d)?)?"
-    r")?",
+    r")?\z",
     ignore_case=True,
     dot_all=True,
 )

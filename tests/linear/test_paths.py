@@ -23,7 +23,6 @@ from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
 from bot.triage.reading import read_alert, read_message
 from bot.triage.recognise import Recogniser
-from bot.triage.voices import voices
 from bot.triage.with_files import WithFiles
 from handlers.clients.cluster_text import speakable
 from handlers.clients.redact import redact, redact_text
@@ -64,7 +63,6 @@ PATHS: dict[str, Callable[[str], object]] = {
     "words beside files": WITH_FILES.against,
     "clusters": FLEET.find,
     "features": lambda text: (spoken(bare(text)), phrased(text)),
-    "voices": voices,
     "explain": lambda text: explain(text, LIBRARY),
     "explain, as an answer": lambda text: replies.explained(text, LIBRARY),
     "values for a runbook": lambda text: extract(LIBRARY["quota-exceeded"], text),

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from bot.events import Report, Selection
+from bot.explain import explain
 from bot.jobs.progress import Progress
 from bot.jobs.teller import Answer
 from bot.policy.look import Refused, Why
@@ -152,6 +153,7 @@ COMMANDS: dict[str, Surface] = {
     "explain-nothing": typed("explain"),
     "explain-unknown": typed("explain the weather is nice"),
     "explained": partial(replies.explained, ERROR, LIBRARY),
+    "recognised-briefly": partial(replies.recognised, explain(ERROR, LIBRARY), briefly=True),
     "runbooks": partial(replies.runbook, "", LIBRARY),
     "runbook": partial(replies.runbook, "quota-exceeded", LIBRARY),
     "runbook-unknown": partial(replies.runbook, "quota-exeded", LIBRARY),
