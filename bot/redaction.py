@@ -9,10 +9,8 @@ import asyncio
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from handlers.clients.redact import redact
+from handlers.clients.redact import LONG, redact
 
-LARGE = 64 * 1024
-"""Characters from which on it is done in a thread: the event loop must go on."""
 DEEPEST = 100
 """Deeper than anything that Slack or the bot itself makes; what lies below is dropped rather than trusted."""
 NOTHING: frozenset[str] = frozenset()
@@ -27,11 +25,16 @@ def redacted(value: Any, *, but: Collection[str] = NOTHING) -> Any:
     return replace_texts(value, replaced, but) if replaced else value
 
 
+def is_long(value: Any, *, but: Collection[str] = NOTHING) -> bool:
+    """Whether so much text stands in it that it is read in a thread: the event loop must go on."""
+    return sum(map(len, texts_in(value, but))) > LONG
+
+
 async def redacted_aside(value: Any, *, but: Collection[str] = NOTHING) -> Any:
     """The same; what is large does not hold up the event loop."""
-    if sum(map(len, texts_in(value, but))) < LARGE:
-        return redacted(value, but=but)
-    return await asyncio.to_thread(redacted, value, but=but)
+    if is_long(value, but=but):
+        return await asyncio.to_thread(redacted, value, but=but)
+    return redacted(value, but=but)
 
 
 def texts_in(value: Any, but: Collection[str]) -> set[str]:

@@ -164,7 +164,7 @@ class CatchUp:
 
     async def _is_unread(self, to: Installed, channel: Channel, message: Body) -> bool:
         """Whether it would have been read: where the bot reads along, or where it is spoken to."""
-        read = hearing.read(_body(to, channel, message), to.me, 0.0)
+        read = await hearing.read_aside(_body(to, channel, message), to.me, 0.0)
         if read is hearing.Ignored.TO_US:
             return True
         reads = self._channels.reads_everything or self._channels.reads(channel.name)

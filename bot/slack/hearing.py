@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from bot.incidents.model import Spot
+from bot.redaction import is_long
 from bot.slack import heard
 from bot.slack.attached import Attached, attached, others
 from bot.triage.reading import read_message
@@ -117,6 +119,11 @@ class Said:
 
 def asks_for_silence(text: str) -> bool:
     return len(text) < 60 and bool(_STOP.match(_MENTION.sub("", text)))
+
+
+async def read_aside(body: Body, me: Me, now: float) -> Said | Ignored:
+    """What `read` says; a long message is read in a thread, and does not hold up the event loop."""
+    return await asyncio.to_thread(read, body, me, now) if is_long(body["event"]) else read(body, me, now)
 
 
 def read(body: Body, me: Me, now: float) -> Said | Ignored:

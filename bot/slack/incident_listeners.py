@@ -64,7 +64,7 @@ class IncidentListeners:
     async def message(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
         """Kept until its turn closes. What could not be kept is not acknowledged: Slack says it again."""
         me = hearing.Me(context.bot_user_id or "", context.bot_id or "", str(body.get("api_app_id") or ""))
-        heard_here = hearing.read(body, me, time.time())
+        heard_here = await hearing.read_aside(body, me, time.time())
         name = heard_here.name.lower() if isinstance(heard_here, hearing.Ignored) else "message"
         self._metrics.heard.labels(name).inc()
         try:

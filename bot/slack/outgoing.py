@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from bot.redaction import LARGE, redacted, replacements, texts_in
+from bot.redaction import redacted, replacements, texts_in
 from bot.slack import limits, words
 from bot.slack.message import Attachment, Message
-from handlers.clients.redact import redact_text
+from handlers.clients.redact import LONG, redact_text
 
 Body = dict[str, Any]
 
@@ -64,7 +64,7 @@ def view(shown: Body) -> Body:
 
 async def file(attached: Attachment) -> Attachment:
     """A file for a thread without secrets. It can be long: the event loop must go on."""
-    large = len(attached.text) > LARGE
+    large = len(attached.text) > LONG
     text = await asyncio.to_thread(redact_text, attached.text) if large else redact_text(attached.text)
     return Attachment(str(redacted(attached.name)), text)
 

@@ -10,7 +10,7 @@ from slack_bolt import BoltResponse
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from bot.redaction import LARGE, replace_texts, replacements, texts_in
+from bot.redaction import is_long, replace_texts, replacements, texts_in
 
 Body = dict[str, Any]
 
@@ -50,8 +50,7 @@ async def typed(body: Body) -> Body:
 async def _clean(value: Any, but: frozenset[str]) -> Any:
     """What is large is looked at in a thread: the event loop must go on."""
     texts = texts_in(value, but)
-    large = sum(map(len, texts)) > LARGE
-    replaced = await asyncio.to_thread(_replacements, texts) if large else _replacements(texts)
+    replaced = await asyncio.to_thread(_replacements, texts) if is_long(list(texts)) else _replacements(texts)
     return replace_texts(value, replaced, but) if replaced else value
 
 

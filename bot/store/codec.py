@@ -10,8 +10,8 @@ import asyncio
 import json
 from typing import Any
 
-from bot.redaction import LARGE, redacted
-from handlers.clients.redact import redact_text
+from bot.redaction import redacted
+from handlers.clients.redact import LONG, redact_text
 
 EXACT = frozenset(
     {
@@ -34,4 +34,4 @@ def kept(text: str) -> str:
 
 async def kept_aside(text: str) -> str:
     """The same; what is large does not hold up the event loop."""
-    return kept(text) if len(text) < LARGE else await asyncio.to_thread(kept, text)
+    return kept(text) if len(text) <= LONG else await asyncio.to_thread(kept, text)

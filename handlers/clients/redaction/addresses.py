@@ -8,6 +8,8 @@ from runbooks.linear import compile_linear
 
 _FAR = 320
 _LOCAL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+#'-"
+_NEVER_BEFORE = frozenset(' \t\r\n<>"@')
+"""What stands before an `@` that ends nothing: a mention's bracket, a blank, another one."""
 _DOMAIN = compile_linear(r"^[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.([A-Za-z]{2,63})\b")
 _ENDS = compile_linear(r"[\s\"<>`|]|\\[nrt\"]")
 _ACCOUNT = compile_linear(r"[A-Za-z0-9_-]{20,}")
@@ -33,6 +35,8 @@ SIGNED = ("&s=", "&h=", "&c=", "&t=", "?t=", "?s=", "?h=", "?c=", "\\u0026s=", "
 
 def before_at(text: str, at: int, since: int) -> Span | None:
     """What the `@` at this place ends: name and password of a URL, or a person's address. `since`: the last `@`."""
+    if not at or text[at - 1] in _NEVER_BEFORE:
+        return None
     scheme = text.rfind("://", since, at)
     if scheme < 0 < since:
         # A password may hold an `@` itself.
