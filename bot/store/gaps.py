@@ -11,7 +11,7 @@ from bot.store.away import reachable
 
 _ALIVE = """
 local before = tonumber(redis.call('GET', KEYS[1]) or '0')
-if tonumber(ARGV[1]) > before then redis.call('SET', KEYS[1], ARGV[1]) end
+if tonumber(ARGV[1]) > before then redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2]) end
 """
 
 _TAKE = """
@@ -41,7 +41,7 @@ class Gaps:
     async def connected(self, at: float) -> None:
         """One of the processes was connected at this moment."""
         with reachable():
-            await self._alive(keys=[keys.CONNECTED], args=[f"{at:.3f}"])
+            await self._alive(keys=[keys.CONNECTED], args=[f"{at:.3f}", int(keys.CONNECTED_TTL.total_seconds())])
 
     async def last_connected(self) -> float | None:
         with reachable():

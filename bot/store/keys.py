@@ -75,6 +75,8 @@ INCIDENT_TTL = timedelta(days=3)
 """How long the book of a cluster's incidents is kept after the last word."""
 TURN_TTL = timedelta(hours=24)
 """How long the messages of a turn are kept, and known as heard."""
+CONNECTED_TTL = timedelta(days=30)
+"""A bot that comes back after longer says nothing of what it has not read."""
 POSTED_TTL = timedelta(days=30)
 """How long a message can be found again by the job that posted it."""
 
