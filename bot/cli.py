@@ -47,9 +47,20 @@ app.add_typer(audit_app, name="audit")
 Code = Annotated[str, typer.Argument(help="A finding code, such as subnet-full.", show_default=False)]
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"aksbot {version('aksbot')}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="Log to stderr, tracebacks included.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
     # `--debug` is accepted anywhere on the line, so it is taken off before this is called.
     """Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do."""

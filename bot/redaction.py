@@ -5,7 +5,6 @@ Redacting twice is redacting once, so a sink never needs to know who was there b
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -28,13 +27,6 @@ def redacted(value: Any, *, but: Collection[str] = NOTHING) -> Any:
 def is_long(value: Any, *, but: Collection[str] = NOTHING) -> bool:
     """Whether so much text stands in it that it is read in a thread: the event loop must go on."""
     return sum(map(len, texts_in(value, but))) > LONG
-
-
-async def redacted_aside(value: Any, *, but: Collection[str] = NOTHING) -> Any:
-    """The same; what is large does not hold up the event loop."""
-    if is_long(value, but=but):
-        return await asyncio.to_thread(redacted, value, but=but)
-    return redacted(value, but=but)
 
 
 def texts_in(value: Any, but: Collection[str]) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +20,7 @@ from handlers.problem import Problem
 from runbooks.library import Library
 from sandbox.scenario import Expectation, Repair, Scenario
 from sandbox.slack.cast import drill_workspace
+from sandbox.slack.interactions import Trouble
 from sandbox.world import World
 
 AT_ONCE = 4
@@ -92,13 +93,13 @@ async def drill(
             async def keep_playing(number: int) -> None:
                 stage = _Stage(library, f"{state.url}?db={number}", Path(folder, str(number)), over_http)
                 for name in waiting:
-                    for piece in pieces(load_scenario(name), twins=twins):
-                        played[piece.name] = done = await stage.play(piece)
+                    async for done in stage.play_all(name, load_scenario, twins=twins):
+                        played[done.scenario] = done
                         tell(done)
 
             for number in range(AT_ONCE):
                 group.create_task(keep_playing(number), name=f"stage {number} of the drill")
-    order = {name: place for place, name in enumerate(names)}
+    order = {Path(name).name: place for place, name in enumerate(names)}
     return sorted(played.values(), key=lambda one: (order.get(one.scenario.partition("/")[0], 0), one.scenario))
 
 
@@ -111,14 +112,27 @@ class _Stage:
     data_dir: Path
     over_http: bool
 
+    async def play_all(
+        self, name: str, load_scenario: Callable[[str], Scenario], *, twins: bool
+    ) -> AsyncIterator[Played]:
+        """A scenario, and its twin if that is wanted. One that cannot be loaded has failed."""
+        try:
+            wanted = pieces(load_scenario(name), twins=twins)
+        except Exception as error:  # noqa: BLE001 - see `play`
+            yield Played(Path(name).name, (), (), 0.0, tuple(reasons(error)))
+            return
+        for piece in wanted:
+            yield await self.play(piece)
+
     async def play(self, piece: Piece) -> Played:
+        """Whatever goes wrong in one scenario, or on this machine meanwhile, is its failure: the others are played."""
         loop = asyncio.get_running_loop()
         start = loop.time()
         found: list[Item] = []
         try:
             why = await self._play(piece, found)
-        except Problem as problem:
-            why = [f"{problem.what}: {problem.why}"]
+        except Exception as error:  # noqa: BLE001 - an error of one scenario must not end the whole drill
+            why = list(reasons(error))
         expected = tuple(item for cluster in piece.clusters for item in piece.expected(cluster))
         return Played(piece.name, expected, tuple(found), (loop.time() - start) * 1000, tuple(why))
 
@@ -133,16 +147,30 @@ class _Stage:
             ) as around,
         ):
             scene = Scene(around, self.library, ANSWER_WITHIN_S)
-            why = await asyncio.gather(*(_follow(scene, one, steps_for(piece, one)) for one in piece.clusters))
+            async with asyncio.TaskGroup() as group:
+                told = [group.create_task(follow(scene, one, steps_for(piece, one))) for one in piece.clusters]
             found += (item for cluster in piece.clusters for item in scene.items(cluster))
-        return [one for one in why if one]
+        return [one.result() for one in told if one.result()]
 
 
-async def _follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
+async def follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
     """One cluster's steps, up to the first that finds something amiss."""
     for step in steps:
         try:
             await step.take(scene)
         except Amiss as amiss:
             return f"{cluster}: {amiss}"
+        except Trouble as trouble:
+            return f"{cluster}: the bot did not acknowledge what was pressed in Slack: {trouble}"
     return ""
+
+
+def reasons(error: Exception) -> Iterator[str]:
+    """What went wrong, in words; of what went wrong side by side, each."""
+    if isinstance(error, ExceptionGroup):
+        for one in error.exceptions:
+            yield from reasons(one)
+    elif isinstance(error, Problem):
+        yield f"{error.what}: {error.why}"
+    else:
+        yield f"{type(error).__name__}: {error}"

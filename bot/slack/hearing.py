@@ -92,8 +92,12 @@ class Said:
     @property
     def of(self) -> tuple[str, str, str]:
         """Whose turn it belongs to. A card of an app is complete in itself."""
-        whose = f"{self.thread_ts or ''} {self.user}" if self.takes_turns else f"{self.app}{self.turn}"
-        return self.team, self.channel, whose
+        return self.of_person if self.takes_turns else (self.team, self.channel, f"{self.app}{self.turn}")
+
+    @property
+    def of_person(self) -> tuple[str, str, str]:
+        """The turn of whoever speaks here."""
+        return self.team, self.channel, f"{self.thread_ts or ''} {self.user}"
 
     @property
     def takes_turns(self) -> bool:

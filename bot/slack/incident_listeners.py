@@ -79,15 +79,18 @@ class IncidentListeners:
         return None
 
     async def _hear(self, body: Body, one: hearing.Said, me: hearing.Me) -> None:
+        """An edit may overtake what it changes, as events are taken in side by side: then it is what was said."""
         names = hearing.names(body, one)
         original = hearing.original(one) if one.edited else None
         if original and await self._turns.amend(names, original, one.as_json()):
             return  # nobody has read the first version yet, and now nobody will
-        lasts = self._spans.turn if one.takes_turns else timedelta()
-        kept = await self._turns.hear(names, one.turn, one.of, one.as_json(), lasts, original=original)
+        early = bool(original and one.user and not one.to_us) and not await self._turns.knows(str(original))
+        of = one.of_person if early else one.of
+        lasts = self._spans.turn if one.takes_turns or early else timedelta()
+        kept = await self._turns.hear(names, one.turn, of, one.as_json(), lasts, original=original)
         if kept.needs_job:
             place = Place(one.team, one.channel, one.user or me.user)
-            task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=one.of)
+            task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=of)
             await self._queue.submit(task, after_s=lasts.total_seconds())
 
     async def silence_wanted(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:

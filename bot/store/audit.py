@@ -16,6 +16,7 @@ from bot.audit.record import GENESIS, Entry, Record, seal
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
 from bot.store.lasting import must_last
+from bot.store.own_connection import own_connection
 
 log = logging.getLogger("aksbot.audit")
 
@@ -105,7 +106,7 @@ class Audit:
         values: list[str | int] = [ends.raw, record.number, record.at_ms, record.previous, record.body, record.hash]
         values += [line, int(keys.AUDIT_KNOWN.total_seconds() * 1000)]
         # One connection: what is waited for afterwards is what this one wrote.
-        async with self._redis.client() as connection:
+        async with own_connection(self._redis) as connection:
             with reachable():
                 stands = str(await self._append(keys=names, args=values, client=connection))
             if not stands:

@@ -18,6 +18,7 @@ from bot.store.audit import PAGE, Audit, rows
 from bot.store.away import StoreAway, reachable
 from bot.store.codec import kept
 from bot.store.lasting import must_last
+from bot.store.own_connection import own_connection
 from handlers.problem import Exit, Problem
 
 log = logging.getLogger("aksbot.audit")
@@ -133,7 +134,7 @@ class AuditAside:
         first = seal(1, made.at_ms, GENESIS, entry.as_json())
         names = [keys.AUDIT, keys.AUDIT_TIP, keys.AUDIT_WITNESS, keys.AUDIT_ASIDE, *keys.audit_aside(made.at_ms)]
         values: list[str | int] = [*shape, made.as_json(), first.at_ms, first.previous, first.body, first.hash]
-        async with self._redis.client() as connection:
+        async with own_connection(self._redis) as connection:
             with reachable():
                 moved = bool(await self._move(keys=names, args=values, client=connection))
             if moved:

@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from bot.store import keys
 from bot.store.away import reachable
 from bot.store.lasting import must_last
+from bot.store.own_connection import own_connection
 from handlers.remedy.execution import Execution, Phase
 from handlers.remedy.ledger import NotOurs
 
@@ -137,7 +138,7 @@ class RedisLedger:
     async def save(self, execution: Execution) -> None:
         names = [keys.held(self.cluster), keys.execution(self.execution), keys.EXECUTING]
         values: list[str | int] = [self.execution, self.fence, execution.as_json(), _ms(KEPT)]
-        async with self.store.redis.client() as connection:
+        async with own_connection(self.store.redis) as connection:
             with reachable():
                 saved = await self.store.saving(keys=names, args=values, client=connection)
             if not saved:

@@ -17,7 +17,7 @@ _WITHIN_MS = 2000
 async def must_last(connection: Redis, what: str) -> None:
     """WAITAOF, where the server has it and keeps an append-only file.
 
-    It waits for what the same connection has written and for nothing else: `redis.client()` is one, a pool is not.
+    It waits for what the same connection has written and for nothing else: `own_connection` is one, a pool is not.
     """
     try:
         with reachable():

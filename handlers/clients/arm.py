@@ -13,6 +13,7 @@ from handlers.clients.addresses import address
 from handlers.clients.answers import Answer, Listing
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
+from handlers.clients.closing import ArmClient
 from handlers.clients.errors import ServerFault
 from handlers.clients.pages import answer_of, listing_of, next_of, rows_of
 from handlers.resource_id import ResourceId
@@ -34,7 +35,7 @@ MOST_PAGES = 500
 """An end for a list whose links lead in a circle."""
 
 
-class ArmReader:
+class ArmReader(ArmClient):
     """All reads of Azure, through one pipe: shared, cached for `fresh_for_s`, paced, retried, redacted, counted.
 
     With a `transport` (a recording's) it asks nobody else. What cannot be read is raised as an ArmError.
@@ -57,16 +58,6 @@ class ArmReader:
         self.credential = credential
         self._fresh_for_s = fresh_for_s
         self.clock = clock or LoopClock()
-
-    async def __aenter__(self) -> ArmReader:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        if "_pipe" in self.__dict__:
-            await self._pipe.close()
 
     async def get(self, path: str, api_version: str, params: Mapping[str, str] | None = None) -> Answer:
         """One resource, or whatever a GET of this path brings."""
@@ -169,8 +160,7 @@ class ArmReader:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         return await self._pipe.send(HttpRequest(method, url, headers=headers, content=content))
 
-    @cached_property
-    def _pipe(self) -> Pipe:
+    def _new_pipe(self) -> Pipe:
         from handlers.clients.pipe import reading, replaying
 
         if self._transport is not None:

@@ -10,13 +10,13 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from handlers.clients.access import AzureAccess
 from handlers.clients.addresses import address, follow, wanted_at
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
+from handlers.clients.closing import ArmClient
 from handlers.clients.errors import Garbled, ServerFault, Throttled, TimedOut, Unreachable, WriteFateUnknown
 from handlers.clients.operation import Progress, State, Via, begun, polled
 from handlers.clients.versions import version_of
@@ -47,7 +47,7 @@ class Raw:
     api_version: str
 
 
-class ArmWriter:
+class ArmWriter(ArmClient):
     """Sends writes, and follows what they start."""
 
     def __init__(
@@ -64,16 +64,6 @@ class ArmWriter:
         self.interval_s = interval_s
         self.clock = clock or LoopClock()
         self._credential = credential
-
-    async def __aenter__(self) -> ArmWriter:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        if "_pipe" in self.__dict__:
-            await self._pipe.close()
 
     async def read(self, path: str, api_version: str) -> Raw:
         """The raw body, to be sent back, and in which version it came: a cloud may not offer the one asked for."""
@@ -147,8 +137,7 @@ class ArmWriter:
         typed = {} if body is None else {"Content-Type": "application/json"}
         return await self._pipe.send(HttpRequest(method, url, headers={**typed, **(headers or {})}, content=content))
 
-    @cached_property
-    def _pipe(self) -> Pipe:
+    def _new_pipe(self) -> Pipe:
         from handlers.clients.pipe import writing
 
         return writing(self.access, self.calls, given=self._credential)

@@ -12,9 +12,6 @@ from handlers.clients.arm import ArmReader
 class WriterEyes(ArmReader):
     """An ArmReader that signs in as whoever carries out fixes. A type of its own: no collector mixes them up."""
 
-    async def __aenter__(self) -> WriterEyes:
-        return self
-
     async def object_id(self) -> str:
         """Who that is in Entra, from the token's own claims; empty where they do not say.
 

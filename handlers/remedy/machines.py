@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handlers.evidence.cluster import Nodes
-from handlers.evidence.compute import Instance
+from handlers.evidence.compute import Instance, Instances
 from handlers.model import Finding
 from handlers.remedy.plan import Forbidden
 
@@ -14,6 +14,19 @@ def node_of(machine: Instance, nodes: Nodes) -> str:
     """What Kubernetes calls it; a machine that never joined will have its computer's name."""
     found = next((node.name for node in nodes.nodes if node.machine.lower() == machine.id.lower()), "")
     return found or machine.computer
+
+
+def still_failed(finding: Finding, instances: Instances) -> Instance | Forbidden:
+    """The machine that a fix is for; or why none is needed, or would help."""
+    if finding.facts.get("extension"):
+        return _extension_failed(finding)
+    machine = instances.by_id.get(finding.subject.lower())
+    if machine is None:
+        return Forbidden("the machine is not there any more", "check again")
+    if not machine.failed:
+        what = f"{machine.name} is {machine.state}: its model is applied, and there is nothing to send again"
+        return Forbidden(what, "check again; a machine whose health probe fails is restarted by the steps")
+    return machine
 
 
 def must_have_a_node(machine: Instance, node: str) -> Iterator[Forbidden]:
@@ -30,7 +43,7 @@ def named_by_azure(machine: Instance) -> Iterator[Forbidden]:
         yield Forbidden(f"Azure says what stopped {machine.name}: {told}", do)
 
 
-def extension_failed(finding: Finding) -> Forbidden:
+def _extension_failed(finding: Finding) -> Forbidden:
     """Sending the model again runs the same script on the same machine, and may restart it."""
     facts = finding.facts
     how = f" with exit status {facts['exit_code']}" if facts["exit_code"] else ""

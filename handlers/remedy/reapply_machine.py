@@ -13,7 +13,7 @@ from handlers.evidence.governance import Locks
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
-from handlers.remedy.machines import extension_failed, must_have_a_node, named_by_azure, node_of
+from handlers.remedy.machines import must_have_a_node, named_by_azure, node_of, still_failed
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
 
@@ -33,13 +33,9 @@ def reapply_machine(
     may: WriterMay | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """Apply the machine's own settings once more (`az vm update` is refused on the images of AKS nodes)."""
-    if finding.facts.get("extension"):
-        yield extension_failed(finding)
-        return
-    machine = instances.by_id.get(finding.subject.lower())
-    if machine is None or not machine.failed:
-        state = f"{machine.name} is {machine.state}" if machine else "the machine is not there any more"
-        yield Forbidden(state, "check again; a machine whose health probe fails is restarted by the steps")
+    machine = still_failed(finding, instances)
+    if isinstance(machine, Forbidden):
+        yield machine
         return
     node, acts = node_of(machine, nodes), (Act(ACTION, machine.id),)
     yield from not_now(cluster, pools)

@@ -14,7 +14,7 @@ from handlers.evidence.governance import Locks
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
-from handlers.remedy.machines import extension_failed, must_have_a_node, named_by_azure, node_of
+from handlers.remedy.machines import must_have_a_node, named_by_azure, node_of, still_failed
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
 from handlers.resource_id import last_name
@@ -36,12 +36,9 @@ def update_instances(
     may: WriterMay | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """Give the failed instances of the scale set its model again, one at a time; stop where a node stays away."""
-    if finding.facts.get("extension"):
-        yield extension_failed(finding)
-        return
-    machine = instances.by_id.get(finding.subject.lower())
-    if machine is None or not machine.failed:
-        yield from _not_failed(machine)
+    machine = still_failed(finding, instances)
+    if isinstance(machine, Forbidden):
+        yield machine
         return
     if not machine.latest_model:
         yield _behind(machine, cluster)
@@ -80,14 +77,6 @@ def update_instances(
             *doubts(acts, locks, denials, may),
         ),
     )
-
-
-def _not_failed(machine: Instance | None) -> Iterator[Forbidden]:
-    if machine is None:
-        yield Forbidden("the machine is not there any more", "check again")
-    else:
-        what = f"{machine.name} is {machine.state}: its model is applied, and there is nothing to send again"
-        yield Forbidden(what, "restart this one machine, by the steps")
 
 
 def _behind(machine: Instance, cluster: ManagedCluster) -> Forbidden:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
-
-from aiohttp import web
 
 from sandbox.arm.door import Door
 from sandbox.arm.entra import Entra
@@ -24,6 +19,7 @@ from sandbox.arm.tokens import Tokens
 from sandbox.kube.for_arm import ClusterInsides, kubeconfig_of, start_api_servers
 from sandbox.kube.identity import SERVER_ID
 from sandbox.kube.server import KubeServer
+from sandbox.local_server import LocalServer
 from sandbox.world import Principal, World
 
 __all__ = ["ArmServer", "Budget", "Fault", "LoggedRequest", "UnknownTypes"]
@@ -33,7 +29,7 @@ class UnknownTypes(ValueError):
     """The world holds resources of types that providers.yaml does not know: nobody could read them."""
 
 
-class ArmServer:
+class ArmServer(LocalServer[Door]):
     """A local Azure Resource Manager with its token endpoint, on 127.0.0.1 only."""
 
     def __init__(
@@ -48,45 +44,23 @@ class ArmServer:
     ) -> None:
         site = Site(world, Access(world), page_size=page_size)
         tokens = Tokens(world, token_lifetime_s)
-        self._door = Door(site, Entra(world, tokens), tokens, budget or Budget(), latency_s=latency_s)
-        self._port = port
-        self._stack = AsyncExitStack()
+        super().__init__(Door(site, Entra(world, tokens), tokens, budget or Budget(), latency_s=latency_s), port)
         self._ca_file: Path | None = None
         self.kube: dict[str, KubeServer] = {}
         """The API servers of the world's clusters, by lower-case cluster id, while this runs."""
 
     # -- life -------------------------------------------------------------------------------------------------
 
-    async def __aenter__(self) -> Self:
+    async def _start(self, stack: AsyncExitStack, folder: Path) -> None:
         _check_types(self.world)
-        async with AsyncExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aksbot-arm-")))
-            tls = local_tls(folder)
-            # A handler whose client has gone is cancelled: that is how a "timeout" fault ends.
-            server = web.Server(self._door.handle, handler_cancellation=True, access_log=None)
-            runner = web.ServerRunner(server, shutdown_timeout=1.0)
-            await runner.setup()
-            stack.push_async_callback(runner.cleanup)
-            await web.TCPSite(runner, "127.0.0.1", self._port, ssl_context=tls.server).start()
-            self._port = runner.addresses[0][1]
-            self._ca_file = tls.ca_file
-            self.kube = await start_api_servers(stack, self.world, self._door.tokens)
-            self.answers.update(ClusterInsides(self.kube).handlers())
-            self._stack = stack.pop_all()
+        tls = local_tls(folder)
+        await self._listen(stack, tls.server)
+        self._ca_file = tls.ca_file
         self._door.entra.url = self._door.tokens.url = self._door.site.url = self.url
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._door.closing.set()
-        await self._stack.aclose()
+        self.kube = await start_api_servers(stack, self.world, self._door.tokens)
+        self.answers.update(ClusterInsides(self.kube).handlers())
 
     # -- where it is and who may come -------------------------------------------------------------------------
-
-    @property
-    def url(self) -> str:
-        return f"https://127.0.0.1:{self._port}"
 
     @property
     def ca_file(self) -> Path:
@@ -154,10 +128,6 @@ class ArmServer:
         return [entry for entry in self.log if entry.action]
 
     @property
-    def faults(self) -> list[Fault]:
-        return self._door.faults
-
-    @property
     def answers(self) -> dict[str, Handler]:
         """POST actions that somebody else answers, by kind: credentials and run-command need a cluster."""
         return self._door.site.answers
@@ -165,14 +135,6 @@ class ArmServer:
     @property
     def budget(self) -> Budget:
         return self._door.budget
-
-    @property
-    def latency_s(self) -> float:
-        return self._door.latency_s
-
-    @latency_s.setter
-    def latency_s(self, seconds: float) -> None:
-        self._door.latency_s = seconds
 
     def deny(self, name: str, action: str, scope: str = "/") -> None:
         """Take an action (a pattern) away from a principal, everywhere or below a scope."""

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import socket
-import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 from urllib.parse import parse_qsl
-
-from aiohttp import web
 
 from sandbox.arm.faults import Fault
 from sandbox.kube import disruption, kubeconfig
@@ -26,13 +21,14 @@ from sandbox.kube.prerendered import Prerendered
 from sandbox.kube.request_log import LoggedRequest
 from sandbox.kube.tls import ClientCertificate, ClusterAuthority
 from sandbox.kube.world import ADMINISTRATORS, KubeWorld
+from sandbox.local_server import HOST, LocalServer
 
 __all__ = ["Fault", "KubeServer", "LoggedRequest"]
 
 _ROOT = User("masterclient", (ADMINISTRATORS, "system:authenticated"))
 
 
-class KubeServer:
+class KubeServer(LocalServer[Door]):
     """A local Kubernetes API server. Without an issuer it takes no Entra tokens, as a cluster without Entra."""
 
     def __init__(
@@ -49,45 +45,20 @@ class KubeServer:
         self.name, self.group = name, group
         pages = Pages(world)
         api = Api(world, Access(world), pages)
-        self._door = Door(api, Identity(world, issuer), Prerendered(world, pages), latency_s)
-        self._port = port
-        self._stack = AsyncExitStack()
+        super().__init__(Door(api, Identity(world, issuer), Prerendered(world, pages), latency_s), port)
         self._authority: ClusterAuthority | None = None
 
     # -- life -------------------------------------------------------------------------------------------------
 
-    async def __aenter__(self) -> Self:
+    async def _start(self, stack: AsyncExitStack, folder: Path) -> None:
         _count_budgets(self.world)
-        async with AsyncExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aksbot-kube-")))
-            self._authority = ClusterAuthority(folder)
-            if self.world.reachable:
-                await self._listen(stack, self._authority)
-            else:
-                self._port = _deaf_port(stack, self._port, listening=not self.world.refuses)
-            self._stack = stack.pop_all()
-        return self
-
-    async def _listen(self, stack: AsyncExitStack, authority: ClusterAuthority) -> None:
-        # A handler whose client has gone is cancelled: that is how a watch and a "timeout" fault end.
-        server = web.Server(self._door.handle, handler_cancellation=True, access_log=None)
-        runner = web.ServerRunner(server, shutdown_timeout=1.0)
-        await runner.setup()
-        stack.push_async_callback(runner.cleanup)
-        await web.TCPSite(runner, "127.0.0.1", self._port, ssl_context=authority.server_context()).start()
-        self._port = runner.addresses[0][1]
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._door.closing.set()
-        await self._stack.aclose()
+        self._authority = ClusterAuthority(folder)
+        if self.world.reachable:
+            await self._listen(stack, self._authority.server_context())
+        else:
+            self._port = _deaf_port(stack, self._port, listening=not self.world.refuses)
 
     # -- where it is and who may come -------------------------------------------------------------------------
-
-    @property
-    def url(self) -> str:
-        return f"https://127.0.0.1:{self._port}"
 
     @property
     def ca_file(self) -> Path:
@@ -122,18 +93,6 @@ class KubeServer:
     @property
     def log(self) -> list[LoggedRequest]:
         return self._door.log
-
-    @property
-    def faults(self) -> list[Fault]:
-        return self._door.faults
-
-    @property
-    def latency_s(self) -> float:
-        return self._door.latency_s
-
-    @latency_s.setter
-    def latency_s(self, seconds: float) -> None:
-        self._door.latency_s = seconds
 
     def deny(self, user: str, verb: str, resource: str) -> None:
         """Take something away from a user (its name here, or the sandbox principal's). Patterns are allowed."""
@@ -181,7 +140,7 @@ def _count_budgets(world: KubeWorld) -> None:
 def _deaf_port(stack: AsyncExitStack, port: int, *, listening: bool) -> int:
     """A port that nobody else gets, on which nobody answers: connections hang, or are refused."""
     deaf = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
-    deaf.bind(("127.0.0.1", port))
+    deaf.bind((HOST, port))
     if listening:
         deaf.listen(64)
     return int(deaf.getsockname()[1])

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -94,6 +95,19 @@ def test_help_ends_with_0_and_nothing_at_all_with_64(here: Here) -> None:
     ran = here()
     assert ran.code == 64
     assert "Usage: aksbot" in ran.out
+
+
+def test_the_version_is_that_of_the_package(here: Here) -> None:
+    ran = here("--version")
+    assert (ran.code, ran.out) == (0, f"aksbot {version('aksbot')}\n")
+
+
+async def test_the_package_can_be_run_as_a_module() -> None:
+    one = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "--version", env=clean_environment(), stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await one.communicate()
+    assert (one.returncode, out.decode()) == (0, f"aksbot {version('aksbot')}\n")
 
 
 async def test_nothing_heavy_is_imported_for_help() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.drill.play import drill
+from bot.drill.play import drill, follow, reasons
 from bot.drill.result import Played
+from bot.drill.steps import WHO_ASKS, Scene
 from bot.playground.scenarios import scenario_called
 from bot.playground.surroundings import azure, bot_between, slack
 from bot.store.connect import connected
@@ -19,6 +21,7 @@ from sandbox.scenario import Scenario
 from sandbox.slack.cast import drill_workspace
 from sandbox.slack.http_road import HttpRoad
 from tests import sample
+from tests.checking import LIBRARY
 
 NAMES = Scenario.names()
 
@@ -63,6 +66,50 @@ async def test_what_is_missing_and_what_is_too_much_fails_a_drill(tmp_path: Path
     assert "found, but not expected: quota-exceeded on " in why
     assert [one.code for one in done.expected] == ["subnet-full"]
     assert {one.code for one in done.found} >= {"quota-exceeded", "cluster-failed"}
+
+
+async def test_what_goes_wrong_in_one_scenario_is_its_own_failure_and_the_others_are_played(tmp_path: Path) -> None:
+    unknown = "/subscriptions/0/resourceGroups/g/providers/Microsoft.Nowhere/things/x"
+    unserved, unread = tmp_path / "unserved", tmp_path / "unread"
+    unserved.mkdir()
+    unread.mkdir()
+    described(unserved, changes=[{"id": unknown, "body": {}}])
+    described(unread, expects={})
+    names = [str(unserved), str(unread), "subnet-full"]
+    cannot_serve, cannot_read, well = await played(names)
+    assert "UnknownTypes" in cannot_serve.why[0]
+    assert "expects" in cannot_read.why[0]
+    assert (well.scenario, well.why) == ("subnet-full", ())
+
+
+def test_what_went_wrong_side_by_side_is_told_one_by_one() -> None:
+    both = ExceptionGroup("two tasks", [Problem("cannot see", "it is dark", "wait"), ExceptionGroup("", [KeyError(1)])])
+    assert list(reasons(both)) == ["cannot see: it is dark", "KeyError: 1"]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A step in which somebody uses a shortcut of a message, which the bot has to acknowledge."""
+
+    shortcut: str
+
+    async def take(self, scene: Scene) -> None:
+        control = scene.around.slack.control
+        said = control.say(WHO_ASKS, "prod-weu", "hello")
+        await control.shortcut(WHO_ASKS, self.shortcut, said)
+
+
+async def test_what_the_bot_does_not_acknowledge_in_time_fails_that_cluster_with_the_reason(tmp_path: Path) -> None:
+    async with (
+        azure(Scenario.load("healthy-fleet").world) as arm,
+        slack(drill_workspace(["prod-weu"])) as chat,
+        connected(None, tmp_path) as state,
+    ):
+        async with bot_between(arm, chat, state.url, tmp_path) as around:
+            scene = Scene(around, LIBRARY, 1.0)
+        [(shortcut, _)] = chat.site.manifest.message_shortcuts
+        why = await follow(scene, "prod-weu", (Use(shortcut),))
+    assert why == "prod-weu: the bot did not acknowledge what was pressed in Slack: no_connection"
 
 
 async def test_a_cluster_that_cannot_be_checked_fails_a_drill(tmp_path: Path) -> None:

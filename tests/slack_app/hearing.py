@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from bot import settings
 from bot.app import Bot, running
 from bot.incidents.spans import Spans
+from bot.store.connect import Connection
 from bot.triage.clusters import FleetNames
 from bot.triage.decide import Certainty
 from bot.triage.recognise import Recogniser
@@ -35,6 +37,9 @@ QUOTA_CARD = {
 PATIENT = timedelta(seconds=60)
 """For connections of tests that lose none: a busy machine must not cost them one."""
 SOON = Spans(turn=timedelta(seconds=1.5), together=timedelta(seconds=0.5), looks_again=(), ping=PATIENT)
+
+ENDED_BY_HAND = replace(SOON, turn=timedelta(minutes=10))
+"""For tests of what belongs to one turn: however busy the machine is, it ends with `turns_end` and not before."""
 
 
 @pytest.fixture
@@ -60,6 +65,14 @@ def reads(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytes
             yield bot
 
     return started
+
+
+async def turns_end(slack: SlackServer, redis: Connection) -> None:
+    """What was said so far has been heard; then the time that its turns last is over."""
+    await slack.until(lambda: slack.outbox.under_way == 0, 60)
+    async for queue in redis.redis.scan_iter(match="*:queues:delayed:*"):
+        for job in await redis.redis.zrange(queue, 0, -1):
+            await redis.redis.zadd(queue, {job: 0}, xx=True)
 
 
 def hold(arm: ArmServer, name: str) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import asyncio
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
+from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
+from sandbox.slack.outbox import Delivery, Road
+from sandbox.slack.server import SlackServer
 from tests.slack_app.hearing import (
+    ENDED_BY_HAND,
     FULL_QUOTA,
     QUOTA_CARD,
     SOON,
@@ -18,6 +24,7 @@ from tests.slack_app.hearing import (
     hold,
     reads,
     said_by_bot,
+    turns_end,
     until_answered,
     until_said,
 )
@@ -31,13 +38,16 @@ MONITOR = "Datadog"
 LOOKS = replace(SOON, looks_again=(timedelta(seconds=3),) * 10)
 
 
-async def test_what_is_changed_or_taken_back_before_it_was_read_is_not_answered(reads: Reads, control: Control) -> None:
-    async with reads():
+async def test_what_is_changed_or_taken_back_before_it_was_read_is_not_answered(
+    reads: Reads, control: Control, slack: SlackServer, redis: Connection
+) -> None:
+    async with reads(spans=ENDED_BY_HAND):
         changed = control.say("requester", "incidents", FULL_QUOTA)
         control.edit("requester", changed, "wrong channel, sorry")
         gone = control.say("visitor", "incidents", FULL_QUOTA)
         control.delete("visitor", gone)
         control.say("approver", "platform-on-call", FULL_QUOTA)
+        await turns_end(slack, redis)
         await until_said(control, "Confirmed:", "platform-on-call")
         await until_answered(control, "platform-on-call")
     assert said_by_bot(control) == []
@@ -45,11 +55,14 @@ async def test_what_is_changed_or_taken_back_before_it_was_read_is_not_answered(
     assert "report" not in seen(card)
 
 
-async def test_what_is_changed_belongs_to_its_turn_and_is_answered_once(reads: Reads, control: Control) -> None:
-    async with reads():
+async def test_what_is_changed_belongs_to_its_turn_and_is_answered_once(
+    reads: Reads, control: Control, slack: SlackServer, redis: Connection
+) -> None:
+    async with reads(spans=ENDED_BY_HAND):
         first = control.say("requester", "incidents", "something is wrong with prod-weu")
         second = control.say("requester", "incidents", "ErrCode_Insufficient, out of")
         control.edit("requester", second, "ErrCode_InsufficientVCPUQuota, out of vCPU quota")
+        await turns_end(slack, redis)
         await until_said(control, "Confirmed:")
         await until_answered(control)
     assert {one.thread_ts for one in said_by_bot(control)} == {first.ts}
@@ -57,11 +70,45 @@ async def test_what_is_changed_belongs_to_its_turn_and_is_answered_once(reads: R
     assert "reports" not in seen(card)
 
 
-async def test_a_report_whose_end_is_said_in_the_same_breath_is_not_answered(reads: Reads, control: Control) -> None:
-    async with reads():
+@dataclass
+class Overtaking:
+    """A way to the bot on which what changes a message arrives before the message itself."""
+
+    road: Road
+    late: str
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def carry(self, delivery: Delivery) -> dict[str, Any]:
+        event = delivery.payload.get("event", {})
+        if event.get("text") == self.late:
+            await self.changed.wait()
+        answer = await self.road.carry(delivery)
+        if event.get("subtype") == "message_changed":
+            self.changed.set()
+        return answer
+
+
+async def test_a_change_that_overtakes_its_message_belongs_to_the_turn_of_who_made_it(
+    reads: Reads, control: Control, slack: SlackServer, redis: Connection
+) -> None:
+    async with reads(spans=ENDED_BY_HAND):
+        slack.outbox.road = Overtaking(slack.outbox.road, "ErrCode_Insufficient, out of")
+        first = control.say("requester", "incidents", "something is wrong with prod-weu")
+        second = control.say("requester", "incidents", "ErrCode_Insufficient, out of")
+        control.edit("requester", second, "ErrCode_InsufficientVCPUQuota, out of vCPU quota")
+        await turns_end(slack, redis)
+        await until_said(control, "Confirmed:")
+    assert {one.thread_ts for one in said_by_bot(control)} == {first.ts}
+
+
+async def test_a_report_whose_end_is_said_in_the_same_breath_is_not_answered(
+    reads: Reads, control: Control, slack: SlackServer, redis: Connection
+) -> None:
+    async with reads(spans=ENDED_BY_HAND):
         control.say("requester", "incidents", FULL_SUBNET)
         control.say("requester", "incidents", "resolved")
         control.say("approver", "platform-on-call", FULL_QUOTA)
+        await turns_end(slack, redis)
         await until_said(control, "Confirmed:", "platform-on-call")
     assert said_by_bot(control) == []
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 from yarl import URL
 
+from handlers.clients.closing import Closing
 from handlers.clients.errors import Garbled
 from handlers.clients.gone_out import every_write_watched
 from handlers.clients.headers import harmless
@@ -83,7 +84,7 @@ class _Place:
     door: Door | None = None
 
 
-class KubeDoors:
+class KubeDoors(Closing):
     """The open doors of this process. Give one to every KubeReader, and close it last."""
 
     def __init__(self, arm: ArmReader, access: KubeAccess, *, fresh_for_s: float = FRESH_FOR_S) -> None:
@@ -92,12 +93,6 @@ class KubeDoors:
         self._fresh_for_s = fresh_for_s
         self._places: dict[str, _Place] = defaultdict(lambda: _Place(asyncio.Lock()))
         self._tokens: Tokens | None = None
-
-    async def __aenter__(self) -> KubeDoors:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def close(self) -> None:
         for place in self._places.values():

@@ -10,6 +10,7 @@ from handlers.clients.answers import Answer
 from handlers.clients.arm import ArmReader
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
+from handlers.clients.closing import Closing
 from handlers.clients.errors import ArmError, Garbled
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.listing import Folded, KubeListing
@@ -33,7 +34,7 @@ LONGEST_TEXT = 200_000
 _REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
-class KubeReader:
+class KubeReader(Closing):
     """All reads of one cluster's API server, for one check.
 
     With a `transport` (a recording's) it asks nobody else. What cannot be read is raised as an ArmError; that the
@@ -61,12 +62,6 @@ class KubeReader:
         self._shared_doors = doors
         self._on_run_command = on_run_command
         self._clock = clock or LoopClock()
-
-    async def __aenter__(self) -> KubeReader:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def close(self) -> None:
         if "_caller" in self.__dict__:

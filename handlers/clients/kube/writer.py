@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from handlers.clients.arm import ArmReader
 from handlers.clients.call_log import Call, CallLog
+from handlers.clients.closing import Closing
 from handlers.clients.errors import ArmError, Garbled, WriteFateUnknown
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.paths import Asked, target_of
@@ -36,7 +37,7 @@ AUDIT_ID = "Audit-ID"
 """An API server keeps the id that it is given, in its audit log and in its answer."""
 
 
-class KubeWriter:
+class KubeWriter(Closing):
     """Reads and writes of one cluster, with the identity of `arm`: the writer's."""
 
     def __init__(self, target: Target, arm: ArmReader, access: KubeAccess, *, doors: KubeDoors | None = None) -> None:
@@ -46,12 +47,6 @@ class KubeWriter:
         self._arm = arm
         self._shared_doors = doors
         self._entered: list[Door] = []
-
-    async def __aenter__(self) -> KubeWriter:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def close(self) -> None:
         for door in self._entered:

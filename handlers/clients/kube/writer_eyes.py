@@ -7,6 +7,3 @@ from handlers.clients.kube.reader import KubeReader
 
 class WriterKubeEyes(KubeReader):
     """A KubeReader that signs in as whoever carries out fixes. A type of its own: no collector mixes them up."""
-
-    async def __aenter__(self) -> WriterKubeEyes:
-        return self

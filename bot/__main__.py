@@ -1,0 +1,5 @@
+"""`python -m bot` is `aksbot`."""
+
+from bot.cli import main
+
+main()
