@@ -21,8 +21,9 @@ from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus, NodeClaims
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaint, Complaints
-from handlers.evidence.compute import ComputeUsages, ScaleSets, Usage, VmSizes
+from handlers.evidence.compute import ComputeUsages, ScaleSets, VmSizes
 from handlers.evidence.growth import Growth, Wanted
+from handlers.evidence.quotas import Usage
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 

@@ -16,6 +16,7 @@ from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.gather import each, from_subscription
 from handlers.evidence.machine_views import Views, machine_views
 from handlers.evidence.pool_sizes import SCALE_SETS
+from handlers.evidence.quotas import RegionUsages, region_usages
 from handlers.evidence.wire import dig, moment, need_number, need_text, number, rows, text, texts, whole
 from handlers.model import Evidence
 
@@ -108,33 +109,9 @@ class Instances(Evidence):
         return tuple(one for one in self.machines if one.pool.lower() == pool.name.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """One quota row: how much of it is used."""
-
-    name: str
-    title: str
-    used: int
-    limit: int
-
-    @property
-    def free(self) -> int:
-        return self.limit - self.used
-
-
 @dataclass(frozen=True, kw_only=True)
-class ComputeUsages(Evidence):
+class ComputeUsages(RegionUsages):
     """The compute quotas of the cluster's region and subscription."""
-
-    location: str
-    scope: str
-    usages: tuple[Usage, ...]
-
-    def row(self, name: str) -> Usage | None:
-        return next((one for one in self.usages if one.name.lower() == name.lower()), None)
-
-    def id_of(self, usage: Usage) -> str:
-        return f"{self.scope}/usages/{usage.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,25 +255,7 @@ def _pool_of(body: Mapping[str, Any]) -> str:
 @collector(reads=("Microsoft.Compute/locations/usages/read",))
 async def compute_usages(cluster: ManagedCluster, arm: ArmReader) -> ComputeUsages:
     """the compute quotas"""
-    scope = f"/subscriptions/{cluster.subscription}/providers/Microsoft.Compute/locations/{cluster.location}"
-    listing = await from_subscription(cluster.subscription, arm.list(f"{scope}/usages", COMPUTE_API))
-    usages = tuple(
-        Usage(
-            name=need_text(item, "name", "value"),
-            title=text(item, "name", "localizedValue"),
-            used=need_number(item, "currentValue"),
-            limit=need_number(item, "limit"),
-        )
-        for item in whole(listing.items)
-    )
-    return ComputeUsages(
-        source=listing.source,
-        taken_at=listing.taken_at,
-        truncated=listing.truncated,
-        location=cluster.location,
-        scope=scope,
-        usages=usages,
-    )
+    return await region_usages(ComputeUsages, "Microsoft.Compute", COMPUTE_API, cluster, arm)
 
 
 @collector(reads=("Microsoft.Compute/skus/read",), deadline_s=15)
