@@ -13,8 +13,8 @@ from handlers.evidence.complaints import Complaints
 from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
-from handlers.evidence.signs import looked_for_at
 from handlers.evidence.quotas import Usage
+from handlers.evidence.signs import looked_for_at
 from handlers.model import Causes, Unavailable
 from handlers.resource_id import last_name, within
 
