@@ -5,7 +5,6 @@ Redacting twice is redacting once, so a sink never needs to know who was there b
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -25,13 +24,6 @@ def redacted(value: Any, *, but: Collection[str] = NOTHING) -> Any:
     """
     replaced = replacements(texts_in(value, but))
     return replace_texts(value, replaced, but) if replaced else value
-
-
-async def redacted_aside(value: Any, *, but: Collection[str] = NOTHING) -> Any:
-    """The same; what is large does not hold up the event loop."""
-    if sum(map(len, texts_in(value, but))) < LARGE:
-        return redacted(value, but=but)
-    return await asyncio.to_thread(redacted, value, but=but)
 
 
 def texts_in(value: Any, but: Collection[str]) -> set[str]:

@@ -179,16 +179,6 @@ class Causes:
     def open(self) -> tuple[Verdict, ...]:
         return tuple(verdict for verdict in self.verdicts if verdict.open)
 
-    def explaining(self, subject: str) -> tuple[Finding, ...]:
-        """The findings that claim this subject's failure for themselves."""
-        wanted = subject.lower()
-        return tuple(
-            finding
-            for verdict in self.verdicts
-            for finding in verdict.findings
-            if wanted in (affected.lower() for affected in finding.affects)
-        )
-
 
 class State(StrEnum):
     """The verdict on a cluster in one word."""

@@ -134,10 +134,6 @@ class Scenario:
             raise BadScenario(self.lineage.file, "twin", "there is none")
         return stage(self.lineage, self.now, twin=True).world
 
-    def fresh_world(self) -> World:
-        """A new World of the scenario, untouched by what was written to the first."""
-        return stage(self.lineage, self.now).world
-
 
 @cache
 def _head(name: str) -> Head:

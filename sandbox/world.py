@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from sandbox.kube.world import KubeWorld
@@ -38,6 +40,8 @@ class Change:
     delete: bool = False
     cluster: str = ""
     """The id of a managed cluster; what changes is then an object inside it, and `id` is `namespace/Kind/name`."""
+    where: Body = field(default_factory=dict)
+    """Of rows of one name (a size has one for each location), those whose fields have these values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +106,20 @@ class World:
         repeat_in_parent(self.resources, key)
 
     def apply(self, change: Change) -> None:
-        """Do one change to a resource or a quota row; a patch to what is not there makes it."""
+        """Do one change to a resource or to rows of a table; a patch to what is not there makes it."""
         if change.cluster:
             self._apply_inside(change)
             return
         key = change.id.lower()
-        row = None if key in self.resources else self.usage(change.id)
+        rows = [] if key in self.resources else self.rows(change.id, change.where)
         if change.delete:
             self.resources.pop(key, None)
             repeat_in_parent(self.resources, key)
         elif change.body is not None:
             self.put(deepcopy(change.body))
-        elif change.patch is not None and row is not None:
-            row.update(merged(row, change.patch))
+        elif change.patch is not None and rows:
+            for row in rows:
+                row.update(merged(row, change.patch))
         elif change.patch is not None:
             self.put(merged(self.resources.get(key, {"id": change.id}), change.patch))
 
@@ -129,9 +134,13 @@ class World:
 
     def usage(self, row_id: str) -> Body | None:
         """The quota row that an id such as `…/locations/westeurope/usages/cores` names."""
+        return next(iter(self.rows(row_id)), None)
+
+    def rows(self, row_id: str, where: Mapping[str, Any] = MappingProxyType({})) -> list[Body]:
+        """The rows of a table that the last part of such an id names, and whose fields have these values."""
         path, _, name = row_id.lower().rpartition("/")
-        rows = self.tables.get(path, [])
-        return next((row for row in rows if row["name"]["value"].lower() == name), None)
+        named = [row for row in self.tables.get(path, []) if _row_name(row).lower() == name]
+        return [row for row in named if all(field_of(row, key) == value for key, value in where.items())]
 
     def holds(self, cause: Cause) -> bool:
         """Whether a cause is still there."""
@@ -144,3 +153,9 @@ class World:
         if cause.room_below is not None:
             return bool(body["limit"] - body["currentValue"] < cause.room_below)
         return not cause.path or bool(field_of(body, ".".join(cause.path)) == cause.equals)
+
+
+def _row_name(row: Body) -> str:
+    """Quota rows have two names, the first for programs; sizes have one."""
+    name = row["name"]
+    return str(name["value"] if isinstance(name, dict) else name)

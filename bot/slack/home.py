@@ -50,13 +50,6 @@ class Approvals(Protocol):
         """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
 
 
-class NoApprovals:
-    """There are no fixes yet, so nothing waits for approval."""
-
-    async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
-        return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Shown:
     """All that a page shows to one person: what they may see, and no more."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 BLOCKS_IN_MESSAGE = 50
 BLOCKS_IN_VIEW = 100
 SECTION_TEXT = 3000
-SECTION_FIELDS = 10
 FIELD_TEXT = 2000
 HEADER_TEXT = 150
 CONTEXT_ELEMENTS = 10
@@ -24,21 +23,16 @@ URL = 3000
 OPTIONS = 100
 OPTION_TEXT = 75
 OPTION_VALUE = 150
-MARKDOWN_TEXT = 12_000
-"""Of all markdown blocks of a message together."""
 TASKS_IN_PLAN = 50
 
 VIEW_TITLE = 24
 VIEW_BUTTON = 24
 PRIVATE_METADATA = 3000
-CALLBACK_ID = 255
 
 MESSAGE_TEXT = 4000
 """Slack cuts a message's text at 40,000 characters and asks to stay below this."""
 
 TRIGGER_LIVES_S = 3
-RESPONSE_URL_USES = 5
-RESPONSE_URL_LIVES_S = 30 * 60
 ACK_WITHIN_S = 3
 
 CALLS_PER_MINUTE = {1: 1, 2: 20, 3: 50, 4: 100}

@@ -6,7 +6,6 @@ from bot.render.verdict import count
 from bot.slack.words import code, plain
 from bot.slack.words_fixes import LONGEST
 
-FIXES_TITLE = "Fixes"
 OPEN_TITLE = "Open requests"
 NOTHING_TO_FIX = "Nothing here has a fix."
 NOTHING_OPEN = "No fix waits or runs."

@@ -210,7 +210,3 @@ def _moment(moment: datetime) -> str:
 
 def alert(title: str, source: str) -> str:
     return f":rotating_light: *{plain(title, 200)}* · {plain(source, 40)}"
-
-
-def alert_over(title: str, source: str) -> str:
-    return f":large_green_circle: *{plain(title, 200)}* · {plain(source, 40)} says that it is over"

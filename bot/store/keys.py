@@ -79,11 +79,6 @@ POSTED_TTL = timedelta(days=30)
 """How long a message can be found again by the job that posted it."""
 
 
-def event(name: str) -> str:
-    """Set while an event of Slack counts as seen: an event id, or `(team, channel, ts)`."""
-    return f"{PREFIX}event:{_short(name)}"
-
-
 def signature(text: str) -> str:
     """Set once a signed request has come in."""
     return f"{PREFIX}signature:{_short(text)}"

@@ -61,16 +61,6 @@ class State:
         with reachable():
             return str(await self._epoch(keys=[keys.EPOCH], args=[uuid4().hex]))
 
-    async def first_time(self, event: str) -> bool:
-        """Whether this event is seen for the first time in a day. Of several who ask at once, one is told so."""
-        with reachable():
-            return bool(await self._redis.set(keys.event(event), "1", nx=True, ex=keys.EVENT_TTL))
-
-    async def forget_event(self, event: str) -> None:
-        """For an event that could not be handled after all, so that its repetition is."""
-        with reachable():
-            await self._redis.delete(keys.event(event))
-
     async def first_use(self, signature: str) -> bool:
         """Whether a signed request comes for the first time."""
         with reachable():

@@ -7,8 +7,6 @@ from typing import Any
 
 from sandbox.arm.answers import Refusal
 
-GATEWAY = {"x-ms-failure-cause": "gateway"}
-SERVICE = {"x-ms-failure-cause": "service"}
 NOT_FOUND_FIX = "For more details please go to https://aka.ms/ARMResourceNotFoundFix"
 
 
@@ -27,10 +25,6 @@ def aks(status: int, code: str, message: str, *, subcode: str = "", **more: Any)
     """An error of the AKS provider: bare, keys in alphabetical order."""
     body = {"code": code, "details": None, "message": message, "subcode": subcode, **more}
     return Refusal(status, dict(sorted(body.items())), aks=True)
-
-
-def aks_body(body: dict[str, Any], status: int) -> Refusal:
-    return Refusal(status, body, aks=True)
 
 
 def bare(status: int, code: str, message: str) -> Refusal:

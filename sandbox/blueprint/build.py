@@ -192,5 +192,5 @@ class Builder:
                 self.world.tables[f"{compute}/usages".lower()] = compute_usages(pools, quotas)
                 counts = {row: kinds[spec.id, location, row] for row in {row for _, _, row in kinds}}
                 network = f"{root}/Microsoft.Network/locations/{location}"
-                self.world.tables[f"{network}/usages".lower()] = network_usages(network, counts)
+                self.world.tables[f"{network}/usages".lower()] = network_usages(network, counts, quotas)
             self.world.tables[f"{root}/Microsoft.Compute/skus".lower()] = list(sku_rows(locations))

@@ -154,7 +154,7 @@ class BridgeSpec(PlacedSpec):
 
 
 class QuotaSpec(Strict):
-    """One row of the compute quotas. What the fleet itself uses is counted, not written."""
+    """One row of the compute or network quotas. What the fleet itself uses is counted, not written."""
 
     limit: int | None = None
     other: int = 0

@@ -22,10 +22,6 @@ def vnet_id(fleet: Fleet, name: str) -> str:
     return f"{group}/providers/Microsoft.Network/virtualNetworks/{name}"
 
 
-def usage_id(subscription: str, location: str, name: str) -> str:
-    return f"/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages/{name}"
-
-
 @dataclass(frozen=True)
 class Places:
     """Where the parts of one cluster are."""
@@ -60,6 +56,10 @@ class Places:
     def suffix(self) -> str:
         """The eight digits in the names of what AKS makes once for a cluster."""
         return self.mint.digits(8, self.name, "suffix")
+
+    def usages(self, provider: str) -> str:
+        """Where a provider lists what is used of its quotas in the cluster's region."""
+        return f"/subscriptions/{self.subscription}/providers/{provider}/locations/{self.spec.location}/usages"
 
     def pool(self, pool: str) -> str:
         return f"{self.id}/agentPools/{pool}"

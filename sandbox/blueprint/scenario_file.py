@@ -19,7 +19,8 @@ class ChangeSpec(Strict):
     """What is changed of one resource: exactly one of patch, body, delete and move (to another id, as it is).
 
     With `cluster` it is an object inside that cluster: `Node/name` or `namespace/Kind/name`. Stars mean all of them,
-    and `where` those whose fields have these values.
+    and `where` those whose fields have these values. A row of a table has no id in Azure; here it has the table's path
+    and its name (`${prod-weu.usage}/cores`, `${prod-weu.sizes}/Standard_D8s_v5`), and can be patched.
     """
 
     id: str
@@ -42,10 +43,17 @@ class ChangeSpec(Strict):
 
 
 class UsageSpec(Strict):
-    """What is changed of one quota row."""
+    """What is changed of one quota row; with a `title`, a row that is not there yet."""
 
+    title: str = ""
     limit: int | None = None
     current: int | None = None
+
+    @model_validator(mode="after")
+    def _is_whole_if_new(self) -> UsageSpec:
+        if self.title and (self.limit is None or self.current is None):
+            raise ValueError("a new row (it has a title) needs limit and current")
+        return self
 
 
 class CauseSpec(Strict):

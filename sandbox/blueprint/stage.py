@@ -29,6 +29,7 @@ from sandbox.blueprint.scenario_file import (
     WriteSpec,
 )
 from sandbox.blueprint.strict import BadScenario, parse
+from sandbox.blueprint.usage import is_usages, unknown_rows, usage_row
 from sandbox.blueprint.variables import Resolver, inside_variables, variables
 from sandbox.merge import merged
 from sandbox.objects import NoSuchObject
@@ -83,7 +84,7 @@ def _fleet(lineage: Lineage, clock: Clock, mint: Mint) -> Fleet:
 def _described(raw: Body, file: Path, under: tuple[str, ...], clock: Clock, mint: Mint) -> Fleet:
     """A checked fleet; its locks and policies may name what the rest of it describes."""
     fleet = parse(Fleet, raw, file, under)
-    for key, what in misfits(fleet):
+    for key, what in (*misfits(fleet), *unknown_rows(fleet)):
         raise BadScenario(file, ".".join([*under, key]), what)
     values = variables(fleet, mint)
     return parse(Fleet, Resolver(values, clock, file).resolve(raw, under), file, under)
@@ -143,11 +144,16 @@ class _Stagehand:
         held = self.staged.world.resources.get(spec.id.lower())
         if spec.body is not None:
             return (Change(spec.id, body=self.resolver.moments(_completed(spec.id, spec.body))),)
+        if held is None and self._is_row_patch(spec):
+            return (Change(spec.id, patch=self.resolver.moments(spec.patch), where=spec.where),)
         if held is None:
             raise BadScenario(self._file, where, f"there is no resource {spec.id}")
         if spec.move is not None:
             return Change(spec.move, body={**held, "id": spec.move}), Change(spec.id, delete=True)
         return (Change(spec.id, patch=self.resolver.moments(spec.patch), delete=spec.delete),)
+
+    def _is_row_patch(self, spec: ChangeSpec) -> bool:
+        return spec.patch is not None and bool(self.staged.world.rows(spec.id, spec.where))
 
     def _inside(self, key: str, kube: Mapping[str, KubeSpec]) -> None:
         for name, spec in kube.items():
@@ -171,11 +177,18 @@ class _Stagehand:
 
     def _count(self, key: str, usages: Mapping[str, UsageSpec]) -> None:
         for row_id, spec in usages.items():
-            row = self.staged.world.usage(row_id)
-            if row is None:
-                raise BadScenario(self._file, f"{key}.{row_id}", "there is no such quota row")
+            row = self.staged.world.usage(row_id) or self._new_row(f"{key}.{row_id}", row_id, spec)
             row["limit"] = row["limit"] if spec.limit is None else spec.limit
             row["currentValue"] = row["currentValue"] if spec.current is None else spec.current
+
+    def _new_row(self, key: str, row_id: str, spec: UsageSpec) -> Body:
+        """A row that the blueprint does not count, also of a provider that has none yet."""
+        table, _, name = row_id.rpartition("/")
+        if not spec.title or not is_usages(table):
+            raise BadScenario(self._file, key, "there is no such quota row; a new one has title, limit and current")
+        row = usage_row(name, spec.title, 0, 0)
+        self.staged.world.tables.setdefault(table.lower(), []).append(row)
+        return row
 
     def _expect(self, key: str, expect: Mapping[str, list[ExpectedSpec]]) -> None:
         for cluster, findings in expect.items():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from sandbox.blueprint.fleet import PoolSpec, QuotaSpec
+from sandbox.blueprint.fleet import Fleet, PoolSpec, QuotaSpec
 from sandbox.blueprint.sizes import FAMILIES, SIZES
 from sandbox.world import Body
 
@@ -32,6 +33,18 @@ _LIMITS = {
     "PremiumDiskCount": 50_000,
     "StandardSSDDiskCount": 50_000,
 }
+_NETWORK = {
+    "VirtualNetworks": ("Virtual Networks", 1000),
+    "PublicIPAddresses": ("Public IP Addresses", 1000),
+    "StaticPublicIPAddresses": ("Static Public IP Addresses", 1000),
+    "StandardSkuPublicIpAddresses": ("Public IPv4 Addresses - Standard", 100),
+    "LoadBalancers": ("Load Balancers", 1000),
+    "StandardSkuLoadBalancers": ("Standard Sku Load Balancers", 1000),
+    "NetworkSecurityGroups": ("Network Security Groups", 5000),
+    "RouteTables": ("Route Tables", 200),
+    "PrivateEndpoints": ("Private Endpoints", 65536),
+}
+_USAGES = re.compile(r"/subscriptions/[^/]+/providers/[^/]+/locations/[^/]+/usages", re.IGNORECASE)
 
 
 def compute_usages(pools: Iterable[PoolSpec], quotas: Mapping[str, QuotaSpec]) -> list[Body]:
@@ -48,37 +61,35 @@ def compute_usages(pools: Iterable[PoolSpec], quotas: Mapping[str, QuotaSpec]) -
     for name, label in _LABELS.items():
         asked = quotas.get(name)
         limit = asked.limit if asked and asked.limit is not None else _LIMITS.get(name, USUAL_LIMIT)
-        rows.append(_row(name, label, used[name], limit))
+        rows.append(usage_row(name, label, used[name], limit))
     return rows
 
 
-def network_usages(scope: str, counts: Mapping[str, int]) -> list[Body]:
-    """The network rows of one region, by what it holds of each kind."""
-    labels = {
-        "VirtualNetworks": ("Virtual Networks", 1000),
-        "PublicIPAddresses": ("Public IP Addresses", 1000),
-        "StaticPublicIPAddresses": ("Static Public IP Addresses", 1000),
-        "StandardSkuPublicIpAddresses": ("Public IPv4 Addresses - Standard", 100),
-        "LoadBalancers": ("Load Balancers", 1000),
-        "StandardSkuLoadBalancers": ("Standard Sku Load Balancers", 1000),
-        "NetworkSecurityGroups": ("Network Security Groups", 5000),
-        "RouteTables": ("Route Tables", 200),
-        "PrivateEndpoints": ("Private Endpoints", 65536),
-    }
-    return [
-        {
-            "currentValue": counts.get(name, 0),
-            "id": f"{scope}/usages/{name}",
-            "limit": limit,
-            "name": {"localizedValue": label, "value": name},
-            "unit": "Count",
-            "isAdjustable": True,
-        }
-        for name, (label, limit) in labels.items()
-    ]
+def network_usages(scope: str, counts: Mapping[str, int], quotas: Mapping[str, QuotaSpec]) -> list[Body]:
+    """The network rows of one region, by what it holds of each kind and by what is used elsewhere."""
+    rows = []
+    for name, (label, usual) in _NETWORK.items():
+        asked = quotas.get(name, QuotaSpec())
+        limit = usual if asked.limit is None else asked.limit
+        row = usage_row(name, label, counts.get(name, 0) + asked.other, limit)
+        rows.append({**row, "id": f"{scope}/usages/{name}", "isAdjustable": True})
+    return rows
 
 
-def _row(name: str, label: str, used: int, limit: int) -> Body:
+def unknown_rows(fleet: Fleet) -> Iterator[tuple[str, str]]:
+    """Quotas that name a row which no table has: the key, and why."""
+    for subscription, regions in fleet.quotas.items():
+        for location, rows in regions.items():
+            for name in set(rows) - {*_LABELS, *_NETWORK}:
+                yield f"quotas.{subscription}.{location}.{name}", "is no compute or network quota that is counted here"
+
+
+def is_usages(path: str) -> bool:
+    """Whether a path is where a provider lists what is used in a region."""
+    return bool(_USAGES.fullmatch(path))
+
+
+def usage_row(name: str, label: str, used: int, limit: int) -> Body:
     return {
         "limit": limit,
         "unit": "Count",

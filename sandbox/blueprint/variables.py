@@ -49,10 +49,10 @@ def _of_cluster(places: Places) -> Iterator[tuple[str, str]]:
     yield f"{name}.subnet", places.node_subnet
     yield f"{name}.balancer", places.load_balancer
     yield f"{name}.address", places.outbound_address
-    yield (
-        f"{name}.usage",
-        f"/subscriptions/{places.subscription}/providers/Microsoft.Compute/locations/{places.spec.location}/usages",
-    )
+    yield f"{name}.usage", places.usages("Microsoft.Compute")
+    yield f"{name}.usage.network", places.usages("Microsoft.Network")
+    yield f"{name}.usage.storage", places.usages("Microsoft.Storage")
+    yield f"{name}.sizes", f"/subscriptions/{places.subscription}/providers/Microsoft.Compute/skus"
     for pool, spec in places.spec.pools.items():
         yield f"{name}.pool.{pool}", places.pool(pool)
         if spec.type == "VirtualMachineScaleSets":

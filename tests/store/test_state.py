@@ -21,20 +21,20 @@ def state(connection: Connection) -> State:
     return State(connection.redis)
 
 
-async def test_of_many_who_see_an_event_at_once_one_is_first(state: State) -> None:
-    seen = await asyncio.gather(*(state.first_time("Ev1") for _ in range(50)))
+async def test_of_many_who_see_a_signature_at_once_one_is_first(state: State) -> None:
+    seen = await asyncio.gather(*(state.first_use("v0=1") for _ in range(50)))
     assert seen.count(True) == 1
 
 
-async def test_an_event_counts_as_seen_for_a_day(state: State, connection: Connection) -> None:
-    await state.first_time("Ev1")
-    assert await connection.redis.ttl(keys.event("Ev1")) == pytest.approx(24 * 3600, abs=2)
+async def test_a_signature_counts_as_seen_for_longer_than_it_is_good_for(state: State, connection: Connection) -> None:
+    await state.first_use("v0=1")
+    assert await connection.redis.ttl(keys.signature("v0=1")) == pytest.approx(11 * 60, abs=2)
 
 
-async def test_an_event_that_was_forgotten_is_new_again(state: State) -> None:
-    await state.first_time("Ev1")
-    await state.forget_event("Ev1")
-    assert await state.first_time("Ev1")
+async def test_a_signature_that_was_forgotten_is_new_again(state: State) -> None:
+    await state.first_use("v0=1")
+    await state.forget_use("v0=1")
+    assert await state.first_use("v0=1")
 
 
 async def test_a_message_is_posted_by_the_first_who_means_to(state: State) -> None:
@@ -88,11 +88,11 @@ async def test_the_epoch_stays_until_the_data_are_lost(state: State, connection:
 async def test_a_server_out_of_memory_is_told_as_away(state: State, connection: Connection) -> None:
     await connection.redis.config_set("maxmemory", 1)
     with pytest.raises(StoreAway, match="maxmemory"):
-        await state.first_time("Ev1")
+        await state.first_use("v0=1")
 
 
 async def test_every_key_but_settings_ends_by_itself(state: State, connection: Connection) -> None:
-    await state.first_time("Ev1")
+    await state.first_use("v0=1")
     await state.posting("job", "head", ASKED)
     await state.set_default_cluster("T1", "C1", "prod-weu")
     await state.epoch()

@@ -91,7 +91,7 @@ def fire(alarm: Alarm) -> Iterator[Finding | Clear]:
 @diagnostic(codes=("fate",), area="last", causes_of=("outage",))
 def fate(house: House, causes: Causes) -> Iterator[Judgement]:
     """Was it nobody's fault?"""
-    if causes.explaining("/house"):
+    if causes.found:
         yield Clear(f"it was {causes.found[0].code}: {causes.found[0].why}")
         return
     for verdict in causes.open:
