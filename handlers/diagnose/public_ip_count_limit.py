@@ -95,8 +95,8 @@ def _of_pools(growth: Growth, complaints: Complaints) -> Iterator[Demand]:
     """Pools whose nodes have addresses of their own: those of missing nodes, else of the ones an upgrade adds."""
     for one in growth.pools:
         told = _told(complaints, one.pool.id)
-        if one.pool.node_addresses and (told or _lacks_nodes(one, complaints)):
-            nodes = one.missing or max(1, one.surge)
+        nodes = one.missing or (one.surge if one.pool.upgrading else 0)
+        if one.pool.node_addresses and nodes and (told or _lacks_nodes(one, complaints)):
             counted = f"{nodes} {'node' if one.missing else 'surge node'}{'' if nodes == 1 else 's'}, one address each"
             waits = bool(one.missing) or one.pool.failed
             yield Demand(f"pool {one.pool.name}", nodes, counted, one.pool.id, one.pool, waits, told)

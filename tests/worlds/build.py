@@ -66,7 +66,7 @@ def build(shape: Shape) -> Cluster:
     azure.resources[ids.cluster.lower()]["properties"]["agentPoolProfiles"] = profiles
     azure.tables[ids.usages.lower()] = usage_rows(ids, pools, auto)
     network = f"/subscriptions/{ids.subscription}/providers/Microsoft.Network/locations/{LOCATION}"
-    azure.tables[f"{network}/usages".lower()] = network_usages(network, {})
+    azure.tables[f"{network}/usages".lower()] = network_usages(network, {}, {})
     azure.tables[f"/subscriptions/{ids.subscription}/providers/Microsoft.Compute/skus".lower()] = sku_table()
     azure.events = history(ids, pools)
     if "broken-audit-policy" in shape.guards:

@@ -131,7 +131,7 @@ async def test_nodes_with_addresses_of_a_prefix_want_none_beside_it() -> None:
 
 async def test_surge_nodes_of_an_upgrade_want_addresses_too() -> None:
     azure = refused_pool(used=100)
-    azure.pool("edge", count=3, provisioningState="Failed", enableNodePublicIP=True)
+    azure.pool("edge", count=3, provisioningState="Failed", enableNodePublicIP=True, orchestratorVersion="1.34")
     azure.pools["edge"]["status"] = {"provisioningError": REFUSED}
     finding = await found(QUESTION, azure)
     assert "pool edge wants 1 public address (1 surge node, one address each)" in finding.because

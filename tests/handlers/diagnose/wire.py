@@ -400,7 +400,7 @@ NETWORK = f"/subscriptions/{SUB}/providers/Microsoft.Network/locations/westeurop
 def _of_subscription(path: str) -> Body | None:
     """What a subscription answers of which no case says anything: network quotas with room, and none of a kind."""
     if path.lower() == f"{NETWORK}/usages".lower():
-        return rows(network_usages(NETWORK, {}))
+        return rows(network_usages(NETWORK, {}, {}))
     return rows([]) if _EVERY_ONE.fullmatch(path) else None
 
 
