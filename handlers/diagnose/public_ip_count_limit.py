@@ -125,18 +125,19 @@ def _of_outbound(cluster: ManagedCluster, complaints: Complaints) -> Iterator[De
 def _of_others(
     cluster: ManagedCluster, growth: Growth, complaints: Complaints, demands: list[Demand]
 ) -> Iterator[Demand]:
-    """Whoever Azure refused an address although nothing tells how many it wants: at least that one."""
-    counted = {demand.about for demand in demands}
-    pools = {one.pool.id: one.pool for one in growth.pools}
+    """Whoever Azure refused an address, or failed without a word, although nothing tells how many it wants."""
+    known = {demand.about for demand in demands}
     refused = dict.fromkeys(one.about for one in complaints.standing(CODE))
-    for about in sorted(refused, key=lambda one: one == cluster.id):
+    silent = [one.subject for one in complaints.failures if one.complaint is None and one.state.lower() == "failed"]
+    pools = {one.pool.id: one.pool for one in growth.pools}
+    for about in sorted({*refused, *silent} - known, key=lambda one: (one == cluster.id, one)):
         # The cluster repeats what one of its pools was refused.
-        if about in counted or (about == cluster.id and (counted or len(refused) > 1)):
+        if about == cluster.id and (known or len(refused) > 1):
             continue
-        pool, failed = pools.get(about), complaints.failure(about) is not None
+        pool = pools.get(about)
+        why = "at least: Azure refused one" if about in refused else "if that is why it failed: Azure gives no error"
         who = f"pool {pool.name}" if pool else last_name(about)
-        told = _told(complaints, about)
-        yield Demand(who, 1, "at least: Azure refused one", about, pool, failed, told)
+        yield Demand(who, 1, why, about, pool, complaints.failure(about) is not None, _told(complaints, about))
 
 
 def _told(complaints: Complaints, about: str) -> tuple[Complaint, ...]:

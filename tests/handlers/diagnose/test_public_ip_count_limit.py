@@ -203,6 +203,16 @@ async def test_a_full_quota_beside_a_failure_that_names_nothing_is_a_warning_tha
     assert (finding.severity, finding.affects) == (Severity.WARNING, ())
 
 
+@pytest.mark.parametrize(("used", "outcome"), [(100, Outcome.FOUND), (99, Outcome.CLEAR)])
+async def test_a_failure_without_a_word_is_no_riddle_where_there_is_room(used: int, outcome: Outcome) -> None:
+    azure = Azure()
+    azure.pool("apps", provisioningState="Failed")
+    quota(azure, used)
+    check = await asked(QUESTION, azure)
+    assert check.outcome is outcome
+    assert [(one.severity, one.affects) for one in check.findings] == [(Severity.WARNING, ())][: used - 99]
+
+
 @pytest.mark.parametrize(("minutes", "outcome"), [(20, Outcome.FOUND), (60 * 30, Outcome.CLEAR)])
 async def test_a_request_that_was_refused_at_once_is_found_while_somebody_may_wait(
     minutes: int, outcome: Outcome
