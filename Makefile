@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Tests mostly wait, so that three at once are a fifth faster than two on 2 cores.
 WORKERS ?= 3
 
-.PHONY: install demo test check bench soak fmt roles learn lock audit clean
+.PHONY: install demo test check bench soak fmt generate roles learn lock audit clean
 install: $(READY)
 
 # pip reads the lock only (exact versions, hashes); the project itself is then installed without looking anything up.
@@ -39,6 +39,11 @@ soak: $(READY)
 fmt: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# All that is made from the code, the runbooks and the scenarios: roles, catalogue, golden files. Then read the diff.
+generate: roles
+	$(BIN)/aksbot runbooks catalogue
+	UPDATE_GOLDEN=1 $(BIN)/python -m pytest --quiet -n $(WORKERS) tests/runbooks/test_pages.py tests/slack/test_surfaces.py tests/bot/test_report.py
 
 # What the bot may look at, from what its collectors declare.
 roles: $(READY)

@@ -5,7 +5,6 @@ Every step ends as ok, bad or unseen, with one line that says what was seen. A s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -15,6 +14,7 @@ from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSiz
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
 from handlers.evidence.quotas import Usage
+from handlers.evidence.signs import looked_for_at
 from handlers.model import Causes, Unavailable
 from handlers.resource_id import last_name, within
 
@@ -29,13 +29,6 @@ class Seen(StrEnum):
     NOT_HERE = "not here"
 
 
-CHECKS_BEHIND: Mapping[int, tuple[str, ...]] = {
-    3: ("node-vm-failed", "cse-error", "outbound-conn-fail"),
-    5: ("quota-exceeded", "allocation-failed", "overconstrained-allocation"),
-    6: ("request-disallowed-by-policy",),
-    7: ("resource-lock",),
-}
-"""The kinds of problem that would be at home in a place of the document."""
 MARKS = {Seen.STATE: "•", Seen.OK: "✓", Seen.BAD: "✗", Seen.UNSEEN: "?", Seen.NOT_HERE: "–"}
 
 
@@ -181,7 +174,7 @@ class Ledger:
 
     def _told_by_checks(self, step: Step) -> Step:
         """A place gets its tick only where Azure's error does not name it and every check behind it is clear."""
-        behind = CHECKS_BEHIND.get(step.number, ())
+        behind = looked_for_at(step.number)
         if self._named in behind and step.seen is not Seen.BAD:
             return replace(step, seen=Seen.BAD, says=f"Azure's error names {self._named}; {step.says}")
         verdicts = [verdict for verdict in self._causes.verdicts if verdict.code in behind]

@@ -162,6 +162,8 @@ class AgentPool:
     rolling: Rolling = field(default_factory=Rolling)
     reserved: str = ""
     """Where its machines' cores were paid for before: a capacity reservation, or dedicated hosts."""
+    node_addresses: bool = False
+    """Every node gets a public address of its own. One of a prefix has counted since the prefix was made."""
 
     @property
     def failed(self) -> bool:
@@ -298,6 +300,7 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         linked=linked_of_pool(properties),
         rolling=read_rolling(properties),
         reserved=_reserved(properties),
+        node_addresses=dig(properties, "enableNodePublicIP") is True and not text(properties, "nodePublicIPPrefixID"),
     )
 
 

@@ -7,43 +7,78 @@ narrower: what it names may claim a failure, so that words people use for a prob
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
 
 from runbooks.linear import compile_linear
 
-CODES: Mapping[str, tuple[str, ...]] = {
-    "quota-exceeded": ("QuotaExceeded", "ErrCode_InsufficientVCPUQuota", "InsufficientVCPUQuota"),
-    "subnet-full": ("SubnetIsFull", "InsufficientSubnetSize"),
-    "allocation-failed": (
-        *("AllocationFailed", "ZonalAllocationFailed", "SkuNotAvailable", "AvailabilityZoneNotSupported"),
-        *("AKSCapacityError", "AksCapacityHeavyUsage", "VMSizeNotSupported", "NotAvailableForSubscription"),
+
+class Place(IntEnum):
+    """Where the Azure document looks for the cause of a failed node pool, by the number of its step."""
+
+    INSTANCES = 3
+    QUOTA = 5
+    POLICIES = 6
+    LOCKS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Azure's codes that name this cause alone, and the step that a failed pool's walk looks for it in, if one does."""
+
+    codes: tuple[str, ...] = ()
+    place: Place | None = None
+
+
+CAUSES: Mapping[str, Cause] = {
+    "quota-exceeded": Cause(("QuotaExceeded", "ErrCode_InsufficientVCPUQuota", "InsufficientVCPUQuota"), Place.QUOTA),
+    "subnet-full": Cause(("SubnetIsFull", "InsufficientSubnetSize")),
+    "allocation-failed": Cause(
+        (
+            *("AllocationFailed", "ZonalAllocationFailed", "SkuNotAvailable", "AvailabilityZoneNotSupported"),
+            *("AKSCapacityError", "AksCapacityHeavyUsage", "VMSizeNotSupported", "NotAvailableForSubscription"),
+        ),
+        Place.QUOTA,
     ),
-    "overconstrained-allocation": ("OverconstrainedAllocationRequest", "OverconstrainedZonalAllocationRequest"),
-    "public-ip-count-limit": (
-        *("PublicIPCountLimitReached", "PublicIPCountLimitReachedForBasicSku"),
-        *("IPv4StandardSkuPublicIpCountLimitReached", "StandardSkuPublicIPAddressesCountLimitReached"),
+    "overconstrained-allocation": Cause(
+        ("OverconstrainedAllocationRequest", "OverconstrainedZonalAllocationRequest"), Place.QUOTA
     ),
-    "request-disallowed-by-policy": ("RequestDisallowedByPolicy", "RequestDisallowedByAzure"),
-    "resource-lock": ("ScopeLocked",),
-    "pdb-blocks-drain": ("UnsatisfiablePDB",),
-    "drain-error": ("PodDrainFailure", "NodeDrainError"),
-    "subscription-not-registered": ("SubscriptionNotRegistered", "MissingSubscriptionRegistration"),
-    "read-only-disabled-subscription": ("ReadOnlyDisabledSubscription", "SubscriptionDisabled", "DisabledSubscription"),
-    "outbound-conn-fail": ("OutboundConnFailVMExtensionError", "ERR_OutboundConnFail"),
-    "cse-error": (
-        *("K8SAPIServerConnFailVMExtensionError", "K8SAPIServerDNSLookupFailVMExtensionError"),
-        "K8SAPIServerAzureDNSLookupFailVMExtensionError",
+    "public-ip-count-limit": Cause(
+        (
+            *("PublicIPCountLimitReached", "PublicIPCountLimitReachedForBasicSku"),
+            *("IPv4StandardSkuPublicIpCountLimitReached", "StandardSkuPublicIPAddressesCountLimitReached"),
+        ),
+        Place.QUOTA,
     ),
-    "kube-system-not-running": ("ControlPlaneAddOnsNotReady",),
-    "log-analytics-workspace-missing": (),
-    "invalid-resource-reference": ("InvalidResourceReference",),
-    "private-dns-zone": (
-        *("PrivateDNSZoneNotFound", "CustomPrivateDNSZoneMissingPermissionError"),
-        *("CustomPrivateDNSZoneMissingPermissions", "PrivateDNSZoneNotMatch", "LinkedPrivateDnsZone"),
+    "request-disallowed-by-policy": Cause(("RequestDisallowedByPolicy", "RequestDisallowedByAzure"), Place.POLICIES),
+    "resource-lock": Cause(("ScopeLocked",), Place.LOCKS),
+    "pdb-blocks-drain": Cause(("UnsatisfiablePDB",)),
+    "drain-error": Cause(("PodDrainFailure", "NodeDrainError")),
+    "subscription-not-registered": Cause(("SubscriptionNotRegistered", "MissingSubscriptionRegistration")),
+    "read-only-disabled-subscription": Cause(
+        ("ReadOnlyDisabledSubscription", "SubscriptionDisabled", "DisabledSubscription")
+    ),
+    "outbound-conn-fail": Cause(("OutboundConnFailVMExtensionError", "ERR_OutboundConnFail"), Place.INSTANCES),
+    "cse-error": Cause(
+        (
+            *("K8SAPIServerConnFailVMExtensionError", "K8SAPIServerDNSLookupFailVMExtensionError"),
+            "K8SAPIServerAzureDNSLookupFailVMExtensionError",
+        ),
+        Place.INSTANCES,
+    ),
+    "node-vm-failed": Cause(place=Place.INSTANCES),
+    "kube-system-not-running": Cause(("ControlPlaneAddOnsNotReady",)),
+    "log-analytics-workspace-missing": Cause(),
+    "invalid-resource-reference": Cause(("InvalidResourceReference",)),
+    "private-dns-zone": Cause(
+        (
+            *("PrivateDNSZoneNotFound", "CustomPrivateDNSZoneMissingPermissionError"),
+            *("CustomPrivateDNSZoneMissingPermissions", "PrivateDNSZoneNotMatch", "LinkedPrivateDnsZone"),
+        ),
     ),
 }
-"""Azure's codes that name one cause each."""
 
-_BY_CODE = {azure.lower(): code for code, azures in CODES.items() for azure in azures}
+_BY_CODE = {azure.lower(): code for code, cause in CAUSES.items() for azure in cause.codes}
 
 _EXIT = r"exit(?:ed with)?(?: status| code)?[=: ]{1,3}"
 _SENTENCES = (
@@ -94,3 +129,8 @@ def named_cause(code: str, message: str) -> str:
     if not _ANY.search(text):
         return ""
     return next((cause for cause, sentence in _EACH if sentence.search(text)), "")
+
+
+def looked_for_at(place: int) -> tuple[str, ...]:
+    """The finding codes of the causes that a failed pool's walk looks for in this step."""
+    return tuple(code for code, cause in CAUSES.items() if cause.place == place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -41,8 +42,10 @@ def text_of(diagnosis: Diagnosis, columns: int = 80, known: Library | None = Non
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("case", CASES)
 def test_the_report_reads_as_agreed(case: str, columns: int) -> None:
-    golden = GOLDEN / f"{case}-{columns}.txt"
-    assert text_of(CASES[case](), columns) == golden.read_text(encoding="utf-8")
+    golden, shown = GOLDEN / f"{case}-{columns}.txt", text_of(CASES[case](), columns)
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text(shown, encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("columns", [48, 60, 80, 100])

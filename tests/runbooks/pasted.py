@@ -12,7 +12,8 @@ from tests.runbooks import said_azure, said_hybrid
 
 LIBRARY = Library.load()
 GOLDEN = Path(__file__).parent / "golden"
-WRITE = os.environ.get("AKSBOT_WRITE_GOLDEN") == "1"
+WRITE = bool(os.environ.get("UPDATE_GOLDEN"))
+"""`make generate` writes the golden pages anew; then read what has changed."""
 SAID = said_azure.SAID | said_hybrid.SAID
 
 

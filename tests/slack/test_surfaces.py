@@ -1,6 +1,6 @@
 """Every surface in every state: what Slack takes, and how it reads. The golden files are for people to look at.
 
-`UPDATE_GOLDEN=1` writes them anew; then read what has changed as somebody would at night, on a phone.
+`make generate` writes them anew; then read what has changed as somebody would at night, on a phone.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _assert_golden(name: str, shown: str) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(shown, "utf-8")
-    assert file.exists(), f"{name} is new: UPDATE_GOLDEN=1 writes it"
+    assert file.exists(), f"{name} is new: make generate writes it"
     assert shown == file.read_text("utf-8")
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from handlers.model import Target
 from handlers.resource_id import ResourceId
+from sandbox.blueprint.usage import network_usages
 from sandbox.kube.world import KubeWorld
 from sandbox.world import Principal, World
 from tests.worlds.cluster import cluster_body
@@ -64,6 +65,8 @@ def build(shape: Shape) -> Cluster:
     profiles = [{"name": body["name"], **body["properties"]} for body in map(pool_body, pools)]
     azure.resources[ids.cluster.lower()]["properties"]["agentPoolProfiles"] = profiles
     azure.tables[ids.usages.lower()] = usage_rows(ids, pools, auto)
+    network = f"/subscriptions/{ids.subscription}/providers/Microsoft.Network/locations/{LOCATION}"
+    azure.tables[f"{network}/usages".lower()] = network_usages(network, {}, {})
     azure.tables[f"/subscriptions/{ids.subscription}/providers/Microsoft.Compute/skus".lower()] = sku_table()
     azure.events = history(ids, pools)
     if "broken-audit-policy" in shape.guards:

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from handlers.evidence.signs import Place, looked_for_at
 from handlers.model import Finding, Outcome
 from tests.handlers.diagnose.wire import (
+    CHECKED,
     CLUSTER,
     LIBRARY,
     NODE_GROUP,
@@ -46,8 +48,12 @@ async def test_all_seven_places_are_walked_in_the_order_of_the_document() -> Non
 
 async def test_a_place_behind_which_a_kind_of_problem_has_no_check_gets_no_tick() -> None:
     finding = await found("nodepool-failed", failed())
-    assert {step for step, mark in seen(finding).items() if mark == "unseen"} == {3, 5, 6}
-    assert line(finding, 5).endswith("not ruled out: allocation-failed, overconstrained-allocation")
+    unchecked = {place: sorted(set(looked_for_at(place)) - CHECKED) for place in Place}
+    assert {step for step, mark in seen(finding).items() if mark == "unseen"} == {
+        one for one in Place if unchecked[one]
+    }
+    for place, codes in unchecked.items():
+        assert line(finding, place).partition("not ruled out: ")[2] == ", ".join(codes)
 
 
 @pytest.mark.parametrize(

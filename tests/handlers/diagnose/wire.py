@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ from handlers.engine.run import Engine
 from handlers.model import Check, Diagnosis, Finding, Outcome, Target
 from handlers.resource_id import ResourceId, within
 from runbooks.library import Library
+from sandbox.blueprint.usage import network_usages
 from tests.transports import Answers
 
 Body = dict[str, Any]
@@ -132,6 +134,8 @@ class Azure:
         ]
         self.writer_may_inside = True
         """What the cluster answers the writer that asks what it may do."""
+        self.more: dict[str, Body] = {}
+        """Answers to what nothing else here holds, by path."""
         self.denied: set[str] = set()
         """Parts of paths that are answered with 403."""
 
@@ -272,6 +276,8 @@ class Azure:
             return 403, {"error": {"code": "AuthorizationFailed", "message": message}}
         if path.lower().endswith(LOCKS.lower()):
             return 200, self.locks_at(path[: -len(LOCKS)])
+        if path.lower() not in answers and (listed := _of_subscription(path)):
+            return 200, listed
         if path.lower() not in answers:
             return 404, {"error": {"code": "ResourceNotFound", "message": f"{path} was not found"}}
         return 200, answers[path.lower()]
@@ -379,12 +385,23 @@ class Azure:
         counted = [{"id": one, "name": {"value": "SubnetSpace"}, "currentValue": n} for one, n in self.taken.items()]
         found[f"{VNET}/usages"] = rows(counted)
         found |= {f"{insights}#{group}": rows(events) for group, events in self.events.items()}
-        return found
+        return found | self.more
 
     def _scale_set(self, pool: str) -> Body:
         body = resource(scale_set_id(pool), {"provisioningState": "Succeeded"})
         capacity = len(self.machines[pool])
         return body | {"tags": {self.tag: pool}, "sku": {"name": "Standard_D4s_v5", "capacity": capacity}}
+
+
+_EVERY_ONE = re.compile(rf"/subscriptions/{SUB}/providers/Microsoft\.[A-Za-z]+/[A-Za-z]+", re.IGNORECASE)
+NETWORK = f"/subscriptions/{SUB}/providers/Microsoft.Network/locations/westeurope"
+
+
+def _of_subscription(path: str) -> Body | None:
+    """What a subscription answers of which no case says anything: network quotas with room, and none of a kind."""
+    if path.lower() == f"{NETWORK}/usages".lower():
+        return rows(network_usages(NETWORK, {}, {}))
+    return rows([]) if _EVERY_ONE.fullmatch(path) else None
 
 
 def resource(resource_id: str, properties: Body, **more: Any) -> Body:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handlers.model import Outcome, Why
-from tests.handlers.diagnose.wire import LOCATION, SUB, Azure, asked
+from tests.handlers.diagnose.wire import LOCATION, NETWORK, SUB, Azure, asked
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,7 @@ from tests.handlers.diagnose.wire import LOCATION, SUB, Azure, asked
     [
         ("quota-exceeded", f"{LOCATION}/usages"),
         ("quota-exceeded", "/providers/Microsoft.Compute/skus"),
+        ("public-ip-count-limit", f"{NETWORK}/usages"),
         ("subscription-not-registered", "/providers/Microsoft.Compute"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from handlers.clients.access import AzureAccess
 from handlers.clients.arm import ArmReader
 from handlers.engine.declare import Collector
-from handlers.evidence import azure, compute, governance, monitor, network
+from handlers.evidence import azure, compute, governance, monitor, network, public_addresses
 from handlers.evidence.errors import innermost
 from handlers.model import CannotSee, Evidence, Target, Why
 from handlers.resource_id import ResourceId
@@ -138,6 +138,18 @@ async def test_quotas_keep_every_row() -> None:
     assert [(one.name, one.used, one.limit) for one in usages.usages] == [
         (row["name"]["value"], row["currentValue"], row["limit"]) for row in body["value"]
     ]
+
+
+async def test_network_quotas_keep_the_rows_of_public_addresses() -> None:
+    usages = await collected(public_addresses.network_usages, recorded.body("usages__network"), cluster())
+    rows = [usages.row(name) for name in ("PublicIPAddresses", "StandardSkuPublicIpAddresses")]
+    assert [(one.used, one.limit) for one in rows] == [(2, 1000), (0, 1000)]
+
+
+def test_an_address_of_a_service_is_kubernetes_own_also_when_nothing_uses_it() -> None:
+    found = [public_addresses.read_address(one) for one in recorded.body("publicip__aks-kubernetes")["value"]]
+    assert [one.attached for one in found] == [True] * 5 + [False]
+    assert all(one.of_kubernetes and one.address and not one.standard for one in found)
 
 
 @pytest.mark.parametrize("name", recorded.names("subnet__get-"))

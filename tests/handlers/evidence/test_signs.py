@@ -3,17 +3,17 @@
 import pytest
 
 from handlers.evidence.errors import ErrorDetail, innermost
-from handlers.evidence.signs import CODES, named_cause
+from handlers.evidence.signs import CAUSES, named_cause
 from tests.checking import LIBRARY
 
 
-@pytest.mark.parametrize("code", sorted(CODES))
+@pytest.mark.parametrize("code", sorted(CAUSES))
 def test_a_code_that_names_a_cause_is_among_the_symptoms_of_its_runbook(code: str) -> None:
-    assert set(CODES[code]) <= set(LIBRARY[code].symptoms.codes)
+    assert set(CAUSES[code].codes) <= set(LIBRARY[code].symptoms.codes)
 
 
 def test_no_code_of_azures_names_two_causes() -> None:
-    known = [azure.lower() for azures in CODES.values() for azure in azures]
+    known = [azure.lower() for cause in CAUSES.values() for azure in cause.codes]
     assert len(known) == len(set(known))
 
 
