@@ -6,10 +6,10 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bot.approvals.may import Open, may_be_offered, whom_to_call
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import Proposal, State
+from bot.fixes.may import Open, may_be_offered, whom_to_call
+from bot.fixes.proposal import Proposal, State
 from bot.fixes.times import Times
+from bot.jobs.offered import Fix
 from bot.jobs.request import Place
 from bot.policy.fixes import Fixes
 from bot.slack import fixes_message

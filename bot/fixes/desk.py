@@ -7,14 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from bot.approvals import moves
-from bot.approvals.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
-from bot.approvals.moves import Moved, NotMoved, Why
-from bot.approvals.proposal import End, Person, Proposal, Spot, State
 from bot.audit.record import Entry
 from bot.audit.record import What as Recorded
-from bot.fixes import audited
+from bot.fixes import audited, moves
 from bot.fixes.board import GLASS, Board
+from bot.fixes.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
+from bot.fixes.moves import Moved, NotMoved, Why
+from bot.fixes.proposal import End, Person, Proposal, Spot, State
 from bot.fixes.run import Runs
 from bot.fixes.times import Times
 from bot.policy.fixes import Fixes, FixRule

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.approvals.proposal import End
 from bot.events import Report
+from bot.fixes.proposal import End
 from bot.fixes.verify import Look, Seen, look_for
 from bot.render.verdict import label, summary
 from bot.slack import words_fixes_ended

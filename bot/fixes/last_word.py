@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import End, Proposal
 from bot.events import Report
 from bot.fixes.board import Board
 from bot.fixes.offering import Offering
+from bot.fixes.proposal import End, Proposal
 from bot.fixes.verify import offer_now
+from bot.jobs.offered import Fix
 from bot.store.offered import FixesInHand
 from handlers.problem import Problem
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.approvals.proposal import Proposal, Spot
 from bot.audit.aside import told_of
 from bot.fixes import audit_pages
 from bot.fixes.board import MESSAGE, where
 from bot.fixes.offering import Offering
+from bot.fixes.proposal import Proposal, Spot
 from bot.fixes.run import Check
 from bot.jobs.request import Place
 from bot.slack import fixes_lists, words_fixes_lists

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.approvals.may import Barred, Open, may_be_offered
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import Spot
 from bot.events import Report
+from bot.fixes.may import Barred, Open, may_be_offered
+from bot.fixes.proposal import Spot
 from bot.fixes.times import Times
+from bot.jobs.offered import Fix
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, Teller

@@ -16,16 +16,15 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import partial
 
-from bot.approvals import moves
-from bot.approvals.moves import NotMoved
-from bot.approvals.proposal import End, Proposal, State
 from bot.events import Report
-from bot.fixes import audited
+from bot.fixes import audited, moves
 from bot.fixes.board import Board
 from bot.fixes.hands import Workbench
 from bot.fixes.judged import judged, only_looks, without_acts
 from bot.fixes.last_word import LastWord
+from bot.fixes.moves import NotMoved
 from bot.fixes.offering import Offering
+from bot.fixes.proposal import End, Proposal, State
 from bot.fixes.still import StillApproved, is_word_for_this
 from bot.fixes.times import Times
 from bot.fixes.verify import what_moved

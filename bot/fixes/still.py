@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.approvals.may import Barred, Open, may_approve, may_be_offered, may_break_glass
-from bot.approvals.proposal import Approval, End, Proposal
+from bot.fixes.may import Barred, Open, may_approve, may_be_offered, may_break_glass
+from bot.fixes.proposal import Approval, End, Proposal
 from bot.fixes.times import Times
 from bot.policy.fixes import Fixes
 from bot.policy.look import Asker

@@ -10,10 +10,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.approvals import moves
-from bot.approvals.moves import NotMoved
-from bot.approvals.proposal import End, Proposal, State
-from bot.fixes import audited
+from bot.fixes import audited, moves
+from bot.fixes.moves import NotMoved
+from bot.fixes.proposal import End, Proposal, State
 from bot.fixes.run import Runs, Tools
 from bot.slack.calls import CallFailed
 from bot.store.away import StoreAway

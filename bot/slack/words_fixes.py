@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.approvals.may import Barred, Barrier
-from bot.approvals.moves import NotMoved, Why
-from bot.approvals.proposal import End, Person
+from bot.fixes.may import Barred, Barrier
+from bot.fixes.moves import NotMoved, Why
+from bot.fixes.proposal import End, Person
 from bot.policy.fixes import Freeze
 from bot.slack.words import code, plain
 from handlers.remedy.plan import Forbidden, Plan

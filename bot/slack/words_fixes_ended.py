@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.approvals.may import Barrier
-from bot.approvals.proposal import Person
+from bot.fixes.may import Barrier
+from bot.fixes.proposal import Person
 from bot.render.verdict import count
 from bot.slack.words_fixes import escalate
 from handlers.remedy.plan import Plan

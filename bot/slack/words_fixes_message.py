@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from bot.approvals.may import Called
-from bot.approvals.proposal import End, Person, Proposal, State
+from bot.fixes.may import Called
+from bot.fixes.proposal import End, Person, Proposal, State
 from bot.render.verdict import count
 from bot.slack import words, words_fixes
 from bot.slack.words import code, plain, span

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.approvals.may import Barred, Barrier, Called
-from bot.approvals.moves import NotMoved, Why
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import Approval, End, Person, Proposal, Rules, Spot, State
 from bot.audit.aside import SetAside, told_of
 from bot.audit.record import Actor, Entry, Record, What, seal
+from bot.fixes.may import Barred, Barrier, Called
+from bot.fixes.moves import NotMoved, Why
+from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, Spot, State
+from bot.jobs.offered import Fix
 from bot.policy.fixes import Freeze
 from bot.render.verdict import label, summary
 from bot.slack import fixes_lists, fixes_message, fixes_plan, replies, words_fixes, words_fixes_ended, words_fixes_lists

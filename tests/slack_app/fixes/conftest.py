@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.app import Bot
-from bot.approvals.proposal import Proposal
+from bot.fixes.proposal import Proposal
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer

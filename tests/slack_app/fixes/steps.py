@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import yaml
 
-from bot.approvals import moves
-from bot.approvals.proposal import Person, Proposal
+from bot.fixes import moves
+from bot.fixes.proposal import Person, Proposal
 from bot.store.audit import Audit
 from bot.store.connect import Connection
 from bot.store.executions import Executions, RedisLedger
