@@ -20,7 +20,6 @@ from bot.alert_doors import AlertDoors
 from bot.clients import azure_access, clients, kube_access
 from bot.fixes.hands import workbench
 from bot.fixes.times import Times
-from bot.fixes.wiring import Fixing
 from bot.http_server import Site, serving
 from bot.incidents.spans import Spans
 from bot.jobs.service import Jobs, Role, jobs
@@ -39,6 +38,7 @@ from bot.slack.calls import TIMEOUT_S, Body, Calls
 from bot.slack.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
 from bot.slack.desk import Desk
 from bot.slack.fixes_listeners import FixListeners
+from bot.slack.fixes_wiring import Fixing
 from bot.slack.fleet_desk import FleetDesk
 from bot.slack.gate import Gate
 from bot.slack.hearing import Me
