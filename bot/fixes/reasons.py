@@ -128,7 +128,6 @@ def no_look(problem: str) -> str:
 
 
 OTHER_FIX = "another fix runs on this cluster: two never run at once"
-AUDIT_REFUSED = "the audit could not be written, and nothing is changed that cannot be recorded"
 LOST_HOLD = "another fix has taken this cluster over, or the bot's memory was lost: nobody knows how far it was"
 LOST_PLAN = "the bot's memory was lost after this had begun: what was sent goes on by itself"
 NOT_AS_APPROVED = "the plan that is kept is another one than the one that was approved"

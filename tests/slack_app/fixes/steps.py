@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import yaml
 
+from bot.audit.record import What
 from bot.fixes import moves
 from bot.fixes.proposal import Person, Proposal
 from bot.store.audit import Audit
@@ -142,9 +143,23 @@ async def audited(redis: Connection) -> list[str]:
 
 async def _asked_for(redis: Connection) -> list[Proposal]:
     proposals = Proposals(redis.redis)
-    names = [str(key) async for key in redis.redis.scan_iter("aksbot:proposal:*")]
-    found = [await proposals.load(name.removeprefix("aksbot:proposal:")) for name in names]
+    found = [await proposals.load(name) for name in await _names(redis)]
     return [one for one in found if one and one.requester]
+
+
+async def kept_sentences(redis: Connection) -> list[str]:
+    """What the bot itself has written down to be read by people: why fixes ended, and who was refused for what."""
+    names = await _names(redis)
+    proposals = [one for one in [await Proposals(redis.redis).load(name) for name in names] if one]
+    executions = [one for one in [await Executions(redis.redis).load(name) for name in names] if one]
+    own = {What.ENDED, What.REFUSED, What.CALLED, What.RESTORED}
+    records = [one.entry["reason"] async for one in Audit(redis.redis).records() if one.entry["what"] in own]
+    notes = [text for one in executions for text in (one.why, one.ask, *(note.says for note in one.notes))]
+    return [one.why for one in proposals] + notes + records
+
+
+async def _names(redis: Connection) -> list[str]:
+    return [str(key).removeprefix("aksbot:proposal:") async for key in redis.redis.scan_iter("aksbot:proposal:*")]
 
 
 async def ended(redis: Connection, timeout_s: float = 60) -> Proposal:
