@@ -52,6 +52,7 @@ class Fixing:
         self,
         policy: Fixes,
         connection: Connection,
+        jobs: Jobs,
         people: People,
         voice: Voice,
         speaker: Speaker,
@@ -63,13 +64,15 @@ class Fixing:
         seen: Telling,
         times: Times | None = None,
     ) -> None:
+        async def submit(kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
+            return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
+
         clock, redis = times or RealTimes(), connection.redis
         proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
         self._aside = AuditAside(redis)
         self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)
         board = Board(speaker, proposals, executions, policy, clock)
         check = fresh_checks(run)
-        self._jobs: asyncio.Future[Jobs] = asyncio.get_running_loop().create_future()
         tools = Tools(
             StillApproved(policy, proposals, SlackAskers(people), clock),
             proposals,
@@ -81,7 +84,7 @@ class Fixing:
             bench,
             check,
             seen,
-            self._submit,
+            submit,
             clock,
         )
         self._runs = Runs(tools)
@@ -108,9 +111,8 @@ class Fixing:
         return TellingFixes(teller, self._offering)
 
     @asynccontextmanager
-    async def looked_after(self, jobs: Jobs, *, works: bool) -> AsyncIterator[None]:
+    async def looked_after(self, *, works: bool) -> AsyncIterator[None]:
         """Open while the process serves."""
-        self._jobs.set_result(jobs)
         if not works:
             yield
             return
@@ -136,7 +138,3 @@ class Fixing:
             log.info("the audit is whole: %d records", standing.verdict.records)
         else:
             log.error("the audit is broken: %s; %s", standing.verdict.why, HOW_ON)
-
-    async def _submit(self, kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
-        jobs = await asyncio.shield(self._jobs)
-        return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
