@@ -11,7 +11,7 @@ from bot.audit.aside import HOW_ON, told_of
 from bot.fixes.hands import Workbench
 from bot.fixes.leftovers import Leftovers
 from bot.fixes.offering import Offering, TellingFixes
-from bot.fixes.run import Runs, Tools
+from bot.fixes.run import Runs, Submit, Tools
 from bot.fixes.still import StillApproved
 from bot.fixes.sweep import Sweep
 from bot.fixes.times import RealTimes, Times
@@ -64,9 +64,6 @@ class Fixing:
         seen: Telling,
         times: Times | None = None,
     ) -> None:
-        async def submit(kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
-            return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
-
         clock, redis = times or RealTimes(), connection.redis
         proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
         self._aside = AuditAside(redis)
@@ -84,7 +81,7 @@ class Fixing:
             bench,
             check,
             seen,
-            submit,
+            _submit_to(jobs),
             clock,
         )
         self._runs = Runs(tools)
@@ -138,3 +135,10 @@ class Fixing:
             log.info("the audit is whole: %d records", standing.verdict.records)
         else:
             log.error("the audit is broken: %s; %s", standing.verdict.why, HOW_ON)
+
+
+def _submit_to(jobs: Jobs) -> Submit:
+    async def submit(kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
+        return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
+
+    return submit
