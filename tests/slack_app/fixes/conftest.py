@@ -12,7 +12,7 @@ import pytest
 from bot.app import Bot
 from bot.fixes.proposal import Proposal
 from bot.playground.hurried import HurriedTimes
-from bot.store.away import StoreAway
+from bot.store.away import StoreAway, reachable
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
@@ -62,7 +62,7 @@ def configured(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 async def redis(redis: Connection) -> AsyncIterator[Connection]:
     """However a test ends: what was kept of fixes is plain text, nothing that only Slack can read."""
     yield redis
-    with suppress(StoreAway):  # some tests take it away
+    with suppress(StoreAway), reachable():  # some tests take it away
         assert {said: marks for said in await kept_sentences(redis) if (marks := markup_in(said))} == {}
 
 
