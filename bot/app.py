@@ -20,10 +20,9 @@ from bot.alert_doors import AlertDoors
 from bot.clients import azure_access, clients, kube_access
 from bot.fixes.hands import workbench
 from bot.fixes.times import Times
-from bot.fixes.wiring import Fixing
 from bot.http_server import Site, serving
 from bot.incidents.spans import Spans
-from bot.jobs.service import Jobs, Role, jobs
+from bot.jobs.service import Jobs, Role
 from bot.jobs.stopping import told_to_stop
 from bot.jobs.watch import azure_runner
 from bot.library import load as load_library
@@ -39,6 +38,7 @@ from bot.slack.calls import TIMEOUT_S, Body, Calls
 from bot.slack.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
 from bot.slack.desk import Desk
 from bot.slack.fixes_listeners import FixListeners
+from bot.slack.fixes_wiring import Fixing
 from bot.slack.fleet_desk import FleetDesk
 from bot.slack.gate import Gate
 from bot.slack.hearing import Me
@@ -146,8 +146,11 @@ async def running(
         speaker, gate = Speaker(voice, state), Gate(policy.look, people)
         replier = Replier(speaker)
         run = azure_runner(opened, library, settings.check_timeout_s)
+        # Those who do the work hand in more of it: this comes before them, and is opened with them.
+        taken = Jobs(connection, run, role=role)
         reading = incident_side(
             connection,
+            taken,
             calls=calls,
             state=state,
             voice=voice,
@@ -172,7 +175,7 @@ async def running(
 
         seen = seen_by_incidents(reading.keeper, team)
         fixing = Fixing(
-            policy.fixes, connection, people, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
+            policy.fixes, connection, taken, people, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
         )
         about_fleet = FleetDesk(
             voice, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm
@@ -184,15 +187,11 @@ async def running(
         desk = Desk(voice, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work)
         async with (
             SlackTeller(voice, speaker, library, metrics) as teller,
-            jobs(
-                connection,
-                run,
+            taken.at_work(
                 IncidentTeller(Remembering(fixing.telling(teller), speaker, recent, library), reading.keeper),
-                role=role,
-                other_kinds=(desk.kind, fixing.kind, reading.queue.kind),
-            ) as taken,
+                (desk.kind, fixing.kind, reading.kind),
+            ),
         ):
-            reading.queue.use(taken)
             ready = Readiness(taken.writes, calls, role, metrics)
             replays = Replays(state)
             bolt = _bolt(settings, client, sign_in, replays)
@@ -223,7 +222,7 @@ async def running(
             listens_on = host or settings.http_host, settings.http_port, settings.ops_port
             async with (
                 serving(*listens_on, ready.standing, metrics, doors) as site,
-                fixing.looked_after(taken, works=role.works),
+                fixing.looked_after(works=role.works),
                 _socket(settings, bolt, ready, catch_up, spans) if role.listens else nullcontext(),
             ):
                 log.info(

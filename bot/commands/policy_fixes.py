@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from bot import settings
-from bot.approvals.may import Barred, Open, may_approve, may_be_offered, may_break_glass
 from bot.commands.policy import person
+from bot.fixes.may import Barred, Open, may_approve, may_be_offered, may_break_glass
 from bot.offering import remedies, remedy_names
 from bot.policy import file as policy_file
 from bot.policy.fixes import Fixes, FixRule, Freeze

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from bot.approvals.proposal import End
 from bot.drill.steps import WHO_ASKS, Amiss, Scene
+from bot.fixes.proposal import End
 from bot.playground.asking import buttons, words_of
 from bot.render.clean import one_line
 from bot.slack import limits, words, words_fixes

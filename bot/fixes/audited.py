@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from bot.approvals.proposal import End, Person, Proposal
 from bot.audit.record import Actor, Entry, Record, What
+from bot.fixes.proposal import End, Person, Proposal
 from handlers.remedy.execution import Call, Execution
 
 BOT = Person("", "", "aksbot")

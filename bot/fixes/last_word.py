@@ -1,16 +1,16 @@
-"""How a fix ended, said in its thread: once, and sooner or later also where Slack was away when it ended."""
+"""How a fix ended, said where it was asked for: once, and sooner or later also where nobody could be told at once."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import End, Proposal
 from bot.events import Report
-from bot.fixes.board import Board
 from bot.fixes.offering import Offering
+from bot.fixes.proposal import End, Proposal
+from bot.fixes.reporter import FixReporter
 from bot.fixes.verify import offer_now
+from bot.jobs.offered import Fix
 from bot.store.offered import FixesInHand
 from handlers.problem import Problem
 
@@ -19,9 +19,9 @@ _OFFERED_ANEW = (End.STALE, End.NOT_FIXED)
 
 @dataclass(frozen=True)
 class LastWord:
-    """Raises CallFailed; the sweep then sees to it that it is said later."""
+    """Raises CannotTell; the sweep then sees to it that it is said later."""
 
-    board: Board
+    reporter: FixReporter
     offering: Offering
     in_hand: FixesInHand
     check: Callable[[str], Awaitable[Report | Problem]]
@@ -33,13 +33,13 @@ class LastWord:
         fixes: tuple[Fix, ...] = ()
         if offer:
             fixes = (await self.offering.one(offer, one.team, one.spot, f"after-{one.id}"),)
-        await self.board.show(one.id)
-        await self.board.tell_outcome(one, fixes)
+        await self.reporter.show(one.id)
+        await self.reporter.tell_outcome(one, fixes)
         await self.in_hand.is_told(one.id)
 
     async def say_again(self, one: Proposal) -> None:
         """For a worker that takes up what another one may have said: what can be done now is looked for anew."""
-        if one.end not in _OFFERED_ANEW or await self.board.has_told_outcome(one):
+        if one.end not in _OFFERED_ANEW or await self.reporter.has_told_outcome(one):
             await self.say(one)
             return
         report = await self.check(one.plan.cluster)

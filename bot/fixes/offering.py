@@ -7,17 +7,17 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.approvals.may import Barred, Open, may_be_offered
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import Spot
 from bot.events import Report
+from bot.fixes import reasons
+from bot.fixes.may import Barred, Open, may_be_offered
+from bot.fixes.proposal import Spot
 from bot.fixes.times import Times
+from bot.jobs.offered import Fix
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from bot.jobs.teller import Answer, Teller
 from bot.policy.fixes import Fixes
 from bot.redaction import redacted
-from bot.slack import words_fixes
 from bot.store.away import StoreAway
 from bot.store.offered import OfferedPlans
 from bot.store.proposals import MOST_TRIES, Proposals
@@ -41,21 +41,21 @@ class Offering:
         if plan is None:
             return Fix(offer, reasons=offer.forbidden)
         if holds_a_secret(plan):
-            return Fix(offer, reasons=(words_fixes.SECRET_IN_PLAN,))
+            return Fix(offer, reasons=(reasons.SECRET_IN_PLAN,))
         with suppress(StoreAway):  # then nothing is offered in any case
             await self._times.agree(self._proposals.now_ms)
         may = may_be_offered(self._policy, plan, self._times.now())
         if isinstance(may, Barred):
-            return Fix(offer, reasons=(words_fixes.barred(may, last_name(plan.cluster), plan.remedy),))
+            return Fix(offer, reasons=(reasons.barred(may, last_name(plan.cluster), plan.remedy),))
         try:
             return await self._proposed(offer, plan, may, team, spot, asked)
         except StoreAway:
-            return Fix(offer, reasons=(words_fixes.MEMORY_AWAY,))
+            return Fix(offer, reasons=(reasons.MEMORY_AWAY,))
 
     async def _proposed(self, offer: Offer, plan: Plan, may: Open, team: str, spot: Spot, asked: str) -> Fix:
         tries = await self._proposals.failed_tries(plan)
         if tries >= MOST_TRIES:
-            return Fix(offer, reasons=(words_fixes.escalate(tries, plan.title),))
+            return Fix(offer, reasons=(reasons.escalate(tries, plan.title),))
         known = await self._offered.proposal(asked, plan.digest)
         if known is None:
             made = await self._proposals.offer(plan, team, spot, may.rules)

@@ -16,25 +16,23 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import partial
 
-from bot.approvals import moves
-from bot.approvals.moves import NotMoved
-from bot.approvals.proposal import End, Proposal, State
 from bot.events import Report
-from bot.fixes import audited
-from bot.fixes.board import Board
+from bot.fixes import audited, moves, reasons
 from bot.fixes.hands import Workbench
 from bot.fixes.judged import judged, only_looks, without_acts
 from bot.fixes.last_word import LastWord
+from bot.fixes.moves import NotMoved
 from bot.fixes.offering import Offering
-from bot.fixes.still import StillApproved, is_word_for_this
+from bot.fixes.proposal import End, Proposal, State
+from bot.fixes.reporter import FixReporter
+from bot.fixes.still import CannotAsk, StillApproved, is_word_for_this
 from bot.fixes.times import Times
 from bot.fixes.verify import what_moved
 from bot.jobs.ending import end as end_task
+from bot.jobs.fresh import Check, Telling
 from bot.jobs.queue import Kind
 from bot.jobs.request import Priority
 from bot.jobs.teller import CannotTell
-from bot.slack import words_fixes, words_fixes_ended
-from bot.slack.calls import CallFailed
 from bot.store.audit import Audit
 from bot.store.away import StoreAway
 from bot.store.executions import Executions, HeldBy, RedisLedger
@@ -60,8 +58,6 @@ _SEEN_LATELY = timedelta(minutes=2)
 """What was looked at longer ago is looked at again before the first act: no worker may have lived in between."""
 
 Submit = Callable[[str, str, str, Priority, float], Awaitable[object]]
-Check = Callable[[str], Awaitable[Report | Problem]]
-Telling = Callable[[Report], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,7 @@ class Tools:
     in_hand: FixesInHand
     audit: Audit
     offering: Offering
-    board: Board
+    reporter: FixReporter
     bench: Workbench
     check: Check
     """A whole check with fresh answers."""
@@ -106,7 +102,7 @@ class Runs:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self.last_word = LastWord(tools.board, tools.offering, tools.in_hand, tools.check)
+        self.last_word = LastWord(tools.reporter, tools.offering, tools.in_hand, tools.check)
 
     @property
     def kind(self) -> Kind:
@@ -143,8 +139,6 @@ class Runs:
         except NotOurs as taken:
             log.info("%s", taken)
             return True
-        except CallFailed as failed:
-            raise CannotTell(str(failed)) from failed
         except Exception as error:  # the edge of a job: a fix that cannot go on must end, and be said to have ended
             log.exception("a piece of fix %s failed", piece.proposal)
             following = await self._after_crash(piece, error)
@@ -173,10 +167,10 @@ class Runs:
         if one is None or one.state is State.ENDED:
             return None
         here = await self._tools.executions.load(one.id)
-        why = words_fixes_ended.crashed(f"{type(error).__name__}: {error}"[:200])
+        why = reasons.crashed(f"{type(error).__name__}: {error}"[:200])
         touched = here and (here.calls or here.step or here.phase is not Phase.READY)
         end = End.UNVERIFIED if touched else End.FAILED
-        await self._end(one, end, f"{why}. {words_fixes_ended.LOOK_YOURSELF}", here)
+        await self._end(one, end, f"{why}. {reasons.LOOK_YOURSELF}", here)
         return None
 
     # -- one piece --------------------------------------------------------------------------------------------
@@ -200,14 +194,12 @@ class Runs:
             return await self._begin(one, piece)
         held = await self._tools.executions.hold(here)
         if isinstance(held, HeldBy):
-            await self._end(
-                one, End.UNVERIFIED, f"{words_fixes_ended.LOST_HOLD}. {words_fixes_ended.LOOK_YOURSELF}", here
-            )
+            await self._end(one, End.UNVERIFIED, f"{reasons.LOST_HOLD}. {reasons.LOOK_YOURSELF}", here)
             return None
         if here.ended:
             return await self._look(one, here, held, piece)
         if here.plan.digest != one.digest or not is_word_for_this(one):
-            why = f"{words_fixes_ended.NOT_AS_APPROVED}. {words_fixes_ended.LOOK_YOURSELF}"
+            why = f"{reasons.NOT_AS_APPROVED}. {reasons.LOOK_YOURSELF}"
             await self._end(one, End.UNVERIFIED, why, here, held)
             return None
         untouched = here.step == 0 and here.phase is Phase.READY and not here.calls
@@ -222,7 +214,7 @@ class Runs:
         tools = self._tools
         if one.state is State.RUNNING:
             # It had begun, and how far it was is lost: what was sent cannot be told.
-            await self._end(one, End.UNVERIFIED, f"{words_fixes_ended.LOST_PLAN}. {words_fixes_ended.LOOK_YOURSELF}")
+            await self._end(one, End.UNVERIFIED, f"{reasons.LOST_PLAN}. {reasons.LOOK_YOURSELF}")
             await self._free(one)
             return None
         if against := await self._against(one):
@@ -231,18 +223,18 @@ class Runs:
         here = replace(Execution.begin(one.id, one.plan), began=tools.times.now())
         held = await tools.executions.hold(here)
         if isinstance(held, HeldBy):
-            await self._end(one, End.CANCELLED, words_fixes_ended.OTHER_FIX)
+            await self._end(one, End.CANCELLED, reasons.OTHER_FIX)
             return None
-        await tools.board.try_to_show(one.id)
+        await tools.reporter.try_to_show(one.id)
         if not await self._is_as_approved(one, held):
             return None
         return await self._start(one, here, held, piece)
 
     async def _against(self, one: Proposal) -> tuple[End, str] | None:
-        """What is known to stand against it. Where Slack does not say, it is asked again before the first write."""
+        """What is known to stand against it. Who people are is asked again before the first write in any case."""
         try:
             return await self._tools.still.against(one)
-        except CallFailed as mute:
+        except CannotAsk as mute:
             log.info("whether fix %s may begin is not known yet: %s", one.id, mute)
             return None
 
@@ -250,11 +242,11 @@ class Runs:
         """The world is as it was when people said yes; if not, it has ended."""
         report = await self._tools.check(one.plan.cluster)
         if isinstance(report, Problem):
-            why = words_fixes_ended.no_look(f"{report.what}: {report.why}")
+            why = reasons.no_look(f"{report.what}: {report.why}")
             await self._end(one, End.STALE, why, here, held)
             return False
         if changes := what_moved(one.plan, report):
-            await self._end(one, End.STALE, words_fixes_ended.stale(changes), here, held, report)
+            await self._end(one, End.STALE, reasons.stale(changes), here, held, report)
             return False
         return True
 
@@ -263,13 +255,13 @@ class Runs:
         tools = self._tools
         verdict = await tools.audit.verify()
         if not verdict.whole:
-            await self._end(one, End.CANCELLED, f"{words_fixes.AUDIT_BROKEN}: {verdict.why}", held=held)
+            await self._end(one, End.CANCELLED, reasons.audit_broken(verdict.why), held=held)
             return None
         await tools.audit.write_once(audited.started(one), f"started {one.id}")
         await held.save(here)
         if not await self._is_started(one, held):
             return None
-        await tools.board.try_to_show(one.id)
+        await tools.reporter.try_to_show(one.id)
         return piece.after()
 
     async def _is_started(self, one: Proposal, held: RedisLedger) -> bool:
@@ -292,10 +284,10 @@ class Runs:
         await self._audit_calls(one, after.calls[len(here.calls) :])
         if after.ended:
             # What was acted on needs a moment until a look at it means something.
-            await tools.board.try_to_show(one.id)
+            await tools.reporter.try_to_show(one.id)
             return piece.after(one.plan.verify.settle.total_seconds() if after.calls else 0.0, look=1)
         if len(after.notes) > len(here.notes) or after.step != here.step:
-            await tools.board.try_to_show(one.id)
+            await tools.reporter.try_to_show(one.id)
         return piece.after(after.wait_s)
 
     # -- afterwards -------------------------------------------------------------------------------------------

@@ -10,12 +10,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.approvals import moves
-from bot.approvals.moves import NotMoved
-from bot.approvals.proposal import End, Proposal, State
-from bot.fixes import audited
+from bot.fixes import audited, moves
+from bot.fixes.moves import NotMoved
+from bot.fixes.proposal import End, Proposal, State
 from bot.fixes.run import Runs, Tools
-from bot.slack.calls import CallFailed
+from bot.jobs.teller import CannotTell
 from bot.store.away import StoreAway
 
 log = logging.getLogger(__name__)
@@ -80,7 +79,7 @@ class Sweep:
                 await in_hand.is_told(one.id)
         elif moved.requester is not None:
             await self._tools.audit.write_once(audited.ended(moved, End.EXPIRED, "", None), f"ended {one.id}")
-            with suppress(CallFailed):
+            with suppress(CannotTell):
                 await self._runs.last_word.say(moved)
 
     async def _go_on(self, name: str, why: str) -> None:

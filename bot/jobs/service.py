@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
 
@@ -54,22 +55,101 @@ class Taken(Enum):
     HERE = "the memory is away: this process does it, and says so"
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a process works on what it takes in."""
+
+    concurrency: int = CONCURRENCY
+    idle_timeout_s: float = IDLE_TIMEOUT_S
+    most_tries: int = MOST_TRIES
+    drain_s: float = DRAIN_S
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What there is once `at_work` has opened it."""
+
+    queue: Queue
+    checks: Checks
+    outstanding: Outstanding
+    group: asyncio.TaskGroup
+    other_kinds: Mapping[str, Kind]
+
+
 class Jobs:
-    """Takes requests in. Made by `jobs`."""
+    """Takes requests in.
+
+    Many who do the work hand in more of it, so this is made first, without them. They are made with it, and `at_work`
+    then opens it with them; before that nothing is taken in.
+    """
 
     def __init__(
         self,
-        queue: Queue,
-        checks: Checks,
-        outstanding: Outstanding,
-        group: asyncio.TaskGroup,
-        writes: Writes,
-        other_kinds: tuple[Kind, ...] = (),
+        connection: Connection,
+        run: Runner,
+        *,
+        role: Role = Role.ALL,
+        options: Options = Options(),
     ) -> None:
-        self.checks, self.outstanding, self.writes = checks, outstanding, writes
-        self._queue, self._group = queue, group
-        self._other_kinds = {kind.name: kind for kind in other_kinds}
+        self.writes = Writes(connection)
+        self._connection, self._run, self._role, self._options = connection, run, role, options
+        self._opened: _Opened | None = None
         self._here_tasks: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def checks(self) -> Checks:
+        return self._open.checks
+
+    @property
+    def outstanding(self) -> Outstanding:
+        return self._open.outstanding
+
+    @property
+    def _open(self) -> _Opened:
+        if self._opened is None:
+            raise RuntimeError("nothing is taken in before `at_work`")
+        return self._opened
+
+    @asynccontextmanager
+    async def at_work(self, teller: Teller, other_kinds: tuple[Kind, ...] = ()) -> AsyncIterator[None]:
+        """Open for as long as the process serves. Leaving drains: what runs may end, the rest stays queued."""
+        redis = self._connection.redis
+        async with Checks(RunningChecks(redis), self._run, teller) as checks:
+            queue = self._new_queue((_check_kind(checks), *other_kinds), checks)
+            outstanding = Outstanding(State(redis), checks)
+            async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as own:
+                named = {kind.name: kind for kind in other_kinds}
+                self._opened = _Opened(queue, checks, outstanding, own, named)
+                async with self._kept_going(group, queue, outstanding):
+                    yield
+
+    def _new_queue(self, kinds: tuple[Kind, ...], checks: Checks) -> Queue:
+        return Queue(
+            self._connection.url,
+            self._connection.redis,
+            kinds,
+            concurrency=self._options.concurrency,
+            idle_timeout_s=self._options.idle_timeout_s,
+            most_tries=self._options.most_tries,
+            before_work=checks.record_told,
+        )
+
+    @asynccontextmanager
+    async def _kept_going(
+        self, group: asyncio.TaskGroup, queue: Queue, outstanding: Outstanding
+    ) -> AsyncIterator[None]:
+        sending = group.create_task(queue.keep_sending(), name="queue sender")
+        watching = group.create_task(outstanding.watch(self.check), name="outstanding requests")
+        working = group.create_task(queue.keep_working(), name="queue worker") if self._role.works else None
+        try:
+            yield
+        finally:
+            drain_s = self._options.drain_s
+            await asyncio.gather(queue.drain(drain_s), self.drain(drain_s))
+            if working:
+                await asyncio.wait([working], timeout=_WORKER_ENDS_WITHIN_S)
+                working.cancel()
+            await end(sending, watching)
 
     async def check(
         self, request: CheckRequest, priority: Priority = Priority.CHECK, *, patience_s: float = 2.0
@@ -77,7 +157,7 @@ class Jobs:
         """See that the request is answered. Safe to repeat: a request is answered once, however often it comes."""
         try:
             self.writes.must_be_taken()
-            await self._queue.submit(CHECK, request.id, request.as_json(), priority, patience_s=patience_s)
+            await self._open.queue.submit(CHECK, request.id, request.as_json(), priority, patience_s=patience_s)
         except StoreAway as away:
             if not self.checks.was_told(request):
                 self._do_here(request.id, lambda: self._here(request), away)
@@ -91,9 +171,9 @@ class Jobs:
         """See that a job of another kind is done; raise StoreAway where it cannot be done without the memory."""
         try:
             self.writes.must_be_taken()
-            await self._queue.submit(kind, job_id, text, priority, patience_s=patience_s, delay_s=delay_s)
+            await self._open.queue.submit(kind, job_id, text, priority, patience_s=patience_s, delay_s=delay_s)
         except StoreAway as away:
-            job = self._other_kinds[kind]
+            job = self._open.other_kinds[kind]
             if not job.can_be_done_here(text):
                 raise
             self._do_here(job_id, lambda: self._try_here(job, job_id, text), away)
@@ -114,7 +194,7 @@ class Jobs:
         if job_id in self._here_tasks:
             return
         log.warning("request %s is worked on without the queue: %s", job_id, away)
-        task = self._here_tasks[job_id] = self._group.create_task(work(), name=f"the work on request {job_id}")
+        task = self._here_tasks[job_id] = self._open.group.create_task(work(), name=f"the work on request {job_id}")
         task.add_done_callback(lambda ended: self._here_tasks.pop(job_id, None))
 
     async def _try_here(self, kind: Kind, job_id: str, text: str) -> None:
@@ -141,48 +221,6 @@ class Jobs:
 def problem_of(error: Exception, what: str) -> Problem:
     """What a person is told of an error that nobody expected; a problem has words of its own."""
     return error if isinstance(error, Problem) else Problem(what, f"aksbot failed: {error}"[:300], "try again")
-
-
-@asynccontextmanager
-async def jobs(
-    connection: Connection,
-    run: Runner,
-    teller: Teller,
-    *,
-    role: Role = Role.ALL,
-    other_kinds: tuple[Kind, ...] = (),
-    concurrency: int = CONCURRENCY,
-    idle_timeout_s: float = IDLE_TIMEOUT_S,
-    most_tries: int = MOST_TRIES,
-    drain_s: float = DRAIN_S,
-) -> AsyncIterator[Jobs]:
-    """The jobs of a process, for as long as it serves. Leaving drains: what runs may end, the rest stays queued."""
-    running = RunningChecks(connection.redis)
-    async with Checks(running, run, teller) as checks:
-        queue = Queue(
-            connection.url,
-            connection.redis,
-            (_check_kind(checks), *other_kinds),
-            concurrency=concurrency,
-            idle_timeout_s=idle_timeout_s,
-            most_tries=most_tries,
-            before_work=checks.record_told,
-        )
-        outstanding = Outstanding(State(connection.redis), checks)
-        async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as own:
-            taken = Jobs(queue, checks, outstanding, own, Writes(connection), other_kinds)
-            sending = group.create_task(queue.keep_sending(), name="queue sender")
-            watching = group.create_task(outstanding.watch(taken.check), name="outstanding requests")
-            working = group.create_task(queue.keep_working(), name="queue worker") if role.works else None
-            try:
-                yield taken
-            finally:
-                await asyncio.gather(queue.drain(drain_s), taken.drain(drain_s))
-                if working:
-                    await asyncio.wait([working], timeout=_WORKER_ENDS_WITHIN_S)
-                if working:
-                    working.cancel()
-                await end(sending, watching)
 
 
 def _check_kind(checks: Checks) -> Kind:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from bot.approvals.offered import Fix
 from bot.events import Report
+from bot.jobs.offered import Fix
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
 from handlers.problem import Problem

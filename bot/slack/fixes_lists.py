@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.approvals.offered import Fix
 from bot.audit.record import Record
+from bot.jobs.offered import Fix
 from bot.render.clean import one_line
 from bot.render.subject import short
 from bot.slack import words, words_fixes_lists

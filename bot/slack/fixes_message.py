@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.approvals.may import NOBODY, Called
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import End, Person, Proposal, State
+from bot.fixes.may import NOBODY, Called
+from bot.fixes.proposal import End, Person, Proposal, State
+from bot.jobs.offered import Fix
 from bot.render.clean import one_line
 from bot.slack import limits, words, words_fixes, words_fixes_message, words_fixes_plan
 from bot.slack.fixes_offer import under

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bot.approvals.offered import Fix
+from bot.jobs.offered import Fix
 from bot.render.clean import one_line
 from bot.slack import limits, words, words_fixes
 from bot.slack.fixes_pressed import FIX, PressedFix

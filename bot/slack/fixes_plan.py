@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bot.approvals.may import Called
-from bot.approvals.proposal import Proposal
+from bot.fixes.may import Called
+from bot.fixes.proposal import Proposal
 from bot.render.clean import one_line
 from bot.render.subject import short
 from bot.slack import limits, words, words_fixes, words_fixes_message, words_fixes_plan

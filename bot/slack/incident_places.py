@@ -11,11 +11,11 @@ from typing import Any
 from bot.incidents.model import Spot
 from bot.slack import words
 from bot.slack.calls import CallFailed, Calls
-from bot.slack.message_text import readable
 from bot.slack.pace import Bucket
 from bot.store.away import StoreAway
 from bot.store.state import State
 from bot.triage.clusters import FleetNames
+from bot.triage.message_text import readable
 from bot.triage.recognise import Around
 from handlers.clients.arm import ArmReader
 from handlers.clients.errors import ArmError

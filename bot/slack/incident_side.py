@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.incidents.spans import Spans
+from bot.jobs.queue import Kind
+from bot.jobs.service import Jobs
 from bot.jobs.watch import Runner
 from bot.policy.model import Policy
 from bot.slack import words
@@ -17,7 +19,7 @@ from bot.slack.incident_desk import IncidentDesk
 from bot.slack.incident_keeper import IncidentKeeper
 from bot.slack.incident_people_desk import IncidentPeopleDesk
 from bot.slack.incident_places import Places
-from bot.slack.incident_queue import IncidentQueue
+from bot.slack.incident_queue import IncidentQueue, kind_of
 from bot.slack.incident_tasks import Task
 from bot.slack.incident_telling import IncidentTelling
 from bot.slack.message import Message
@@ -43,6 +45,7 @@ class IncidentSide:
     """What listeners and the queue need of it."""
 
     queue: IncidentQueue
+    kind: Kind
     keeper: IncidentKeeper
     turns: Turns
     spans: Spans
@@ -50,6 +53,7 @@ class IncidentSide:
 
 def incident_side(
     connection: Connection,
+    jobs: Jobs,
     *,
     calls: Calls,
     state: State,
@@ -73,7 +77,7 @@ def incident_side(
         ask = Ask(task.id, What.REPLY, task.place)
         await replier.privately(ask, AnswerMessages(Message(words.problem(problem)), ()))
 
-    queue = IncidentQueue(tell_given_up)
+    queue = IncidentQueue(jobs)
     keeper = IncidentKeeper(queue=queue, incidents=incidents, telling=telling, run=run, spans=spans)
     desk = IncidentDesk(
         keeper=keeper,
@@ -112,5 +116,5 @@ def incident_side(
         library=library,
         spans=spans,
     )
-    queue.do(desk.work, keeper.work, about_people.work, alerts.work, watching.work)
-    return IncidentSide(queue, keeper, turns, spans)
+    works = (desk.work, keeper.work, about_people.work, alerts.work, watching.work)
+    return IncidentSide(queue, kind_of(works, tell_given_up), keeper, turns, spans)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from bot.approvals.offered import Fix
 from bot.events import Report
+from bot.jobs.offered import Fix
 from bot.render.clean import one_line
 from bot.render.proof import own_proof
 from bot.render.subject import short

@@ -15,7 +15,7 @@ from bot.slack.asks import Ask, What
 from bot.slack.gate import name_of
 from bot.slack.intake import Intake, private
 from bot.slack.message import Pressed
-from bot.slack.message_text import LONGEST
+from bot.triage.message_text import LONGEST
 from bot.triage.reading import read_message
 from handlers.clients.redact import redact_text
 

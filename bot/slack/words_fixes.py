@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.approvals.may import Barred, Barrier
-from bot.approvals.moves import NotMoved, Why
-from bot.approvals.proposal import End, Person
-from bot.policy.fixes import Freeze
+from bot.fixes import reasons
+from bot.fixes.may import Barred, Barrier
+from bot.fixes.moves import NotMoved, Why
+from bot.fixes.proposal import End, Person
 from bot.slack.words import code, plain
 from handlers.remedy.plan import Forbidden, Plan
 
@@ -47,54 +47,15 @@ def fix_button(plan: Plan) -> str:
     return f"Fix: {plan.title}"
 
 
-def escalate(tries: int, title: str) -> Forbidden:
-    return Forbidden(
-        f"“{title}” was tried {tries} times in the last day and has not worked",
-        "trying again will not help: take it to whoever owns this cluster, or to Azure's support with this thread",
-    )
-
-
-MEMORY_AWAY = Forbidden(
-    "the bot's memory (Redis) is away, and without it nobody can approve anything",
-    "wait until it is back, then check again; the steps under Fix do the same by hand",
-)
-SECRET_IN_PLAN = Forbidden(
-    "the plan holds something that looks like a secret, and nobody can approve what must not be shown",
-    "do the steps under Fix by hand",
-)
-
 # -- who may ---------------------------------------------------------------------------------------------------------
 
 
 def barred(one: Barred, cluster: str, remedy: str) -> Forbidden:
-    """Why the policy lets nobody, or not this person, or not now."""
-    explain = f"`aksbot policy explain {cluster} --remedy {remedy}` shows the rules"
-    match one.barrier:
-        case Barrier.NO_RULE:
-            because = f"no rule of the policy lets anybody run {remedy} on {cluster}"
-            return Forbidden(because, f"add a rule under `fixes:` in the policy file (AKSBOT_POLICY); {explain}")
-        case Barrier.NOBODY:
-            because = f"rule {one.rule} of the policy names nobody who may approve {remedy} on {cluster}"
-            return Forbidden(because, f"name people or user groups under `approvers:`; {explain}")
-        case Barrier.RISK:
-            because = f"{remedy} is riskier than rule {one.rule} of the policy allows on {cluster}"
-            return Forbidden(because, f"follow the steps by hand, or raise `highest_risk:`; {explain}")
-        case Barrier.FROZEN:
-            return Forbidden(_frozen(one), f"wait until the freeze is over, or follow the steps by hand; {explain}")
-        case Barrier.PERSON:
-            because = f"you are not among those who may approve {remedy} on {cluster}"
-            return Forbidden(because, "ask one of them")
-        case Barrier.GUEST:
-            because = "guests, people of other companies and closed accounts never approve a fix"
-            return Forbidden(because, "ask somebody of this workspace who may")
-
-
-def _frozen(one: Barred) -> str:
-    return freeze_is_on(one.freeze) if one.freeze else "fixes are frozen now"
-
-
-def freeze_is_on(freeze: Freeze) -> str:
-    return f"the freeze “{freeze.name}” is on ({freeze.hours} {freeze.timezone})"
+    """Why the policy lets nobody, or not this person, or not now: said to the person."""
+    said = reasons.barred(one, cluster, remedy)
+    if one.barrier is not Barrier.PERSON:
+        return said
+    return replace(said, because=f"you are not among those who may approve {remedy} on {cluster}")
 
 
 def who_instead(one: Barred) -> Said:
@@ -171,12 +132,9 @@ def not_moved(one: NotMoved) -> str:
     return f"{said}."
 
 
-AUDIT_BROKEN = "the audit is broken, and nothing is changed that cannot be recorded"
-
-
 def audit_broken(why: str) -> Forbidden:
     do = "whoever looks after aksbot must look: `aksbot audit verify` says where, and how fixes become possible again"
-    return Forbidden(f"{AUDIT_BROKEN}: {why}", do)
+    return Forbidden(reasons.audit_broken(why), do)
 
 
 def held_by_another(cluster: str) -> Forbidden:
@@ -196,7 +154,7 @@ def cannot_tell_who(why: str) -> Forbidden:
 
 
 NO_PLACE = Forbidden(
-    "aksbot is not in this channel, so nobody here would see the request",
+    reasons.NOT_IN_CHANNEL,
     "press *Invite me* under the answer, check again, and press there",
 )
 ALONE = Forbidden(

@@ -10,8 +10,8 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from bot.approvals.moves import Moved, NotMoved, Why
-from bot.approvals.proposal import End, Proposal, Rules, Spot, State
+from bot.fixes.moves import Moved, NotMoved, Why
+from bot.fixes.proposal import End, Proposal, Rules, Spot, State
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
 from bot.store.codec import kept

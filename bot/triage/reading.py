@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from bot.slack.message_text import readable
+from bot.triage.message_text import readable
 
 _TEXT_FILES = frozenset({"text", "log", "json", "yaml", "shell", "csv", "markdown", "javascript", "xml", "powershell"})
 """Slack's file types whose preview is text."""

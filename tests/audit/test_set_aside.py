@@ -14,8 +14,8 @@ from bot.store.connect import Connection
 from bot.store.executions import Executions
 from handlers.problem import Problem
 from handlers.remedy.execution import Execution
-from tests.approvals.plans import PLAN
 from tests.audit.conftest import entry
+from tests.fixes.plans import PLAN
 
 REASON = "a disk was full, the log was compared"
 

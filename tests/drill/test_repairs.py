@@ -13,7 +13,7 @@ from bot.drill.repair import differing
 from bot.drill.result import Played
 from bot.playground.scenarios import scenario_called
 from sandbox.scenario import Scenario
-from tests.approvals.plans import PLAN, POOL
+from tests.fixes.plans import PLAN, POOL
 
 FIXABLE = [one.name for one in Scenario.heads() if one.repairs]
 HERE = ("nodepool-failed", "pdb-blocks-drain", "drain-error-lost-pod")

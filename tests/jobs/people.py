@@ -12,7 +12,7 @@ from typing import Any
 from bot.events import Event, Report, Selection, Started
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest, Place
-from bot.jobs.service import Jobs, Role, jobs
+from bot.jobs.service import Jobs, Options, Role
 from bot.jobs.teller import Answer, CannotTell, Teller
 from bot.jobs.watch import Runner
 from bot.store.connect import Connection
@@ -123,5 +123,6 @@ async def working(
 ) -> AsyncIterator[Jobs]:
     """A process that takes requests in and works on them."""
     options = {"idle_timeout_s": IDLE_TIMEOUT_S, "drain_s": 0.2} | options
-    async with jobs(connection, check, listener, role=role, **options) as running:
+    running = Jobs(connection, check, role=role, options=Options(**options))
+    async with running.at_work(listener):
         yield running

@@ -7,8 +7,9 @@ from typing import cast
 import pytest
 
 from bot.jobs.checks import Checks
+from bot.jobs.queue import Kind
 from bot.jobs.request import Priority
-from bot.jobs.service import Role, Taken
+from bot.jobs.service import Jobs, Role, Taken
 from bot.jobs.teller import Answer
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
@@ -32,6 +33,41 @@ async def test_a_check_is_started_shown_and_answered(connection: Connection) -> 
     assert told.what.report.diagnosis == found()
     assert (told.what.age, told.what.durable) == (timedelta(), True)
     assert listener.said[0].how == "started"
+
+
+async def test_before_it_is_known_who_does_the_work_nothing_is_taken_in(connection: Connection) -> None:
+    jobs, listener = Jobs(connection, SlowCheck(waits=False)), Listener()
+    with pytest.raises(RuntimeError, match="at_work"):
+        await jobs.check(request("ada"))
+    async with jobs.at_work(listener):
+        assert await jobs.check(request("ada")) is Taken.QUEUED
+        await listener.answered("ada")
+
+
+async def test_a_job_that_hands_in_another_one_can_do_so_from_the_first_moment(connection: Connection) -> None:
+    """It may have been left by a process that is gone, and begins before anything else does."""
+    went: list[str] = []
+    done = asyncio.Event()
+
+    async def go_on(text: str, interrupted: asyncio.Event) -> bool:
+        went.append(text)
+        if text == "first":
+            await jobs.submit("chain", "second", "second", Priority.CLICK)
+        else:
+            done.set()
+        return True
+
+    async def give_up(text: str, problem: Problem) -> None:
+        went.append(f"{text} was given up")
+
+    chain = Kind("chain", go_on, give_up)
+    jobs = Jobs(connection, SlowCheck(), role=Role.WEB)
+    async with jobs.at_work(Listener(), (chain,)):
+        await jobs.submit("chain", "first", "first", Priority.CLICK)
+    jobs = Jobs(connection, SlowCheck())
+    async with jobs.at_work(Listener(), (chain,)), asyncio.timeout(60):
+        await done.wait()
+    assert went == ["first", "second"]
 
 
 async def test_one_check_answers_all_who_ask_while_it_runs_each_in_their_own_place(connection: Connection) -> None:

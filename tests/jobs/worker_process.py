@@ -12,7 +12,7 @@ from pathlib import Path
 from bot.events import Event, Report, Started
 from bot.jobs.progress import Progress
 from bot.jobs.request import CheckRequest
-from bot.jobs.service import Role, jobs
+from bot.jobs.service import Jobs, Options, Role
 from bot.jobs.stopping import told_to_stop
 from bot.jobs.teller import Answer
 from bot.store.connect import connected
@@ -47,7 +47,8 @@ async def main(url: str) -> None:
                 pass
             yield Report(found(), 1.0, 1)
 
-        async with jobs(connection, check, Writer(), role=Role.WORKER, idle_timeout_s=1.0, most_tries=2):
+        jobs = Jobs(connection, check, role=Role.WORKER, options=Options(idle_timeout_s=1.0, most_tries=2))
+        async with jobs.at_work(Writer()):
             await told_to_stop()
 
 

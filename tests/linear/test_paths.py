@@ -13,12 +13,12 @@ from bot.render.markdown import paragraphs
 from bot.slack import replies, rich, words
 from bot.slack.commands import read_command, read_mention
 from bot.slack.hearing import Me, asks_for_silence, read
-from bot.slack.message_text import readable
 from bot.slack.named import named_clusters
 from bot.slack.quoting import brief
 from bot.triage.cards import still_open
 from bot.triage.clusters import FleetNames
 from bot.triage.features import bare, phrased, spoken
+from bot.triage.message_text import readable
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
 from bot.triage.reading import read_alert, read_message

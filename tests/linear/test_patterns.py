@@ -45,7 +45,7 @@ MAY_USE_RE = {
     "bot/drill/repair.py": OURS,
     "bot/triage/literals.py": "reads patterns, and searches no text",
     "bot/incidents/mutes.py": SHORT,
-    "bot/fixes/audit_pages.py": SHORT,
+    "bot/slack/fixes_audit_pages.py": SHORT,
     "bot/render/proof.py": "one mark at the beginning of a line",
     "bot/slack/thread.py": "one mark at the beginning of a line",
     "bot/slack/blocks.py": "splits a name at single letters",

@@ -7,15 +7,16 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.approvals.may import Barred, Barrier, Called
-from bot.approvals.moves import NotMoved, Why
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import Approval, End, Person, Proposal, Rules, Spot, State
 from bot.audit.aside import SetAside, told_of
 from bot.audit.record import Actor, Entry, Record, What, seal
+from bot.fixes import reasons
+from bot.fixes.may import Barred, Barrier, Called
+from bot.fixes.moves import NotMoved, Why
+from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, Spot, State
+from bot.jobs.offered import Fix
 from bot.policy.fixes import Freeze
 from bot.render.verdict import label, summary
-from bot.slack import fixes_lists, fixes_message, fixes_plan, replies, words_fixes, words_fixes_ended, words_fixes_lists
+from bot.slack import fixes_lists, fixes_message, fixes_plan, replies, words_fixes, words_fixes_lists
 from bot.slack.fixes_lists import AuditPage, AuditState
 from bot.slack.fixes_message import Shown
 from bot.slack.fixes_pressed import PressedFix
@@ -119,17 +120,17 @@ STATES: dict[str, Shown] = {
     "running-broken-glass": Shown(
         proposal(state=State.RUNNING, approvals=(word(reason="payments are down", broke_glass=True),)), here(), now=NOW
     ),
-    "fixed": ended(End.FIXED, words_fixes_ended.fixed(PLAN, VERDICT)),
-    "not-fixed": ended(End.NOT_FIXED, words_fixes_ended.still_there(PLAN, "FOUND, 1 cause")),
+    "fixed": ended(End.FIXED, reasons.fixed(PLAN, VERDICT)),
+    "not-fixed": ended(End.NOT_FIXED, reasons.still_there(PLAN, "FOUND, 1 cause")),
     "unverified": ended(
         End.UNVERIFIED,
-        words_fixes_ended.not_known("the worker died before the request was answered, and it is never sent twice", ASK),
+        reasons.not_known("the worker died before the request was answered, and it is never sent twice", ASK),
         outcome=Outcome.UNKNOWN,
     ),
     "failed": replace(
         ended(
             End.FAILED,
-            words_fixes_ended.acts_failed("Azure began and ended with Failed: no capacity", "FOUND, 1 cause"),
+            reasons.acts_failed("Azure began and ended with Failed: no capacity", "FOUND, 1 cause"),
         ),
         execution=replace(here(), step=1, failed_as=Outcome.FAILED, outcome=Outcome.FAILED),
     ),
@@ -137,7 +138,7 @@ STATES: dict[str, Shown] = {
         proposal(
             state=State.ENDED,
             end=End.STALE,
-            why=words_fixes_ended.stale(("state of pool apps: was Failed, is Updating",)),
+            why=reasons.stale(("state of pool apps: was Failed, is Updating",)),
         )
     ),
     "expired": Shown(proposal(state=State.ENDED, end=End.EXPIRED)),
@@ -166,7 +167,7 @@ def _record(number: int, what: What, **more: Any) -> Record:
 
 CALL = Call("PUT", POOL, "0f3c", "200", "c0")
 RECORDS = (
-    _record(3, What.ENDED, reason=words_fixes_ended.fixed(PLAN, VERDICT), details={"end": "fixed"}),
+    _record(3, What.ENDED, reason=reasons.fixed(PLAN, VERDICT), details={"end": "fixed"}),
     _record(2, What.CALLED, details={"method": CALL.method, "result": CALL.result}),
     replace(_record(1, What.APPROVED), body="{broken"),
 )
@@ -203,8 +204,8 @@ REFUSALS: dict[str, str] = {
     "held-by-another": words_fixes.refused(words_fixes.held_by_another("prod-weu")),
     "cannot-tell-who": words_fixes.refused(words_fixes.cannot_tell_who("users.info: fatal_error")),
     "alone": words_fixes.refused(words_fixes.ALONE),
-    "escalate": words_fixes.refused(words_fixes.escalate(3, PLAN.title)),
-    "memory-away": words_fixes.refused(words_fixes.MEMORY_AWAY),
+    "escalate": words_fixes.refused(reasons.escalate(3, PLAN.title)),
+    "memory-away": words_fixes.refused(reasons.MEMORY_AWAY),
 }
 
 FIXES: dict[str, Surface] = {

@@ -103,7 +103,7 @@ def _scenario(code: str) -> tuple[Scenario, str]:
 
 def _producers() -> Iterator[Callable[..., Any]]:
     """Public functions that make something for people to see; those that make only a part of it are not meant."""
-    for module in pkgutil.iter_modules(bot.slack.__path__, "bot.slack."):
+    for module in pkgutil.walk_packages(bot.slack.__path__, "bot.slack."):
         for name, one in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
             if one.__module__ == module.name and not name.startswith("_") and one not in NOT_FOR_PEOPLE:
                 hint = get_type_hints(one).get("return")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.slack.message_text import LONGEST, readable
 from bot.slack.named import named_clusters
 from bot.slack.triage import triaged
+from bot.triage.message_text import LONGEST, readable
 from handlers.clients.fleet import FleetMember
 from handlers.problem import Problem
 from tests.checking import LIBRARY

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.approvals.may import Called
+from bot.fixes.may import Called
 from bot.slack import fixes_message, limits, words
 from bot.slack.fixes_message import Shown
 from bot.slack.fixes_people import as_text as said_as_text

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.approvals.proposal import Spot
 from bot.audit.chain import verify
 from bot.audit.record import Actor, Entry, What
 from bot.fixes.offering import Offering
+from bot.fixes.proposal import Spot
 from bot.fixes.times import RealTimes
 from bot.incidents.model import Incident
 from bot.incidents.model import Spot as IncidentSpot
@@ -31,7 +31,7 @@ from bot.store.running import RunningChecks
 from bot.store.state import State
 from bot.store.turns import Turns
 from handlers.remedy.plan import Offer
-from tests.approvals.plans import PLAN
+from tests.fixes.plans import PLAN
 
 TYPED = "password=hunter2-Zq9"
 PLANTED = "hunter2-Zq9"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.approvals import moves
-from bot.approvals.moves import Moved, NotMoved, Why
-from bot.approvals.proposal import End, Person, Proposal, Rules, Spot, State
+from bot.fixes import moves
+from bot.fixes.moves import Moved, NotMoved, Why
+from bot.fixes.proposal import End, Person, Proposal, Rules, Spot, State
 from bot.store import keys
 from bot.store.connect import Connection, connected
 from bot.store.proposals import Proposals
-from tests.approvals.plans import APPROVER, PLAN, REQUESTER, SECOND, rules
+from tests.fixes.plans import APPROVER, PLAN, REQUESTER, SECOND, rules
 
 SPOT = Spot("C1", "1.1")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.approvals.proposal import End
+from bot.fixes.proposal import End
 from sandbox.arm.server import ArmServer, Fault
 from sandbox.kube.faults import Fault as KubeFault
 from tests.slack_app.fixes.steps import pool_of

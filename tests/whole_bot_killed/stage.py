@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.approvals.proposal import End, Proposal
 from bot.drill.repair import differing, writes
+from bot.fixes.proposal import End, Proposal
 from bot.slack import words_fixes
 from bot.store.audit import Audit
 from bot.store.connect import Connection

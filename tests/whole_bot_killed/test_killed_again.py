@@ -9,8 +9,8 @@ from collections import Counter
 
 import pytest
 
-from bot.approvals.proposal import End
 from bot.drill.repair import writes
+from bot.fixes.proposal import End
 from handlers.evidence.budgets import RELAXED_FROM
 from tests.slack_app.fixes.steps import audited
 from tests.slack_app.fixes.test_every_remedy import budgets

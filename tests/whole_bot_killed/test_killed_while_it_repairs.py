@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from bot.approvals.proposal import End
 from bot.drill.repair import writes
+from bot.fixes.proposal import End
 from tests.slack_app.fixes.test_every_remedy import budgets
 from tests.whole_bot_killed.conftest import Another
 from tests.whole_bot_killed.moments import BUDGET, POOL, Moment

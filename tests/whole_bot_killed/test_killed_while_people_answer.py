@@ -7,8 +7,8 @@ import signal
 from asyncio.subprocess import Process
 from collections import Counter
 
-from bot.approvals.proposal import End
 from bot.drill.repair import writes
+from bot.fixes.proposal import End
 from bot.store.audit import Audit
 from bot.store.executions import Executions
 from bot.store.proposals import Proposals

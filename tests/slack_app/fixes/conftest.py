@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.app import Bot
-from bot.approvals.proposal import Proposal
+from bot.fixes.proposal import Proposal
 from bot.playground.hurried import HurriedTimes
+from bot.store.away import StoreAway, reachable
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from tests.checking import azure
 from tests.clean_slate import let_coredis_break
+from tests.fixes.markup import markup_in
 from tests.slack_app.conftest import Start
-from tests.slack_app.fixes.steps import Desk, approved, policy
+from tests.slack_app.fixes.steps import Desk, approved, kept_sentences, policy
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -53,6 +56,14 @@ def configured(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     file = tmp_path / "policy.yaml"
     file.write_text(policy(control, **rules))
     monkeypatch.setenv("AKSBOT_POLICY", str(file))
+
+
+@pytest.fixture
+async def redis(redis: Connection) -> AsyncIterator[Connection]:
+    """However a test ends: what was kept of fixes is plain text, nothing that only Slack can read."""
+    yield redis
+    with suppress(StoreAway), reachable():  # some tests take it away
+        assert {said: marks for said in await kept_sentences(redis) if (marks := markup_in(said))} == {}
 
 
 @pytest.fixture

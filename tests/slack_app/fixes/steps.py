@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -11,8 +12,9 @@ from uuid import uuid4
 
 import yaml
 
-from bot.approvals import moves
-from bot.approvals.proposal import Person, Proposal
+from bot.audit.record import What
+from bot.fixes import moves
+from bot.fixes.proposal import Person, Proposal
 from bot.store.audit import Audit
 from bot.store.connect import Connection
 from bot.store.executions import Executions, RedisLedger
@@ -142,9 +144,32 @@ async def audited(redis: Connection) -> list[str]:
 
 async def _asked_for(redis: Connection) -> list[Proposal]:
     proposals = Proposals(redis.redis)
-    names = [str(key) async for key in redis.redis.scan_iter("aksbot:proposal:*")]
-    found = [await proposals.load(name.removeprefix("aksbot:proposal:")) for name in names]
+    found = [await proposals.load(name) for name in await _names(redis)]
     return [one for one in found if one and one.requester]
+
+
+async def kept_sentences(redis: Connection) -> list[str]:
+    """What the bot itself has written down to be read by people: why fixes ended, and who was refused for what."""
+    names = await _names(redis)
+    proposals = [one for one in [await Proposals(redis.redis).load(name) for name in names] if one]
+    executions = [one for one in [await Executions(redis.redis).load(name) for name in names] if one]
+    own = {What.ENDED, What.REFUSED, What.CALLED, What.RESTORED}
+    records = [entry["reason"] for entry in await _readable(redis) if entry.get("what") in own]
+    notes = [text for one in executions for text in (one.why, one.ask, *(note.says for note in one.notes))]
+    return [one.why for one in proposals] + notes + records
+
+
+async def _readable(redis: Connection) -> list[dict[str, Any]]:
+    """Some tests put something else into the audit."""
+    found = []
+    async for one in Audit(redis.redis).records():
+        with suppress(ValueError):
+            found.append(one.entry)
+    return found
+
+
+async def _names(redis: Connection) -> list[str]:
+    return [str(key).removeprefix("aksbot:proposal:") async for key in redis.redis.scan_iter("aksbot:proposal:*")]
 
 
 async def ended(redis: Connection, timeout_s: float = 60) -> Proposal:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.approvals import moves
+from bot.fixes import moves
 from bot.fixes.times import RealTimes
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection

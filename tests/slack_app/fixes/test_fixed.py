@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.app import Bot
-from bot.approvals.proposal import End
+from bot.fixes.proposal import End
 from bot.store import keys
 from bot.store.audit import Audit
 from bot.store.audit_aside import AuditAside

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.app import Bot
-from bot.approvals.moves import WORD_LASTS_MS
-from bot.approvals.proposal import End
+from bot.fixes.moves import WORD_LASTS_MS
+from bot.fixes.proposal import End
 from bot.jobs.request import Place, Priority
 from bot.playground.hurried import HurriedTimes
 from bot.slack.asks import KIND, Ask, What

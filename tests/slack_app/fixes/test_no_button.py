@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from bot.app import Bot
-from bot.approvals.proposal import End
 from bot.drill.repair import writes
+from bot.fixes.proposal import End
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.kube.world import KubeWorld

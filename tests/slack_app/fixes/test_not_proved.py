@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bot.app import Bot
-from bot.approvals import moves
-from bot.approvals.proposal import End
 from bot.drill.repair import writes
+from bot.fixes import moves
+from bot.fixes.proposal import End
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
 from bot.store.proposals import Proposals

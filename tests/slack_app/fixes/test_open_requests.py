@@ -10,11 +10,11 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.app import Bot
-from bot.fixes.lists import FixLists
 from bot.metrics import Metrics
 from bot.policy.model import Look
 from bot.slack import home
 from bot.slack.calls import Calls
+from bot.slack.fixes_lists_handlers import FixLists
 from bot.slack.gate import Gate
 from bot.slack.home import Shown
 from bot.slack.message import Message

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from bot.app import Bot
-from bot.approvals.proposal import End, Proposal
+from bot.fixes.proposal import End, Proposal
 from bot.playground.hurried import HurriedTimes
 from bot.store import keys
 from bot.store.connect import Connection

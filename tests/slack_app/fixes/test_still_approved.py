@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot.approvals import moves
-from bot.approvals.proposal import End, Person, Proposal, State
+from bot.fixes import moves
+from bot.fixes.proposal import End, Person, Proposal, State
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
 from bot.store.proposals import Proposals

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from bot.approvals import moves
-from bot.approvals.proposal import End, Proposal
+from bot.fixes import moves
+from bot.fixes.proposal import End, Proposal
 from bot.jobs.service import Role
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection

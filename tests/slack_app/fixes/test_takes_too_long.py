@@ -7,8 +7,8 @@ import json
 import pytest
 
 from bot.app import Bot
-from bot.approvals.proposal import End
 from bot.drill.repair import writes
+from bot.fixes.proposal import End
 from bot.store.connect import Connection
 from handlers.evidence.budgets import RELAXED_FROM
 from sandbox.arm.server import ArmServer

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
-from bot.approvals.proposal import End, Proposal
+from bot.fixes.proposal import End, Proposal
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
 from bot.store.proposals import Proposals

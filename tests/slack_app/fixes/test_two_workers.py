@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.approvals import moves
-from bot.approvals.proposal import Proposal, State
+from bot.fixes import moves
+from bot.fixes.proposal import Proposal, State
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
 from bot.store.executions import Executions

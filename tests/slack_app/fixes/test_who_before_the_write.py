@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bot.app import Bot
-from bot.approvals import moves
-from bot.approvals.proposal import End
+from bot.fixes import moves
+from bot.fixes.proposal import End
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
 from bot.store.proposals import Proposals

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.app import Bot
-from bot.approvals.proposal import End
+from bot.fixes.proposal import End
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control

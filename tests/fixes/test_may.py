@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.approvals.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass
+from bot.fixes.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass
 from bot.policy.file import load, read
 from bot.policy.fixes import Fixes
 from bot.policy.look import Asker
 from handlers.remedy.plan import Risk
-from tests.approvals.plans import PLAN, RISKY
+from tests.fixes.plans import PLAN, RISKY
 
 THURSDAY = datetime(2026, 11, 19, 3, 0, tzinfo=UTC)
 SATURDAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

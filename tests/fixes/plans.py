@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.approvals.proposal import Person, Proposal, Rules, Spot
+from bot.fixes.proposal import Person, Proposal, Rules, Spot
 from handlers.remedy.plan import Plan, Risk, Step, Verb, Verify
 
 GROUP = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg-prod-weu"

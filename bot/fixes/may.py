@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Protocol
 
-from bot.approvals.proposal import Rules
+from bot.fixes.proposal import Rules
 from bot.policy.fixes import Fixes, FixRule, Freeze, HighestRisk
 from bot.policy.look import Asker
 from handlers.remedy.plan import Risk

@@ -5,29 +5,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from uuid import uuid4
+from contextlib import asynccontextmanager
 
 from bot.audit.aside import HOW_ON, told_of
-from bot.events import Report
-from bot.fixes.board import Board
-from bot.fixes.desk import FixDesk
 from bot.fixes.hands import Workbench
 from bot.fixes.leftovers import Leftovers
-from bot.fixes.lists import FixLists
 from bot.fixes.offering import Offering, TellingFixes
-from bot.fixes.run import Check, Runs, Telling, Tools
+from bot.fixes.run import Runs, Submit, Tools
 from bot.fixes.still import StillApproved
 from bot.fixes.sweep import Sweep
 from bot.fixes.times import RealTimes, Times
 from bot.jobs.ending import end
+from bot.jobs.fresh import Telling, fresh_checks, overheard
 from bot.jobs.queue import Kind
-from bot.jobs.request import CheckRequest, Place, Priority
+from bot.jobs.request import Priority
 from bot.jobs.service import Jobs
 from bot.jobs.teller import Teller
-from bot.jobs.watch import LIMIT_S, Runner
+from bot.jobs.watch import Runner
 from bot.policy.fixes import Fixes
 from bot.slack.asks import Ask, What
+from bot.slack.fixes_askers import SlackAskers
+from bot.slack.fixes_board import Board
+from bot.slack.fixes_handlers import FixDesk
+from bot.slack.fixes_lists_handlers import FixLists
 from bot.slack.gate import Gate
 from bot.slack.people import People
 from bot.slack.replier import Replier
@@ -41,7 +41,6 @@ from bot.store.executions import Executions
 from bot.store.offered import FixesInHand, OfferedPlans
 from bot.store.proposals import Proposals
 from handlers.clients.arm import ArmReader
-from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +52,7 @@ class Fixing:
         self,
         policy: Fixes,
         connection: Connection,
+        jobs: Jobs,
         people: People,
         voice: Voice,
         speaker: Speaker,
@@ -70,9 +70,8 @@ class Fixing:
         self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)
         board = Board(speaker, proposals, executions, policy, clock)
         check = fresh_checks(run)
-        self._jobs: asyncio.Future[Jobs] = asyncio.get_running_loop().create_future()
         tools = Tools(
-            StillApproved(policy, proposals, people, clock),
+            StillApproved(policy, proposals, SlackAskers(people), clock),
             proposals,
             executions,
             FixesInHand(redis),
@@ -82,7 +81,7 @@ class Fixing:
             bench,
             check,
             seen,
-            self._submit,
+            _submit_to(jobs),
             clock,
         )
         self._runs = Runs(tools)
@@ -109,9 +108,8 @@ class Fixing:
         return TellingFixes(teller, self._offering)
 
     @asynccontextmanager
-    async def looked_after(self, jobs: Jobs, *, works: bool) -> AsyncIterator[None]:
+    async def looked_after(self, *, works: bool) -> AsyncIterator[None]:
         """Open while the process serves."""
-        self._jobs.set_result(jobs)
         if not works:
             yield
             return
@@ -138,37 +136,9 @@ class Fixing:
         else:
             log.error("the audit is broken: %s; %s", standing.verdict.why, HOW_ON)
 
-    async def _submit(self, kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
-        jobs = await asyncio.shield(self._jobs)
+
+def _submit_to(jobs: Jobs) -> Submit:
+    async def submit(kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
         return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
 
-
-def overheard(check: Check, seen: Telling) -> Check:
-    """The same checks, and somebody else hears at once what they have found."""
-
-    async def told(cluster: str) -> Report | Problem:
-        report = await check(cluster)
-        if isinstance(report, Report):
-            await seen(report)
-        return report
-
-    return told
-
-
-def fresh_checks(run: Runner) -> Check:
-    """Whole checks of a cluster in which nothing from before counts."""
-
-    async def check(cluster: str) -> Report | Problem:
-        request = CheckRequest(f"fix-check-{uuid4().hex}", cluster, Place("", "", ""), fresh=True)
-        try:
-            async with asyncio.timeout(LIMIT_S), aclosing(run(request)) as events:
-                async for event in events:
-                    if isinstance(event, Report):
-                        return event
-        except Problem as problem:
-            return problem
-        except TimeoutError:
-            return Problem(f"cannot check {cluster}", f"no answer within {LIMIT_S:g} s", "check again")
-        raise AssertionError("a check ends with a report")
-
-    return check
+    return submit

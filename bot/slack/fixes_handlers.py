@@ -7,14 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from bot.approvals import moves
-from bot.approvals.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
-from bot.approvals.moves import Moved, NotMoved, Why
-from bot.approvals.proposal import End, Person, Proposal, Spot, State
 from bot.audit.record import Entry
 from bot.audit.record import What as Recorded
-from bot.fixes import audited
-from bot.fixes.board import GLASS, Board
+from bot.fixes import audited, moves, reasons
+from bot.fixes.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
+from bot.fixes.moves import Moved, NotMoved, Why
+from bot.fixes.proposal import End, Person, Proposal, Spot, State
 from bot.fixes.run import Runs
 from bot.fixes.times import Times
 from bot.policy.fixes import Fixes, FixRule
@@ -23,6 +21,7 @@ from bot.slack import fixes_message, fixes_plan, words_fixes
 from bot.slack.asks import Ask, What
 from bot.slack.blocks import AnswerMessages
 from bot.slack.calls import CallFailed, Refused
+from bot.slack.fixes_board import GLASS, Board
 from bot.slack.fixes_pressed import PressedFix
 from bot.slack.gate import AT_THE_DOOR_S, AT_WORK_S, Gate
 from bot.slack.message import section
@@ -193,7 +192,7 @@ class FixDesk:
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise
-            gone = partial(moves.finish, end=End.CANCELLED, why=words_fixes.NO_PLACE.because)
+            gone = partial(moves.finish, end=End.CANCELLED, why=reasons.NOT_IN_CHANNEL)
             await self.proposals.move(one.id, gone)
             raise _No(words_fixes.refused(words_fixes.NO_PLACE)) from refused
 
@@ -286,7 +285,7 @@ class FixDesk:
     async def _tried_enough(self, one: Proposal) -> Forbidden | None:
         """An old button knows nothing of what was tried since."""
         tries = await self.proposals.failed_tries(one.plan)
-        return words_fixes.escalate(tries, one.plan.title) if tries >= MOST_TRIES else None
+        return reasons.escalate(tries, one.plan.title) if tries >= MOST_TRIES else None
 
     async def _must_have_a_say(self, ask: Ask, click: _Click) -> None:
         """Whoever asked for it, and whoever could approve it; a freeze keeps nobody from saying no."""
@@ -299,11 +298,11 @@ class FixDesk:
             await self._refuse(ask, click.one, click.person, refused[0])
 
     async def _refuse(self, ask: Ask, one: Proposal, who: Person, barred: Barred) -> None:
-        why = self._barred(one, barred)
+        why = reasons.why_barred(barred, words_fixes.name(one.plan), one.plan.remedy)
         with suppress(StoreAway):
-            await self._audit(ask, audited.entry(Recorded.REFUSED, one, who, reason=why.because))
+            await self._audit(ask, audited.entry(Recorded.REFUSED, one, who, reason=why))
         told = barred.barrier in (Barrier.PERSON, Barrier.GUEST, Barrier.FROZEN)
-        raise _No(words_fixes.refused(why), words_fixes.who_instead(barred) if told else ())
+        raise _No(words_fixes.refused(self._barred(one, barred)), words_fixes.who_instead(barred) if told else ())
 
     def _barred(self, one: Proposal, barred: Barred) -> Forbidden:
         return words_fixes.barred(barred, words_fixes.name(one.plan), one.plan.remedy)

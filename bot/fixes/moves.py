@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from bot.approvals.proposal import Approval, End, Person, Proposal, Rules, Spot, State
+from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, Spot, State
 
 
 class Why(Enum):

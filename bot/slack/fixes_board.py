@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from bot.approvals.may import Open, may_be_offered, whom_to_call
-from bot.approvals.offered import Fix
-from bot.approvals.proposal import Proposal, State
+from bot.fixes.may import Open, may_be_offered, whom_to_call
+from bot.fixes.proposal import Proposal, State
 from bot.fixes.times import Times
+from bot.jobs.offered import Fix
 from bot.jobs.request import Place
+from bot.jobs.teller import CannotTell
 from bot.policy.fixes import Fixes
 from bot.slack import fixes_message
 from bot.slack.calls import CallFailed
@@ -29,7 +31,8 @@ _ROUNDS = 5
 
 
 class Board:
-    """What everybody in the thread sees. Raises CallFailed, where it is not said otherwise."""
+    """A `bot.fixes.reporter.FixReporter`: what everybody in the thread sees. What Slack's handlers alone say (`post`,
+    `tell`) raises CallFailed."""
 
     def __init__(
         self, speaker: Speaker, proposals: Proposals, executions: Executions, policy: Fixes, times: Times
@@ -43,38 +46,42 @@ class Board:
         return posted
 
     async def show(self, name: str) -> None:
-        """Bring the message up to date. Of several who do so at once the last one shows the latest."""
-        for _ in range(_ROUNDS):
-            one = await self._proposals.load(name)
-            if one is None or one.requester is None:
-                return
-            here = await self._executions.load(name)
-            posted = await self._speaker.standing(where(one), MESSAGE)
-            if posted is None:
-                posted = await self.post(one)
-            message = fixes_message.message(self._shown(one, here))
-            await self._speaker.change_or_repeat(where(one), posted, MESSAGE, message)
-            if await self._is_latest(one, here):
-                return
+        """Of several who do so at once the last one shows the latest."""
+        with _or_cannot_tell():
+            for _ in range(_ROUNDS):
+                one = await self._proposals.load(name)
+                if one is None or one.requester is None:
+                    return
+                here = await self._executions.load(name)
+                await self._change(one, here)
+                if await self._is_latest(one, here):
+                    return
 
     async def try_to_show(self, name: str) -> None:
-        """The same where nothing hangs on it: the next step shows it, too."""
         try:
             await self.show(name)
-        except CallFailed as failed:
+        except CannotTell as failed:
             log.warning("how far fix %s is could not be shown: %s", name, failed)
 
     async def tell_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
-        """How it ended, once, with what can be done now."""
         if one.requester is not None:
-            await self._speaker.once(where(one), OUTCOME, fixes_message.outcome(one, fixes))
+            with _or_cannot_tell():
+                await self._speaker.once(where(one), OUTCOME, fixes_message.outcome(one, fixes))
 
     async def has_told_outcome(self, one: Proposal) -> bool:
-        return await self._speaker.standing(where(one), OUTCOME) is not None
+        with _or_cannot_tell():
+            return await self._speaker.standing(where(one), OUTCOME) is not None
 
     async def tell(self, one: Proposal, part: str, message: Message) -> None:
         """Something else, once."""
         await self._speaker.once(where(one), part, message)
+
+    async def _change(self, one: Proposal, here: Execution | None) -> None:
+        posted = await self._speaker.standing(where(one), MESSAGE)
+        if posted is None:
+            posted = await self.post(one)
+        message = fixes_message.message(self._shown(one, here))
+        await self._speaker.change_or_repeat(where(one), posted, MESSAGE, message)
 
     async def _message(self, one: Proposal) -> Message:
         return fixes_message.message(self._shown(one, await self._executions.load(one.id)))
@@ -93,6 +100,14 @@ class Board:
             return now is None
         there = await self._executions.load(one.id)
         return there is None or (here is not None and len(there.notes) == len(here.notes) and there.step == here.step)
+
+
+@contextmanager
+def _or_cannot_tell() -> Iterator[None]:
+    try:
+        yield
+    except CallFailed as failed:
+        raise CannotTell(str(failed)) from failed
 
 
 def where(one: Proposal) -> Where:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.approvals import moves
-from bot.approvals.moves import Moved, NotMoved, Why
-from bot.approvals.proposal import End, Person, Proposal, State
-from tests.approvals.plans import APPROVER, PLAN, REQUESTER, SECOND, proposal, rules
+from bot.fixes import moves
+from bot.fixes.moves import Moved, NotMoved, Why
+from bot.fixes.proposal import End, Person, Proposal, State
+from tests.fixes.plans import APPROVER, PLAN, REQUESTER, SECOND, proposal, rules
 
 NOW = 2_000
 DIGEST = PLAN.digest

@@ -7,17 +7,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.approvals.proposal import Proposal, Spot
 from bot.audit.aside import told_of
-from bot.fixes import audit_pages
-from bot.fixes.board import MESSAGE, where
 from bot.fixes.offering import Offering
-from bot.fixes.run import Check
+from bot.fixes.proposal import Proposal, Spot
+from bot.jobs.fresh import Check
 from bot.jobs.request import Place
+from bot.slack import fixes_audit_pages as audit_pages
 from bot.slack import fixes_lists, words_fixes_lists
 from bot.slack.asks import Ask, What
 from bot.slack.blocks import AnswerMessages
 from bot.slack.calls import CallFailed
+from bot.slack.fixes_board import MESSAGE, where
 from bot.slack.fixes_lists import AuditState
 from bot.slack.gate import Gate
 from bot.slack.home import OpenApproval

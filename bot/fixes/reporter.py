@@ -1,0 +1,28 @@
+"""Whom a fix speaks to. Slack is one reporter, a test another: a fix knows neither.
+
+Each call is safe to repeat: after a crash another worker says the same again, and people see it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from bot.fixes.proposal import Proposal
+from bot.jobs.offered import Fix
+
+
+class FixReporter(Protocol):
+    """What everybody sees where a fix was asked for. Raises `bot.jobs.teller.CannotTell` where it could not say it."""
+
+    async def show(self, name: str) -> None:
+        """Bring the message of this proposal up to date. One that nobody has asked for has none."""
+
+    async def try_to_show(self, name: str) -> None:
+        """The same where nothing hangs on it, because the next step shows it, too. Never raises CannotTell."""
+
+    async def tell_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
+        """How it ended, once, with what can be done now."""
+
+    async def has_told_outcome(self, one: Proposal) -> bool:
+        """Whether somebody has said already how it ended."""
