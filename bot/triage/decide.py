@@ -77,8 +77,13 @@ def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], 
     for sign in signs:
         if sign.code in learned and by_words.odds < LIKELY:
             continue
-        if sign.points >= (PATTERN if sign.code not in learned else INNERMOST):
+        if sign.points >= (PATTERN if sign.code not in learned else INNERMOST) or _agrees(sign, by_words):
             odds[sign.code] = SURE
     for one in said:
         odds.setdefault(one.code, LIKELY)
     return dict(sorted(odds.items(), key=lambda one: -one[1]))
+
+
+def _agrees(sign: Sign, by_words: Reading) -> bool:
+    """An error's code that somebody quotes, and words that speak of the same problem: two readings that agree."""
+    return sign.points >= PATTERN and sign.is_error_code and next(iter(by_words.chances), None) == sign.code

@@ -12,6 +12,7 @@ from runbooks.library import Library
 from runbooks.linear import compile_linear
 from runbooks.patterns import Searchable, searchable
 
+ERROR_CODE = "error code"
 INNERMOST, PATTERN, NAMED = 100.0, 80.0, 45.0
 """The code of the innermost error, a pattern, a code that is only mentioned."""
 
@@ -37,6 +38,10 @@ class Sign:
     points: float
     found: str
     source: str
+
+    @property
+    def is_error_code(self) -> bool:
+        return self.source == ERROR_CODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Signs:
                 points = INNERMOST if lower == inner else NAMED if inner else PATTERN
                 if lower in WRAPPERS:
                     points = NAMED / 2
-                yield Sign(code, points, name, "error code")
+                yield Sign(code, points, name, ERROR_CODE)
 
     def _matched(self, text: str) -> Iterator[Sign]:
         lower = lowered(text)

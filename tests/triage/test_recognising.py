@@ -38,6 +38,11 @@ def test_a_text_that_gives_orders_is_not_obeyed(recogniser: Recogniser, order: s
     assert recogniser.recognise(order, FLEET).certainty is not Certainty.SURE
 
 
+def test_an_error_code_and_words_that_agree_with_it_are_sure(recogniser: Recogniser) -> None:
+    told = recogniser.recognise("prod-weu is out of vCPU quota: ErrCode_InsufficientVCPUQuota", FLEET)
+    assert (told.certainty, told.codes[:1]) == (Certainty.SURE, ("quota-exceeded",))
+
+
 def test_a_wrapper_alone_decides_nothing(recogniser: Recogniser) -> None:
     for code in ("OperationNotAllowed", "Conflict", "BadRequest", "DeploymentFailed", "ResourceOperationFailure"):
         assert recogniser.recognise(f'{{"error": {{"code": "{code}", "message": "see below"}}}}').codes == ()
