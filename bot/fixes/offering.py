@@ -66,7 +66,7 @@ class Offering:
 def holds_a_secret(plan: Plan) -> bool:
     """Or a mark in a secret's place: what would be kept, shown and sent is not one and the same then."""
     written = plan.as_dict()
-    return "[redacted:" in plan.as_json() or redacted(written) != written
+    return "[redacted:" in plan.as_json() or redacted(written) is not written
 
 
 class TellingFixes:
