@@ -104,7 +104,18 @@ def _request(text: str) -> dict[str, Any]:
 def _said(text: str) -> Message:
     pressed = button(text, "again", Pressed("command-0123456789abcdef01234567", "prod-weu"))
     rows = ({"type": "rich_text", "elements": _blocks(text)[0]["elements"]}, {"type": "divider"})
-    return Message(text, (header(text), section(text), context(text, text), *rows, actions(pressed)))
+    return Message(
+        text,
+        (
+            header(text),
+            section(text),
+            section("prod-weu"),
+            context("quota-exceeded"),
+            context(text, text),
+            *rows,
+            actions(pressed),
+        ),
+    )
 
 
 def _window(text: str) -> dict[str, Any]:
