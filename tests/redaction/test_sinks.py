@@ -216,6 +216,12 @@ async def test_a_secret_that_is_known_by_its_key_goes_in_every_sink(tree: dict[s
     assert holds_a_secret(replace(PLAN, before=tree))
 
 
+def test_a_plan_for_a_pool_whose_name_speaks_of_secrets_holds_none() -> None:
+    assert not holds_a_secret(PLAN)
+    assert not holds_a_secret(replace(PLAN, before={"state of pool token": "Failed", "eTag of pool token": "e1-abc"}))
+    assert holds_a_secret(replace(PLAN, before={"tag of pool apps": f"password={SECRET}"}))
+
+
 async def test_a_field_that_people_fill_in_is_read_and_a_button_is_not() -> None:
     pressed = {"type": "button", "value": f"password={SECRET}"}
     field = {"type": "plain_text_input", "value": f"password={SECRET}"}
