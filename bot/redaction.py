@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from handlers.clients.redact import LONG, redact
+from handlers.clients.redact import LONG, NOTHING, redact
 
-DEEPEST = 100
-"""Deeper than anything that Slack or the bot itself makes; what lies below is dropped rather than trusted."""
-NOTHING: frozenset[str] = frozenset()
+IDS = frozenset(
+    {
+        *("type", "subtype", "ts", "thread_ts", "event_ts", "message_ts", "deleted_ts", "hash", "id"),
+        *("channel", "channel_id", "channel_type", "user", "user_id", "usergroup_id", "team", "team_id"),
+        *("app_id", "bot_id", "client_msg_id", "event_id", "view_id", "root_view_id", "external_id", "trigger_id"),
+        *("action_id", "block_id", "callback_id", "private_metadata", "response_url", "digest"),
+    }
+)
+"""Keys under which ids and kinds stand, Slack's and the bot's own: another letter, and nothing is found by them."""
 
 
 def redacted(value: Any, *, but: Collection[str] = NOTHING) -> Any:
@@ -20,28 +26,12 @@ def redacted(value: Any, *, but: Collection[str] = NOTHING) -> Any:
 
     What holds no secret is returned as it is.
     """
-    replaced = replacements(texts_in(value, but))
-    return replace_texts(value, replaced, but) if replaced else value
+    return redact(value, exempt=but)
 
 
 def is_long(value: Any, *, but: Collection[str] = NOTHING) -> bool:
     """Whether so much text stands in it that it is read in a thread: the event loop must go on."""
-    return sum(map(len, texts_in(value, but))) > LONG
-
-
-def texts_in(value: Any, but: Collection[str]) -> set[str]:
-    """Every distinct text that may hold a secret."""
-    return set(_texts(value, but))
-
-
-def replacements(texts: Collection[str]) -> dict[str, str]:
-    """The texts that hold secrets, each with what stands in its place."""
-    before = list(texts)
-    return {text: clean for text, clean in zip(before, redact(before), strict=True) if clean != text}
-
-
-def replace_texts(value: Any, replaced: dict[str, str], but: Collection[str]) -> Any:
-    return _replaced(value, replaced, but, 0)
+    return sum(map(len, set(_texts(value, but)))) > LONG
 
 
 def _texts(value: Any, but: Collection[str]) -> Iterator[str]:
@@ -54,15 +44,3 @@ def _texts(value: Any, but: Collection[str]) -> Iterator[str]:
             stack.extend(inner for key, inner in node.items() if key not in but)
         elif isinstance(node, (list, tuple)):
             stack.extend(node)
-
-
-def _replaced(node: Any, replaced: dict[str, str], but: Collection[str], depth: int) -> Any:
-    if isinstance(node, str):
-        return replaced.get(node, node)
-    if depth > DEEPEST:
-        return type(node)() if isinstance(node, (dict, list, tuple)) else node
-    if isinstance(node, dict):
-        return {key: inner if key in but else _replaced(inner, replaced, but, depth + 1) for key, inner in node.items()}
-    if isinstance(node, (list, tuple)):
-        return type(node)(_replaced(inner, replaced, but, depth + 1) for inner in node)
-    return node

@@ -9,11 +9,11 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from bot.redaction import redacted
+from bot.redaction import IDS, redacted
 
 GENESIS = "0" * 64
 """What the first record holds in place of a hash."""
-_EXACT = frozenset({"digest", "earlier", "key", "proposal", "tip"})
+_EXACT = IDS | {"what", "earlier", "key", "proposal", "tip"}
 """What other places are looked up or compared by."""
 
 

@@ -142,7 +142,7 @@ def approved_long_ago(minutes: int) -> str:
 
 
 _LOST_SAY = {
-    Barrier.PERSON: "is not among those who may let it run any more",
+    Barrier.PERSON: "is no longer an approver",
     Barrier.GUEST: "has a guest account, one of another company, or none any more",
 }
 
@@ -161,11 +161,9 @@ def lost_word(who: Person, why: str) -> str:
 
 def not_enough_now(missing: int, needed: int, lost: Sequence[str] = ()) -> str:
     """`lost`: whose approval counts no more, and why."""
-    whose = f" ({'; '.join(lost)})" if lost else ""
-    return (
-        "By what the policy and Slack say now its approvals are not enough: "
-        f"{missing} of {count(needed, 'approval')} missing{whose}. Check again, and ask again"
-    )
+    whose = f"Approval withdrawn: {'; '.join(lost)}" if lost else f"The policy now asks for {count(needed, 'approval')}"
+    are, it = ("is", "it") if missing == 1 else ("are", "them")
+    return f"{whose}. {count(missing, 'more approval')} {are} needed; check again and ask for {it}"
 
 
 def approvers_not_known(why: str) -> str:

@@ -9,19 +9,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from bot.redaction import redacted, replacements, texts_in
+from bot.redaction import IDS, redacted
 from bot.slack import limits, words
 from bot.slack.message import Attachment, Message
 from handlers.clients.redact import LONG, redact_text
 
 Body = dict[str, Any]
 
-IDS = frozenset(
-    {
-        *("type", "block_id", "action_id", "callback_id", "external_id", "private_metadata", "task_id"),
-        *("channel_id", "user_id", "usergroup_id", "team_id", "value"),
-    }
-)
+FOUND_BY = IDS | {"value", "task_id"}
 """What Slack or the bot reads again. A button's `value` is redacted where it is made (`Pressed.dump`)."""
 _ROOM_IN = {
     "header": limits.HEADER_TEXT,
@@ -44,21 +39,22 @@ _ROOM_UNDER = {
 
 def message(said: Message) -> Message:
     """The same without secrets, and still within Slack's limits: a mark may be longer than what it replaces."""
-    replaced = replacements(texts_in([said.text, said.blocks], IDS))
-    if not replaced:
+    before = {"text": said.text, "blocks": said.blocks}
+    clean = redacted(before, but=FOUND_BY)
+    if clean is before:
         return said
-    text = _fits(said.text, replaced, limits.MESSAGE_TEXT)
-    return Message(text, tuple(_shown(block, replaced, limits.SECTION_TEXT) for block in said.blocks))
+    text = _shown(said.text, clean["text"], limits.MESSAGE_TEXT)
+    return Message(text, tuple(_shown(said.blocks, clean["blocks"], limits.SECTION_TEXT)))
 
 
 def view(shown: Body) -> Body:
     """A window or a page of App Home without secrets."""
-    replaced = replacements(texts_in(shown, IDS))
-    if not replaced:
+    clean: Body = redacted(shown, but=FOUND_BY)
+    if clean is shown:
         return shown
-    made: Body = _shown(shown, replaced, limits.SECTION_TEXT)
+    made: Body = _shown(shown, clean, limits.SECTION_TEXT)
     if isinstance(shown.get("title"), dict):
-        made["title"] = _shown(shown["title"], replaced, limits.VIEW_TITLE)
+        made["title"] = _shown(shown["title"], clean["title"], limits.VIEW_TITLE)
     return made
 
 
@@ -69,19 +65,13 @@ async def file(attached: Attachment) -> Attachment:
     return Attachment(str(redacted(attached.name)), text)
 
 
-def _shown(node: Any, replaced: dict[str, str], room: int) -> Any:
+def _shown(node: Any, clean: Any, room: int) -> Any:
+    """What was redacted is cut to the room there is; the rest stays as it is."""
     if isinstance(node, str):
-        return _fits(node, replaced, room)
+        return node if clean == node else words.fits(clean, room)
     if isinstance(node, list | tuple):
-        return [_shown(one, replaced, room) for one in node]
+        return [_shown(one, redone, room) for one, redone in zip(node, clean, strict=False)]
     if not isinstance(node, dict):
         return node
     room = _ROOM_IN.get(str(node.get("type")), room)
-    return {
-        key: inner if key in IDS else _shown(inner, replaced, _ROOM_UNDER.get(key, room)) for key, inner in node.items()
-    }
-
-
-def _fits(text: str, replaced: dict[str, str], room: int) -> str:
-    clean = replaced.get(text, text)
-    return words.fits(clean, room) if clean != text else text
+    return {key: _shown(node[key], inner, _ROOM_UNDER.get(key, room)) for key, inner in clean.items()}

@@ -10,15 +10,10 @@ import asyncio
 import json
 from typing import Any
 
-from bot.redaction import redacted
+from bot.redaction import IDS, redacted
 from handlers.clients.redact import LONG, redact_text
 
-EXACT = frozenset(
-    {
-        *("id", "digest", "hash", "plan", "clicks", "pressed", "view", "url", "response_url"),
-        *("proposal", "incident"),
-    }
-)
+EXACT = IDS | {"plan", "clicks", "pressed", "view", "url", "proposal", "incident"}
 """Keys under which ids, addresses and plans stand: read again letter by letter, and typed by nobody."""
 
 

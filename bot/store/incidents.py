@@ -36,6 +36,11 @@ redis.call('PEXPIREAT', KEYS[2], redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCOR
 return 1
 """
 
+# Each is taken over once, and never over one that somebody has asked for since.
+_TAKE_OVER = f"""
+if redis.call('HDEL', KEYS[3], ARGV[4]) == 0 or redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+{_MUTE}"""
+
 
 class Incidents:
     """Every call may raise StoreAway."""
@@ -43,6 +48,7 @@ class Incidents:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._write, self._mute = redis.register_script(_WRITE), redis.register_script(_MUTE)
+        self._take_over = redis.register_script(_TAKE_OVER)
 
     # -- books ------------------------------------------------------------------------------------------------
 
@@ -141,15 +147,15 @@ class Incidents:
 
     async def mute(self, team: str, mute: Mute) -> None:
         """It is forgotten by itself when it ends."""
-        name = keys.mute_name(kept(mute.name))
-        values: list[str | int] = [kept(json.dumps(asdict(mute))), mute.until_ms, name]
+        name = _name(mute)
         with reachable():
-            await self._mute(keys=[keys.mute(team, name), keys.mutes(team)], args=values)
+            await self._mute(keys=[keys.mute(team, name), keys.mutes(team)], args=_values(mute, name))
 
     async def unmute(self, team: str, code: str, cluster: str) -> bool:
         """Whether there was anything to take away."""
-        name = keys.mute_name(kept(Mute(code, cluster, 0).name))
+        name = _name(Mute(code, cluster, 0))
         with reachable():
+            await self._take_over_old(team, int(time.time() * 1000))
             async with self._redis.pipeline(transaction=True) as together:
                 together.delete(keys.mute(team, name))
                 together.zrem(keys.mutes(team), name)
@@ -159,10 +165,37 @@ class Incidents:
     async def mutes(self, team: str, now_ms: int) -> list[Mute]:
         """Those that hold now, the next to end first."""
         with reachable():
+            await self._take_over_old(team, now_ms)
             await self._redis.zremrangebyscore(keys.mutes(team), "-inf", now_ms)
             names = [str(one) for one in await self._redis.zrange(keys.mutes(team), 0, -1)]
             texts = await self._redis.mget([keys.mute(team, one) for one in names]) if names else []
         return [Mute(**json.loads(text)) for text in texts if text]
+
+    async def _take_over_old(self, team: str, now_ms: int) -> None:
+        """The mutes of an earlier version: those that hold get an expiry and lose their secrets, all leave its hash."""
+        for field, text in (await self._redis.hgetall(keys.old_mutes(team))).items():
+            old = _read_old(str(text))
+            if old is None or old.until_ms <= now_ms:
+                await self._redis.hdel(keys.old_mutes(team), field)
+                continue
+            name = _name(old)
+            used = [keys.mute(team, name), keys.mutes(team), keys.old_mutes(team)]
+            await self._take_over(keys=used, args=[*_values(old, name), str(field)])
+
+
+def _name(mute: Mute) -> str:
+    return keys.mute_name(kept(mute.name))
+
+
+def _values(mute: Mute, name: str) -> list[str | int]:
+    return [kept(json.dumps(asdict(mute))), mute.until_ms, name]
+
+
+def _read_old(text: str) -> Mute | None:
+    try:
+        return Mute(**json.loads(text))
+    except (TypeError, ValueError):
+        return None
 
 
 def _is_wanted(incident: Incident) -> bool:

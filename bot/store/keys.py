@@ -256,6 +256,11 @@ def mute(team: str, name: str) -> str:
     return f"{PREFIX}mute:{team}:{name}"
 
 
+def old_mutes(team: str) -> str:
+    """A hash: code and cluster → the mute, as an earlier version kept it, for ever. Read once, then deleted."""
+    return f"{PREFIX}mutes:{team}"
+
+
 def mute_name(code_and_cluster: str) -> str:
     return _short(code_and_cluster)
 

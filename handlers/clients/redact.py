@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -25,8 +25,9 @@ from handlers.clients.redaction.scan import TELLING, spans
 from handlers.clients.redaction.span import is_marked, replaced
 from handlers.clients.secret_keys import PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless, mark
 
-DEEPEST = 300
-"""Deeper than any answer of Azure; what lies below is dropped rather than trusted."""
+DEEPEST = 200
+"""Deeper than any answer of Azure, and less than orjson writes (254). What lies below is always dropped."""
+NOTHING: frozenset[str] = frozenset()
 NESTED = 8
 """JSON in a string in JSON in a string: Azure nests three."""
 SHORTEST = 8
@@ -38,9 +39,12 @@ _ROUNDS = 4
 _NAMES = ("name", "Name", "key", "Key", "keyName", "KeyName")
 
 
-def redact(value: Any) -> Any:
-    """A JSON tree without its secrets. What holds none is returned as it is."""
-    return _tree(value, 0)
+def redact(value: Any, *, exempt: Collection[str] = NOTHING) -> Any:
+    """A JSON tree without its secrets. What holds none is returned as it is.
+
+    `exempt`: the keys under which everything stays as it is (ids), but not inside a branch that is all secret.
+    """
+    return _tree(value, 0, exempt)
 
 
 def redact_text(text: str) -> str:
@@ -66,41 +70,41 @@ def redact_each(texts: list[str]) -> list[str]:
     return [replaced.get(text, text) for text in texts] if replaced else texts
 
 
-def _tree(value: Any, nested: int) -> Any:
+def _tree(value: Any, nested: int, exempt: Collection[str] = NOTHING) -> Any:
     if isinstance(value, str):
         return _text(value, nested)
-    texts, keyed = _survey(value)
+    texts, keyed = _survey(value, exempt)
     replaced = _replacements(texts, nested)
-    return _rebuilt(value, "", replaced, 0) if replaced or keyed else value
+    return _rebuilt(value, "", replaced, 0, exempt) if replaced or keyed else value
 
 
 def _replacements(texts: Iterable[str], nested: int) -> dict[str, str]:
     return {text: clean for text in _suspects(texts) if (clean := _text(text, nested)) != text}
 
 
-def _survey(value: Any) -> tuple[set[str], bool]:
-    """Every distinct text, and whether any stands where only a secret stands."""
+def _survey(value: Any, exempt: Collection[str]) -> tuple[set[str], bool]:
+    """Every distinct text, and whether any stands where only a secret stands, or something lies too deep."""
     texts: set[str] = set()
     keys: set[str] = set()
     keyed = False
-    stack = [value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            keys.update(node)
-            keyed = keyed or bool(_below(node, "")) or _runs_with_a_secret(node)
-            inside: Iterable[Any] = node.values()
-        elif isinstance(node, list):
-            keyed = keyed or bool(_secret_arguments(node))
-            inside = node
-        else:
-            continue
-        for one in inside:
-            if isinstance(one, str):
-                texts.add(one)
-            elif isinstance(one, (dict, list)):
-                stack.append(one)
-    return texts, keyed or any(kind_of_key(key) not in ("", PLAIN) for key in keys)
+    level, depth = [] if _is_plain(value) else [value], 0
+    while level and depth <= DEEPEST:
+        below: list[Any] = []
+        for node in level:
+            if isinstance(node, dict):
+                keys.update(node)
+                keyed = keyed or bool(_below(node, "")) or _runs_with_a_secret(node)
+                inside: Iterable[Any] = (one for key, one in node.items() if key not in exempt)
+            else:
+                keyed = keyed or bool(_secret_arguments(node))
+                inside = node
+            for one in inside:
+                if isinstance(one, str):
+                    texts.add(one)
+                elif isinstance(one, (dict, list, tuple)):
+                    below.append(one)
+        level, depth = below, depth + 1
+    return texts, keyed or bool(level) or any(kind_of_key(key) not in ("", PLAIN) for key in keys)
 
 
 def _suspects(texts: Iterable[str]) -> set[str]:
@@ -120,24 +124,26 @@ def _suspects(texts: Iterable[str]) -> set[str]:
     return suspects
 
 
-def _rebuilt(node: Any, kind: str, replaced: dict[str, str], depth: int, program: str = "") -> Any:
+def _rebuilt(
+    node: Any, kind: str, replaced: dict[str, str], depth: int, exempt: Collection[str], program: str = ""
+) -> Any:
     """A copy where something changed, the thing itself where nothing did."""
     if isinstance(node, str):
         return _at(node, kind, replaced)
     if depth > DEEPEST:
         return type(node)()
-    if isinstance(node, list):
-        rows = [one if _is_plain(one) else _rebuilt(one, kind, replaced, depth + 1) for one in node]
+    if isinstance(node, (list, tuple)):
+        rows = [one if _is_plain(one) else _rebuilt(one, kind, replaced, depth + 1, exempt) for one in node]
         if found := _secret_arguments(node, program):
             rows = _without_arguments(node, rows, found)
         return rows if any(new is not old for new, old in zip(rows, node, strict=True)) else node
     below = _below(node, kind)
     changed: dict[str, Any] = {}
     for key, one in node.items():
-        if _is_plain(one):
+        if _is_plain(one) or (key in exempt and kind not in WHOLE_BRANCH):
             continue
         runs = _program(node) if key == "args" else ""
-        clean = _rebuilt(one, _kind_at(key, one, below), replaced, depth + 1, runs)
+        clean = _rebuilt(one, _kind_at(key, one, below), replaced, depth + 1, exempt, runs)
         if clean is not one:
             changed[key] = clean
     return {**node, **changed} if changed else node
@@ -146,25 +152,25 @@ def _rebuilt(node: Any, kind: str, replaced: dict[str, str], depth: int, program
 def _program(node: dict[str, Any]) -> str:
     """What a container runs stands beside its arguments."""
     command = node.get("command")
-    return command[-1] if isinstance(command, list) and command and isinstance(command[-1], str) else ""
+    return command[-1] if isinstance(command, (list, tuple)) and command and isinstance(command[-1], str) else ""
 
 
 def _runs_with_a_secret(node: dict[str, Any]) -> bool:
     arguments = node.get("args")
-    return isinstance(arguments, list) and bool(_secret_arguments(arguments, _program(node)))
+    return isinstance(arguments, (list, tuple)) and bool(_secret_arguments(arguments, _program(node)))
 
 
 def has_flags(node: Sequence[Any]) -> bool:
     return any(isinstance(one, str) and one[:1] == "-" for one in node)
 
 
-def _secret_arguments(node: list[Any], program: str = "") -> dict[int, tuple[int, str]]:
+def _secret_arguments(node: Sequence[Any], program: str = "") -> dict[int, tuple[int, str]]:
     if has_flags(node):
         return in_list(tuple(one if isinstance(one, str) else "" for one in node), program)
     return {}
 
 
-def _without_arguments(node: list[Any], rows: list[Any], found: dict[int, tuple[int, str]]) -> list[Any]:
+def _without_arguments(node: Sequence[Any], rows: list[Any], found: dict[int, tuple[int, str]]) -> list[Any]:
     """A list of arguments: what stands behind a flag that announces a secret goes."""
     return [
         row[: found[number][0]] + mark(found[number][1]) if number in found and row is node[number] else row
@@ -178,7 +184,7 @@ def without_arguments(arguments: Sequence[str]) -> list[str]:
 
 
 def _is_plain(value: Any) -> bool:
-    return not isinstance(value, (str, dict, list))
+    return not isinstance(value, (str, dict, list, tuple))
 
 
 def _at(text: str, kind: str, replaced: dict[str, str]) -> str:
@@ -198,7 +204,7 @@ def _is_secret(text: str, kind: str) -> bool:
 def _kind_at(key: str, value: Any, below: dict[str, str]) -> str:
     kind = below.get(key) or below.get("*") or kind_of_key(key)
     # Kubernetes has `claims` too: a list of names.
-    return "" if kind == "claims" and isinstance(value, list) and "*" not in below else kind
+    return "" if kind == "claims" and isinstance(value, (list, tuple)) and "*" not in below else kind
 
 
 def _below(node: dict[str, Any], kind: str) -> dict[str, str]:

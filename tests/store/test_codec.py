@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -130,6 +130,36 @@ async def test_a_mute_that_is_over_is_forgotten_and_one_can_be_taken_back(connec
     assert not await incidents.unmute("T1", "quota-exceeded", "prod-weu")
     assert await incidents.unmute("T1", "subnet-full", "prod-weu")
     assert await incidents.mutes("T1", NOW_MS) == []
+
+
+async def _kept_by_an_earlier_version(connection: Connection, *mutes: Mute) -> None:
+    fields = {one.name: json.dumps(asdict(one)) for one in mutes}
+    await connection.redis.hset("aksbot:mutes:T1", mapping={**fields, "unreadable x": TYPED})
+
+
+async def test_the_mutes_of_an_earlier_version_hold_on_and_lose_their_secrets(connection: Connection) -> None:
+    incidents, redis = Incidents(connection.redis), connection.redis
+    over = _mute("drain-error", hours=-1)
+    await _kept_by_an_earlier_version(connection, _mute("subnet-full", hours=9), _mute("quota-exceeded"), over)
+    assert [one.code for one in await incidents.mutes("T1", NOW_MS)] == ["quota-exceeded", "subnet-full"]
+    assert not await redis.exists("aksbot:mutes:T1")
+    assert PLANTED not in await _held(connection)
+    ends = {await redis.pexpiretime(name) async for name in redis.scan_iter("aksbot:mute*")}
+    assert ends == {NOW_MS + hours * HOUR_MS for hours in (4, 9)}
+
+
+async def test_a_mute_of_an_earlier_version_can_be_taken_back_and_stays_away(connection: Connection) -> None:
+    incidents = Incidents(connection.redis)
+    await _kept_by_an_earlier_version(connection, _mute("quota-exceeded"))
+    assert await incidents.unmute("T1", "quota-exceeded", "prod-weu")
+    assert await incidents.mutes("T1", NOW_MS) == []
+
+
+async def test_a_mute_of_an_earlier_version_does_not_replace_a_later_one(connection: Connection) -> None:
+    incidents = Incidents(connection.redis)
+    await _kept_by_an_earlier_version(connection, _mute("quota-exceeded", hours=2))
+    await incidents.mute("T1", _mute("quota-exceeded", hours=7))
+    assert [one.until_ms for one in await incidents.mutes("T1", NOW_MS)] == [NOW_MS + 7 * HOUR_MS]
 
 
 async def test_an_incident_is_kept_without_secrets_and_its_next_change_finds_it(connection: Connection) -> None:

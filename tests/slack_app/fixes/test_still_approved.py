@@ -81,8 +81,14 @@ async def test_an_approval_of_last_night_starts_nothing_at_noon(
 @pytest.mark.parametrize(
     ("rule", "why"),
     [
-        ({"approvals": 2, "approvers": ["approver", "visitor"]}, "1 of 2 approvals missing"),
-        ({"approvers": ["requester"], "requester_counts": True}, "1 of 1 approval missing"),
+        (
+            {"approvals": 2, "approvers": ["approver", "visitor"]},
+            "The policy now asks for 2 approvals. 1 more approval is needed",
+        ),
+        (
+            {"approvers": ["requester"], "requester_counts": True},
+            "approver is no longer an approver. 1 more approval is needed",
+        ),
         ({"remedies": ["abort-*"]}, "policy does not allow it any more"),
         ({"clusters": ["prod-*"]}, "policy does not allow it any more"),
     ],
@@ -116,7 +122,7 @@ async def test_who_has_left_the_group_of_approvers_since_has_approved_nothing(
     (group,) = [one for one in control.team.groups if one.handle == "aks-approvers"]
     group.members.remove(control.team.person("approver").id)
     async with start(times=HurriedTimes()):
-        await desk.says("*stopped*", "1 of 1 approval missing")
+        await desk.says("*stopped*", "Approval withdrawn: approver is no longer an approver. 1 more approval is needed")
     assert writes(arm) == []
 
 
@@ -215,5 +221,5 @@ async def test_who_broke_the_glass_and_may_no_more_has_broken_nothing(
     assert isinstance(await Proposals(redis.redis).move(one.id, word), Proposal)
     says(approvers=["requester"])
     async with start(times=HurriedTimes()):
-        await desk.says("*stopped*", "1 of 1 approval missing")
+        await desk.says("*stopped*", "Approval withdrawn: approver is no longer an approver. 1 more approval is needed")
     assert writes(arm) == []

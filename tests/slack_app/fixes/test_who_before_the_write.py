@@ -62,7 +62,7 @@ def way(request: pytest.FixtureRequest, bot: Bot, desk: Desk) -> Way:
     return made
 
 
-WHYS = {left_the_group: "approver is not among those who may let it run any more"}
+WHYS = {left_the_group: "Approval withdrawn: approver is no longer an approver"}
 NO_MEMBER = "approver has a guest account, one of another company, or none any more"
 
 
@@ -80,7 +80,7 @@ async def test_who_lost_their_say_after_they_let_it_run_stops_it_before_its_firs
     assert one.end is End.CANCELLED
     why = WHYS.get(happens, NO_MEMBER)
     assert why in one.why
-    await way.last_word("*stopped*", why, "nothing was sent", "Check again, and ask again")
+    await way.last_word("*stopped*", why, "nothing was sent", "needed; check again and ask for")
     assert writes(arm) == []
     assert (await audited(redis))[-2:] == ["started", "ended"]
 
@@ -117,7 +117,7 @@ async def test_the_words_that_are_left_must_be_enough(
     # Who breaks the glass needs nobody else; of two approvals none may be lost.
     assert one.end is (End.FIXED if glass else End.CANCELLED)
     assert len(writes(arm)) == (1 if glass else 0)
-    assert glass or "1 of 2 approvals missing (visitor has a guest account" in one.why
+    assert glass or "Approval withdrawn: visitor has a guest account" in one.why
 
 
 TROUBLES = {
