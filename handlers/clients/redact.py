@@ -106,9 +106,7 @@ def _survey(value: Any) -> tuple[set[str], bool]:
 def _suspects(texts: Iterable[str]) -> set[str]:
     """The few texts that are worth a real look. All are looked at together: one search through them is quick."""
     chosen = {text for text in texts if len(text) >= SHORTEST}
-    suspects = {
-        text for text in chosen if text[0] in "{[ \r\n\t" or len(text) > _SCANNED_ANYWAY or is_encoded(text)
-    }
+    suspects = {text for text in chosen if text[0] in "{[ \r\n\t" or len(text) > _SCANNED_ANYWAY or is_encoded(text)}
     rest = list(chosen - suspects)
     ends = list(accumulate(len(text) + 1 for text in rest))
     joined = "\0".join(rest)

@@ -12,7 +12,7 @@ from runbooks.linear import compile_linear
 
 
 class Flags(NamedTuple):
-    """What a program takes: `attached` as in -pX, `apart` as in -p X, `pair` as in -u name:X, `cookies` as in -b name=X.
+    """What a program takes: `attached` as in -pX, `apart` as in -p X, `pair` as in -u name:X, `cookies` as in -b n=X.
 
     `after`: only behind this subcommand. `first`: the first argument is one.
     """
@@ -68,9 +68,8 @@ _LONGEST = 1500
 _BETWEEN = (" ", "\t", "\n", '"', "'", ",", "\\")
 _ENDS = frozenset({"|", "||", "&&", ";", "&"})
 _NAMES = frozenset(TRIGGERS)
-_INNER = compile_linear(
-    rf"(?:^|[\s\"'/;|&(])(?:{'|'.join(map(literal, sorted(_NAMES - {'login'})))}|(?:az|acr|helm|oc|registry) login)[\s\"']"
-)
+_ANY = "|".join(map(literal, sorted(_NAMES - {"login"})))
+_INNER = compile_linear(rf"(?:^|[\s\"'/;|&(])(?:{_ANY}|(?:az|acr|helm|oc|registry) login)[\s\"']")
 """A command inside an argument: `docker exec x sh -c 'mysql -pX'`."""
 _PASSWORD_FLAGS = frozenset({"-password", "-passwd", "-pass"})
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 WORD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
+LINKS = ("<http://", "<https://", "<mailto:")
 LONGEST_WORD = 80
 """Characters of a name that are looked at to the left and to the right of what makes it telling."""
+SPACES = " \t\xa0\u200b\u202f\u3000"
+"""In one line. Slack and word processors put spaces that do not break, or that have no width."""
 _FAR = 400
+_LONGEST_LINK = 2048
 
 
 class Reading:
@@ -40,6 +44,13 @@ class Reading:
         window = self.text[start : start + LONGEST_WORD]
         return start + len(window) - len(window.lstrip(WORD))
 
-    def spaces_end(self, start: int, spaces: str = " \t") -> int:
+    def spaces_end(self, start: int, spaces: str = SPACES) -> int:
         window = self.text[start : start + LONGEST_WORD]
         return start + len(window) - len(window.lstrip(spaces))
+
+    def in_a_link(self, start: int) -> bool:
+        """Whether it stands between the brackets that Slack puts around a link: `<https://…|label>`."""
+        opened = self.text.rfind("<", max(0, start - _LONGEST_LINK), start)
+        if opened < 0 or not self.text.startswith(LINKS, opened):
+            return False
+        return not any(self.text.find(one, opened, start) >= 0 for one in "> \n")
