@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from handlers.clients.redaction import headers
 from handlers.clients.redaction.prose import (
+    SHORTEST_WORD,
     is_like_a_name,
     is_long_sentence,
+    is_plain_word,
     is_reference,
     is_state,
+    is_typed,
     looks_chosen,
     says_what_failed,
 )
 from handlers.clients.redaction.reading import LONGEST_WORD, WORD, Reading
 from handlers.clients.redaction.span import Span, is_marked
 from handlers.clients.redaction.values import QUOTES, Value, bare_value, quote_at, quoted_value, value_at
-from handlers.clients.secret_keys import LONGEST_HARMLESS, PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless, words
+from handlers.clients.secret_keys import LONGEST_HARMLESS, PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless
 from runbooks.linear import compile_linear
 
 STEMS = (
@@ -38,6 +41,7 @@ _SENTENCE = compile_linear(
     r"(?i)^ {1,2}(?:(?:for|of|to)(?: [\w.@\\/'\"-]{1,40}){1,5} )?"
     r"(?:is|was|are|be|changed|reset|set|now)(?: (?:now|set|to)){0,2}:? {1,2}[*_]?"
 )
+_FOR_WHOM = compile_linear(r"(?i)^ {1,2}(?:for|of)(?: [\w.@\\/'\"-]{1,40}){1,5}: {1,2}")
 _LOGIN = compile_linear(r"(?i)(?:^|\s)(?:machine|login)\s+[^\s,;:]+\s+$")
 _SETS = compile_linear(r"(?:^|\s)(?:ENV|setenv)[ \t]+$")
 _BRACKET_OF_PREFIX = compile_linear(r"<[\w-]{1,30}:$")
@@ -52,19 +56,13 @@ _BEHIND_FLAG = compile_linear(r"^(?:[ \t]{1,16}|\\{0,15}[\"'][ \t]*,\s{0,60}|,[ 
 _BEHIND_QUOTED_FLAG = compile_linear(r"^\\{0,15}[\"'][ \t]+\\{0,15}[\"']")
 _A_PATH = 80
 """Characters; `kubeconfig` names a file as often as it holds one, and no kubeconfig is as short as that."""
-_COMPOUND = compile_linear(r"(?i)[a-z]+(?:[_-][a-z]+){1,4}|api-?key")
+_COMPOUND = compile_linear(r"(?i)[a-z]+(?:[_-][a-z]+){0,3}(?:[_-](?:key|secret|token|credential)|api-?key)")
 _XML_VALUE = compile_linear(r"^(?:[ \t\r\n][^<>]{0,200})?>\s*(?:<!\[CDATA\[)?")
 _XML_BESIDE = compile_linear(r"^[\"'][^<>]{0,100}>\s*(?:<[vV]alue>)?")
-_PLAIN_WORDS = words(
-    "argument arguments flag flags option options parameter parameters value values and are as at but by can "
-    "could for from has have if in is it may must no not of off on only or requires should that the to was "
-    "when which will with gives now per supposed "
-)
-"""What follows a flag of which somebody only speaks."""
+_VERBS = frozenset({"pass", "key", "auth"})
 _LONE = frozenset({"key", "keys", "string"})
 _REFERS = frozenset({"secret", "secrets", "credential", "credentials", "secretname"})
 SHORTEST = 3
-SHORTEST_WORD = 6
 _NOT_A_LABEL = 16
 
 
@@ -72,6 +70,9 @@ def assigned(reading: Reading, start: int, end: int) -> Span | None:
     """The secret that the word around [start:end] announces, if it announces one."""
     text = reading.text
     begin, stop = reading.word_start(start), reading.word_end(end)
+    if text[begin - 1 : begin] == "\\" and text[begin] in "nrt" and begin < start:
+        # The end of a line or a tab, escaped.
+        begin += 1
     stop -= len(text[end:stop]) - len(text[end:stop].rstrip(".-"))
     name = text[begin:stop]
     if name.lower().startswith("--from-literal"):
@@ -82,7 +83,9 @@ def assigned(reading: Reading, start: int, end: int) -> Span | None:
     if _is_element(text, begin) and (span := _element(reading, stop, kind)):
         return span
     value = _value(reading, begin, stop, name, kind)
-    names_a_file = name.startswith("-") or (value and (text[value.start] == "/" or not (value.quoted or value.alone)))
+    names_a_file = name.startswith("-") or (
+        value and (text.startswith("/", value.start) or not (value.quoted or value.alone))
+    )
     if not value or (kind == "kubeconfig" and names_a_file and value.end - value.start < _A_PATH):
         return None
     return _span(text, value, kind)
@@ -165,6 +168,8 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
     said = reading.text[value.start : value.end]
     if kind in WHOLE_BRANCH or kind == "docker-auth":
         return _is_whole(said, kind) and value.quoted
+    if kind != "password" and (said.startswith(("\\n", "\\t")) or _is_a_name_in_brackets(reading.text, value)):
+        return False
     if is_reference(said, kind) and _is_alone(reading, begin):
         return False
     if not colon:
@@ -176,7 +181,8 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
         is_sentence = " " in said and len(said) <= LONGEST_HARMLESS and _text_before(reading, begin) not in QUOTES
         return kind == "password" or not is_sentence
     if value.alone:
-        return True
+        first = value.start + len(said.split(None, 1)[0])
+        return kind == "password" or not says_what_failed(reading.text, value.start, first, kind)
     if says_what_failed(reading.text, value.start, value.end, kind):
         return False
     if _fills_its_line(reading, begin, value) or (kind == "password" and _ends_its_line(reading, value)):
@@ -190,6 +196,12 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
 
 def _is_whole(said: str, kind: str) -> bool:
     return len(said) >= 12 and (kind != "docker-auth" or bool(_DOCKER_AUTH.fullmatch(said.rstrip("\\"))))
+
+
+def _is_a_name_in_brackets(text: str, value: Value) -> bool:
+    """`Get secret:[tunnelfront]`."""
+    said = text[value.start : value.end]
+    return text.endswith(":[", 0, value.start) and said.isalpha() and said.islower()
 
 
 def _is_alone(reading: Reading, begin: int) -> bool:
@@ -240,9 +252,9 @@ def _behind_flag(reading: Reading, stop: int) -> Value | None:
 def _is_remark(text: str, stop: int, said: str) -> bool:
     """What follows a flag of which somebody only speaks, and a variable behind a flag of PowerShell."""
     flag = text[max(0, stop - LONGEST_WORD) : stop].rpartition(" ")[2]
-    if flag.lower().endswith(("credential", "credentials")):
-        return not looks_chosen(said)
-    return said.lower() in _PLAIN_WORDS or (flag[:2] != "--" and bool(_VARIABLE.fullmatch(said)))
+    if flag[:2] != "--" and _VARIABLE.fullmatch(said):
+        return True
+    return not looks_chosen(said) if flag.lower().endswith(("credential", "credentials")) else is_plain_word(said)
 
 
 def _literal(reading: Reading, stop: int) -> Span | None:
@@ -306,7 +318,8 @@ def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value 
     text = reading.text
     if text[stop : stop + 1] not in (" ", "\t", "\n", "\xa0"):
         return None
-    if found := _SENTENCE.match(text[stop : stop + 120]):
+    window = text[stop : stop + 120]
+    if found := _SENTENCE.match(window) or (_FOR_WHOM.match(window) if kind == "password" else None):
         return _said(reading, stop + found.end(), kind)
     if _SETS.search(text[max(0, begin - 20) : begin]):
         return value_at(reading, reading.spaces_end(stop), colon=False)
@@ -321,14 +334,11 @@ def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value 
         _LOGIN.search(before) and not _PROSE.search(before)
     ):
         value = bare_value(reading, at, colon=False)
-        return None if value and text[value.start : value.end].lower() in _PLAIN_WORDS else value
+        return None if value and is_plain_word(text[value.start : value.end]) else value
+    if text[begin:stop].lower() in _VERBS or (text[stop - 1] in QUOTES and text[begin - 1] != text[stop - 1]):
+        return None
     value = bare_value(reading, reading.spaces_end(stop), colon=True)
-    return value if value and _is_typed(text[value.start : value.end]) else None
-
-
-def _is_typed(said: str) -> bool:
-    """What somebody types behind `password`, without a colon."""
-    return len(said) >= SHORTEST_WORD and looks_chosen(said) and not is_like_a_name(said)
+    return value if value and is_typed(text[value.start : value.end]) else None
 
 
 def _behind_compound(reading: Reading, begin: int, stop: int) -> Value | None:
@@ -337,7 +347,7 @@ def _behind_compound(reading: Reading, begin: int, stop: int) -> Value | None:
     if not _COMPOUND.fullmatch(text[begin:stop]):
         return None
     value = bare_value(reading, reading.spaces_end(stop), colon=True)
-    return value if value and _is_typed(text[value.start : value.end]) else None
+    return value if value and is_typed(text[value.start : value.end]) else None
 
 
 def _said(reading: Reading, at: int, kind: str) -> Value | None:

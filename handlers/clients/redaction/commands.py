@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from handlers.clients.redaction.prose import is_plain_word
 from handlers.clients.redaction.span import Span, is_marked, literal
 from handlers.clients.secret_keys import PLAIN, kind_of_key, looks_harmless
 from runbooks.linear import compile_linear
@@ -55,6 +56,7 @@ _PROGRAMS = {
     "unzip": Flags(apart=("-P",)),
     "7z": Flags(attached=("-p",)),
     "openssl": Flags(apart=("-k", "-K", "-passin", "-passout", "-pass")),
+    "ssh-keygen": Flags(apart=("-N", "-P")),
     "snmpget": Flags(apart=("-A", "-X")),
     "snmpwalk": Flags(apart=("-A", "-X")),
 }
@@ -155,7 +157,7 @@ def in_list(arguments: tuple[str, ...], program: str = "") -> dict[int, tuple[in
 
 
 def _is_secret(said: str) -> bool:
-    return bool(said) and not is_marked(said) and not looks_harmless(said)
+    return bool(said) and not (is_marked(said) or looks_harmless(said) or is_plain_word(said))
 
 
 def in_line(text: str, start: int, trigger: str) -> tuple[list[Span], int]:

@@ -24,7 +24,14 @@ _SAYS_WHAT_IT_IS = words(
 )
 _CHAIN = compile_linear(r"[A-Za-z]+\d{0,2}(?:[/.#-][A-Za-z]+)*")
 _CODED = compile_linear(r"(?i)^(?:base\d\d|sha-?\d+|md5|utf-?\d+|rsa|ed25519|aes|x509|oauth2?|v\d)\b")
+SHORTEST_WORD = 6
 _SENTENCE_WORDS = 7
+_PLAIN_WORDS = words(
+    "argument arguments flag flags option options parameter parameters value values and are as at but by can "
+    "could for from gives has have if in is it may must no not now of off on only or per requires should supposed that "
+    "the to was when which will with"
+)
+_NOT_TYPED = ("(", "*", "<", "[")
 _STATES = words(
     "admin authentication authorization because before between cannot change changed check default denied during empty "
     "error expired failed failure forgot forgotten from hidden incorrect invalid login managed mismatch missing needed "
@@ -70,6 +77,17 @@ def looks_chosen(said: str) -> bool:
     has_sign = any(letter in "!@#$%^&*~+=?" for letter in said)
     is_chosen = has_letter and (has_digit or has_sign) and not _CODED.match(said) and not said.startswith(MARK)
     return is_chosen and not _CODE.fullmatch(said)
+
+
+def is_plain_word(said: str) -> bool:
+    """What follows a flag of which somebody only speaks."""
+    return said.lower() in _PLAIN_WORDS
+
+
+def is_typed(said: str) -> bool:
+    """What somebody types behind `password`, without a colon."""
+    is_mixed = looks_chosen(said) and any(letter.isdigit() or letter in "!#$%^&" for letter in said)
+    return len(said) >= SHORTEST_WORD and is_mixed and not said.startswith(_NOT_TYPED) and not is_like_a_name(said)
 
 
 def is_like_a_name(said: str) -> bool:

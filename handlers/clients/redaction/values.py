@@ -138,10 +138,10 @@ def bare_value(reading: Reading, start: int, *, colon: bool) -> Value | None:
     if not is_cut and text[end : end + 1] == " " and _behind_a_semicolon(reading, start):
         words = _PASSWORD_OF_WORDS.match(text[end : end + 300])
         end += len(words[0].partition(";")[0]) if words else 0
-    if text.startswith(MARK, start):
-        return Value(start, end)
     if reading.in_a_link(start):
         end = min(at if (at := text.find(one, start, end)) >= 0 else end for one in "|>")
+    if text.startswith(MARK, start):
+        return Value(start, end)
     end -= len(text[start:end]) - len(text[start:end].rstrip(TRAILING))
     return Value(start, end) if end > start else None
 
