@@ -34,7 +34,7 @@ LONG = 16 * 1024
 """Characters from which on a text is read in a thread. A log of that length takes some 10 ms, one that was made to take
 long some 80 ms."""
 _SCANNED_ANYWAY = 8192
-_ROUNDS = 4
+_ROUNDS = 6
 _NAMES = ("name", "Name", "key", "Key", "keyName", "KeyName")
 
 

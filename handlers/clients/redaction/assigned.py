@@ -319,9 +319,11 @@ def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value 
     if text[stop : stop + 1] not in (" ", "\t", "\n", "\xa0"):
         return None
     window = text[stop : stop + 120]
-    if found := _SENTENCE.match(window) or (_FOR_WHOM.match(window) if kind == "password" else None):
+    is_for_whom = kind == "password" and window.startswith((" for ", " of "))
+    found = _SENTENCE.match(window)
+    if found or (found := _FOR_WHOM.match(window) if is_for_whom and ": " in window else None):
         return _said(reading, stop + found.end(), kind)
-    if _SETS.search(text[max(0, begin - 20) : begin]):
+    if "env" in (just_before := text[max(0, begin - 20) : begin]).lower() and _SETS.search(just_before):
         return value_at(reading, reading.spaces_end(stop), colon=False)
     if kind != "password":
         # A Secret and a token have names, which people quote: `secret "web-tls" not found`.
@@ -330,15 +332,20 @@ def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value 
     if quote := quote_at(text, at):
         return quoted_value(reading, quote) if text[stop] == " " and quote.mark in QUOTES else None
     before = text[max(0, begin - 160) : begin]
-    if text[begin:stop].lower() in ("requirepass", "masterauth") or (
-        _LOGIN.search(before) and not _PROSE.search(before)
-    ):
+    if text[begin:stop].lower() in ("requirepass", "masterauth") or _follows_a_login(before):
         value = bare_value(reading, at, colon=False)
         return None if value and is_plain_word(text[value.start : value.end]) else value
     if text[begin:stop].lower() in _VERBS or (text[stop - 1] in QUOTES and text[begin - 1] != text[stop - 1]):
         return None
     value = bare_value(reading, reading.spaces_end(stop), colon=True)
     return value if value and is_typed(text[value.start : value.end]) else None
+
+
+def _follows_a_login(before: str) -> bool:
+    """As in netrc: `machine h login u password X`."""
+    low = before.lower()
+    is_login = ("login" in low or "machine" in low) and _LOGIN.search(before)
+    return bool(is_login) and not _PROSE.search(before)
 
 
 def _behind_compound(reading: Reading, begin: int, stop: int) -> Value | None:

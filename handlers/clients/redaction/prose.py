@@ -86,8 +86,9 @@ def is_plain_word(said: str) -> bool:
 
 def is_typed(said: str) -> bool:
     """What somebody types behind `password`, without a colon."""
-    is_mixed = looks_chosen(said) and any(letter.isdigit() or letter in "!#$%^&" for letter in said)
-    return len(said) >= SHORTEST_WORD and is_mixed and not said.startswith(_NOT_TYPED) and not is_like_a_name(said)
+    if len(said) < SHORTEST_WORD or said.startswith(_NOT_TYPED) or not looks_chosen(said):
+        return False
+    return any(letter.isdigit() or letter in "!#$%^&" for letter in said) and not is_like_a_name(said)
 
 
 def is_like_a_name(said: str) -> bool:

@@ -48,9 +48,11 @@ class Reading:
         window = self.text[start : start + LONGEST_WORD]
         return start + len(window) - len(window.lstrip(spaces))
 
-    def in_a_link(self, start: int) -> bool:
-        """Whether it stands between the brackets that Slack puts around a link: `<https://…|label>`."""
+    def link_end(self, start: int) -> int:
+        """Where the address or the label ends in which this stands (`<https://…|label>`, as Slack writes a link); behind
+        the text, if it stands in none."""
         opened = self.text.rfind("<", max(0, start - _LONGEST_LINK), start)
-        if opened < 0 or not self.text.startswith(LINKS, opened):
-            return False
-        return not any(self.text.find(one, opened, start) >= 0 for one in "> \n")
+        is_link = opened >= 0 and self.text.startswith(LINKS, opened)
+        if not is_link or any(self.text.find(one, opened, start) >= 0 for one in "> \n"):
+            return len(self.text)
+        return min(at if (at := self.find(one, start)) >= 0 else len(self.text) for one in "|>")

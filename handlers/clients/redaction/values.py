@@ -134,12 +134,11 @@ def value_at(reading: Reading, start: int, *, colon: bool) -> Value | None:
 def bare_value(reading: Reading, start: int, *, colon: bool) -> Value | None:
     """Up to white space, to what begins the next pair (`;Encrypt=`, `&user=`, `, name:`), or to a quote that closes."""
     text = reading.text
-    end, is_cut = _token_end(text, start, _ENDS_BEHIND_COLON if colon else _ENDS_BEHIND_EQUALS)
+    limit = reading.link_end(start)
+    end, is_cut = _token_end(text, start, limit, _ENDS_BEHIND_COLON if colon else _ENDS_BEHIND_EQUALS)
     if not is_cut and text[end : end + 1] == " " and _behind_a_semicolon(reading, start):
         words = _PASSWORD_OF_WORDS.match(text[end : end + 300])
         end += len(words[0].partition(";")[0]) if words else 0
-    if reading.in_a_link(start):
-        end = min(at if (at := text.find(one, start, end)) >= 0 else end for one in "|>")
     if text.startswith(MARK, start):
         return Value(start, end)
     end -= len(text[start:end]) - len(text[start:end].rstrip(TRAILING))
@@ -152,9 +151,9 @@ def _behind_a_semicolon(reading: Reading, start: int) -> bool:
     return bool(before[1]) and before[2].count("=") == 1
 
 
-def _token_end(text: str, start: int, ends: Pattern) -> tuple[int, bool]:
+def _token_end(text: str, start: int, limit: int, ends: Pattern) -> tuple[int, bool]:
     """Where white space or what `ends` ends the word that begins here; read piece by piece, because it may be long."""
-    while window := text[start : start + _WINDOW]:
+    while window := text[start : min(limit, start + _WINDOW)]:
         first = window.split(None, 1)[0] if not window[0].isspace() else ""
         found = ends.search(text[start : start + len(first) + _AHEAD])
         if found and found.start() < len(first):
