@@ -47,6 +47,11 @@ def test_a_text_in_a_tree_loses_what_it_loses_alone(one: Planted) -> None:
     assert redact({"note": one.text})["note"] == redact_text(one.text)
 
 
+@pytest.mark.parametrize("text", ["mysql-prod-weu is down", "mysql -p7Horse9x", "password\tTr0ub4dor", "pw: Tr0ub4dor"])
+def test_so_does_one_that_is_hard_to_tell(text: str) -> None:
+    assert redact({"note": text})["note"] == redact_text(text)
+
+
 def test_there_are_two_hundred_of_forty_kinds() -> None:
     assert len(EVERY) >= 200
     assert len(Counter(one.kind for one in EVERY)) >= 40

@@ -49,8 +49,7 @@ class Reading:
         return start + len(window) - len(window.lstrip(spaces))
 
     def link_end(self, start: int) -> int:
-        """Where the address or the label ends in which this stands (`<https://…|label>`, as Slack writes a link); behind
-        the text, if it stands in none."""
+        """Where the address or the label ends in which this stands (`<https://…|label>` in Slack), else the text's."""
         opened = self.text.rfind("<", max(0, start - _LONGEST_LINK), start)
         is_link = opened >= 0 and self.text.startswith(LINKS, opened)
         if not is_link or any(self.text.find(one, opened, start) >= 0 for one in "> \n"):
