@@ -155,6 +155,7 @@ EVERY: tuple[Planted, ...] = (
     *_said("double quotes doubled", 'password="a""{}"'),
     *_said("typographic quotes", "password=\u201c{} xyz!9\u201d"),
     *_said("typographic quotes, single", "password: \u2018{} xyz!9\u2019"),
+    *_said("many words in quotes", 'db:\n  password: "one two three four five six {}"', _PLAIN),
     # Slack
     *_said("slack, bold name", "*password:* {}", _PLAIN),
     *_said("slack, bold name and code", "*Password*: `{}`"),

@@ -176,7 +176,8 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
         shortest = _NOT_A_LABEL if _names_little(reading, begin) else SHORTEST
         return len(said) >= shortest and not (said[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
     if value.quoted:
-        if is_long_sentence(said[:LONGEST_HARMLESS]) and _text_before(reading, begin) not in QUOTES:
+        is_remark = bool(reading.line_before(begin).strip(" \t-")) and _text_before(reading, begin) not in QUOTES
+        if is_remark and is_long_sentence(said[:LONGEST_HARMLESS]):
             return False
         is_sentence = " " in said and len(said) <= LONGEST_HARMLESS and _text_before(reading, begin) not in QUOTES
         return kind == "password" or not is_sentence
