@@ -35,7 +35,7 @@ LONG = 16 * 1024
 """Characters from which on a text is read in a thread. A log of that length takes some 10 ms, one that was made to take
 long some 80 ms."""
 _SCANNED_ANYWAY = 8192
-_ROUNDS = 4
+_ROUNDS = 6
 _NAMES = ("name", "Name", "key", "Key", "keyName", "KeyName")
 
 
@@ -110,7 +110,7 @@ def _survey(value: Any, exempt: Collection[str]) -> tuple[set[str], bool]:
 def _suspects(texts: Iterable[str]) -> set[str]:
     """The few texts that are worth a real look. All are looked at together: one search through them is quick."""
     chosen = {text for text in texts if len(text) >= SHORTEST}
-    suspects = {text for text in chosen if text[0] in "{[ \r\n\t" or len(text) > _SCANNED_ANYWAY}
+    suspects = {text for text in chosen if text[0] in "{[ \r\n\t" or len(text) > _SCANNED_ANYWAY or is_encoded(text)}
     rest = list(chosen - suspects)
     ends = list(accumulate(len(text) + 1 for text in rest))
     joined = "\0".join(rest)

@@ -60,24 +60,44 @@ _KEY_OF = compile_linear(
     r"|private|secondary|secret|service|session|shared|signing|ssh|storage|subscription|symmetric)key$"
 )
 _ABOUT = words(
-    "algorithm at audience authentication authority caching class count days enabled endpoint error errors exists "
-    "expiration expired expires expiry file fingerprint format from id identifier ids in interval issuer kind last "
-    "length lifetime link location management mode name names namespace on path permissions policy provider ref "
-    "reference references requests required reset rotation rule scope seconds selector size source state status "
-    "store thumbprint tokenizer ttl type types uri uris url urls validity version versions "
+    "algorithm at audience authentication authority caching class count days dir directory enabled endpoint error "
+    "errors exception exists expiration expired expires expiry file fingerprint folder format found from id "
+    "identifier ids in interval issuer kind last length lifetime link location management mode name names namespace "
+    "on path permissions policy profile provider ref reference references requests required reset rotation rule scope "
+    "seconds selector size source state status store thumbprint tokenizer ttl type types uri uris url urls validity "
+    "version versions"
 )
 _SHORT = words("pass pw pwd psw passcode")
 """What a password is called at the end of a name: `DB_PW`."""
+_ENDS_SHORT = compile_linear(r".(?:pw|pwd|pass)$")
+"""The same without anything between: `rootpw`, `storepass`."""
+_ENDS_IN_PASS = words(
+    "bypass compass encompass overpass surpass trespass underpass multipass lowpass highpass bandpass"
+)
 _HAS_AUTH = words("basic cache celery db http https mongo mysql proxy queue redis registry smtp valkey")
 """Programs whose password is called `auth`: `REDIS_AUTH`."""
-_ASKS = words("allow automount can disable disabled enable enabled has is next no requires show skip use with")
+_ASKS = words(
+    "allow automount can disable disabled enable enabled fix generate get has is list next no repair requires show "
+    "skip use with"
+)
+_CLASSES = frozenset(
+    f"{name}credential"
+    for name in words(
+        "azurecli azuredevelopercli azurepipelines azurepowershell chainedtoken clientassertion clientcertificate "
+        "clientsecret defaultazure devicecode environment interactivebrowser managedidentity onbehalfof "
+        "sharedtokencache usernamepassword visualstudio visualstudiocode workloadidentity"
+    )
+)
+"""The ways of signing in that the SDKs of Azure try one after the other; an error follows each."""
 _NOT_A_SECRETS_KEY = words(
-    "annotation cache column config data foreign group hash idempotency index label map node object partition public "
-    "range registry route row search sort source tag taint target topology unique"
+    "annotation cache column config data dedup foreign group hash idempotency index label map node object partition "
+    "public range registry route row search sort source tag taint target topology unique"
 )
 _HARMLESS_TEXT = compile_linear(
     r"\A(?:true|false|yes|no|on|off|none|null|nil|n/a|auto|default|unknown|enabled|disabled|string|secure ?string"
     r"|secureobject|bearer|succeeded|failed|error|notset|not set|required|missing|invalid|expired|empty|hidden|redacted"
+    r"|running|stopped|pending"
+    r"|\(sensitive(?: value\)?)?|(?:\x{2026}|\.\.\.)\S{0,8}"
     r"|/(?:subscriptions|providers)/\S*"
     r"|https://[\w-]+\.(?:vault|managedhsm)\.[\w.]+(?:/[^\s?]*)?"
     r"|@microsoft\.keyvault\(.*"
@@ -112,9 +132,11 @@ def kind_of_key(key: str) -> str:
         return ""
     if last in ("key", "keys") or _KEY_OF.search(last.removesuffix("s")):
         return "key" if _opens_something(parts, key) else ""
-    if whole in ("secrets", "tokens") or "pull" in parts:
+    if whole in ("secrets", "tokens") or whole in _CLASSES or "pull" in parts:
         return ""
     if len(parts) > 1 and (last in _SHORT or (last == "auth" and parts[-2] in _HAS_AUTH)):
+        return "password"
+    if last not in _ENDS_IN_PASS and _ENDS_SHORT.search(last):
         return "password"
     return next((kind for stem, kind in _STEMS if stem in whole), "")
 

@@ -6,6 +6,7 @@ import base64
 import random
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 
 TIMES = (1, 2, 4, 8)
 LETTERS = 1_000
@@ -14,6 +15,9 @@ SLACK = 3.0
 """Linear is 8, quadratic is 64: three times what is right is neither noise nor a square."""
 UNNOTICED_S = 0.005
 """What takes less than this over the longest text holds nobody up, and its growth is mostly noise."""
+LOOPS_PER_KB = 0.6
+"""What a thousand letters may cost, in loops of `loop_s`: some 12 ms on a machine of 2025. It is several times what the
+slowest path takes, and a fraction of what reading ahead at every word takes."""
 
 _UNITS: Mapping[str, str] = {
     "letters": "a",
@@ -44,6 +48,8 @@ _UNITS: Mapping[str, str] = {
     "accents": "é ü",
     "emoji": "⚠ ✅",
     "commands": "az aks -n a kubectl -n ",
+    "programs": "/curl /mysql -p ",
+    "lists of arguments": '"curl", "-u", ',
     "what stands for trouble": "error: failed, timeout exceeded quota subnet exit status=1 ",
 }
 
@@ -69,6 +75,33 @@ def not_linear(read: Callable[[str], object], made: Callable[[int], str], letter
         if took[-1] <= SLACK * TIMES[-1] * took[0] + UNNOTICED_S:
             return ""
     return ", ".join(f"{times}×: {one * 1000:.1f} ms" for times, one in zip(TIMES, took, strict=True))
+
+
+def all_too_dear(read: Callable[[str], object], letters: int = LETTERS) -> dict[str, str]:
+    """The shapes over which a reading costs more per letter than it may: linear, but with a huge constant."""
+    return {name: how for name, shape in shapes().items() if (how := too_dear(read, shape, letters))}
+
+
+def too_dear(read: Callable[[str], object], made: Callable[[int], str], letters: int = LETTERS) -> str:
+    """What the longest text cost, if that is too much; empty where it is not."""
+    longest = TIMES[-1] * letters
+    most_s = LOOPS_PER_KB * longest / 1000 * loop_s()
+    took_s = _once_s(read, made(longest))
+    took_s = took_s if took_s <= most_s else _took_s(read, made(longest))
+    return f"{took_s * 1000:.0f} ms, not {most_s * 1000:.0f}" if took_s > most_s else ""
+
+
+@cache
+def loop_s() -> float:
+    """What this machine takes for a million turns of a small loop, by which all other times are measured."""
+    return min(_once_s(_loop, "") for _ in range(5))
+
+
+def _loop(_: str) -> int:
+    total = 0
+    for number in range(1_000_000):
+        total += number & 3
+    return total
 
 
 def all_not_linear(read: Callable[[str], object], letters: int = LETTERS) -> dict[str, str]:

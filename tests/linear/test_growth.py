@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.linear.growth import all_not_linear
+from tests.linear.growth import all_not_linear, shapes, too_dear
 
 MAIL = re.compile(
     r"(?<![\w.%+#@-])(?!git@)[A-Za-z0-9._%+#-]+(?:'[A-Za-z0-9._%+#-]+)*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b"
@@ -23,3 +23,11 @@ def test_a_quadratic_match_over_white_space_is_seen() -> None:
 
 def test_what_is_linear_is_called_so() -> None:
     assert all_not_linear(lambda text: [letter for letter in text if letter == "x"]) == {}
+
+
+def test_a_huge_constant_is_seen() -> None:
+    def looks_far_ahead(text: str) -> object:
+        return [sum(map(ord, text[at : at + 1500])) for at in range(len(text))]
+
+    assert too_dear(looks_far_ahead, shapes()["letters"])
+    assert not too_dear(str.split, shapes()["letters"])

@@ -30,7 +30,7 @@ from handlers.evidence.errors import innermost
 from handlers.evidence.signs import named_cause
 from runbooks.library import Library
 from runbooks.values import extract
-from tests.linear.growth import all_not_linear
+from tests.linear.growth import all_not_linear, all_too_dear
 
 LIBRARY = Library.load()
 FLEET = FleetNames(("prod-weu", "prod-eus2", "staging-neu", *(f"dev-shared-{number:02}" for number in range(1, 17))))
@@ -91,3 +91,8 @@ PATHS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_takes_twice_as_long_over_twice_the_text(name: str) -> None:
     assert all_not_linear(PATHS[name], 2_000) == {}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_costs_little_per_letter(name: str) -> None:
+    assert all_too_dear(PATHS[name], 2_000) == {}

@@ -84,6 +84,7 @@ def _packed(seed: str) -> tuple[str, str]:
 
 _NO_APOSTROPHE = (*PASSWORDS[:3], "no-quote-1N-me", PASSWORDS[4])
 _PLAIN = ("Tr0ub4dor-3horse", "k!ttenBlue7Sky", "s3cret+Pa55word", "n0t~mine~today", "plain#Word9x")
+_WORDS = ("swordfish", "correcthorse", "blueberries", "Mississippi", "tangerine")
 _IN_ADDRESSES = ("Tr0ub4dor-3horse", "k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine")
 _KUBECONFIG = "apiVersion: v1\nkind: Config\nusers:\n- name: admin\n  user:\n    token: "
 
@@ -134,6 +135,54 @@ EVERY: tuple[Planted, ...] = (
     *_said("said", "the password for the jump host is {} until Friday", _PLAIN),
     *_said("said in quotes", 'her password was "{}" all along'),
     *_said("said with a colon", "password: {}"),
+    *_said("said with is and a colon", "the password for prod is: {}", _PLAIN),
+    *_said("said for whom", "password for admin: {}", _PLAIN),
+    *_said("said behind the word", "/aks check password {}", _PLAIN),
+    *_said("said behind the short word", "root pw {}", _PLAIN),
+    *_said("client secret behind its name", "client_secret {} is the new one", _PLAIN),
+    *_said("said with a word at the end", "/aks mute prod-weu until tomorrow password: {}", _WORDS),
+    *_said("said behind a tab", "user\tadmin\npassword\t{}", _PLAIN),
+    *_said("said behind a space that does not break", "password:\u00a0{}"),
+    *_said("said with an arrow", "password -> {}", _PLAIN),
+    *_said("said with a dash", "password \u2013 {}", _PLAIN),
+    *_said("said with a wide colon", "password\uff1a{}", _PLAIN),
+    *_said("said in the next line", "Password:\n{}", _PLAIN),
+    *_said("name without a separator", "DBPW={}\nrootpw={}", _PLAIN),
+    *_said("dockerfile", "FROM nginx\nENV DB_PASSWORD {}\nRUN true", _PLAIN),
+    # Quotes
+    *_said("quotes doubled in yaml", "password: 'it''s {}'", _NO_APOSTROPHE),
+    *_said("quotes doubled in sql", "password='a''{}'", _NO_APOSTROPHE),
+    *_said("double quotes doubled", 'password="a""{}"'),
+    *_said("typographic quotes", "password=\u201c{} xyz!9\u201d"),
+    *_said("typographic quotes, single", "password: \u2018{} xyz!9\u2019"),
+    *_said("many words in quotes", 'db:\n  password: "one two three four five six {}"', _PLAIN),
+    # Slack
+    *_said("slack, bold name", "*password:* {}", _PLAIN),
+    *_said("slack, bold name and code", "*Password*: `{}`"),
+    *_said("slack, name and value as code", "`password` is `{}`"),
+    *_said("slack, row of a table", "| password | {} |", _PLAIN),
+    *_said(
+        "slack, label of a link", "<https://bob:{}@registry.example.com/v2|bob:{}@registry.example.com/v2>", _PLAIN[:1]
+    ),
+    *_said(
+        "slack, address of a link", "see <https://h.example.com/a?password={}|click here> now", ("Tr0ub4dor-3horse",)
+    ),
+    # Commands, further
+    *_said("curl, one argument", "curl --user=admin:{} https://x.example.com", _PLAIN),
+    *_said("curl, flags together", "curl -sSu admin:{} https://x.example.com", _PLAIN),
+    *_said("curl, cookie", "curl -b sid={} https://x.example.com", _PLAIN),
+    *_said("docker login, one argument", "docker login -p{} registry.example.com", _PLAIN),
+    *_said("az login with equals", "az login -p={} --tenant x", _PLAIN),
+    *_said("az sql", "az sql server create -n x -p {} -u bob", _PLAIN),
+    *_said("az keyvault", "az keyvault secret set --name x --vault-name kv --value {}", _PLAIN),
+    *_said("keytool", "keytool -list -storepass {} -keystore x.jks", _PLAIN),
+    *_said("powershell", "$secure = ConvertTo-SecureString '{}' -AsPlainText -Force", _NO_APOSTROPHE),
+    *_said("kubectl patch", 'kubectl patch secret web -p \'{"data":{"a":"{}"}}\'', _PLAIN),
+    *_said("arguments in yaml, quoted", '- "--password"\n- "{}"', _PLAIN),
+    *_said("a command in an argument", "docker exec db sh -c 'mysql -u root -p{} shop'", _PLAIN),
+    *_said("a command in a list", 'exec: ["/usr/bin/curl", "-u", "bob:{}", "https://x"]', _PLAIN),
+    *_said("xml with a prefix", "<ns:password>{}</ns:password>", _PLAIN),
+    *_said("xml, escaped", "&lt;password&gt;{}&lt;/password&gt;", _PLAIN),
     # Headers
     *_of("cookie", lambda seed: (f"Cookie: theme=dark; session={letters(seed, 24)}; x=1", letters(seed, 24))),
     *_of("set-cookie", lambda seed: (f"< Set-Cookie: sid={letters(seed, 30)}; HttpOnly; Secure", letters(seed, 30))),

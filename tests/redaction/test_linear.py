@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from handlers.clients.redact import LONG, redact, redact_json, redact_off_loop, redact_text
+from tests.linear.growth import loop_s
 
 BASE = 5_000
 """Characters at 1×; what is quicker than a clock can tell is made longer first."""
@@ -88,9 +89,40 @@ PARTS = (
     "x" * 64 + "\n",
     "\x00",
     "aws " + "A" * 40,
+    "/curl ",
+    "/mysql -p ",
+    '"curl", "-u", ',
+    "curl 'a' ",
+    "docker 'curl a' ",
+    "curl -d 'login a' ",
+    "az sql -p ",
+    "keytool -storepass ",
+    "password ",
+    "password\t",
+    "password x1y2z3 ",
+    "pw a!",
+    "ENV pw x ",
+    "client_secret a1b2c3 ",
+    "password for a b: ",
+    "password -> ",
+    "password='a''",
+    "password='='",
+    "password=\u201c",
+    "Password:\n",
+    "| password | x1 ",
+    "token: a: ",
+    "secret: a/b ",
+    "<https://a|password=",
+    "<https://a?password=x|",
+    "<a:password>x",
+    "&lt;password&gt;",
+    "[redacted:password]password=",
+    "patch secret data:{",
 )
 
 
+MOST_LOOPS = 10
+"""What 16 kB may cost, in loops of `loop_s`: some 200 ms where the slowest of these takes some 90."""
 END = "@ x@y.de password: x"
 """What a search goes back from, if it does."""
 
@@ -105,6 +137,14 @@ def test_twice_the_text_takes_twice_the_time(part: str) -> None:
         # Once more, as exactly as it can be told: at 1×, 2×, 4× and 8×, the best of five.
         each = [seconds(redact_text, filled(part, times * size), 5) / times for times in (1, 2, 4, 8)]
         assert each[3] <= RATIO * max(each[0], MEASURABLE_S / 8), each
+
+
+@pytest.mark.parametrize("part", PARTS, ids=[repr(part)[:32] for part in PARTS])
+def test_a_text_that_is_read_in_the_loop_holds_it_up_for_a_moment_only(part: str) -> None:
+    """Up to `LONG` it is no thread's."""
+    text, most_s = filled(part, LONG - len(END)), MOST_LOOPS * loop_s()
+    took = seconds(redact_text, text)
+    assert min(took, seconds(redact_text, text, 5) if took > most_s else took) <= most_s
 
 
 def test_a_megabyte_in_one_line_is_read() -> None:

@@ -23,6 +23,35 @@ PLACES: dict[str, Callable[[str], Any]] = {
 }
 
 
+NESTED = (
+    "curl -u -pxox" + 'b-123456789-abcdefghcGFzc3dvcmQ9aHVudGVyMjEyMw==|"name: DB_PASSWORD',
+    "see <https://portal.example.com/x?token=Zk7wq9TmX2vL|open> now",
+    "password=<https://Zk7.example.com|Zk7.example.com> and <https://x.example.com|x>",
+)
+
+
+@pytest.mark.parametrize("text", NESTED)
+def test_a_mark_is_never_inside_another_and_a_second_look_changes_nothing(text: str) -> None:
+    clean = redact_text(text)
+    assert "[redacted:" in clean
+    assert "[redacted:[" not in clean
+    assert redact_text(clean) == clean
+
+
+def test_the_label_of_a_link_stays() -> None:
+    assert redact_text(NESTED[1]) == "see <https://portal.example.com/x?token=[redacted:token]|open> now"
+
+
+@pytest.mark.parametrize("one", EVERY, ids=IDS)
+def test_a_text_in_a_tree_loses_what_it_loses_alone(one: Planted) -> None:
+    assert redact({"note": one.text})["note"] == redact_text(one.text)
+
+
+@pytest.mark.parametrize("text", ["mysql-prod-weu is down", "mysql -p7Horse9x", "password\tTr0ub4dor", "pw: Tr0ub4dor"])
+def test_so_does_one_that_is_hard_to_tell(text: str) -> None:
+    assert redact({"note": text})["note"] == redact_text(text)
+
+
 def test_there_are_two_hundred_of_forty_kinds() -> None:
     assert len(EVERY) >= 200
     assert len(Counter(one.kind for one in EVERY)) >= 40

@@ -43,7 +43,18 @@ def before_at(text: str, at: int, since: int) -> Span | None:
         scheme = text.rfind("://", max(0, at - _FAR), at)
     if scheme >= 0 and (span := _user_info(text, scheme + 3, at)):
         return span
+    if span := _in_a_label(text, since, at):
+        return span
     return _person(text, at, text[max(0, at - _FAR) : at])
+
+
+def _in_a_label(text: str, since: int, at: int) -> Span | None:
+    """The label of a link in Slack repeats its address, often without `https://`: `<https://u:X@h|u:X@h>`."""
+    bar = text.rfind("|", max(since, at - _FAR), at)
+    if bar < 0:
+        return None
+    opened = text.rfind("<", max(0, bar - 2048), bar)
+    return _user_info(text, bar + 1, at) if opened >= 0 and text.startswith("<http", opened) else None
 
 
 def _user_info(text: str, start: int, at: int) -> Span | None:

@@ -6,10 +6,21 @@ Each word that can be such a name is looked at once, with what stands right befo
 from __future__ import annotations
 
 from handlers.clients.redaction import headers
+from handlers.clients.redaction.prose import (
+    SHORTEST_WORD,
+    is_like_a_name,
+    is_long_sentence,
+    is_plain_word,
+    is_reference,
+    is_state,
+    is_typed,
+    looks_chosen,
+    says_what_failed,
+)
 from handlers.clients.redaction.reading import LONGEST_WORD, WORD, Reading
-from handlers.clients.redaction.span import MARK, Span, is_marked
+from handlers.clients.redaction.span import Span, is_marked
 from handlers.clients.redaction.values import QUOTES, Value, bare_value, quote_at, quoted_value, value_at
-from handlers.clients.secret_keys import LONGEST_HARMLESS, PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless, words
+from handlers.clients.secret_keys import LONGEST_HARMLESS, PLAIN, WHOLE_BRANCH, kind_of_key, looks_harmless
 from runbooks.linear import compile_linear
 
 STEMS = (
@@ -18,7 +29,9 @@ STEMS = (
 )
 """What is in every telling name, in any case."""
 
-_SEPARATORS = (":=", "=>", "===", "==", "=", ":", "%3D", "%3d", "%3A", "%3a")
+_SEPARATORS = (":=", "=>", "===", "==", "=", ":", "%3D", "%3d", "%3A", "%3a", "\uff1a")
+_ARROWS = ("->", "\u2192", "\u2013", "\u2014")
+"""They need a space before them: `$this->password->hash()` assigns nothing."""
 _GUID = compile_linear(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _TELLING = compile_linear(r"[\d~!@#$%^*+/=]")
 _BESIDE = compile_linear(
@@ -26,26 +39,29 @@ _BESIDE = compile_linear(
 )
 _SENTENCE = compile_linear(
     r"(?i)^ {1,2}(?:(?:for|of|to)(?: [\w.@\\/'\"-]{1,40}){1,5} )?"
-    r"(?:is|was|are|be|changed|reset|set|now)(?: (?:now|set|to)){0,2} {1,2}"
+    r"(?:is|was|are|be|changed|reset|set|now)(?: (?:now|set|to)){0,2}:? {1,2}[*_]?"
 )
-_LOGIN = compile_linear(r"(?i)(?:^|\s)(?:machine|login)\s+\S+\s+$")
+_FOR_WHOM = compile_linear(r"(?i)^ {1,2}(?:for|of)(?: [\w.@\\/'\"-]{1,40}){1,5}: {1,2}")
+_LOGIN = compile_linear(r"(?i)(?:^|\s)(?:machine|login)\s+[^\s,;:]+\s+$")
+_SETS = compile_linear(r"(?:^|\s)(?:ENV|setenv)[ \t]+$")
+_BRACKET_OF_PREFIX = compile_linear(r"<[\w-]{1,30}:$")
+_PORT = compile_linear(r"^\d{1,5}(?:[^\w.]|$)")
+_DOCKER_AUTH = compile_linear(r"[A-Za-z0-9+/]{12,}={0,2}")
+_VARIABLE = compile_linear(r"\$[A-Za-z_][A-Za-z_]*")
+_MARKUP = ("*", "_", "~", "`")
 _PROSE = compile_linear(r"(?i)\s(?:and|or|with|\+|/|&)\s+$")
 _PAIR = compile_linear(r"^[A-Za-z]+=")
 _NUMBERED = compile_linear(r"(?i)key\d+")
-_CODED = compile_linear(r"(?i)^(?:base\d\d|sha-?\d+|md5|utf-?\d+|rsa|ed25519|aes|x509|oauth2?|v\d)\b")
-_BEHIND_FLAG = compile_linear(r"^(?:[ \t]{1,16}|\\{0,15}[\"'][ \t]*,\s{0,60}|,[ \t]*|[ \t]*\n[ \t]*-[ \t]+)")
+_BEHIND_FLAG = compile_linear(r"^(?:[ \t]{1,16}|\\{0,15}[\"'][ \t]*,\s{0,60}|,[ \t]*|[\"']?[ \t]*\n[ \t]*-[ \t]+)")
 _BEHIND_QUOTED_FLAG = compile_linear(r"^\\{0,15}[\"'][ \t]+\\{0,15}[\"']")
 _A_PATH = 80
 """Characters; `kubeconfig` names a file as often as it holds one, and no kubeconfig is as short as that."""
+_COMPOUND = compile_linear(r"(?i)[a-z]+(?:[_-][a-z]+){0,3}(?:[_-](?:key|secret|token|credential)|api-?key)")
 _XML_VALUE = compile_linear(r"^(?:[ \t\r\n][^<>]{0,200})?>\s*(?:<!\[CDATA\[)?")
 _XML_BESIDE = compile_linear(r"^[\"'][^<>]{0,100}>\s*(?:<[vV]alue>)?")
-_PLAIN_WORDS = words(
-    "argument arguments flag flags option options parameter parameters value values and are as at but by can "
-    "could for from has have if in is it may must no not of off on only or requires should that the to was "
-    "when which will with "
-)
-"""What follows a flag of which somebody only speaks."""
+_VERBS = frozenset({"pass", "key", "auth"})
 _LONE = frozenset({"key", "keys", "string"})
+_REFERS = frozenset({"secret", "secrets", "credential", "credentials", "secretname"})
 SHORTEST = 3
 _NOT_A_LABEL = 16
 
@@ -54,6 +70,9 @@ def assigned(reading: Reading, start: int, end: int) -> Span | None:
     """The secret that the word around [start:end] announces, if it announces one."""
     text = reading.text
     begin, stop = reading.word_start(start), reading.word_end(end)
+    if text[begin - 1 : begin] == "\\" and text[begin] in "nrt" and begin < start:
+        # The end of a line or a tab, escaped.
+        begin += 1
     stop -= len(text[end:stop]) - len(text[end:stop].rstrip(".-"))
     name = text[begin:stop]
     if name.lower().startswith("--from-literal"):
@@ -61,10 +80,12 @@ def assigned(reading: Reading, start: int, end: int) -> Span | None:
     kind = _kind(text, begin, name)
     if not kind:
         return None
-    if text[begin - 1 : begin] == "<" and (span := _element(reading, stop, kind)):
+    if _is_element(text, begin) and (span := _element(reading, stop, kind)):
         return span
     value = _value(reading, begin, stop, name, kind)
-    names_a_file = name.startswith("-") or (value and not value.quoted and not value.alone)
+    names_a_file = name.startswith("-") or (
+        value and (text.startswith("/", value.start) or not (value.quoted or value.alone))
+    )
     if not value or (kind == "kubeconfig" and names_a_file and value.end - value.start < _A_PATH):
         return None
     return _span(text, value, kind)
@@ -85,28 +106,56 @@ def _span(text: str, value: Value, kind: str) -> Span | None:
 
 def _value(reading: Reading, begin: int, stop: int, name: str, kind: str) -> Value | None:
     text = reading.text
-    at = _behind_quote(text, stop)
-    at = reading.spaces_end(at)
-    separator = next((one for one in _SEPARATORS if text.startswith(one, at)), "")
+    behind = _behind_quote(text, begin, stop)
+    at = reading.spaces_end(behind)
+    separator = _separator(reading, begin, behind, at)
+    if separator and _is_of_an_address(reading, begin, behind, at + len(separator)):
+        return None
     if separator:
         return _assigned_value(reading, begin, at + len(separator), separator, kind)
     if kind in WHOLE_BRANCH or kind == "docker-auth":
         return None
     if name.startswith("-"):
         return _behind_flag(reading, stop)
-    return _beside(reading, stop) or _in_a_sentence(reading, begin, stop, kind)
+    return _beside(reading, stop) or _in_a_sentence(reading, begin, behind, kind)
 
 
-def _behind_quote(text: str, stop: int) -> int:
+def _separator(reading: Reading, begin: int, behind: int, at: int) -> str:
+    text = reading.text
+    found = next((one for one in _SEPARATORS if text.startswith(one, at)), "")
+    if found or at == behind:
+        return found
+    if text[at : at + 1] == "|" and reading.line_before(begin).rstrip(" \t*_`").endswith("|"):
+        return "|"
+    return next((one for one in _ARROWS if text.startswith(one, at)), "")
+
+
+def _is_of_an_address(reading: Reading, begin: int, behind: int, at: int) -> bool:
+    """A host with its port (`//external-secrets.svc:443`), or a path in quotes (`Post "https://h/oauth2/token": …`)."""
+    text, before = reading.text, reading.text[begin - 1 : begin]
+    if before == "/" and text[begin - 2 : begin] == "//":
+        return bool(_PORT.match(text[at : at + 7]))
+    is_quoted = text[behind - 1 : behind] in ("'", '"')
+    return before == "/" and is_quoted and "://" in reading.line_before(begin).rpartition(text[behind - 1])[2]
+
+
+def _behind_quote(text: str, begin: int, stop: int) -> int:
+    """Behind a quote that closes, or behind the stars of `*password* X`."""
+    before, after = text[begin - 1 : begin], text[stop : stop + 1]
+    if after and after == before and after in _MARKUP:
+        return stop + 1
     quote = quote_at(text, stop)
     at = quote.end if quote else stop
     return at + 1 if text[at : at + 1] == "]" else at
 
 
 def _assigned_value(reading: Reading, begin: int, at: int, separator: str, kind: str) -> Value | None:
-    text, colon = reading.text, separator[0] == ":" or separator in ("%3A", "%3a")
+    text, colon = reading.text, separator[0] in ":|\uff1a" or separator in ("%3A", "%3a", *_ARROWS)
     if kind in headers.KINDS and colon and (header := headers.value(reading, begin, at, kind)):
         return header
+    if text[at : at + 1] in _MARKUP and text[at : at + 1] == text[begin - 1 : begin]:
+        # The stars of `*password:* X`.
+        at += 1
     at = reading.spaces_end(at)
     if not colon and quote_at(text, below := reading.spaces_end(at, " \t\r\n")):
         at = below
@@ -118,20 +167,54 @@ def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) 
     """Whether it is an assignment at all: behind a colon prose may follow ("token: expired on Monday")."""
     said = reading.text[value.start : value.end]
     if kind in WHOLE_BRANCH or kind == "docker-auth":
-        return len(said) >= 12 and value.quoted
+        return _is_whole(said, kind) and value.quoted
+    if kind != "password" and (said.startswith(("\\n", "\\t")) or _is_a_name_in_brackets(reading.text, value)):
+        return False
+    if is_reference(said, kind) and _is_alone(reading, begin):
+        return False
     if not colon:
         shortest = _NOT_A_LABEL if _names_little(reading, begin) else SHORTEST
         return len(said) >= shortest and not (said[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
     if value.quoted:
+        is_remark = bool(reading.line_before(begin).strip(" \t-")) and _text_before(reading, begin) not in QUOTES
+        if is_remark and is_long_sentence(said[:LONGEST_HARMLESS]):
+            return False
         is_sentence = " " in said and len(said) <= LONGEST_HARMLESS and _text_before(reading, begin) not in QUOTES
         return kind == "password" or not is_sentence
-    if value.alone or _fills_its_line(reading, begin, value):
+    if value.alone:
+        first = value.start + len(said.split(None, 1)[0])
+        return kind == "password" or not says_what_failed(reading.text, value.start, first, kind)
+    if says_what_failed(reading.text, value.start, value.end, kind):
+        return False
+    if _fills_its_line(reading, begin, value) or (kind == "password" and _ends_its_line(reading, value)):
         return True
     return (
         not _PAIR.match(said[:80])
         and not _GUID.fullmatch(said[:40])
         and (len(said) >= 20 or (len(said) >= 6 and bool(_TELLING.search(said))))
     )
+
+
+def _is_whole(said: str, kind: str) -> bool:
+    return len(said) >= 12 and (kind != "docker-auth" or bool(_DOCKER_AUTH.fullmatch(said.rstrip("\\"))))
+
+
+def _is_a_name_in_brackets(text: str, value: Value) -> bool:
+    """`Get secret:[tunnelfront]`."""
+    said = text[value.start : value.end]
+    return text.endswith(":[", 0, value.start) and said.isalpha() and said.islower()
+
+
+def _is_alone(reading: Reading, begin: int) -> bool:
+    """`secret: web-tls`, but not `client_secret: web-tls`."""
+    return reading.text[begin : reading.word_end(begin)].strip(".-").lower() in _REFERS
+
+
+def _ends_its_line(reading: Reading, value: Value) -> bool:
+    """One word behind `password:` at the end of what somebody typed."""
+    said, after = reading.text[value.start : value.end], reading.text[value.end : value.end + 200].partition("\n")[0]
+    is_word = len(said) >= SHORTEST_WORD and said.isalpha() and not is_state(said) and not said.endswith(("ed", "ing"))
+    return is_word and not after.strip(" \t\r")
 
 
 def _text_before(reading: Reading, begin: int) -> str:
@@ -164,7 +247,15 @@ def _behind_flag(reading: Reading, stop: int) -> Value | None:
     if quote := quote_at(text, at):
         return quoted_value(reading, quote)
     value = bare_value(reading, at, colon=False) if text[at : at + 1] not in ("", "-", "\n") else None
-    return None if value and text[value.start : value.end].lower() in _PLAIN_WORDS else value
+    return None if value and _is_remark(text, stop, text[value.start : value.end]) else value
+
+
+def _is_remark(text: str, stop: int, said: str) -> bool:
+    """What follows a flag of which somebody only speaks, and a variable behind a flag of PowerShell."""
+    flag = text[max(0, stop - LONGEST_WORD) : stop].rpartition(" ")[2]
+    if flag[:2] != "--" and _VARIABLE.fullmatch(said):
+        return True
+    return not looks_chosen(said) if flag.lower().endswith(("credential", "credentials")) else is_plain_word(said)
 
 
 def _literal(reading: Reading, stop: int) -> Span | None:
@@ -198,8 +289,18 @@ def _whole_line(reading: Reading, value: Value) -> Value:
     return value if has_more else value._replace(end=max(value.end, value.start + len(line.rstrip())))
 
 
+def _is_element(text: str, begin: int) -> bool:
+    """`<password`, `<ns:password`, `&lt;password`."""
+    if text[begin - 1 : begin] == "<" or text.endswith("&lt;", 0, begin):
+        return True
+    return text[begin - 1 : begin] == ":" and bool(_BRACKET_OF_PREFIX.search(text[max(0, begin - 32) : begin]))
+
+
 def _element(reading: Reading, stop: int, kind: str) -> Span | None:
     """`<password>X</password>`."""
+    if reading.text.startswith("&gt;", stop):
+        end = reading.find("&lt;", stop)
+        return _span(reading.text, Value(stop + 4, end if end >= 0 else reading.line_end(stop)), kind)
     found = _XML_VALUE.match(reading.text[stop : stop + 260])
     value = _to_the_next_tag(reading, stop + found.end()) if found else None
     if not value or not (text := reading.text).startswith(("</", "]]>"), value.end):
@@ -216,36 +317,53 @@ def _to_the_next_tag(reading: Reading, at: int) -> Value | None:
 def _in_a_sentence(reading: Reading, begin: int, stop: int, kind: str) -> Value | None:
     """`password is hunter2`, `requirepass hunter2`, `login bob password hunter2`, `PASSWORD 'hunter2'`."""
     text = reading.text
-    if text[stop : stop + 1] not in (" ", "\t", "\n"):
+    if text[stop : stop + 1] not in (" ", "\t", "\n", "\xa0"):
         return None
-    if found := _SENTENCE.match(text[stop : stop + 120]):
-        return _said(reading, stop + found.end())
+    window = text[stop : stop + 120]
+    is_for_whom = kind == "password" and window.startswith((" for ", " of "))
+    found = _SENTENCE.match(window)
+    if found or (found := _FOR_WHOM.match(window) if is_for_whom and ": " in window else None):
+        return _said(reading, stop + found.end(), kind)
+    if "env" in (just_before := text[max(0, begin - 20) : begin]).lower() and _SETS.search(just_before):
+        return value_at(reading, reading.spaces_end(stop), colon=False)
     if kind != "password":
         # A Secret and a token have names, which people quote: `secret "web-tls" not found`.
-        return None
+        return _behind_compound(reading, begin, stop)
     at = reading.spaces_end(stop, " \t\r\n")
     if quote := quote_at(text, at):
         return quoted_value(reading, quote) if text[stop] == " " and quote.mark in QUOTES else None
     before = text[max(0, begin - 160) : begin]
-    if text[begin:stop].lower() in ("requirepass", "masterauth") or (
-        _LOGIN.search(before) and not _PROSE.search(before)
-    ):
-        return bare_value(reading, at, colon=False)
-    return None
+    if text[begin:stop].lower() in ("requirepass", "masterauth") or _follows_a_login(before):
+        value = bare_value(reading, at, colon=False)
+        return None if value and is_plain_word(text[value.start : value.end]) else value
+    if text[begin:stop].lower() in _VERBS or (text[stop - 1] in QUOTES and text[begin - 1] != text[stop - 1]):
+        return None
+    value = bare_value(reading, reading.spaces_end(stop), colon=True)
+    return value if value and is_typed(text[value.start : value.end]) else None
 
 
-def _said(reading: Reading, at: int) -> Value | None:
+def _follows_a_login(before: str) -> bool:
+    """As in netrc: `machine h login u password X`."""
+    low = before.lower()
+    is_login = ("login" in low or "machine" in low) and _LOGIN.search(before)
+    return bool(is_login) and not _PROSE.search(before)
+
+
+def _behind_compound(reading: Reading, begin: int, stop: int) -> Value | None:
+    """`client_secret X`: the name is no word of a sentence."""
+    text = reading.text
+    if not _COMPOUND.fullmatch(text[begin:stop]):
+        return None
+    value = bare_value(reading, reading.spaces_end(stop), colon=True)
+    return value if value and is_typed(text[value.start : value.end]) else None
+
+
+def _said(reading: Reading, at: int, kind: str) -> Value | None:
     """What somebody calls a password; not how it is ("password is incorrect", "is case-sensitive")."""
     if quote := quote_at(reading.text, at):
         quoted = quoted_value(reading, quote)
         return quoted if quoted.end - quoted.start >= SHORTEST else None
     value = bare_value(reading, at, colon=False)
     said = reading.text[value.start : value.end] if value else ""
-    return value if len(said) >= 6 and _looks_chosen(said) else None
-
-
-def _looks_chosen(said: str) -> bool:
-    has_digit = any(letter.isdigit() for letter in said)
-    has_letter = any(letter.isalpha() for letter in said)
-    has_sign = any(letter in "!@#$%^&*~+=?" for letter in said)
-    return has_letter and (has_digit or has_sign) and not _CODED.match(said) and not said.startswith(MARK)
+    is_name = kind != "password" and is_like_a_name(said)
+    return value if len(said) >= SHORTEST_WORD and looks_chosen(said) and not is_name else None

@@ -6,25 +6,34 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from handlers.clients.redaction.span import Span, is_marked
+from handlers.clients.redaction.prose import is_plain_word
+from handlers.clients.redaction.span import Span, is_marked, literal
 from handlers.clients.secret_keys import PLAIN, kind_of_key, looks_harmless
 from runbooks.linear import compile_linear
 
 
 class Flags(NamedTuple):
-    """What a program takes: `attached` as in -pX, `apart` as in -p X, `pair` as in -u name:X. `after`: a subcommand."""
+    """What a program takes: `attached` as in -pX, `apart` as in -p X, `pair` as in -u name:X, `cookies` as in -b n=X.
+
+    `after`: only behind this subcommand. `first`: the first argument is one.
+    """
 
     attached: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
     after: str = ""
+    cookies: tuple[str, ...] = ()
+    first: bool = False
 
 
 _MYSQL = Flags(attached=("-p",))
-_LOGIN = Flags(apart=("-p",), after="login")
+_LOGIN = Flags(attached=("-p",), apart=("-p",), after="login")
 _LDAP = Flags(attached=("-w",), apart=("-w", "-s"))
 _MONGO = Flags(apart=("-p",))
 _SQL_SERVER = Flags(attached=("-P",), apart=("-P",))
+_ADMIN = Flags(apart=("-p",))
+_STORES = Flags(apart=tuple(f"-{prefix}{what}" for prefix in ("", "src", "dest") for what in ("storepass", "keypass")))
+_SECURE_STRING = Flags(apart=("-String", "-string"), first=True)
 _PROGRAMS = {
     **dict.fromkeys(("mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlcheck", "mysqlshow"), _MYSQL),
     **dict.fromkeys(("mariadb", "mariadb-dump", "mariadb-admin"), _MYSQL),
@@ -35,7 +44,11 @@ _PROGRAMS = {
     **dict.fromkeys(("redis-cli", "valkey-cli"), Flags(apart=("-a",))),
     **dict.fromkeys(("http", "https"), Flags(pair=("-a", "--auth"))),
     "sshpass": Flags(attached=("-p",), apart=("-p",)),
-    "curl": Flags(attached=("-u",), pair=("-u", "--user", "-U", "--proxy-user")),
+    "curl": Flags(attached=("-u",), pair=("-u", "--user", "-U", "--proxy-user"), cookies=("-b", "--cookie")),
+    **dict.fromkeys(("az sql", "az mysql", "az postgres", "az mariadb"), _ADMIN),
+    "az keyvault": Flags(apart=("--value",), after="secret"),
+    "keytool": _STORES,
+    "convertto-securestring": _SECURE_STRING,
     "smbclient": Flags(pair=("-U", "--user")),
     "rabbitmqadmin": Flags(apart=("-p",)),
     "cqlsh": Flags(apart=("-p",)),
@@ -43,6 +56,7 @@ _PROGRAMS = {
     "unzip": Flags(apart=("-P",)),
     "7z": Flags(attached=("-p",)),
     "openssl": Flags(apart=("-k", "-K", "-passin", "-passout", "-pass")),
+    "ssh-keygen": Flags(apart=("-N", "-P")),
     "snmpget": Flags(apart=("-A", "-X")),
     "snmpwalk": Flags(apart=("-A", "-X")),
 }
@@ -55,6 +69,11 @@ _LISTED = compile_linear(r"\\*\"((?:[^\"\\]|\\[^\"])*)\\*\"|'([^'\n]*)'")
 _LONGEST = 1500
 _BETWEEN = (" ", "\t", "\n", '"', "'", ",", "\\")
 _ENDS = frozenset({"|", "||", "&&", ";", "&"})
+_NAMES = frozenset(TRIGGERS)
+_ANY = "|".join(map(literal, sorted(_NAMES - {"login"})))
+_INNER = compile_linear(rf"(?:^|[\s\"'/;|&(])(?:{_ANY}|(?:az|acr|helm|oc|registry) login)[\s\"']")
+"""A command inside an argument: `docker exec x sh -c 'mysql -pX'`."""
+_PASSWORD_FLAGS = frozenset({"-password", "-passwd", "-pass"})
 
 
 class Argument(NamedTuple):
@@ -70,7 +89,8 @@ def secret_arguments(arguments: Sequence[str], program: str = "") -> Iterator[Ar
     subcommands = {program}
     for number, one in enumerate(arguments):
         previous = arguments[number - 1] if number else ""
-        if known := _PROGRAMS.get(one.rpartition("/")[2]):
+        name = one.rpartition("/")[2]
+        if known := _PROGRAMS.get(f"{previous} {name}") or _PROGRAMS.get(name):
             flags = known
         subcommands.add(one)
         usable = flags if flags and (not flags.after or flags.after in subcommands) else Flags()
@@ -83,19 +103,47 @@ def _flags(program: str) -> Flags | None:
 
 
 def _secret(number: int, previous: str, one: str, flags: Flags) -> Argument | None:
-    if previous.startswith("-") and previous in flags.pair:
-        start = one.find("%" if "%" in one and ":" not in one else ":") + 1
-        return Argument(number, start, "basic-auth") if 0 < start < len(one) else None
-    if previous.startswith("-") and previous in flags.apart and not one.startswith("-"):
+    if _takes_a_pair(previous, flags):
+        return _behind_colon(number, one, 0)
+    if previous in flags.cookies and "=" in one:
+        return Argument(number, one.index("=") + 1, "cookie")
+    if previous in flags.apart and not one.startswith("-"):
+        return Argument(number, 0, "password")
+    if flags.first and number == 1 and one[:1] not in ("-", "$", "("):
         return Argument(number, 0, "password")
     if previous.startswith("-") and "=" not in previous and not one.startswith("-"):
         kind = kind_of_key(previous)
         return Argument(number, 0, kind) if kind not in ("", PLAIN, "kubeconfig") and len(previous) > 2 else None
-    for flag in flags.attached:
-        if one.startswith(flag) and len(one) > 3 and not one.startswith("--"):
-            start = one.find(":") + 1 if flag in flags.pair else len(flag)
-            return Argument(number, start, "password") if start and one not in flags.apart else None
-    return None
+    return _in_one(number, one, flags)
+
+
+def _takes_a_pair(flag: str, flags: Flags) -> bool:
+    """`-u`, and `-sSu`: letters in one argument, of which the last takes it."""
+    if flag in flags.pair:
+        return True
+    return 2 < len(flag) < 9 and flag[0] == "-" and flag[1:].isalpha() and f"-{flag[-1]}" in flags.pair
+
+
+def _behind_colon(number: int, one: str, since: int) -> Argument | None:
+    if "://" in one:
+        return None
+    start = one.find("%" if "%" in one and ":" not in one else ":", since) + 1
+    return Argument(number, start, "basic-auth") if 0 < start < len(one) else None
+
+
+def _in_one(number: int, one: str, flags: Flags) -> Argument | None:
+    """Flag and value in one argument: `-pX`, `-p=X`, `--user=name:X`."""
+    name, equals, said = one.partition("=")
+    if equals and said and name in flags.pair:
+        return _behind_colon(number, one, len(name))
+    if equals and said and name in flags.apart:
+        return Argument(number, len(name) + 1, "password")
+    if name.lower() in _PASSWORD_FLAGS or one.startswith("--") or one in flags.apart or len(one) < 4:
+        return None
+    flag = next((flag for flag in flags.attached if one.startswith(flag)), "")
+    if flag in flags.pair:
+        return _behind_colon(number, one, len(flag))
+    return Argument(number, len(flag), "password") if flag else None
 
 
 @lru_cache(maxsize=2048)
@@ -109,27 +157,37 @@ def in_list(arguments: tuple[str, ...], program: str = "") -> dict[int, tuple[in
 
 
 def _is_secret(said: str) -> bool:
-    return bool(said) and not is_marked(said) and not looks_harmless(said)
+    return bool(said) and not (is_marked(said) or looks_harmless(said) or is_plain_word(said))
 
 
-def in_line(text: str, start: int, trigger: str) -> list[Span]:
-    """The secrets behind the name of a program, to the end of its command or to the next program."""
+def in_line(text: str, start: int, trigger: str) -> tuple[list[Span], int]:
+    """The secrets behind the name of a program, to the end of its command or to the next program; and that end."""
     begin = _word_start(text, start)
     program = text[begin:start] + trigger
     at = start + len(trigger)
-    if trigger == "login" and program == "login" and text[at : at + 1] in _BETWEEN:
+    at += 4 if text.startswith(".exe", at) else 0
+    if text[at : at + 1] not in _BETWEEN:
+        # A name that only begins so: `mysql-prod-weu`.
+        return [], at
+    if program == "login":
         program = "docker"
     elif program not in _PROGRAMS:
-        return []
-    window = text[at : at + _LONGEST]
-    tokens = [(said, at + begin, at + end) for said, begin, end in _tokens(window)]
-    arguments = [trigger, *(said for said, _, _ in tokens)]
+        return [], at
+    tokens = [(said, at + first, at + last) for said, first, last in _tokens(text[at : at + _LONGEST])]
     spans = []
-    for number, offset, kind in secret_arguments(arguments, program):
+    for number, offset, kind in secret_arguments([trigger, *(said for said, _, _ in tokens)], program):
         said, first, last = tokens[number - 1]
         if _is_secret(said[offset:]):
             spans.append(Span(first + offset, last, kind))
-    return spans
+    return spans, _read_to(tokens, at)
+
+
+def _read_to(tokens: list[tuple[str, int, int]], at: int) -> int:
+    """What lies before it is not read again, except for a command inside the last argument."""
+    if not tokens:
+        return at
+    said, first, last = tokens[-1]
+    return first if _INNER.search(said) else last
 
 
 def _word_start(text: str, start: int) -> int:
@@ -149,7 +207,7 @@ def _tokens(window: str) -> Iterator[tuple[str, int, int]]:
             return
         start, end = found.span()
         said, done = found[0], end
-        if said in _ENDS or said in TRIGGERS:
+        if said in _ENDS or said.rpartition("/")[2] in _NAMES:
             return
         if said == "-" or said == "\\":
             continue
@@ -159,6 +217,8 @@ def _tokens(window: str) -> Iterator[tuple[str, int, int]]:
             said = said.rstrip(";,)")
             end = start + len(said)
         yield said, start, end
+        if _INNER.search(said):
+            return
 
 
 def _listed(window: str) -> Iterator[tuple[str, int, int]]:
@@ -166,4 +226,8 @@ def _listed(window: str) -> Iterator[tuple[str, int, int]]:
     opened = len(window) - len(window.lstrip("\\")) + 1
     for found in _LISTED.finditer(window[opened:]):
         group = 1 if found.start(1) >= 0 else 2
+        if found[group].rpartition("/")[2] in _NAMES:
+            return
         yield found[group], opened + found.start(group), opened + found.end(group)
+        if _INNER.search(found[group]):
+            return

@@ -8,6 +8,8 @@ from handlers.clients.redaction.span import Span, is_marked
 from runbooks.linear import compile_linear
 
 _KIND = compile_linear(r"\bkind\\{0,15}[\"']?\s{0,4}:\s{0,4}\\{0,15}[\"']?Secret(?:List)?\b")
+_PATCH = compile_linear(r"\bpatch(?:\s+-[\w-]+(?:[ =]\w+)?){0,3}\s+secrets?[\s/]")
+"""`kubectl patch secret x -p '{"data": …}'` names the kind in its command."""
 _DATA = compile_linear(r"(?m)^([ \t]*(?:- )?)(?:data|stringData)[ \t]*:[ \t]*\r?\n")
 _ENTRY = compile_linear(r"^([ \t]*)[\"']?[\w.-]+[\"']?[ \t]*:[ \t]*(.*)$")
 _JSON_DATA = compile_linear(r"\\*\"(?:data|stringData)\\*\"\s*:\s*\{([^{}]*)\}?")
@@ -15,7 +17,8 @@ _JSON_VALUE = compile_linear(r":\s*\\*\"([^\"\\]+)")
 
 
 def secret_data(text: str) -> Iterator[Span]:
-    if "Secret" not in text or not _KIND.search(text):
+    is_kind = "Secret" in text and _KIND.search(text)
+    if not is_kind and not ("patch" in text and _PATCH.search(text)):
         return
     for found in _DATA.finditer(text):
         yield from _entries(text, found.end(), len(found[1]))

@@ -10,7 +10,10 @@ _ALNUM = _BASE64[:-2]
 _CLIENT_SECRET = compile_linear(r"[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}")
 _AWS_SECRET = compile_linear(r"[A-Za-z0-9/+=]{40,}")
 _DEVOPS_PAT = compile_linear(r"[a-z2-7]{52,}")
-_AWS_KEYS = ("akia", "asia", "aws")
+LONG_WORD = r"[a-z2-7]{52}|[A-Za-z0-9/+=]{40}"
+"""What `by_length` may find."""
+_OF_AWS = compile_linear(r"(?:^|[^A-Za-z0-9])(?:(?i:aws)(?:[^A-Za-z0-9]|$)|A[KS]IA[A-Z0-9]{16})")
+"""What stands beside a secret of AWS: its name as a word of its own, or an access key."""
 
 SERVICE_KEYS = ("+ASt", "+AEh", "+ASb", "+ARm", "+ACR", "+AIoT", "ACDb", "AzFu", "AzSe", "AzCa", "AzCR", "JQQJ99")
 """Microsoft's identifiable secrets: at a fixed place, some letters say which service a key belongs to."""
@@ -74,14 +77,13 @@ def by_length(text: str) -> list[Span]:
         for found in _DEVOPS_PAT.finditer(text)
         if found.end() - found.start() == 52 and _stands_alone(text, *found.span(), _ALNUM) and _has_digit(found[0])
     ]
-    low = text.lower()
-    if any(word in low for word in _AWS_KEYS):
+    if _OF_AWS.search(text):
         spans += [Span(*one.span(), "aws") for one in _AWS_SECRET.finditer(text) if _is_aws_secret(one[0])]
     return spans
 
 
 def _is_aws_secret(said: str) -> bool:
-    return len(said) == 40 and bool(said.strip("0123456789abcdef")) and said.lower() != said
+    return len(said) == 40 and any(map(str.isdigit, said)) and said.lower() != said
 
 
 def _stands_alone(text: str, start: int, end: int, letters: str) -> bool:

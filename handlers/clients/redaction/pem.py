@@ -17,6 +17,8 @@ DER = (
 _BODY = compile_linear(r"^(?:[A-Za-z0-9+/]+={0,2}(?:\\*[rn]|\s|[\"',+\\]){0,20})+")
 _LAST = compile_linear(r"(?:[A-Za-z0-9+/]+={0,2}(?:\\*[rn]|\s|[\"',+\\]){1,20})+$")
 _GOES_ON = compile_linear(r"^(?:\\+[nr]|[\s\"',+\\]){0,40}(?:[A-Za-z0-9+/=]{16,}|Proc-Type|Version|Comment|$)")
+MIDDLE = r"[A-Za-z0-9+/]{64}(?:\\[rn]|\s)"
+"""A full line between the header and the end."""
 _LINES = compile_linear(r"(?:[A-Za-z0-9+/]{64}(?:\\[rn]|\s){1,12}){2,}(?:[A-Za-z0-9+/]{1,63}={0,2})?")
 _LONGEST = 16_384
 _NO_LETTER_OF_HEX = compile_linear(r"[G-Zg-z+/]")

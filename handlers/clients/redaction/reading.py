@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 WORD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
+LINKS = ("<http://", "<https://", "<mailto:")
 LONGEST_WORD = 80
 """Characters of a name that are looked at to the left and to the right of what makes it telling."""
+SPACES = " \t\xa0\u200b\u202f\u3000"
+"""In one line. Slack and word processors put spaces that do not break, or that have no width."""
 _FAR = 400
+_LONGEST_LINK = 2048
 
 
 class Reading:
@@ -40,6 +44,14 @@ class Reading:
         window = self.text[start : start + LONGEST_WORD]
         return start + len(window) - len(window.lstrip(WORD))
 
-    def spaces_end(self, start: int, spaces: str = " \t") -> int:
+    def spaces_end(self, start: int, spaces: str = SPACES) -> int:
         window = self.text[start : start + LONGEST_WORD]
         return start + len(window) - len(window.lstrip(spaces))
+
+    def link_end(self, start: int) -> int:
+        """Where the address or the label ends in which this stands (`<https://…|label>` in Slack), else the text's."""
+        opened = self.text.rfind("<", max(0, start - _LONGEST_LINK), start)
+        is_link = opened >= 0 and self.text.startswith(LINKS, opened)
+        if not is_link or any(self.text.find(one, opened, start) >= 0 for one in "> \n"):
+            return len(self.text)
+        return min(at if (at := self.find(one, start)) >= 0 else len(self.text) for one in "|>")

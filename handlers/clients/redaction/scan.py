@@ -49,6 +49,7 @@ class Scan:
         self._word = 0
         """The end of the word that was judged last."""
         self._command = 0
+        """The end of the command that was read last."""
         self._at = 0
         self._is_signed = any(one in text for one in _SIGNATURES)
 
@@ -94,9 +95,8 @@ class Scan:
 
     def _words(self, said: str, start: int, end: int) -> Iterator[Span]:
         if said in _COMMANDS and start >= self._command:
-            for span in commands.in_line(self._text, start, said):
-                self._command = max(self._command, span.end)
-                yield span
+            spans, self._command = commands.in_line(self._text, start, said)
+            yield from spans
         elif said == "bearer":
             yield from _one(headers.bearer_at(self._text, end))
         else:
@@ -113,19 +113,6 @@ def _one(span: Span | None) -> Iterator[Span]:
         yield span
 
 
-_TELLING = (
-    tokens.WHOLE,
-    _literals(one for one in _LOOSE if one not in ("@", "==")),
-    rf"(?i:{_literals(commands.TRIGGERS)}|bearer)\\*[\s\"']",
-    rf"(?i:{STEMS})[\w.-]*\\*[\s=:,>\"'`\]%&]",
-    r"[^\x00-\x20@]@[A-Za-z0-9-]+\.[A-Za-z0-9.-]*[A-Za-z]",
-    r"://[^\x00-\x20\"<>]*@",
-    r"[a-z2-7]{52}",
-    r"[A-Za-z0-9+/]{64}\s",
-    r"[A-Za-z0-9+/]{20}==",
-    encoded.ASCII,
-    encoded.UTF_16,
-    r"aws|AWS|akia|asia|kind\W{1,20}Secret",
-)
-TELLING = tuple(compile_linear(one) for one in _TELLING)
-"""A look at many texts at once, for the few that are worth a scan: each pattern alone is quick, all in one are not."""
+TELLING = (_FINDS, *(compile_linear(one) for one in (pem.MIDDLE, infixes.LONG_WORD, encoded.ASCII, encoded.UTF_16)))
+"""A look at many texts at once, for the few that are worth a scan: whatever `spans` begins with, so that a text in a
+tree loses what it loses alone."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from handlers.clients.secret_keys import mark
+from runbooks.linear import compile_linear
 
 MARK = "[redacted:"
+_MARK = compile_linear(r"\[redacted:[a-z0-9-]+\]")
 
 
 class Span(NamedTuple):
@@ -29,7 +32,7 @@ def is_marked(text: str) -> bool:
     return bool(closed) and not rest.strip(TRAILING)
 
 
-TRAILING = ".,;:!?)]}>\"'`\\"
+TRAILING = ".,;:!?)]}>\"'`\\\u201c\u201d\u2018\u2019\xbb"
 """What stands behind a value more often than in it."""
 
 
@@ -37,10 +40,32 @@ def replaced(text: str, spans: Iterable[Span]) -> str:
     """The text with a mark for each part. Parts that overlap become one mark, of the kind that begins first."""
     pieces: list[str] = []
     done = 0
-    for start, end, kind in _merged(spans):
+    for start, end, kind in _merged(_beside_marks(text, spans)):
         pieces += (text[done:start], mark(kind))
         done = end
     return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _beside_marks(text: str, spans: Iterable[Span]) -> Iterable[Span]:
+    """A part that begins or ends inside a mark takes the whole mark with it; one that lies inside is none."""
+    if MARK not in text:
+        return spans
+    marks = [found.span() for found in _MARK.finditer(text)]
+    ends = [end for _, end in marks]
+    return [span for one in spans if (span := _around_marks(one, marks, ends))]
+
+
+def _around_marks(span: Span, marks: list[tuple[int, int]], ends: list[int]) -> Span | None:
+    start, end, kind = span
+    first = bisect_right(ends, start)
+    if first < len(marks) and marks[first][0] < start:
+        if end <= marks[first][1]:
+            return None
+        start = marks[first][0]
+    last = bisect_left(ends, end)
+    if last < len(marks) and marks[last][0] < end:
+        end = marks[last][1]
+    return Span(start, end, kind)
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from handlers.clients.redaction.prose import looks_chosen
 from handlers.clients.redaction.reading import Reading
 from handlers.clients.redaction.span import MARK, TRAILING
 from handlers.clients.secret_keys import looks_harmless
 from runbooks.linear import Pattern, compile_linear
 
 QUOTES = "\"'`"
+_TYPOGRAPHIC = {"\u201c": "\u201d\u201c", "\u201e": "\u201c\u201d", "\u2018": "\u2019\u2018", "\xab": "\xbb"}
+"""What closes the quotes that word processors and phones put: the usual one first."""
 _ESCAPED_QUOTES = ("&quot;", "&#34;", "&#39;", "&apos;", "%22", "%27", "\\u0022", "\\u0027")
 _MOST_BACKSLASHES = 63
 _WINDOW = 1024
@@ -24,8 +27,16 @@ _ENDS_BEHIND_COLON = compile_linear(r"[;&,|][\"']?" + _PAIR + "[=:]" + _ENDS)
 _PASSWORD_OF_WORDS = compile_linear(r"^[^;=\n]{1,200};" + _PAIR + "=")
 _BLOCK = compile_linear(r"^[|>][+-]?\d?[+-]?[ \t]*(?:#[^\n]*)?\r?\n")
 _NEXT_LINE = compile_linear(r"^[ \t]*\r?\n([ \t]*)(?:-[ \t]+)?(?:[\"']?(?:value|defaultValue)[\"']?[ \t]*:[ \t]*)?")
+_LINK = compile_linear(r"^<(?:https?://|mailto:)[^<>\s]+(?:\|[^<>\n]*)?>")
 _TAG = compile_linear(r"^(?:[!&][\w!/:.-]{0,40}[ \t]+){1,2}")
 _FLOW = compile_linear(r"^\[([^\[\]{}:=\n]{1,400})\]")
+
+
+_ANSWERED = compile_linear(
+    r"(?i)^[ \t>*_`]*(?:[\w-]+ )?(?:password|passwd|pass|pw|pwd|passphrase)[*_`]*[ \t]*:[*_`]*[ \t]*$"
+)
+"""A line that only asks for it."""
+_ONE_WORD = compile_linear(r"[^\s\-:#][^\s:]{5,}")
 
 
 class Value(NamedTuple):
@@ -49,8 +60,17 @@ def quote_at(text: str, start: int) -> Quote | None:
     slashes = len(head) - len(rest)
     if rest[:1] and rest[0] in QUOTES:
         return Quote(start + slashes + 1, rest[0], slashes)
+    if rest[:1] in _TYPOGRAPHIC and not slashes:
+        return _typographic(text, start)
     escaped = next((one for one in _ESCAPED_QUOTES if head.startswith(one)), "")
     return Quote(start + len(escaped), escaped, 0) if escaped else None
+
+
+def _typographic(text: str, start: int) -> Quote | None:
+    for closing in _TYPOGRAPHIC[text[start]]:
+        if text.find(closing, start + 1, start + _WINDOW) >= 0:
+            return Quote(start + 1, closing, 0)
+    return None
 
 
 def quoted_value(reading: Reading, quote: Quote) -> Value:
@@ -65,12 +85,21 @@ def quoted_value(reading: Reading, quote: Quote) -> Value:
 
 
 def _closing(reading: Reading, quote: Quote, limit: int) -> int | None:
+    first = None
     at = reading.find(quote.mark, quote.end)
     while 0 <= at < limit:
         if len(quote.mark) > 1 or _closes(reading.text, quote, at):
-            return at - quote.backslashes
+            if not _is_doubled(reading.text, quote, at):
+                return at - quote.backslashes
+            first = at if first is None else first
+            at += 1
         at = reading.find(quote.mark, at + 1)
-    return None
+    return first
+
+
+def _is_doubled(text: str, quote: Quote, at: int) -> bool:
+    """YAML and SQL write a quote inside quotes twice: `'it''s'`. An empty value is none of that."""
+    return quote.mark in QUOTES and not quote.backslashes and at > quote.end and text[at + 1 : at + 2] == quote.mark
 
 
 def _closes(text: str, quote: Quote, at: int) -> bool:
@@ -86,6 +115,8 @@ def value_at(reading: Reading, start: int, *, colon: bool) -> Value | None:
     if quote := quote_at(text, start):
         return quoted_value(reading, quote)
     first = text[start : start + 1]
+    if first == "<" and (link := _LINK.match(text[start : start + 2048])):
+        return Value(start, start + link.end())
     if first == "[" and not text.startswith(MARK, start):
         found = _FLOW.match(text[start : start + 500])
         is_list = found and not looks_harmless(found[0])
@@ -103,7 +134,8 @@ def value_at(reading: Reading, start: int, *, colon: bool) -> Value | None:
 def bare_value(reading: Reading, start: int, *, colon: bool) -> Value | None:
     """Up to white space, to what begins the next pair (`;Encrypt=`, `&user=`, `, name:`), or to a quote that closes."""
     text = reading.text
-    end, is_cut = _token_end(text, start, _ENDS_BEHIND_COLON if colon else _ENDS_BEHIND_EQUALS)
+    limit = reading.link_end(start)
+    end, is_cut = _token_end(text, start, limit, _ENDS_BEHIND_COLON if colon else _ENDS_BEHIND_EQUALS)
     if not is_cut and text[end : end + 1] == " " and _behind_a_semicolon(reading, start):
         words = _PASSWORD_OF_WORDS.match(text[end : end + 300])
         end += len(words[0].partition(";")[0]) if words else 0
@@ -119,9 +151,9 @@ def _behind_a_semicolon(reading: Reading, start: int) -> bool:
     return bool(before[1]) and before[2].count("=") == 1
 
 
-def _token_end(text: str, start: int, ends: Pattern) -> tuple[int, bool]:
+def _token_end(text: str, start: int, limit: int, ends: Pattern) -> tuple[int, bool]:
     """Where white space or what `ends` ends the word that begins here; read piece by piece, because it may be long."""
-    while window := text[start : start + _WINDOW]:
+    while window := text[start : min(limit, start + _WINDOW)]:
         first = window.split(None, 1)[0] if not window[0].isspace() else ""
         found = ends.search(text[start : start + len(first) + _AHEAD])
         if found and found.start() < len(first):
@@ -159,13 +191,16 @@ def _on_the_next_line(reading: Reading, start: int) -> Value | None:
     """`password:` and its value below it, further to the right; alone, in a list, or under `value:`."""
     text = reading.text
     found = _NEXT_LINE.match(text[start : start + 300])
-    if not found or len(found[1]) <= _indent(reading.line_before(start)):
+    before = reading.line_before(start)
+    if not found or (len(found[1]) <= _indent(before) and not _ANSWERED.match(before)):
         return None
     begin = start + found.end()
     if quote := quote_at(text, begin):
         return quoted_value(reading, quote)
     line_end = reading.line_end(begin)
     line = text[begin:line_end].rstrip()
+    if len(found[1]) <= _indent(before):
+        return Value(begin, begin + len(line)) if _ONE_WORD.fullmatch(line) and looks_chosen(line) else None
     is_key = ":" in line and (line.endswith(":") or ": " in line)
     return Value(begin, begin + len(line), alone=True) if line and not is_key and line[0] not in "{[" else None
 
