@@ -63,7 +63,7 @@ def _may_be_signed(headers: Mapping[str, str]) -> bool:
 
 
 def _read(body: bytes, request: web.Request) -> AsyncBoltRequest:
-    """What Slack asks. Bolt reads the body's fields at once, and raises whatever Python does where they are not Slack's."""
+    """What Slack asks. Bolt reads its fields at once, and raises whatever Python does where they are not Slack's."""
     text = _text(body)
     try:
         asked = AsyncBoltRequest(body=text, query=request.query_string, headers=dict(request.headers))
