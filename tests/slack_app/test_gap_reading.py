@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
@@ -165,6 +166,6 @@ async def test_channels_that_are_too_many_are_named(sources: Sources, control: C
     team = control.team
     team.channels.extend(Channel(f"more-{n}", [team.bot.id], id=f"C0MORE{n:04}") for n in range(101))
     with pytest.raises(TimeoutError):
-        async with __import__("asyncio").timeout(2):  # the pace of a hundred takes minutes
+        async with asyncio.timeout(2):  # the pace of a hundred takes minutes
             await reading(sources).go()
     assert unread(sources, "channels") == 1
