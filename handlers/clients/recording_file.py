@@ -31,7 +31,7 @@ MOST_PACKED = 100
 NOT_PACKED = 10_000_000
 """Bytes that any zip may unpack to."""
 LONGEST_YAML, MOST_YAML_VALUES = 400_000, 20_000
-"""Characters and values. YAML is written by hand, and PyYAML takes as long for it as orjson for a thousand times as much."""
+"""Characters and values. YAML is written by hand; PyYAML takes a thousand times as long for it as orjson."""
 DEEPEST = 200
 """No answer of Azure or Kubernetes is nested a quarter as deep."""
 PIECE = 1 << 20

@@ -22,7 +22,7 @@ CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
 STALE = timedelta(hours=1)
 """The cluster autoscaler writes its status every 10 s, but for the minutes in which AKS replaces it."""
 LONGEST_STATUS = 128_000
-"""Characters. AKS has at most a hundred node pools, and of one it says 900; Kubernetes lets a config map have a million."""
+"""Characters. AKS has at most a hundred node pools, and one takes 900; a config map may have a million."""
 _MILLI = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<milli>m?)")
 
 
