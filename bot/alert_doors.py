@@ -9,14 +9,16 @@ import hmac
 import json
 import logging
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
 from pydantic import SecretStr
 
 from bot.http_body import closing, read_body
-from bot.incidents.alerts import Alert, TooMany, alertmanager, azure_monitor
+from bot.incidents.alerts import MOST, Alert, TooMany, alertmanager, azure_monitor
 from bot.jobs.request import Place
+from bot.slack import words_incidents as words
 from bot.slack.incident_queue import IncidentQueue
 from bot.slack.incident_tasks import Do, Task
 from bot.slack.sign_in import SignIn
@@ -56,7 +58,11 @@ class AlertDoors:
             if not self._may_enter(request.headers.get("Authorization", "")):
                 challenge = {"WWW-Authenticate": 'Basic realm="aksbot alerts", Bearer'}
                 raise closing(web.HTTPUnauthorized(text="show the secret of AKSBOT_ALERTS_TOKEN\n", headers=challenge))
-            alerts = await _alerts(await read_body(request, LARGEST, WITHIN_S), read)
+            try:
+                alerts = await _alerts(await read_body(request, LARGEST, WITHIN_S), read)
+            except web.HTTPRequestEntityTooLarge as large:
+                await self._tell_refused(large)
+                raise
             try:
                 await self._hand_over(alerts)
             except StoreAway as away:
@@ -74,6 +80,17 @@ class AlertDoors:
         tasks = [Task(f"alert-{one.id}", Do.ALERT, place, me=me, text=one.as_json()) for one in alerts]
         for first in range(0, len(tasks), TOGETHER):
             await asyncio.gather(*map(self._queue.submit, tasks[first : first + TOGETHER]))
+
+    async def _tell_refused(self, refusal: web.HTTPException) -> None:
+        """Nobody sends again what was refused so: the channel for alerts is told, once a day."""
+        many = refusal.__cause__
+        said = words.alerts_refused(many.count if isinstance(many, TooMany) else 0, MOST, LARGEST)
+        team = (await workspace(self._sign_in)).team_id or ""
+        name = f"alerts-refused-{datetime.now(UTC):%Y-%m-%d}"
+        try:
+            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Place(team, "", ""), text=said))
+        except StoreAway as away:
+            log.warning("alerts were refused, and no channel can be told (%s): %s", away, said)
 
     def _may_enter(self, header: str) -> bool:
         kind, _, shown = header.partition(" ")

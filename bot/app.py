@@ -30,7 +30,7 @@ from bot.log_redaction import redact_logs
 from bot.metrics import Metrics
 from bot.offering import remedy_names
 from bot.policy.file import load as load_policy
-from bot.readiness import Readiness
+from bot.readiness import MEMORY_WITHIN_S, Readiness
 from bot.recording import azure_recorder
 from bot.settings import Settings
 from bot.slack import deadline
@@ -49,6 +49,7 @@ from bot.slack.incident_side import incident_side
 from bot.slack.incident_teller import IncidentTeller, seen_by_incidents
 from bot.slack.intake import Intake
 from bot.slack.listeners import Listeners
+from bot.slack.mentions_heard import MentionsHeard
 from bot.slack.people import People
 from bot.slack.redacting import Redacts
 from bot.slack.remembering import Remembering
@@ -194,7 +195,7 @@ async def running(
         ):
             ready = Readiness(taken.writes, calls, role, metrics)
             replays = Replays(state)
-            bolt = _bolt(settings, client, sign_in, replays)
+            bolt = _bolt(settings, client, sign_in, replays, MentionsHeard(reading.turns))
             intake = Intake(taken, gate, state)
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
             listeners = Listeners(intake, voice, library, _areas(), metrics)
@@ -214,6 +215,8 @@ async def running(
                 channels=policy.channels,
                 installed=installed,
                 hear=_hear(bolt),
+                metrics=metrics,
+                writable=lambda: taken.writes.now_ms(MEMORY_WITHIN_S),
             )
             over_http = role.listens and not settings.slack_app_token
             doors = [*AlertDoors(settings.alerts_token, reading.queue, sign_in).routes] if role.listens else []
@@ -254,12 +257,15 @@ def _slack_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWe
     return AsyncWebClient(token=token, base_url=url, session=session, timeout=TIMEOUT_S, retry_handlers=[])
 
 
-def _bolt(settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: Replays) -> AsyncApp:
+def _bolt(
+    settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: Replays, mentions: MentionsHeard
+) -> AsyncApp:
     secret = settings.slack_signing_secret.get_secret_value() if settings.slack_signing_secret else ""
     # Slack hears that it has arrived once it is in the queue, not before.
     app = AsyncApp(client=client, authorize=sign_in, signing_secret=secret, process_before_response=True)
     app.middleware(deadline.Starts())
     app.middleware(replays)
+    app.middleware(mentions)
     app.middleware(Redacts())
     return app
 

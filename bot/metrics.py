@@ -33,6 +33,12 @@ class Metrics:
         self.heard = Counter(
             "aksbot_heard", "Commands, mentions and clicks that came in.", ["kind"], registry=self.registry
         )
+        self.unread = Counter(
+            "aksbot_unread",
+            "What was not read after a time without a connection to Slack, by why.",
+            ["why"],
+            registry=self.registry,
+        )
         self.answers = Counter("aksbot_answers", "Answers that were given.", ["outcome"], registry=self.registry)
         self.answered_after = Histogram(
             "aksbot_answered_after_seconds",

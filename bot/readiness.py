@@ -6,7 +6,10 @@ not even do that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from bot.jobs.service import Role
 from bot.metrics import Metrics
@@ -17,6 +20,27 @@ from bot.store.writes import Writes
 
 MEMORY_WITHIN_S = 2.0
 """A probe gives up after 5 s."""
+REMEMBERED_S = 1.0
+"""Anybody who reaches the port may ask, as often as they like; each answer costs a write to the disk."""
+
+T = TypeVar("T")
+
+
+class Remembered(Generic[T]):
+    """A question that is asked once in so many seconds, however many want to know."""
+
+    def __init__(self, ask: Callable[[], Awaitable[T]], seconds: float = REMEMBERED_S) -> None:
+        self._ask, self._seconds = ask, seconds
+        self._lock = asyncio.Lock()
+        self._known: tuple[float, T] | None = None
+
+    async def __call__(self) -> T:
+        async with self._lock:
+            now = asyncio.get_running_loop().time()
+            if self._known is None or now >= self._known[0]:
+                said = await self._ask()
+                self._known = asyncio.get_running_loop().time() + self._seconds, said
+            return self._known[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +62,12 @@ class Readiness:
     sockets: Sockets | None = None
     leaving: bool = False
     """It still answers, and nobody new should be sent here."""
+    _why_forgetful: Remembered[StoreAway | None] = field(init=False)
+    _why_locked_out: Remembered[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._why_forgetful = Remembered(self._try_memory)
+        self._why_locked_out = Remembered(self.calls.why_locked_out)
 
     async def standing(self) -> Standing:
         lost = await self._why_forgetful()
@@ -58,11 +88,11 @@ class Readiness:
     async def _why_cut_off(self) -> str | None:
         if self.sockets and not await self.sockets.up():
             return await self.sockets.why_down()
-        if refused := await self.calls.why_locked_out():
+        if refused := await self._why_locked_out():
             return f"Slack refuses the bot's token ({refused}): install the app again and set SLACK_BOT_TOKEN"
         return None
 
-    async def _why_forgetful(self) -> StoreAway | None:
+    async def _try_memory(self) -> StoreAway | None:
         """Why nothing can be kept: a server that is full still answers, so it is asked with a write."""
         try:
             await self.writes.now_ms(MEMORY_WITHIN_S)

@@ -15,6 +15,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.http_body import closing, read_body
 from bot.slack.replays import Replays
+from handlers.clients.recording_file import DEEPEST, is_deeper
 
 SLACK_PATH = "/slack/events"
 LARGEST = 1024 * 1024
@@ -41,7 +42,7 @@ class SlackDoor:
         body = await read_body(request, LARGEST, WITHIN_S)
         if not self._is_signed(request.headers, body):
             raise web.HTTPUnauthorized(text="the signature is not Slack's for this app\n")
-        asked = AsyncBoltRequest(body=_text(body), query=request.query_string, headers=dict(request.headers))
+        asked = _read(body, request)
         answer = await self._bolt.async_dispatch(asked)
         if answer.status >= 500:
             await self._replays.forget(asked.headers)
@@ -59,6 +60,22 @@ def _may_be_signed(headers: Mapping[str, str]) -> bool:
     if not (at.isascii() and at.isdigit() and len(at) < 20 and SIGNATURE in headers):
         return False
     return abs(time.time() - int(at)) <= MOST_AGE_S
+
+
+def _read(body: bytes, request: web.Request) -> AsyncBoltRequest:
+    """What Slack asks. Bolt reads its fields at once, and raises whatever Python does where they are not Slack's."""
+    text = _text(body)
+    try:
+        asked = AsyncBoltRequest(body=text, query=request.query_string, headers=dict(request.headers))
+    except (ValueError, RecursionError, AttributeError, LookupError, TypeError) as other:
+        raise _no_request() from other
+    if is_deeper(asked.body, DEEPEST):
+        raise _no_request()
+    return asked
+
+
+def _no_request() -> web.HTTPException:
+    return web.HTTPBadRequest(text="the body is no request of Slack's\n")
 
 
 def _text(body: bytes) -> str:

@@ -29,6 +29,11 @@ class BadAlert(ValueError):
 class TooMany(ValueError):
     """More alerts in one request than are taken in, in words."""
 
+    def __init__(self, count: int) -> None:
+        do = f"set `max_alerts: {MOST}` in the webhook of Alertmanager, or group_by more labels"
+        super().__init__(f"{count} alerts in one request, and at most {MOST} are taken in: {do}")
+        self.count = count
+
 
 @dataclass(frozen=True, slots=True)
 class Alert:
@@ -71,8 +76,7 @@ def alertmanager(body: Any) -> list[Alert]:
     if not isinstance(alerts, list):
         raise BadAlert("`alerts` is no list")
     if len(alerts) > MOST:
-        do = f"set `max_alerts: {MOST}` in the webhook of Alertmanager, or group_by more labels"
-        raise TooMany(f"{len(alerts)} alerts in one request, and at most {MOST} are taken in: {do}")
+        raise TooMany(len(alerts))
     # Read once: two hundred times half a megabyte would hold everything up for seconds.
     common = read_alert({name: body.get(name) for name in ("commonLabels", "commonAnnotations")})
     return list(_alerts(alerts, common[: min(_LONGEST, _COMMON_IN_ALL // max(len(alerts), 1))]))

@@ -181,6 +181,12 @@ def original(said: Said) -> str:
     return f"message {said.team} {said.channel} {said.ts} "
 
 
+def mention(body: Body) -> str:
+    """The name of a message that mentions us, once it was taken in as a mention."""
+    event = body["event"]
+    return f"mention {body['team_id']} {event['channel']} {event['ts']}"
+
+
 def taken_back(body: Body) -> Said | None:
     """What is left of a message that somebody has deleted: nothing. One with replies stays as a tombstone."""
     event = body["event"]

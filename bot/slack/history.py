@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from bot.incidents.model import Spot
 from bot.slack import limits
 from bot.slack.calls import Body, Calls
 from bot.slack.pace import Bucket
+
+T = TypeVar("T")
 
 MOST_CHANNELS = 100
 """Where the bot is in more, the others are not read: at the pace below that alone takes three minutes."""
@@ -31,6 +33,14 @@ class Channel:
     """As events call it: channel or group."""
 
 
+@dataclass(frozen=True, slots=True)
+class Read(Generic[T]):
+    """What was found, and whether there is more that is not read."""
+
+    found: list[T]
+    cut: bool = False
+
+
 class History:
     """Raises CallFailed."""
 
@@ -38,35 +48,38 @@ class History:
         self._calls, self._client = calls, calls.client
         self._pace = Bucket(_AT_ONCE, _PER_MINUTE)
 
-    async def channels(self) -> list[Channel]:
+    async def channels(self) -> Read[Channel]:
         async def ask(cursor: str) -> Any:
             return await self._client.users_conversations(
                 types=_MEMBER_OF, exclude_archived=True, limit=_PAGE, cursor=cursor
             )
 
-        return [_channel(one) for one in await self._pages("users.conversations", ask, "channels")][:MOST_CHANNELS]
+        read = await self._pages("users.conversations", ask, "channels")
+        found = [_channel(one) for one in read.found]
+        return Read(found[:MOST_CHANNELS], read.cut or len(found) > MOST_CHANNELS)
 
-    async def said(self, channel: str, since: float, until: float) -> list[Body]:
+    async def said(self, channel: str, since: float, until: float) -> Read[Body]:
         """What stands in a channel itself, the oldest first; of very much, the latest."""
         window = _window(since, until)
 
         async def ask(cursor: str) -> Any:
             return await self._client.conversations_history(channel=channel, limit=_PAGE, cursor=cursor, **window)
 
-        return (await self._pages("conversations.history", ask, "messages"))[::-1]
+        read = await self._pages("conversations.history", ask, "messages")
+        return Read(read.found[::-1], read.cut)
 
-    async def replies(self, spot: Spot, since: float, until: float) -> list[Body]:
-        """What was said in a thread, without the message on which it hangs; the oldest first."""
+    async def replies(self, spot: Spot, since: float, until: float) -> Read[Body]:
+        """What was said in a thread, without the message on which it hangs; of very much, the earliest."""
         window = _window(since, until)
 
         async def ask(cursor: str) -> Any:
             where: Body = {"channel": spot.channel, "ts": spot.thread_ts}
             return await self._client.conversations_replies(**where, limit=_PAGE, cursor=cursor, **window)
 
-        found = await self._pages("conversations.replies", ask, "messages")
-        return [one for one in found if one.get("ts") != spot.thread_ts]
+        read = await self._pages("conversations.replies", ask, "messages")
+        return Read([one for one in read.found if one.get("ts") != spot.thread_ts], read.cut)
 
-    async def _pages(self, method: str, ask: Any, what: str) -> list[Body]:
+    async def _pages(self, method: str, ask: Any, what: str) -> Read[Body]:
         found: list[Body] = []
         cursor = ""
         for _ in range(_MOST_PAGES):
@@ -75,8 +88,8 @@ class History:
             found += answer.get(what) or ()
             cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
-                break
-        return found
+                return Read(found)
+        return Read(found, cut=True)
 
 
 async def _asked(ask: Any, cursor: str, waited_s: float) -> Any:

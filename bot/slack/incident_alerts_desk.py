@@ -39,7 +39,7 @@ class AlertsDesk:
 
     @property
     def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
-        return {Do.ALERT: self._alert}
+        return {Do.ALERT: self._alert, Do.ALERTS_REFUSED: self._refused}
 
     async def _alert(self, task: Task) -> None:
         """`text` is the alert. One about an incident that is open already is counted there and not posted."""
@@ -65,6 +65,16 @@ class AlertsDesk:
         posted, _ = await self._speaker.once(_where(team, channel, alert), _PART, _message(alert))
         one = Said(team, posted.channel, posted.ts, alert.text, app=APP, app_name=alert.source)
         await self._desk.act(one, seen, task.me)
+
+    async def _refused(self, task: Task) -> None:
+        """`text` is what to say. It names no cluster, so it may stand wherever alerts do."""
+        channels = self._policy.channels
+        named = (*channels.channels_for(None), *(rule.channel for rule in channels.alerts))
+        if not named:
+            log.warning("nobody is told, because the policy names no channel for alerts: %s", task.text)
+            return
+        where = Where(task.id, Place(task.place.team, named[0], ""), datetime.now(UTC))
+        await self._speaker.once(where, "refused", Message(task.text, (section(task.text),)))
 
     def _channel_for(self, seen: Recognition) -> str | None:
         """The first that the policy names; but nothing is shown of a cluster where nobody may look at it."""

@@ -31,6 +31,8 @@ class Do(StrEnum):
     """A channel was made or renamed."""
     ALERT = "alert"
     """An alert came in over HTTP."""
+    ALERTS_REFUSED = "alerts_refused"
+    """So many alerts came in one request that none was taken in."""
     MUTE = "mute"
     WATCH = "watch"
     """`/aks watch`."""

@@ -21,6 +21,8 @@ REMEMBERED_S = 600.0
 NOW_WITHIN_S = 2.0
 """For all that is asked about one person who lets a fix run, or has."""
 REFUSAL_REMEMBERED_S = 30.0
+_NOBODY = frozenset({"user_not_found", "users_not_found"})
+"""Any other refusal is about the bot's own token and scopes, and says nothing about the person."""
 _MOST = 10_000
 
 
@@ -91,11 +93,11 @@ class People:
         return _users(await self._remembered(f"group {group}", lambda: self._ask_group(group)))
 
     async def _anew(self, name: str, answer: Awaitable[Body]) -> Body | Refused:
-        """What Slack says now is what is remembered from now on; a clear no is handed on."""
+        """What Slack says now is what is remembered from now on; that it knows no such person is handed on."""
         try:
             said = await answer
         except Refused as refused:
-            if refused.error == "ratelimited":
+            if refused.error not in _NOBODY:
                 raise
             return refused
         self._keep(name, asyncio.get_running_loop().time() + self._remembered_s, said)

@@ -7,11 +7,13 @@ connection at all is never sent. Whoever wants to know what may have been missed
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
@@ -26,6 +28,10 @@ log = logging.getLogger(__name__)
 CONNECTIONS = 2
 """Slack allows ten for an app, and several processes share them."""
 _LOOK_S = 0.5
+_ALIVE_S = 30.0
+"""A connection that gave a sign of life so shortly before is not thought dead; the client finds out sooner."""
+_SHORT = 1000
+"""Characters; Slack's request to go has some hundred, events have thousands."""
 _NEW_URL_AFTER_S, _NEW_URL_AT_MOST_S = 2.0, 30.0
 """Slack gives out about one a minute, with a small burst."""
 
@@ -36,6 +42,23 @@ class Gap:
 
     since: float
     until: float
+    alone: float | None = None
+    """From when there was no connection at all: what was said before that went to another one."""
+
+    @property
+    def deaf_since(self) -> float:
+        return self.since if self.alone is None else self.alone
+
+
+@dataclass(slots=True)
+class _Session:
+    """One connection, from its opening to its replacement."""
+
+    socket: object
+    began: float
+    heard_at: float
+    told_at: float | None = None
+    """When Slack has asked for another one in its place; from then on it sends nothing new here."""
 
 
 Lost = Callable[[Gap], Awaitable[None]]
@@ -51,7 +74,9 @@ class Sockets:
         self._handlers = [AsyncSocketModeHandler(bolt, token, ping_interval=ping_s) for _ in range(CONNECTIONS)]
         self._urls = {one: _Url(one) for one in self._handlers}
         self._opening: dict[AsyncSocketModeHandler, asyncio.Task[None]] = {}
-        self._sessions: dict[AsyncSocketModeHandler, tuple[object, float]] = {}
+        self._sessions: dict[AsyncSocketModeHandler, _Session] = {}
+        for one in self._handlers:
+            one.client.on_message_listeners.append(partial(self._told, one))
 
     async def up(self) -> int:
         """How many are connected."""
@@ -69,7 +94,7 @@ class Sockets:
     @property
     def alive_at(self) -> float | None:
         """When one of them gave its last sign of life."""
-        return max((at for _, at in self._sessions.values()), default=None)
+        return max((one.heard_at for one in self._sessions.values()), default=None)
 
     async def must_be_let_in(self) -> None:
         """Raises Problem where Slack refuses the token; a Slack that is away may come back."""
@@ -99,7 +124,8 @@ class Sockets:
 
     async def _open(self, one: AsyncSocketModeHandler) -> None:
         await one.connect_async()  # type: ignore[no-untyped-call]
-        self._sessions[one] = one.client.current_session, time.time()
+        now = time.time()
+        self._sessions[one] = _Session(one.client.current_session, now, now)
         self.opened.set()
 
     async def _open_again(self, one: AsyncSocketModeHandler) -> None:
@@ -121,13 +147,33 @@ class Sockets:
 
     async def _heard(self, one: AsyncSocketModeHandler) -> None:
         """A new connection was deaf since the last sign of life of the old one."""
-        (session, heard_at), now = self._sessions[one], time.time()
-        if one.client.current_session is session:
-            self._sessions[one] = session, max(heard_at, one.client.last_ping_pong_time or 0.0)
+        old, now = self._sessions[one], time.time()
+        if one.client.current_session is old.socket:
+            old.heard_at = max(old.heard_at, one.client.last_ping_pong_time or 0.0)
             return
-        self._sessions[one] = one.client.current_session, now
-        log.warning("a connection to Slack was replaced after %.1f s", now - heard_at)
-        await self._lost(Gap(heard_at, now))
+        self._sessions[one] = _Session(one.client.current_session, now, now)
+        others = [self._sessions[other] for other in self._handlers if other is not one and other in self._sessions]
+        if old.told_at is not None and any(_stood(other, old.told_at) for other in others):
+            log.info("a connection to Slack was replaced, as Slack has asked")
+            return
+        since = old.told_at or old.heard_at
+        log.warning("a connection to Slack was replaced after %.1f s", now - since)
+        alone = max([since, *(other.heard_at for other in others)])
+        await self._lost(Gap(since, now, min(alone, now)))
+
+    async def _told(self, one: AsyncSocketModeHandler, message: aiohttp.WSMessage) -> None:
+        """Whether Slack asks for another connection."""
+        if one in self._sessions and _asks_to_go(str(message.data)):
+            self._sessions[one].told_at = time.time()
+
+
+def _stood(other: _Session, at: float) -> bool:
+    """Whether it was there all the time since, to be sent what the one that goes is not sent any more."""
+    return other.began <= at and other.told_at is None and at - other.heard_at < _ALIVE_S
+
+
+def _asks_to_go(text: str) -> bool:
+    return len(text) < _SHORT and '"disconnect"' in text and json.loads(text).get("type") == "disconnect"
 
 
 class _Url:

@@ -14,5 +14,21 @@ def not_read(since: float, until: float, read_from: float) -> str:
     )
 
 
+def cut_off(since: float, until: float) -> str:
+    """In a thread of which the end was not read."""
+    return (
+        f"I was not connected to Slack from {_at(since):%H:%M} to {_at(until):%H:%M} UTC, and more was written in this "
+        "thread meanwhile than I read. If it still matters, say it again or mention me."
+    )
+
+
+def not_taken_in(at: float) -> str:
+    """In a channel or a thread in which one message could not be read."""
+    return (
+        f"I could not take in a message that was written here at {_at(at):%H:%M} UTC while I was not connected to "
+        "Slack; aksbot's log says why. If it still matters, say it in other words."
+    )
+
+
 def _at(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)

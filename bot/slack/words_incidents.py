@@ -210,3 +210,13 @@ def _moment(moment: datetime) -> str:
 
 def alert(title: str, source: str) -> str:
     return f":rotating_light: *{plain(title, 200)}* · {plain(source, 40)}"
+
+
+def alerts_refused(count: int, most: int, largest: int) -> str:
+    """Without a count where the request was too large to be read."""
+    what = f"{count:,} alerts in one request were refused" if count else "A request with alerts was refused"
+    why = f"at most {most:,} are taken in" if count else f"it has more than {largest // 1024} kB"
+    return (
+        f":warning: {what}: {why}. None of them is shown here, and who sends them does not try again: set `max_alerts` "
+        "in the webhook of Alertmanager to fewer, or `group_by` more labels."
+    )

@@ -26,8 +26,14 @@ redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2], 'EX', ARGV[4])
 if redis.call('GET', KEYS[2]) == ARGV[3] then redis.call('DEL', KEYS[2]) end
 """
 
-_LOCK = timedelta(minutes=5)
-"""Longer than it takes to read the history of all channels."""
+_RENEW = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+"""
+
+_LOCK = timedelta(minutes=1)
+"""Renewed while one reads; so long after a process has died another reads in its place."""
+RENEWED_EVERY_S = 15.0
 
 
 class Gaps:
@@ -36,6 +42,7 @@ class Gaps:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._alive = redis.register_script(_ALIVE)
+        self._renew = redis.register_script(_RENEW)
         self._take, self._done = redis.register_script(_TAKE), redis.register_script(_DONE)
 
     async def connected(self, at: float) -> None:
@@ -54,6 +61,11 @@ class Gaps:
         with reachable():
             found = str(await self._take(keys=[keys.CAUGHT_UP, keys.CATCHING_UP], args=values))
         return {"mine": True, "covered": False}.get(found)
+
+    async def renew(self, who: str) -> bool:
+        """Whether it is still this one's to read."""
+        with reachable():
+            return bool(await self._renew(keys=[keys.CATCHING_UP], args=[who, int(_LOCK.total_seconds() * 1000)]))
 
     async def done(self, since: float, until: float, who: str) -> None:
         kept_s = int(keys.TURN_TTL.total_seconds())

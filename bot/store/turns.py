@@ -111,6 +111,11 @@ class Turns:
             found = await self._take(keys=used, args=[turn, int(keys.TURN_TTL.total_seconds())])
         return [str(one) for one in found]
 
+    async def note(self, name: str) -> None:
+        """What goes by this name was heard, and is somebody else's to answer."""
+        with reachable():
+            await self._redis.set(keys.heard(name), "noted", ex=keys.TURN_TTL)
+
     async def knows(self, name: str) -> bool:
         """Whether a message of this name was heard."""
         with reachable():

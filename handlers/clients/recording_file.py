@@ -16,13 +16,22 @@ from typing import IO, Any
 import orjson
 
 INSIDE = "recording.json"
-LARGEST = 200_000_000
-"""Bytes, unpacked. A list is kept up to 16 MB, and a check has some that can grow as long."""
-MOST_VALUES = 5_000_000
-"""200 MB of a recording hold some four million; each takes up to 100 bytes in memory."""
+LARGEST = 85_000_000
+"""Bytes, unpacked. One of 5,000 nodes and 150,000 pods has 68 MB, 1.4 million values and 290,000 objects; to replay it
+takes 360 MB of memory. These bounds hold the worst that is accepted to 100 MB more than that."""
+MOST_VALUES, MOST_OBJECTS = 1_800_000, 400_000
+"""An object takes up to 350 bytes in memory, any other value up to 80."""
 DENSEST = 6
 """Bytes a value, at least: in `[],[],[]` it is three for an object that takes twenty times as much."""
 FEW_VALUES = 100_000
+MOST_WIDE = 12_000_000
+"""Bytes of the pieces that are not all ASCII: one such sign makes a whole text take four times as much."""
+MOST_PACKED = 100
+"""How many times its zip's size it may be. One of 5,000 nodes is 27 times as large."""
+NOT_PACKED = 10_000_000
+"""Bytes that any zip may unpack to."""
+LONGEST_YAML, MOST_YAML_VALUES = 400_000, 20_000
+"""Characters and values. YAML is written by hand; PyYAML takes a thousand times as long for it as orjson."""
 DEEPEST = 200
 """No answer of Azure or Kubernetes is nested a quarter as deep."""
 PIECE = 1 << 20
@@ -45,7 +54,7 @@ def read_recording(path: Path) -> Any:
     try:
         with _SmallReads(path.open("rb", buffering=0)) as file, zipfile.ZipFile(file) as archive:
             entry = _entry(archive)
-            return _json(lambda: archive.open(entry))
+            return _json(lambda: archive.open(entry), min(LARGEST, max(NOT_PACKED, MOST_PACKED * path.stat().st_size)))
     except (RuntimeError, EOFError, zlib.error) as broken:
         raise ValueError(f"its zip cannot be unpacked: {broken}") from broken
 
@@ -69,13 +78,13 @@ def _entry(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if entry.compress_type not in PACKINGS:
         raise ValueError("its zip is packed in a way that is not read")
     if entry.file_size > LARGEST:
-        raise _too_large()
+        raise _too_large(LARGEST)
     return entry
 
 
-def _json(opened: _Open) -> Any:
+def _json(opened: _Open, most: int = LARGEST) -> Any:
     with opened() as file:
-        _measure(file)
+        _measure(file, most)
     with opened() as file:
         content = b"".join(_pieces(file))
     try:
@@ -88,16 +97,25 @@ def _json(opened: _Open) -> Any:
     return value
 
 
-def _measure(file: IO[bytes]) -> None:
+def _measure(file: IO[bytes], most: int) -> None:
     """Without keeping it."""
-    size = values = 0
+    size = values = objects = wide = 0
     for piece in _pieces(file):
         size += len(piece)
+        objects += piece.count(b"{")
         values += piece.count(b",") + piece.count(b"[") + piece.count(b"{")
-        if size > LARGEST:
-            raise _too_large()
-        if values > min(MOST_VALUES, FEW_VALUES + size // DENSEST):
+        wide += 0 if piece.isascii() else len(piece)
+        if size > most:
+            raise _too_large(most)
+        if values > min(MOST_VALUES, FEW_VALUES + size // DENSEST) or objects > MOST_OBJECTS:
             raise ValueError("it holds more values than a recording has")
+        if wide > MOST_WIDE or _is_one_text(piece):
+            raise ValueError("it holds longer texts than a recording has")
+
+
+def _is_one_text(piece: bytes) -> bool:
+    """Whether a text begins before it and goes on after it: none has a megabyte."""
+    return len(piece) == PIECE and b'"' not in piece.replace(b'\\"', b"")
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
@@ -105,7 +123,9 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _too_large() -> ValueError:
+def _too_large(most: int) -> ValueError:
+    if most < LARGEST:
+        return ValueError(f"it unpacks to more than {MOST_PACKED} times its size, and no recording does")
     return ValueError(f"unpacked, it is larger than {LARGEST // 1_000_000} MB, and no recording is")
 
 
@@ -128,10 +148,12 @@ def _inside(value: Any) -> Iterable[Any]:
 def _yaml(path: Path) -> Any:
     import yaml
 
-    from runbooks.yaml_text import ManyValues, load_yaml, read_text
+    from runbooks.yaml_text import PlainLoader, load_yaml, read_text
 
-    class AsWritten(ManyValues):
+    class AsWritten(PlainLoader):
         """A time in a body is text, as it is on the wire."""
+
+        longest, most_values = LONGEST_YAML, MOST_YAML_VALUES
 
     AsWritten.yaml_implicit_resolvers = {
         first: [(tag, pattern) for tag, pattern in known if not tag.endswith(":timestamp")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
 STALE = timedelta(hours=1)
 """The cluster autoscaler writes its status every 10 s, but for the minutes in which AKS replaces it."""
+LONGEST_STATUS = 128_000
+"""Characters. AKS has at most a hundred node pools, and one takes 900; a config map may have a million."""
 _MILLI = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<milli>m?)")
 
 
@@ -101,7 +104,7 @@ async def autoscaler_status(
     except NotFound:  # it writes none before its first round
         return AutoscalerStatus(source=STATUS, taken_at=cluster.taken_at, backed_off=())
     told = text(answer.body, "data", "status")
-    at, backed_off = read_status(told)
+    at, backed_off = await asyncio.to_thread(read_status, told)
     gaps: tuple[Unavailable, ...] = ()
     if at is None or answer.taken_at - at > STALE:
         detail = f"it was last written at {at:%Y-%m-%d %H:%M} UTC" if at else "it does not say when it was written"
@@ -128,6 +131,8 @@ def read_claim(body: Mapping[str, Any]) -> NodeClaim | None:
 
 def read_status(told: str) -> tuple[datetime | None, tuple[BackedOff, ...]]:
     """YAML since cluster-autoscaler 1.30, a text for people before it; neither is no status at all."""
+    if len(told) > LONGEST_STATUS:
+        raise _unreadable()
     if "autoscalerStatus:" in told:
         import yaml
 

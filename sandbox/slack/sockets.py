@@ -144,9 +144,9 @@ class Sockets:
         for connection in self._open:
             await connection.ws.send_json(_disconnect("warning"))
 
-    async def refresh(self) -> None:
-        """Ask all connections to be replaced, and close those that stand."""
-        for connection in list(self._open):
+    async def refresh(self, number: int | None = None) -> None:
+        """Ask so many connections (all, without a number) to be replaced, the oldest first, and close them."""
+        for connection in list(self._open)[:number]:
             connection.leaving = True
             await connection.ws.send_json(_disconnect("refresh_requested"))
             await connection.ws.close()

@@ -17,6 +17,8 @@ import pytest
 from tests.runbooks.test_yaml_text import LAUGHS
 
 MOST_MB, MOST_S = 100, 1.0
+ORDINARY_MB, ORDINARY_S = 305, 3.0
+"""What `aksbot replay` takes for a recording of 5,000 nodes and 150,000 pods, beyond its start (measured)."""
 GIGABYTES = 3_000_000_000
 HEAD = b'{"recorded_at": "2026-11-18T09:00:00Z", "calls": [], "more": '
 
@@ -105,7 +107,10 @@ def test_a_zip_that_unpacks_to_three_gigabytes_is_refused_whatever_it_says_of_it
 @pytest.mark.parametrize(
     ("piece", "size", "why"),
     [
-        (b" ", 250_000_000, "larger than 200 MB"),
+        (b'"' + b"a" * 900 + b'",', 95_000_000, "larger than 85 MB"),
+        (b" ", 95_000_000, "longer texts than"),
+        (b'{"a":"bcdefghijklmnopqrstuvwxyz"},', 30_000_000, "more values than"),
+        ("ä".encode() * 400 + b'",' + b'"', 20_000_000, "longer texts than"),
         (b"[],", 30_000_000, "more values than a recording has"),
         (b"{},", 30_000_000, "more values than a recording has"),
         (b"[", 30_000_000, "more values than a recording has"),
@@ -123,8 +128,45 @@ def test_a_recording_that_would_fill_the_memory_is_refused(
         with file.open("wb") as out:
             out.writelines(repeated(piece, size))
     bomb = run("replay", file)
-    assert (bomb.exit, why in bomb.said) == (64, True), bomb.said
+    # Packed, what repeats itself is refused for that already.
+    also = ("more than 100 times its size", "larger than 85 MB") if name == "case.zip" else ()
+    assert bomb.exit == 64
+    assert any(one in bomb.said for one in (why, *also)), bomb.said
     costs(bomb, nothing)
+
+
+def test_a_small_zip_that_unpacks_to_much_is_refused(tmp_path: Path, nothing: Ran) -> None:
+    """Below what a recording may have, but of a size that no recording of that many bytes has."""
+    file = tmp_path / "case.zip"
+    zipped(file, repeated(b'"' + b"a" * 2_000 + b'",', 60_000_000))
+    assert file.stat().st_size < 200_000
+    bomb = run("replay", file)
+    assert bomb.exit == 64
+    assert "unpacks to more than 100 times its size" in bomb.said
+    costs(bomb, nothing)
+
+
+WIDE, LONG = b'"' + b"a" * 999_000 + "😀".encode() + b'",', b'"' + b"a" * 900_000 + b'",'
+WORST = [
+    [(WIDE, 11), (b'"abcdefghijklmnopq",', 1_780_000), (LONG, 30)],
+    [(b'{"abcdefhjtkfhjk":"xyzxyz xyz"},', 390_000), (b'"abcdefghijkl",', 990_000), (LONG, 50)],
+    [(b'{"abcdefhjtkfhjk":[1.5]},', 390_000), (b'"abcdefghijklmn",', 600_000), (LONG, 50)],
+]
+
+
+@pytest.mark.parametrize("pieces", WORST, ids=["wide texts", "small objects", "lists in objects"])
+def test_the_worst_that_is_read_takes_little_more_than_a_large_recording(
+    tmp_path: Path, nothing: Ran, pieces: list[tuple[bytes, int]]
+) -> None:
+    file = tmp_path / "case.json"
+    with file.open("wb") as out:
+        out.write(HEAD + b"[")
+        out.writelines(piece for piece, times in pieces for _ in range(times))
+        out.write(b"1]}")
+    bomb = run("replay", file)
+    assert "than a recording has" not in bomb.said
+    assert bomb.rss_mb - nothing.rss_mb < ORDINARY_MB + MOST_MB
+    assert bomb.cpu_s - nothing.cpu_s < ORDINARY_S + MOST_S
 
 
 def nested(depth: int) -> bytes:
@@ -184,7 +226,26 @@ def test_a_zip_that_is_no_recordings_is_refused(
     costs(bomb, nothing)
 
 
-YAML = pytest.mark.parametrize(("text", "why"), [(LAUGHS, "alias"), ("[" * 900_000, "nested")])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("a: " + "x " * 499_000, "more than 400000 characters"), ("- a\n" * 190_000, "than 400000 characters")],
+)
+def test_a_recording_in_yaml_that_is_long_is_refused(tmp_path: Path, nothing: Ran, text: str, why: str) -> None:
+    (tmp_path / "recording.yaml").write_text(text)
+    bomb = run("replay", tmp_path)
+    assert (bomb.exit, why in bomb.said) == (64, True), bomb.said
+    costs(bomb, nothing)
+
+
+@pytest.mark.parametrize("text", ["a: " + "x " * 199_000, "- a\n" * 19_900, "- x x x x x x x x\n" * 19_900])
+def test_the_worst_recording_in_yaml_that_is_read_takes_a_second(tmp_path: Path, nothing: Ran, text: str) -> None:
+    (tmp_path / "recording.yaml").write_text(text)
+    bomb = run("replay", tmp_path)
+    assert "more than" not in bomb.said
+    costs(bomb, nothing)
+
+
+YAML = pytest.mark.parametrize(("text", "why"), [(LAUGHS, "alias"), ("[" * 390_000, "nested")])
 
 
 @YAML

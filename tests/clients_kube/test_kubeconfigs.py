@@ -121,8 +121,9 @@ async def test_a_server_that_holds_more_than_an_address_is_refused_without_repea
     ("text", "why"),
     [
         ("a: &key [1]\nb: *key", "an alias (`*name`) is not read here"),
-        ("[" * 500_000, "it is nested more than 50 levels deep"),
-        ("- a\n" * 300_000, "it holds more than 200000 values"),
+        ("[" * 400_000, "it is nested more than 50 levels deep"),
+        ("- a\n" * 30_000, "it holds more than 20000 values"),
+        ("a: " + "x " * 499_000, "it has more than 512000 bytes"),
         ("a: 2026-02-30", "it looks like a value of type timestamp and is none"),
     ],
 )

@@ -77,6 +77,14 @@ def test_a_grown_file_may_hold_more_values() -> None:
     assert len(load_yaml(text, ManyValues)) == PlainLoader.most_values + 1
 
 
+@pytest.mark.parametrize("more", ["x: " + "x " * 490_000, "- a\n" * 19_000 + "# " + "x" * 100_000])
+def test_an_autoscalers_status_that_is_longer_than_any_is_none(more: str) -> None:
+    began = time.process_time()
+    with pytest.raises(CannotSee, match="no status that could be understood"):
+        read_status("time: now\nautoscalerStatus: Running\n" + more)
+    assert time.process_time() - began < 0.1
+
+
 def test_an_autoscalers_status_that_would_unfold_is_none() -> None:
     with pytest.raises(CannotSee, match="no status that could be understood"):
         read_status("time: now\nautoscalerStatus: Running\n" + LAUGHS)

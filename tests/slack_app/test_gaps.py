@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -125,6 +126,40 @@ async def test_what_is_older_than_ten_minutes_is_said_to_be_unread(
     assert "I was not connected to Slack from" in seen(unread) or unread.text
     assert [UNREAD in (one.text or seen(one)) for one in said_by_bot(control)] == [True]
     assert UNREAD not in " ".join(one.text for one in said_by_bot(control, "platform-on-call"))
+
+
+async def test_a_mention_that_was_answered_is_not_called_unread(
+    reads: Reads, control: Control, redis: Connection, clock: Movable
+) -> None:
+    async with reads():
+        await _connected(redis)
+        clock.minutes_ago = 25
+        control.mention("approver", "incidents", "check staging-neu")
+        clock.minutes_ago = 0
+        await control.until(lambda: len(_answers(control, "incidents")) == 1, PATIENCE_S)
+    # As if another process, or another connection, had answered it while this one was not connected.
+    await redis.redis.set(keys.CONNECTED, f"{time.time() - timedelta(minutes=31).total_seconds():.3f}")
+    async with reads():
+        await _caught_up(redis)
+    assert UNREAD not in " ".join(one.text for one in said_by_bot(control))
+
+
+async def test_nothing_is_read_where_slack_replaces_one_connection_and_the_other_stands(
+    reads: Reads, slack: SlackServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "bot.slack.sockets")
+    async with reads():
+        await slack.until(lambda: slack.sockets.count == 2, PATIENCE_S)
+        await slack.sockets.refresh(1)
+
+        async def replaced() -> bool:
+            return any("was replaced" in one.getMessage() for one in caplog.records)
+
+        await until(replaced, PATIENCE_S)
+    assert [one.getMessage() for one in caplog.records if "was replaced" in one.getMessage()] == [
+        "a connection to Slack was replaced, as Slack has asked"
+    ]
+    assert not any(call.method == "conversations.history" for call in slack.log)
 
 
 async def test_nothing_is_said_of_a_gap_in_which_nothing_was_written(

@@ -160,6 +160,30 @@ async def test_a_signed_body_that_is_no_text_is_refused(bot: Bot, slack: SlackSe
     assert await _post(bot, SLACK, body, headers) == 400
 
 
+NOT_SLACKS = {
+    "no JSON": b"{",
+    "a list": b"[1]",
+    "nested deeper than Python reads": b"[" * 500_000,
+    "nested deeply": b'{"a": ' * 300 + b"1" + b"}" * 300,
+    "nested deeply as a form": b"payload=" + b"%5B" * 300 + b"%5D" * 300,
+    "a form without JSON": b"payload=%7B%22a%22%3A1",
+    "other types": b'{"authorizations": 5}',
+}
+
+
+@pytest.mark.parametrize("body", NOT_SLACKS.values(), ids=NOT_SLACKS)
+async def test_a_signed_body_that_is_no_request_of_slacks_is_refused_and_fills_no_log(
+    bot: Bot, slack: SlackServer, caplog: pytest.LogCaptureFixture, body: bytes
+) -> None:
+    form = body.startswith(b"payload")
+    headers = signed_headers(
+        slack.signing_secret, body, content_type="application/x-www-form-urlencoded" if form else "application/json"
+    )
+    caplog.clear()
+    assert await _post(bot, SLACK, body, headers) == 400
+    assert [one for one in caplog.records if one.levelname == "ERROR"] == []
+
+
 async def test_a_head_that_is_too_large_or_broken_is_refused_and_fills_no_log(
     bot: Bot, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.alert_doors import ALERTMANAGER_PATH
+from bot.alert_doors import ALERTMANAGER_PATH, LARGEST
 from bot.app import Bot
 from bot.incidents.alerts import MOST
 from bot.store.connect import Connection
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import Start
-from tests.slack_app.hearing import Reads, reads, until_said
+from tests.slack_app.hearing import Reads, reads, said_by_bot, until_said
 from tests.whole_bot_killed.redis_gate import Halt, RedisGate, gated
 
 __all__ = ["reads"]
@@ -85,3 +85,26 @@ async def test_more_than_are_taken_in_are_refused_in_words_and_none_of_them_is_q
         assert f"{MOST + 1} alerts" in said
         assert "max_alerts" in said
         assert await queued(redis) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"alerts": [{}] * (MOST + 431)}, "2,431 alerts in one request were refused"),
+        ({"alerts": [{"annotations": {"summary": "x" * LARGEST}}]}, "it has more than 512 kB"),
+    ],
+    ids=["too many", "too large"],
+)
+async def test_the_channel_for_alerts_is_told_once_of_what_was_refused(
+    reads: Reads, control: Control, body: dict[str, Any], said: str
+) -> None:
+    policy = f"channels:\n  alerts:\n    - channel: {control.team.channel('incidents').id}\n      clusters: [prod-*]\n"
+    firing = {"status": "firing", "startsAt": "t", "fingerprint": "last", "annotations": TROUBLE}
+    async with reads(policy, AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert (await send(bot, body))[0] == 413
+        told = await until_said(control, said)
+        assert "max_alerts" in told.text
+        assert (await send(bot, body))[0] == 413
+        await send(bot, group(1, firing))
+        await until_said(control, "prod-weu is out of vCPU quota")
+    assert sum("refused" in one.text for one in said_by_bot(control)) == 1

@@ -21,6 +21,8 @@ LOOSENED = {
 }
 """What Azure never puts into a kubeconfig, and whoever could would read along. A person's own file may hold it."""
 OWN_FILE = "if that is meant, give aksbot a kubeconfig of your own for this cluster (AKSBOT_KUBECONFIG)"
+LONGEST = 512_000
+"""Bytes of a kubeconfig from Azure, which is of one cluster and has some ten thousand."""
 _PLAIN = re.compile(r"[\w.:/\[\]~%+-]+", re.ASCII)
 """No user, query or fragment; and no space or backslash, which one library reads so and another otherwise."""
 
@@ -47,14 +49,17 @@ class Entrance:
         return urlsplit(self.server).hostname or self.server
 
 
-def read_kubeconfig(text: bytes) -> Mapping[str, Any]:
-    """The YAML. What is wrong with it is told without its lines: they hold keys."""
+def read_kubeconfig(text: bytes, *, from_azure: bool = False) -> Mapping[str, Any]:
+    """The YAML, which takes a moment: not for the event loop. What is wrong with it is told without its lines: they
+    hold keys. A person's own file may hold hundreds of clusters; Azure's holds one."""
     import yaml
 
-    from runbooks.yaml_text import ManyValues, NotPlain, load_yaml
+    from runbooks.yaml_text import ManyValues, NotPlain, PlainLoader, load_yaml
 
+    if from_azure and len(text) > LONGEST:
+        raise BadKubeconfig(f"it has more than {LONGEST} bytes")
     try:
-        config = load_yaml(text.decode(), ManyValues)
+        config = load_yaml(text.decode(), PlainLoader if from_azure else ManyValues)
     except NotPlain as refused:
         raise BadKubeconfig(refused.problem) from None
     except (yaml.YAMLError, UnicodeDecodeError):

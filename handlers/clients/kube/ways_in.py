@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from pathlib import Path
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 async def way_in(target: Target, arm: ArmReader, access: KubeAccess) -> Entrance:
     """What the person configured goes first; whatever stops us is raised as an ArmError."""
-    found = _from_file(access.kubeconfig, target.name) if access.kubeconfig else None
+    file = access.kubeconfig
+    found = await asyncio.to_thread(_from_file, file, target.name) if file else None
     return found or await _from_azure(target, arm)
 
 
@@ -43,9 +45,13 @@ async def _from_azure(target: Target, arm: ArmReader) -> Entrance:
     except ArmError as error:
         raise explained(error) from error
     try:
-        return entrance(read_kubeconfig(_unpacked(body)))
+        return await asyncio.to_thread(_of_azure, body)
     except BadKubeconfig as bad:
         raise Garbled(CREDENTIAL, f"Azure's kubeconfig for this cluster cannot be used: {bad}") from bad
+
+
+def _of_azure(body: Any) -> Entrance:
+    return entrance(read_kubeconfig(_unpacked(body), from_azure=True))
 
 
 def _unpacked(body: Any) -> bytes:

@@ -124,6 +124,8 @@ TROUBLES = {
     "throttled": SlackFault("429", GROUPS, retry_after_s=60),
     "throttled about people": SlackFault("429", USERS, retry_after_s=60),
     "may not ask": SlackFault("error", GROUPS, error="missing_scope"),
+    "may not ask about people": SlackFault("error", USERS, error="missing_scope"),
+    "has taken the token back": SlackFault("error", USERS, error="token_revoked"),
     "out of order": SlackFault("500", USERS),
     "unanswered": SlackFault("timeout", GROUPS),
 }
