@@ -47,3 +47,8 @@ def test_other_arguments_stay(container: dict[str, Any]) -> None:
 def test_what_a_reader_keeps_of_them_is_redacted_too() -> None:
     kept = [("web", ("--db-password", SECRET)), ("api", ("--port", "8080"))]
     assert without_secrets(kept) == [("web", ("--db-password", "[redacted:password]")), kept[1]]
+
+
+def test_an_item_of_a_list_is_no_flag() -> None:
+    said = ["- rotate the admin token of prod-weu", "quota-exceeded"]
+    assert redact(said) == said

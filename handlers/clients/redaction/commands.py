@@ -111,7 +111,8 @@ def _secret(number: int, previous: str, one: str, flags: Flags) -> Argument | No
         return Argument(number, 0, "password")
     if flags.first and number == 1 and one[:1] not in ("-", "$", "("):
         return Argument(number, 0, "password")
-    if previous.startswith("-") and "=" not in previous and not one.startswith("-"):
+    # A flag has no blank in it: `- rotate the admin token` is an item of a list that somebody wrote.
+    if previous.startswith("-") and not {" ", "="} & set(previous) and not one.startswith("-"):
         kind = kind_of_key(previous)
         return Argument(number, 0, kind) if kind not in ("", PLAIN, "kubeconfig") and len(previous) > 2 else None
     return _in_one(number, one, flags)
