@@ -34,6 +34,8 @@ LONGEST_YAML, MOST_YAML_VALUES = 400_000, 20_000
 """Characters and values. YAML is written by hand; PyYAML takes a thousand times as long for it as orjson."""
 DEEPEST = 200
 """No answer of Azure or Kubernetes is nested a quarter as deep."""
+LONGEST_TEXT = 6 << 20
+"""Bytes. An object of Kubernetes has less than two megabytes; a list that is kept in part may hold more in one."""
 PIECE = 1 << 20
 MOST_OF_DIRECTORY = 1 << 20
 """Bytes of a zip's directory. A recording's zip has one entry; a directory of a million takes a gigabyte."""
@@ -99,7 +101,7 @@ def _json(opened: _Open, most: int = LARGEST) -> Any:
 
 def _measure(file: IO[bytes], most: int) -> None:
     """Without keeping it."""
-    size = values = objects = wide = 0
+    size = values = objects = wide = text = 0
     for piece in _pieces(file):
         size += len(piece)
         objects += piece.count(b"{")
@@ -109,12 +111,13 @@ def _measure(file: IO[bytes], most: int) -> None:
             raise _too_large(most)
         if values > min(MOST_VALUES, FEW_VALUES + size // DENSEST) or objects > MOST_OBJECTS:
             raise ValueError("it holds more values than a recording has")
-        if wide > MOST_WIDE or _is_one_text(piece):
+        text = text + len(piece) if _is_inside_a_text(piece) else 0
+        if wide > MOST_WIDE or text > LONGEST_TEXT:
             raise ValueError("it holds longer texts than a recording has")
 
 
-def _is_one_text(piece: bytes) -> bool:
-    """Whether a text begins before it and goes on after it: none has a megabyte."""
+def _is_inside_a_text(piece: bytes) -> bool:
+    """Whether a text begins before it and goes on after it."""
     return len(piece) == PIECE and b'"' not in piece.replace(b'\\"', b"")
 
 

@@ -60,7 +60,7 @@ def planted_inside(world: World) -> World:
                 container["args"] = ["--db-password", PASSWORDS[0], f"--token={PASSWORDS[1]}"]
             status = body.get("status", {})
             for one in [*status.get("conditions", []), *_waiting(status)]:
-                one["message"] = f"{one.get('message', '')} ; {texts}"
+                one["message"] = f"{one.get('message', '')}\n{texts}"
             kube.put(body)
     return world
 

@@ -26,7 +26,7 @@ from bot.slack.message import Message, Pressed, actions, button, context, header
 from bot.slack.redacting import typed
 from bot.store.codec import kept
 from handlers.clients.redact import DEEPEST
-from tests.approvals.plans import PLAN
+from tests.fixes.plans import PLAN
 
 SECRET = "Zk7wq9TmX2vL"
 FLAG = "- rotate the admin token of prod-weu"

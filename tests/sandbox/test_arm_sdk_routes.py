@@ -48,6 +48,7 @@ def questions(world: World) -> list[Asked]:
     since = {"$filter": f"eventTimestamp ge '{yesterday}' and resourceGroupName eq '{cluster.split('/')[4]}'"}
     holder = {"$filter": "assignedTo('00000000-0000-4000-8000-000000000001')"}
     compute = f"{subscription}/providers/Microsoft.Compute"
+    network = f"{subscription}/providers/Microsoft.Network"
     return [
         ("GET", cluster, AKS, {}),
         ("GET", f"{cluster}/agentPools", AKS, {}),
@@ -67,6 +68,8 @@ def questions(world: World) -> list[Asked]:
         ("GET", f"{compute}/skus", SKUS, {"$filter": f"location eq '{body['location']}'"}),
         ("GET", subnet, NETWORK, {}),
         ("GET", f"{vnet}/usages", NETWORK, {}),
+        ("GET", f"{network}/locations/{body['location']}/usages", NETWORK, {}),
+        ("GET", f"{network}/publicIPAddresses", NETWORK, {}),
         ("GET", f"{subscription}/providers/Microsoft.Authorization/locks", LOCKS, {}),
         ("GET", f"{nodes}/providers/Microsoft.Authorization/roleAssignments", ROLES, holder),
         ("GET", f"{subnet}/providers/Microsoft.Authorization/roleAssignments", ROLES, holder),
