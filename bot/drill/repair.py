@@ -10,7 +10,7 @@ from bot.drill.steps import WHO_ASKS, Amiss, Scene
 from bot.fixes.proposal import End
 from bot.playground.asking import buttons, words_of
 from bot.render.clean import one_line
-from bot.slack import limits, words, words_fixes
+from bot.slack import escaping, limits, words_fixes
 from bot.slack.fixes_pressed import APPROVE, FIX_PATTERN, REASON, SHOW, STOP
 from handlers.remedy.offers import distinct
 from handlers.remedy.plan import Plan
@@ -69,7 +69,7 @@ class Repaired:
         return self._proposals(scene, APPROVE)[-1]
 
     def _button(self, thread: tuple[Message, ...], plan: Plan) -> tuple[Message, str]:
-        label = words.cut(one_line(words_fixes.fix_button(plan)), limits.BUTTON_TEXT)
+        label = escaping.cut(one_line(words_fixes.fix_button(plan)), limits.BUTTON_TEXT)
         for message in thread:
             for block in message.blocks:
                 for one in block.get("elements", []):

@@ -10,7 +10,7 @@ from bot.drill.result import Item, differences
 from bot.playground.asking import Answer, buttons, check_in_slack, words_of
 from bot.playground.surroundings import Surroundings
 from bot.render.verdict import label, not_checked
-from bot.slack import words
+from bot.slack import escaping
 from bot.slack.message import CHECK_AGAIN, SHOW_ALL, STEPS, WRONG
 from handlers.model import Finding, State
 from handlers.problem import Problem
@@ -110,8 +110,8 @@ class Read:
         if not answer.thread:
             raise Amiss("there is nothing in the thread")
         first, whole = words_of(answer.thread[0]), " ".join(map(words_of, answer.thread))
-        places = [(first.find(words.plain(_title(one, library), 300)), one.code) for one in roots[:1]]
-        others = [(whole.find(words.plain(_title(one, library), 300)), one.code) for one in roots[1:]]
+        places = [(first.find(escaping.plain(_title(one, library), 300)), one.code) for one in roots[:1]]
+        others = [(whole.find(escaping.plain(_title(one, library), 300)), one.code) for one in roots[1:]]
         for place, code in (*places, *others):
             if place < 0:
                 raise Amiss(f"the thread does not speak of {code} by its title")

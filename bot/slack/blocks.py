@@ -14,7 +14,7 @@ from bot.render.clean import one_line
 from bot.render.subject import short
 from bot.render.verdict import clear_in_part, label, not_checked, summary
 from bot.scope import Scope, scope_of
-from bot.slack import limits, words
+from bot.slack import escaping, limits, words
 from bot.slack.message import (
     CHECK_AGAIN,
     CHECK_ALL,
@@ -85,7 +85,7 @@ def progress(now: Progress, *, plan: bool = True) -> Message:
         shown.append(context(words.found_so_far(now.found)))
     if now.unseen:
         shown.append(context(words.unseen_so_far(now.unseen)))
-    return Message(words.fits(said, limits.MESSAGE_TEXT), tuple(shown))
+    return Message(escaping.fits(said, limits.MESSAGE_TEXT), tuple(shown))
 
 
 def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool = False) -> AnswerMessages:
@@ -103,7 +103,7 @@ def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool
 def checks(given: Answer, library: Library) -> AnswerMessages:
     """*Show all checks*: how each ended, and why."""
     checks = given.report.diagnosis.checks
-    about = context(words.code(given.report.diagnosis.target.name))
+    about = context(escaping.code(given.report.diagnosis.target.name))
     listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
     listed += rich_blocks(_not_asked(scope_of(given.report.diagnosis, library)))
     messages, fitted = pages([header(words.ALL_CHECKS), about, *listed], words.ALL_CHECKS, most=2)
@@ -130,7 +130,7 @@ def _not_asked(scope: Scope) -> list[Element]:
     return [
         rich_section(
             text(f"{title} ({len(names)})", bold=True),
-            text(words.cut(f"\n{', '.join(names)}", limits.RICH_TEXT // 2)),
+            text(escaping.cut(f"\n{', '.join(names)}", limits.RICH_TEXT // 2)),
         )
         for title, names in beyond(scope)
         if names
@@ -143,16 +143,16 @@ def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Mess
     longest = limits.RICH_TEXT // 4
     body = rich_blocks(
         [
-            rich_section(text(words.cut(words.sentence(problem.what), longest), bold=True), text("\n")),
+            rich_section(text(escaping.cut(escaping.sentence(problem.what), longest), bold=True), text("\n")),
             rich_section(
-                text(f"{words.WHY}: ", bold=True), text(words.cut(one_line(problem.why), longest)), text("\n")
+                text(f"{words.WHY}: ", bold=True), text(escaping.cut(one_line(problem.why), longest)), text("\n")
             ),
-            rich_section(text(f"{words.DO}: ", bold=True), text(words.cut(one_line(problem.do), longest))),
+            rich_section(text(f"{words.DO}: ", bold=True), text(escaping.cut(one_line(problem.do), longest))),
         ]
     )
     again = actions(button(words.CHECK_AGAIN, CHECK_AGAIN, pressed))
     said = f"{words.GAVE_UP} {words.problem(problem)}" if gave_up else words.problem(problem)
-    return Message(words.fits(said, limits.MESSAGE_TEXT).strip() or words.NO_WORDS, (*intro, *body, again))
+    return Message(escaping.fits(said, limits.MESSAGE_TEXT).strip() or words.NO_WORDS, (*intro, *body, again))
 
 
 def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool) -> Message:
@@ -182,7 +182,9 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
         )
     )
     titles = list(dict.fromkeys(_title(one.code, library) for one in roots))
-    return Message(words.fits(words.headline(said, titles[:_MOST_CAUSES_IN_HEAD]), limits.MESSAGE_TEXT), tuple(shown))
+    return Message(
+        escaping.fits(words.headline(said, titles[:_MOST_CAUSES_IN_HEAD]), limits.MESSAGE_TEXT), tuple(shown)
+    )
 
 
 def _check_all(pressed: Pressed) -> list[Block]:
@@ -218,15 +220,15 @@ def _cause(title: str, those: list[Finding], cluster: str) -> list[Element]:
     if len(those) == 1:
         said, name = brief(one_line(those[0].because[0])), short(those[0].subject)
         known = re.split("[ /]", name)[-1] in f"{cluster} {said}"
-        return [text(title, bold=True), text(f"\n{said}" if known else f" · {words.cut(name, 150)}\n{said}")]
+        return [text(title, bold=True), text(f"\n{said}" if known else f" · {escaping.cut(name, 150)}\n{said}")]
     names = [short(one.subject) for one in those[:_MOST_SUBJECTS]]
     rest = [words.more(len(those) - _MOST_SUBJECTS)] if len(those) > _MOST_SUBJECTS else []
-    return [text(f"{title} × {len(those)}", bold=True), text("\n" + words.cut(", ".join([*names, *rest]), 300))]
+    return [text(f"{title} × {len(those)}", bold=True), text("\n" + escaping.cut(", ".join([*names, *rest]), 300))]
 
 
 def _title(code: str, library: Library) -> str:
     runbook = library.get(code)
-    return words.cut(one_line(runbook.title if runbook else code), 300)
+    return escaping.cut(one_line(runbook.title if runbook else code), 300)
 
 
 def _verdict(diagnosis: Diagnosis, library: Library) -> str:
@@ -242,7 +244,7 @@ def _plan(now: Progress) -> Block:
         _task("collect", words.COLLECT, _status(now.known, collecting), now.evidence),
         _task("judge", words.JUDGE, _status(now.known, judging), now.questions),
     ]
-    title = words.cut(words.PLAN_TITLE.format(cluster=one_line(now.cluster)), limits.TASK_TITLE)
+    title = escaping.cut(words.PLAN_TITLE.format(cluster=one_line(now.cluster)), limits.TASK_TITLE)
     return {"type": "plan", "title": title, "tasks": tasks}
 
 

@@ -10,7 +10,7 @@ from bot.audit.record import Record
 from bot.jobs.offered import Fix
 from bot.render.clean import one_line
 from bot.render.subject import short
-from bot.slack import words, words_fixes_lists
+from bot.slack import escaping, words_fixes_lists
 from bot.slack.fixes_offer import under
 from bot.slack.fixes_pressed import AUDIT_OLDER
 from bot.slack.home import OpenApproval
@@ -40,7 +40,7 @@ def fixes(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval])
 
 
 def _waiting(one: OpenApproval) -> list[Element]:
-    row = [text(words.cut(one_line(one.title), _LONGEST)), text(f" · {one.expires_at:%H:%M} UTC")]
+    row = [text(escaping.cut(one_line(one.title), _LONGEST)), text(f" · {one.expires_at:%H:%M} UTC")]
     return (
         [*row, text(" · "), {"type": "link", "url": one.link, "text": words_fixes_lists.REQUEST}] if one.link else row
     )
@@ -69,7 +69,9 @@ def audit(said: AuditState, page: AuditPage, *, direct: bool) -> Message:
     """One page, for one person."""
     parts: list[Block] = [header(words_fixes_lists.AUDIT_TITLE), section(said.state)]
     for one in said.aside:
-        parts += rich_blocks([rich_section(text(words.cut(one_line(words_fixes_lists.set_aside(one)), 2 * _LONGEST)))])
+        parts += rich_blocks(
+            [rich_section(text(escaping.cut(one_line(words_fixes_lists.set_aside(one)), 2 * _LONGEST)))]
+        )
     if page.records:
         parts += rich_blocks([bullets([_record(one) for one in page.records])])
     elif page.unreadable:
@@ -95,7 +97,7 @@ def _record(one: Record) -> list[Element]:
         said = f"{said} · {_said(one)}"
     except (ValueError, TypeError, AttributeError):
         said = f"{said} · {words_fixes_lists.UNREADABLE}"  # it was tampered with: the others are shown all the same
-    return [text(words.cut(one_line(said), _LONGEST))]
+    return [text(escaping.cut(one_line(said), _LONGEST))]
 
 
 def _at(one: Record) -> str:

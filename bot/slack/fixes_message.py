@@ -10,7 +10,7 @@ from bot.fixes.may import NOBODY, Called
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.jobs.offered import Fix
 from bot.render.clean import one_line
-from bot.slack import limits, words, words_fixes, words_fixes_message, words_fixes_plan
+from bot.slack import escaping, limits, words, words_fixes, words_fixes_message, words_fixes_plan
 from bot.slack.fixes_offer import under
 from bot.slack.fixes_people import as_text, lines
 from bot.slack.fixes_pressed import APPROVE, DECLINE, GLASS, SHOW, STOP, PressedFix
@@ -54,7 +54,7 @@ def message(shown: Shown) -> Message:
 
 def _notice(head: str, *said: words_fixes.Said, why: str = "") -> str:
     """What a phone shows of it: what it is about, who is asked, and what for."""
-    return words.fits(" · ".join(filter(None, [head, as_text(*said), why])), limits.MESSAGE_TEXT)
+    return escaping.fits(" · ".join(filter(None, [head, as_text(*said), why])), limits.MESSAGE_TEXT)
 
 
 def outcome(one: Proposal, fixes: Sequence[Fix] = ()) -> Message:
@@ -62,7 +62,7 @@ def outcome(one: Proposal, fixes: Sequence[Fix] = ()) -> Message:
     said = words_fixes_message.head(one)
     called = words_fixes_message.for_the_requester(one)
     parts = [section(said), *lines(called)]
-    notice = _notice(said, called, why=words.plain(one.why, _LONGEST))
+    notice = _notice(said, called, why=escaping.plain(one.why, _LONGEST))
     if one.end is End.FIXED:
         # It rings; what it was like before and what it is now, with the buttons, stands right above.
         return Message(notice, tuple(parts))
@@ -106,11 +106,11 @@ def _progress(shown: Shown) -> list[Block]:
         rows.append([text(words_fixes_message.steps_before(first), dim=True)])
     for number in range(first, min(first + MOST_STEPS, len(steps))):
         mark = words_fixes_message.STEP_MARKS[_mark(here, number)]
-        rows.append([text(f"{mark} {words.cut(one_line(steps[number].says), _LONGEST)}")])
+        rows.append([text(f"{mark} {escaping.cut(one_line(steps[number].says), _LONGEST)}")])
     if len(steps) > first + MOST_STEPS:
         rows.append([text(words.more(len(steps) - first - MOST_STEPS), dim=True)])
     notes = [
-        [text(f"{note.at:%H:%M:%S} {words.cut(one_line(_noted(here, note.says)), _LONGEST)}", dim=True)]
+        [text(f"{note.at:%H:%M:%S} {escaping.cut(one_line(_noted(here, note.says)), _LONGEST)}", dim=True)]
         for note in here.notes[-MOST_NOTES:]
     ]
     made = rich_blocks([bullets(rows), *([bullets(notes, indent=1)] if notes else [])])
@@ -140,7 +140,7 @@ def _mark(here: Execution, number: int) -> str:
 
 def _end(one: Proposal) -> list[Block]:
     return (
-        rich_blocks([quote(words.cut(words.sentence(one.why), 2 * _LONGEST))])
+        rich_blocks([quote(escaping.cut(escaping.sentence(one.why), 2 * _LONGEST))])
         if one.state is State.ENDED and one.why
         else []
     )
@@ -189,7 +189,7 @@ def _button(one: Proposal, label: str, action: str, *, style: str = "", sure: st
 
 def _confirm(said: str, yes: str) -> Block:
     def plain(words_said: str, longest: int) -> Block:
-        return {"type": "plain_text", "text": words.cut(one_line(words_said), longest), "emoji": False}
+        return {"type": "plain_text", "text": escaping.cut(one_line(words_said), longest), "emoji": False}
 
     return {
         "title": plain(words_fixes_message.SURE, limits.CONFIRM_TITLE),

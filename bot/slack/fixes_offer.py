@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from bot.jobs.offered import Fix
 from bot.render.clean import one_line
-from bot.slack import limits, words, words_fixes
+from bot.slack import escaping, limits, words, words_fixes
 from bot.slack.fixes_pressed import FIX, PressedFix
 from bot.slack.message import Block, actions
 from bot.slack.rich import Element, bullets, text
@@ -51,7 +51,7 @@ def _button(proposal: str, plan: Plan, action: str) -> Block:
         "action_id": action,
         "text": {
             "type": "plain_text",
-            "text": words.cut(one_line(words_fixes.fix_button(plan)), limits.BUTTON_TEXT),
+            "text": escaping.cut(one_line(words_fixes.fix_button(plan)), limits.BUTTON_TEXT),
             "emoji": False,
         },
         "value": pressed.dump(),
@@ -70,7 +70,7 @@ def why_none(reasons: Iterable[Forbidden]) -> list[Block]:
 
 
 def _row(one: Forbidden) -> list[Element]:
-    because, do = (words.cut(one_line(said), _LONGEST) for said in (one.because, one.do))
+    because, do = (escaping.cut(one_line(said), _LONGEST) for said in (one.because, one.do))
     return [text(because), text(f"\n→ {do}", dim=True)]
 
 

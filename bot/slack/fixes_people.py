@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.render.clean import one_line
-from bot.slack import words
+from bot.slack import escaping
 from bot.slack.message import Block
 from bot.slack.rich import Element, entity_of, text
 from bot.slack.rich import blocks as rich_blocks
@@ -28,7 +28,7 @@ def lines(*said: Said) -> list[Block]:
 def as_text(*said: Said) -> str:
     """The same for a notification, which holds no blocks: a sentence after the other."""
     elements = [[_element(piece) for piece in one if piece] for one in said if one]
-    return " · ".join("".join(entity_of(one) or words.escape(one["text"]) for one in line) for line in elements)
+    return " · ".join("".join(entity_of(one) or escaping.escape(one["text"]) for one in line) for line in elements)
 
 
 def _element(piece: str | Who | Moment) -> Element:
@@ -43,6 +43,6 @@ def _element(piece: str | Who | Moment) -> Element:
 
 def _spaced(said: str) -> str:
     """On one line; a space at an end holds two pieces apart."""
-    line = words.cut(one_line(said), _LONGEST)
+    line = escaping.cut(one_line(said), _LONGEST)
     before, after = said[:1].isspace(), said[-1:].isspace()
     return f"{' ' if before else ''}{line}{' ' if after and line else ''}"

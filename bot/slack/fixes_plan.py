@@ -9,7 +9,7 @@ from bot.fixes.may import Called
 from bot.fixes.proposal import Proposal
 from bot.render.clean import one_line
 from bot.render.subject import short
-from bot.slack import limits, words, words_fixes, words_fixes_message, words_fixes_plan
+from bot.slack import escaping, limits, words, words_fixes, words_fixes_message, words_fixes_plan
 from bot.slack.fixes_offer import why_none
 from bot.slack.fixes_people import lines
 from bot.slack.fixes_pressed import ASK_VIEW, GLASS_VIEW, REASON, REASON_BLOCK, SHOW_VIEW, PressedFix
@@ -64,7 +64,7 @@ def plan_blocks(plan: Plan) -> list[Block]:
     cluster = words_fixes.name(plan)
     return [
         header(plan.title),
-        context(f"{words.code(cluster)} · {words_fixes_plan.cost(plan)}"),
+        context(f"{escaping.code(cluster)} · {words_fixes_plan.cost(plan)}"),
         *_titled(words_fixes_plan.CAREFUL, plan.warnings),
         header(words_fixes_plan.STEPS),
         *(block for number, _ in enumerate(plan.steps[:MOST_STEPS]) for block in _step(plan, number)),
@@ -81,9 +81,9 @@ def _step(plan: Plan, number: int) -> list[Block]:
     said = f"{number + 1}. {one_line(step.says)}"
     return rich_blocks(
         [
-            rich_section(text(words.cut(said, LONGEST), bold=True), text("\n")),
-            rich_section(text(words.cut(one_line(step.request), 2 * LONGEST), as_code=True)),
-            preformatted(words.cut(one_line(step.command), 2 * LONGEST)),
+            rich_section(text(escaping.cut(said, LONGEST), bold=True), text("\n")),
+            rich_section(text(escaping.cut(one_line(step.request), 2 * LONGEST), as_code=True)),
+            preformatted(escaping.cut(one_line(step.command), 2 * LONGEST)),
         ]
     )
 
@@ -96,7 +96,7 @@ def _more(plan: Plan, cluster: str) -> Iterator[Block]:
 def _titled(title: str, lines: Sequence[str]) -> list[Block]:
     if not lines:
         return []
-    rows: list[list[Element]] = [[text(words.cut(one_line(one), LONGEST))] for one in lines[:MOST_LINES]]
+    rows: list[list[Element]] = [[text(escaping.cut(one_line(one), LONGEST))] for one in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         rows.append([text(words.more(len(lines) - MOST_LINES), dim=True)])
     return rich_blocks([rich_section(text(title, bold=True), text("\n")), bullets(rows)])
@@ -124,13 +124,13 @@ def _reason(*, needed: bool) -> Block:
 
 def _view(callback: str, parts: list[Block], title: str, *, submit: str = "", metadata: str = "") -> dict[str, Any]:
     room = limits.BLOCKS_IN_VIEW
-    kept = parts if len(parts) <= room else [*parts[: room - 1], context(words.CUT.strip())]
+    kept = parts if len(parts) <= room else [*parts[: room - 1], context(escaping.CUT.strip())]
     close = words_fixes_plan.CANCEL_WORD if submit else words_fixes_plan.CLOSE
     made: dict[str, Any] = {
         "type": "modal",
         "callback_id": callback,
         "private_metadata": metadata,
-        "title": _plain(words.cut(title, limits.VIEW_TITLE)),
+        "title": _plain(escaping.cut(title, limits.VIEW_TITLE)),
         "close": _plain(close),
         "blocks": kept,
     }

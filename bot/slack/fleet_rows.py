@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.render.clean import one_line
-from bot.slack import limits, words
+from bot.slack import escaping, limits, words
 from bot.slack.message import Block
 from handlers.clients.fleet import FleetMember
 
@@ -56,5 +56,5 @@ def option(one: FleetMember, members: Sequence[FleetMember]) -> Block | None:
     value = value_of(one, members)
     if len(value) > limits.OPTION_VALUE:
         return None
-    label = words.cut(one_line(f"{one.name} · {one.group}"), limits.OPTION_TEXT)
+    label = escaping.cut(one_line(f"{one.name} · {one.group}"), limits.OPTION_TEXT)
     return {"text": {"type": "plain_text", "text": label, "emoji": False}, "value": value}

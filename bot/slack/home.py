@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from bot.events import Selection
 from bot.render.clean import one_line
 from bot.render.verdict import only
-from bot.slack import limits, words, words_home
+from bot.slack import escaping, limits, words, words_home
 from bot.slack.fleet_rows import option, state_of, value_of
 from bot.slack.message import Block, Message, Pressed, actions, button, context, divider, header, section
 from bot.slack.rich import Element, bullets, text
@@ -125,7 +125,7 @@ def _well(members: Sequence[FleetMember]) -> list[Block]:
     rows = [
         [
             text(one_line(one.name), as_code=True),
-            text(f" · {words.cut(one_line(f'{one.location} · {one.group}'), _LONGEST)}"),
+            text(f" · {escaping.cut(one_line(f'{one.location} · {one.group}'), _LONGEST)}"),
         ]
         for one in members[:MOST_WELL]
     ]
@@ -164,7 +164,7 @@ def _approvals(open_ones: Sequence[OpenApproval] | Message | None) -> list[Block
 def _approval(one: OpenApproval) -> list[Element]:
     row = [
         text(one_line(one.cluster), as_code=True),
-        text(f" {words.cut(one_line(one.title), _LONGEST)} · "),
+        text(f" {escaping.cut(one_line(one.title), _LONGEST)} · "),
         _person(one.requested_by),
         text(words_home.UNTIL),
         _moment(one.expires_at),
@@ -195,7 +195,7 @@ def _listed(recent: Sequence[RecentCheck]) -> list[RecentCheck]:
 
 
 def _checked(one: RecentCheck, address: str) -> list[Element]:
-    cause = f": {words.cut(one_line(one.cause), _LONGEST)}" if one.cause else ""
+    cause = f": {escaping.cut(one_line(one.cause), _LONGEST)}" if one.cause else ""
     narrowed = only(Selection(one.area, one.code))
     link = thread_link(one, address)
     where = _link(link) if link else _channel(one.channel) if one.ts else text(words_home.ONLY_YOU, dim=True)
@@ -249,9 +249,9 @@ def _more(said: Any, number: int) -> list[Block]:
 
 def _problem(one: Problem) -> list[Block]:
     parts = ((words.WHY, one.why), (words.DO, one.do))
-    what = rich_section(text(words.cut(words.sentence(one.what), _LONGEST * 2), bold=True), text("\n"))
+    what = rich_section(text(escaping.cut(escaping.sentence(one.what), _LONGEST * 2), bold=True), text("\n"))
     rows = [
-        rich_section(text(f"{name}: ", bold=True), text(words.cut(one_line(said), _LONGEST * 2)), text("\n"))
+        rich_section(text(f"{name}: ", bold=True), text(escaping.cut(one_line(said), _LONGEST * 2)), text("\n"))
         for name, said in parts
     ]
     return rich_blocks([what, *rows])

@@ -12,6 +12,7 @@ from bot.jobs.request import Place
 from bot.policy.look import is_shown_in
 from bot.policy.model import Policy
 from bot.slack import words_incidents as said
+from bot.slack.escaping import cut
 from bot.slack.hearing import Said
 from bot.slack.incident_desk import IncidentDesk
 from bot.slack.incident_keeper import IncidentKeeper
@@ -20,7 +21,6 @@ from bot.slack.message import Message, section
 from bot.slack.rich import blocks as rich_blocks
 from bot.slack.rich import preformatted
 from bot.slack.speaker import Speaker, Where
-from bot.slack.words import cut
 from bot.triage.recognise import Recognition
 
 log = logging.getLogger(__name__)

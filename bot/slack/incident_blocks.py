@@ -7,7 +7,7 @@ from itertools import islice
 
 from bot.checked import checked_codes
 from bot.incidents.model import Incident, Spot, State, Verdict
-from bot.slack import limits, words
+from bot.slack import escaping, limits
 from bot.slack import words_incidents as said
 from bot.slack.message import Block, Message, Pressed, actions, button, context, section
 from bot.slack.rich import Element, text
@@ -55,7 +55,7 @@ def card(incident: Incident, library: Library, address: Address, *, home: Incide
     if not incident.is_closed and not incident.silenced:
         pressed = Pressed(incident.id, incident.cluster)
         shown.append(actions(button(said.QUIET_HERE, QUIET, pressed), button(said.SNOOZE, SNOOZE, pressed)))
-    return Message(words.fits(headline, limits.MESSAGE_TEXT), tuple(shown))
+    return Message(escaping.fits(headline, limits.MESSAGE_TEXT), tuple(shown))
 
 
 def _causes(incident: Incident, library: Library) -> str:
@@ -143,7 +143,7 @@ def which(title: str, code: str, sighting: str, members: Sequence[FleetMember], 
     """What was recognised, and a menu where it names no cluster. Without a check the words are all there is."""
     line = said.reads_like(title, code)
     if not checked:
-        line = f"{line} {said.NO_CHECK_EXISTS} `/aks runbook {words.escape(code)}`"
+        line = f"{line} {said.NO_CHECK_EXISTS} `/aks runbook {escaping.escape(code)}`"
     names = list(dict.fromkeys(one.name for one in members if len(one.name) <= limits.OPTION_TEXT))
     options = [
         {"text": {"type": "plain_text", "text": name, "emoji": False}, "value": name}

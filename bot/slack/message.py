@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.events import EVERYTHING, Selection
 from bot.render.clean import one_line
-from bot.slack import limits, words
+from bot.slack import escaping, limits
 from handlers.clients.redact import redact_text
 
 Block = dict[str, Any]
@@ -60,20 +60,20 @@ class Pressed:
 
 def section(mrkdwn: str) -> Block:
     # verbatim: Slack looks for no names and no addresses of its own in it.
-    shown = words.fits(mrkdwn, limits.SECTION_TEXT) or " "
+    shown = escaping.fits(mrkdwn, limits.SECTION_TEXT) or " "
     return {"type": "section", "text": {"type": "mrkdwn", "text": shown, "verbatim": True}}
 
 
 def context(*mrkdwn: str) -> Block:
     elements = [
-        {"type": "mrkdwn", "text": words.fits(one, limits.FIELD_TEXT), "verbatim": True}
+        {"type": "mrkdwn", "text": escaping.fits(one, limits.FIELD_TEXT), "verbatim": True}
         for one in mrkdwn[: limits.CONTEXT_ELEMENTS]
     ]
     return {"type": "context", "elements": elements}
 
 
 def header(plain_text: str) -> Block:
-    shown = words.cut(one_line(plain_text), limits.HEADER_TEXT) or " "
+    shown = escaping.cut(one_line(plain_text), limits.HEADER_TEXT) or " "
     return {"type": "header", "text": {"type": "plain_text", "text": shown, "emoji": False}}
 
 
@@ -85,7 +85,7 @@ def button(label: str, action: str, pressed: Pressed, *, primary: bool = False) 
     made = {
         "type": "button",
         "action_id": action,
-        "text": {"type": "plain_text", "text": words.cut(label, limits.BUTTON_TEXT), "emoji": False},
+        "text": {"type": "plain_text", "text": escaping.cut(label, limits.BUTTON_TEXT), "emoji": False},
         "value": pressed.dump(),
     }
     return made | {"style": "primary"} if primary else made
@@ -112,4 +112,4 @@ def pages(blocks: Iterable[Block], text: str, *, most: int) -> tuple[list[Messag
 
 
 def _page(blocks: list[Block], text: str) -> Message:
-    return Message(words.fits(text, limits.MESSAGE_TEXT), tuple(blocks))
+    return Message(escaping.fits(text, limits.MESSAGE_TEXT), tuple(blocks))

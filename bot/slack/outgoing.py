@@ -10,7 +10,7 @@ import asyncio
 from typing import Any
 
 from bot.redaction import IDS, redacted
-from bot.slack import limits, words
+from bot.slack import escaping, limits
 from bot.slack.message import Attachment, Message
 from handlers.clients.redact import LONG, redact_text
 
@@ -68,7 +68,7 @@ async def file(attached: Attachment) -> Attachment:
 def _shown(node: Any, clean: Any, room: int) -> Any:
     """What was redacted is cut to the room there is; the rest stays as it is."""
     if isinstance(node, str):
-        return node if clean == node else words.fits(clean, room)
+        return node if clean == node else escaping.fits(clean, room)
     if isinstance(node, list | tuple):
         return [_shown(one, redone, room) for one, redone in zip(node, clean, strict=False)]
     if not isinstance(node, dict):

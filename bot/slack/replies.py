@@ -8,7 +8,7 @@ from itertools import islice
 
 from bot.explain import Explanation, explain
 from bot.render.clean import one_line
-from bot.slack import commands, limits, words, words_fixes_lists, words_triage
+from bot.slack import commands, escaping, limits, words, words_fixes_lists, words_triage
 from bot.slack.commands import Asked
 from bot.slack.fleet_rows import option, state_of
 from bot.slack.message import PICK, Block, Message, context, header, pages, section
@@ -43,7 +43,7 @@ def at_once(asked: Asked, library: Library) -> Message | None:
 
 def only(said: str) -> Message:
     """One sentence of ours."""
-    return Message(words.fits(said, limits.MESSAGE_TEXT), (section(said),))
+    return Message(escaping.fits(said, limits.MESSAGE_TEXT), (section(said),))
 
 
 def explained(pasted: str, library: Library) -> Message:
@@ -57,12 +57,12 @@ def recognised(explanation: Explanation, *, briefly: bool = False) -> Message:
     if not explanation.matches:
         return _fitted([section(words.NOT_RECOGNISED), *quote], words.NOT_RECOGNISED)
     best = explanation.matches[0].runbook
-    shown: list[Block] = [header(best.title), context(words.code(best.code), words.RECOGNISED), *quote]
+    shown: list[Block] = [header(best.title), context(escaping.code(best.code), words.RECOGNISED), *quote]
     for name in (MEANING,) if briefly else (MEANING, FIX, NOT_THIS):
         shown += _outline(best, name, explanation.facts)
     shown.append(context(words_triage.whole_runbook(best.code)) if briefly else section(words.TO_PROVE_IT))
     shown += _others(explanation)
-    return _fitted(shown, words.plain(f"{best.title}. {words.RECOGNISED}"))
+    return _fitted(shown, escaping.plain(f"{best.title}. {words.RECOGNISED}"))
 
 
 def runbook(name: str, library: Library) -> Message:
@@ -73,15 +73,15 @@ def runbook(name: str, library: Library) -> Message:
     found = library.get(wanted)
     if found is None:
         return only(words.no_runbook(wanted, get_close_matches(wanted, library, n=3, cutoff=0.4)))
-    shown: list[Block] = [header(found.title), context(words.code(found.code))]
-    return _fitted([*shown, *outline(found)], words.plain(found.title))
+    shown: list[Block] = [header(found.title), context(escaping.code(found.code))]
+    return _fitted([*shown, *outline(found)], escaping.plain(found.title))
 
 
 def _catalogue(library: Library) -> list[Block]:
     """Plain lines: as rich text, this many would weigh three times as much and be cut."""
     sections: list[str] = []
     for name, one in library.items():
-        line = f"{words.code(name)} {words.plain(one.title, 150)}"
+        line = f"{escaping.code(name)} {escaping.plain(one.title, 150)}"
         if sections and len(sections[-1]) + len(line) < limits.SECTION_TEXT:
             sections[-1] += f"\n{line}"
         else:
@@ -134,13 +134,13 @@ def picked(block_id: str) -> tuple[str | None, str | None]:
 def _member(one: FleetMember) -> list[Element]:
     state = state_of(one)
     place = one_line(f"{state.text} · {one.location} · {one.group}")
-    return [text(one_line(one.name), bold=not state.well), text(f" · {words.cut(place, 300)}")]
+    return [text(one_line(one.name), bold=not state.well), text(f" · {escaping.cut(place, 300)}")]
 
 
 def _quote(explanation: Explanation) -> list[Block]:
     if not explanation.error:
         return []
-    quote = words.cut(one_line(str(explanation.error)), _LONGEST_QUOTE)
+    quote = escaping.cut(one_line(str(explanation.error)), _LONGEST_QUOTE)
     return rich_blocks([rich_section(text(words.ERROR_INSIDE, bold=True), text("\n")), preformatted(quote)])
 
 
@@ -160,4 +160,4 @@ def _outline(found: Runbook, name: str, facts: Facts | None = None) -> list[Bloc
 def _fitted(blocks: Collection[Block], said: str) -> Message:
     """One message; what finds no room is said to be cut."""
     (message, *_), fitted = pages(blocks, said, most=1)
-    return message if fitted else Message(message.text, (*message.blocks, context(words.CUT.strip())))
+    return message if fitted else Message(message.text, (*message.blocks, context(escaping.CUT.strip())))

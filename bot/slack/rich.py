@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.render.clean import clean, one_line
+from bot.slack.escaping import CUT, cut, escape
 from bot.slack.limits import RICH_TEXT, URL
-from bot.slack.words import CUT, cut, escape
 from runbooks.linear import compile_linear
 
 Element = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot.render.subject import short
-from bot.slack import limits, words
+from bot.slack import escaping, limits, words
 from bot.slack.message import Block, context, header
 from bot.slack.rich import blocks as rich_blocks
 from bot.slack.rich import size
@@ -28,7 +28,7 @@ def steps(runbook: Runbook, finding: Finding) -> dict[str, Any]:
     room = limits.BLOCKS_IN_VIEW - 1
     kept = blocks[:room]
     if len(blocks) > room or any(size(block) > limits.RICH_TEXT for block in kept):
-        kept.append(context(words.CUT.strip()))
+        kept.append(context(escaping.CUT.strip()))
     return view(kept)
 
 
@@ -36,7 +36,7 @@ def view(blocks: list[Block], *, title: str = TITLE) -> dict[str, Any]:
     return {
         "type": "modal",
         "callback_id": CALLBACK,
-        "title": {"type": "plain_text", "text": words.cut(title, limits.VIEW_TITLE), "emoji": False},
+        "title": {"type": "plain_text", "text": escaping.cut(title, limits.VIEW_TITLE), "emoji": False},
         "close": {"type": "plain_text", "text": CLOSE, "emoji": False},
         "blocks": blocks,
     }

@@ -13,7 +13,7 @@ from bot.render.proof import own_proof
 from bot.render.subject import short
 from bot.render.verdict import not_checked, not_looked_at
 from bot.scope import Scope, scope_of
-from bot.slack import limits, words
+from bot.slack import escaping, limits, words
 from bot.slack.fixes_offer import FixBlocks
 from bot.slack.message import STEPS, Block, Pressed, actions, button, divider, section
 from bot.slack.quoting import Told, brief
@@ -69,7 +69,7 @@ class Thread:
     def _cause(self, finding: Finding, number: int) -> Iterator[Block]:
         runbook = self._library.get(finding.code)
         about = words.subject(finding.code, short(finding.subject))
-        yield section(f"{_MARKS[finding.severity]} *{words.plain(self._named_title(finding), 300)}*\n{about}")
+        yield section(f"{_MARKS[finding.severity]} *{escaping.plain(self._named_title(finding), 300)}*\n{about}")
         yield from rich_blocks([self._title(words.PROOF), *self._proof(finding)])
         yield from rich_blocks([self._title(words.WHAT_TO_DO), *self._fix(finding, runbook)])
         yield from self._fixes.reasons(finding.code, finding.subject)
@@ -112,7 +112,7 @@ class Thread:
         for element in elements:
             if size(element) > min(room, limits.RICH_TEXT):
                 self.cut = True
-                kept.append(rich_section(text(words.CUT.strip(), dim=True)))
+                kept.append(rich_section(text(escaping.CUT.strip(), dim=True)))
                 break
             kept.append(element)
             room -= size(element)
@@ -221,7 +221,7 @@ class Thread:
     def _line(self, said: str, longest: int = LONGEST_LINE) -> str:
         whole = _spaced(said)
         self.cut = self.cut or len(whole) > longest
-        return words.cut(whole, longest)
+        return escaping.cut(whole, longest)
 
 
 def beyond(scope: Scope) -> list[tuple[str, Sequence[str]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.explain import explain
-from bot.slack import replies, words, words_triage
+from bot.slack import escaping, replies, words_triage
 from bot.slack.blocks import AnswerMessages
 from bot.slack.fleet_rows import value_of
 from bot.slack.message import Block, Message, Pressed, actions, button, context, section
@@ -71,4 +71,4 @@ def _check(one: FleetMember, number: int, seen: Sequence[FleetMember]) -> Block:
 def _spoken(blocks: Sequence[Block]) -> str:
     """For notifications: the first sentence of each block."""
     said = [one["text"]["text"] for one in blocks if one["type"] == "section"]
-    return words.fits(" ".join(said).replace("*", ""), 500)
+    return escaping.fits(" ".join(said).replace("*", ""), 500)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.slack import limits, outgoing, words
+from bot.slack import escaping, limits, outgoing, words
 from bot.slack.calls import LONGEST_WAIT_S, Body, Calls, Refused
 from bot.slack.message import Attachment, Message, context, section
 from bot.slack.pace import Pace
@@ -225,7 +225,7 @@ class Voice:
 def as_text(message: Message) -> Message:
     """The same without blocks."""
     spoken = "\n".join(filter(None, (_spoken(block) for block in message.blocks)))
-    return Message(words.fits(spoken or message.text, limits.MESSAGE_TEXT))
+    return Message(escaping.fits(spoken or message.text, limits.MESSAGE_TEXT))
 
 
 def _spoken(element: Any) -> str:
@@ -239,7 +239,7 @@ def _spoken(element: Any) -> str:
         return entity
     own = element.get("text")
     if isinstance(own, str):
-        return own if element.get("type") == "mrkdwn" else words.escape(own)
+        return own if element.get("type") == "mrkdwn" else escaping.escape(own)
     inner = own if isinstance(own, dict) else element.get("elements")
     said = _spoken(inner)
     return f"{said}\n" if element.get("type", "").startswith("rich_text_") else said
@@ -250,7 +250,7 @@ def _with_delay(message: Message, waited_s: float) -> Message:
         return message
     said = words.delayed(waited_s)
     if not message.blocks:
-        return Message(words.fits(f"{message.text}\n{said}", limits.MESSAGE_TEXT))
+        return Message(escaping.fits(f"{message.text}\n{said}", limits.MESSAGE_TEXT))
     if len(message.blocks) >= limits.BLOCKS_IN_MESSAGE:
         return message
     return Message(message.text, (*message.blocks, context(said)))

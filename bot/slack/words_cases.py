@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.slack.words import code, plain, sentence
+from bot.slack.escaping import code, plain, sentence
 from handlers.problem import Problem
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.slack.words import code
+from bot.slack.escaping import code
 
 USAGE = "`/aks default &lt;cluster&gt;` sets it, `/aks default none` takes it away."
 NONE_SET = f"This channel has no default cluster: `/aks check` without a name offers a list. {USAGE}"

@@ -9,7 +9,7 @@ from bot.fixes import reasons
 from bot.fixes.may import Barred, Barrier
 from bot.fixes.moves import NotMoved, Why
 from bot.fixes.proposal import End, Person
-from bot.slack.words import code, plain
+from bot.slack.escaping import code, plain
 from handlers.remedy.plan import Forbidden, Plan
 
 LONGEST = 300

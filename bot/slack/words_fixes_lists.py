@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.render.verdict import count
-from bot.slack.words import code, plain
+from bot.slack.escaping import code, plain
 from bot.slack.words_fixes import LONGEST
 
 OPEN_TITLE = "Open requests"

@@ -8,8 +8,8 @@ from bot.fixes import reasons
 from bot.fixes.may import Called
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.render.verdict import count
-from bot.slack import words
-from bot.slack.words import code, plain, span
+from bot.slack import escaping
+from bot.slack.escaping import code, plain, span
 from bot.slack.words_fixes import END_WORDS, LONGEST, Moment, Said, name, people, person
 from handlers.remedy.plan import Plan
 
@@ -82,7 +82,7 @@ def waits_for(called: Called) -> list[Said]:
     """Whoever is named here is called."""
     said: list[Said] = [may_approve(called.approvers)] if called.approvers else []
     if called.freeze:
-        said.append((words.sentence(f"{reasons.freeze_is_on(called.freeze)}: nobody can approve it now"),))
+        said.append((escaping.sentence(f"{reasons.freeze_is_on(called.freeze)}: nobody can approve it now"),))
     if called.glass:
         said.append(("Who may break the glass: ", *people(called.glass)))
     return said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.render.verdict import count
-from bot.slack.words import code, span
+from bot.slack.escaping import code, span
 from handlers.remedy.plan import Plan, Risk
 
 PLAN_TITLE = "Plan of a fix"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.render.verdict import count
-from bot.slack.words import code, escape, plain
+from bot.slack.escaping import code, escape, plain
 
 QUIET_HERE, SNOOZE = "Be quiet here", "Snooze 4 h"
 ALLOW, REFUSE = "Allow", "Do not read it"

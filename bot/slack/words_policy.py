@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.policy.look import Why
-from bot.slack.words import code, plain
+from bot.slack.escaping import code, plain
 
 WHY = {
     Why.STRANGER: "I answer people of this workspace only",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.slack.words import code, plain, sentence
+from bot.slack.escaping import code, plain, sentence
 
 TITLE = "Triage"
 NO_TEXT = "There is no text in that message, so I cannot recognise anything in it."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.render.verdict import count
-from bot.slack.words import code, plain, span
+from bot.slack.escaping import code, plain, span
 
 STOP = "Stop watching"
 GONE = "Nobody waits for that any more."

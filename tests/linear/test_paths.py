@@ -10,7 +10,7 @@ from bot.explain import explain
 from bot.incidents.alerts import alertmanager, azure_monitor
 from bot.render.clean import clean
 from bot.render.markdown import paragraphs
-from bot.slack import replies, rich, words
+from bot.slack import escaping, replies, rich
 from bot.slack.commands import read_command, read_mention
 from bot.slack.hearing import Me, asks_for_silence, read
 from bot.slack.named import named_clusters
@@ -81,8 +81,8 @@ PATHS: dict[str, Callable[[str], object]] = {
     "rendering for a terminal": lambda text: paragraphs(text, 80),
     "cleaning": clean,
     "rendering as rich text": lambda text: rich.markdown(text, text),
-    "escaping": lambda text: (words.escape(text), words.code(text), words.plain(text)),
-    "cutting": lambda text: (words.fits(text, len(text) - 9), words.fits(words.escape(text), len(text) // 2)),
+    "escaping": lambda text: (escaping.escape(text), escaping.code(text), escaping.plain(text)),
+    "cutting": lambda text: (escaping.fits(text, len(text) - 9), escaping.fits(escaping.escape(text), len(text) // 2)),
     "quoting": brief,
     "a name to repeat": speakable,
 }

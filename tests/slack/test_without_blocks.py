@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.fixes.may import Called
-from bot.slack import fixes_message, limits, words
+from bot.slack import escaping, fixes_message, limits
 from bot.slack.fixes_message import Shown
 from bot.slack.fixes_people import as_text as said_as_text
 from bot.slack.message import Message
@@ -77,6 +77,6 @@ def test_no_notification_is_too_long(name: str) -> None:
 def test_nobody_is_cut_in_half() -> None:
     whole = "for <@U0REQUESTER>, <@U0APPROVER>, <https://x.test/a|here> and more"
     for longest in range(20, len(whole)):
-        short = words.fits(whole, longest)
+        short = escaping.fits(whole, longest)
         assert short.count("<") == short.count(">")
         assert len(short) <= longest

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.slack import words
+from bot.slack import escaping, words
 from handlers.problem import Problem
 
 HOSTILE = [
@@ -25,42 +25,42 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_that_is_escaped_can_mention_or_link(text: str) -> None:
-    for said in (words.escape(text), words.plain(text), words.code(text)):
+    for said in (escaping.escape(text), escaping.plain(text), escaping.code(text)):
         assert not re.search(r"[<>]", said)
 
 
 def test_what_looks_escaped_already_is_escaped_again() -> None:
-    assert words.escape("&lt;!here&gt;") == "&amp;lt;!here&amp;gt;"
+    assert escaping.escape("&lt;!here&gt;") == "&amp;lt;!here&amp;gt;"
 
 
 @given(st.text())
 def test_code_holds_its_text_in_exactly_two_backticks(text: str) -> None:
-    said = words.code(text)
+    said = escaping.code(text)
     assert (said[0], said[-1], said.count("`")) == ("`", "`", 2)
     assert "\n" not in said
 
 
 @given(st.text())
 def test_plain_text_formats_nothing(text: str) -> None:
-    said = words.plain(text)
+    said = escaping.plain(text)
     assert not set(said) & set("*`~<>\n")
     assert not re.search(r"(?<![^\W_])_|_(?![^\W_])", said)
 
 
 def test_a_name_with_an_underscore_inside_stays_as_it_is() -> None:
-    assert words.plain("MC_rg_prod-weu_westeurope") == "MC_rg_prod-weu_westeurope"
+    assert escaping.plain("MC_rg_prod-weu_westeurope") == "MC_rg_prod-weu_westeurope"
 
 
 @given(st.text(), st.integers(20, 200))
 def test_what_is_cut_says_so_and_fits(text: str, longest: int) -> None:
-    said = words.cut(text, longest)
+    said = escaping.cut(text, longest)
     assert len(said) <= longest
-    assert said == text or said.endswith(words.CUT)
+    assert said == text or said.endswith(escaping.CUT)
 
 
 @given(st.text(alphabet="a&<`"), st.integers(30, 60))
 def test_cut_mrkdwn_never_ends_inside_an_entity_or_a_code_span(text: str, longest: int) -> None:
-    said = words.fits(words.code(text, 500) + words.escape(text).replace("`", ""), longest)
+    said = escaping.fits(escaping.code(text, 500) + escaping.escape(text).replace("`", ""), longest)
     assert len(said) <= longest
     assert said.count("`") % 2 == 0
     assert re.sub(r"&(amp|lt|gt);", "", said).count("&") == 0
@@ -77,7 +77,7 @@ def test_cut_mrkdwn_never_ends_inside_an_entity_or_a_code_span(text: str, longes
     ],
 )
 def test_a_span_of_time_is_told_shortly(time: timedelta, said: str) -> None:
-    assert words.span(time) == said
+    assert escaping.span(time) == said
 
 
 def test_a_problem_is_told_in_three_parts() -> None:
