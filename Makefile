@@ -58,7 +58,7 @@ audit: $(READY)
 # is installed for this alone. JUDGE=1 tells first how right it is about messages that it did not learn from: it learns five times more.
 learn: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/learn -r learn.lock
-	PYTHONPATH=build/learn $(BIN)/python -m bot.triage.learn $(if $(JUDGE),--judge,)
+	PYTHONPATH=build/learn $(BIN)/python -m bot.triage.learning.learn $(if $(JUDGE),--judge,)
 
 # uv resolves once for every supported Python; the result names versions and hashes, never a host.
 # The image needs less: what aksbot runs with, and what makes its wheel, in the same versions.

@@ -16,60 +16,60 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers.diagnose
 import handlers.evidence
-from bot.alert_doors import AlertDoors
-from bot.clients import azure_access, clients, kube_access
-from bot.fixes.hands import workbench
+from bot.checks.clients import azure_access, clients, kube_access
+from bot.checks.library import load as load_library
+from bot.checks.recent import RecentChecks
+from bot.checks.recording import azure_recorder
+from bot.checks.remedies import remedy_names
+from bot.checks.runner import azure_runner
+from bot.checks.running import RunningChecks
+from bot.checks.service import Jobs, Role
 from bot.fixes.times import Times
-from bot.http_server import Site, serving
+from bot.fixes.writer_clients import workbench
+from bot.http.alerts import AlertDoors
+from bot.http.readiness import MEMORY_WITHIN_S, Readiness
+from bot.http.server import Site, serving
+from bot.http.slack import SlackDoor
 from bot.incidents.spans import Spans
-from bot.jobs.service import Jobs, Role
-from bot.jobs.stopping import told_to_stop
-from bot.jobs.watch import azure_runner
-from bot.library import load as load_library
+from bot.incidents.store import Incidents
 from bot.log_redaction import redact_logs
 from bot.metrics import Metrics
-from bot.offering import remedy_names
 from bot.policy.file import load as load_policy
-from bot.readiness import MEMORY_WITHIN_S, Readiness
-from bot.recording import azure_recorder
+from bot.queue.stop_signal import told_to_stop
 from bot.settings import Settings
-from bot.slack import deadline
-from bot.slack.calls import TIMEOUT_S, Body, Calls
-from bot.slack.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
-from bot.slack.desk import Desk
-from bot.slack.fixes_listeners import FixListeners
-from bot.slack.fixes_wiring import Fixing
-from bot.slack.fleet_desk import FleetDesk
-from bot.slack.gate import Gate
-from bot.slack.hearing import Me
-from bot.slack.history import History
-from bot.slack.home_listeners import HomeListeners
-from bot.slack.incident_listeners import IncidentListeners
-from bot.slack.incident_side import incident_side
-from bot.slack.incident_teller import IncidentTeller, seen_by_incidents
-from bot.slack.intake import Intake
+from bot.slack.api.calls import TIMEOUT_S, Body, Calls
+from bot.slack.api.history import History
+from bot.slack.api.messages import Voice
+from bot.slack.api.people import People
+from bot.slack.api.poster import Speaker
+from bot.slack.api.sign_in import SignIn
+from bot.slack.api.sockets import Sockets
+from bot.slack.api.sockets import connected as connected_to_slack
+from bot.slack.api.text_files import TextFiles
+from bot.slack.api.workspace import workspace
+from bot.slack.checks.remembering import Remembering
+from bot.slack.checks.reporter import SlackTeller
+from bot.slack.fixes.listeners import FixListeners
+from bot.slack.fixes.wiring import Fixing
+from bot.slack.fleet.handlers import FleetDesk
+from bot.slack.home.listeners import HomeListeners
+from bot.slack.inbound import deadline
+from bot.slack.inbound.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
+from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.intake import Intake
+from bot.slack.inbound.mentions_received import MentionsHeard
+from bot.slack.inbound.message_reader import Me
+from bot.slack.inbound.redacting import Redacts
+from bot.slack.inbound.replays import Replays
+from bot.slack.inbound.replier import Replier
+from bot.slack.incidents.listeners import IncidentListeners
+from bot.slack.incidents.reporter import IncidentTeller, seen_by_incidents
 from bot.slack.listeners import Listeners
-from bot.slack.mentions_heard import MentionsHeard
-from bot.slack.people import People
-from bot.slack.redacting import Redacts
-from bot.slack.remembering import Remembering
-from bot.slack.replays import Replays
-from bot.slack.replier import Replier
-from bot.slack.sign_in import SignIn
-from bot.slack.sockets import Sockets
-from bot.slack.sockets import connected as connected_to_slack
-from bot.slack.speaker import Speaker
-from bot.slack.teller import SlackTeller
-from bot.slack.text_files import TextFiles
-from bot.slack.triage_listeners import TriageListeners
-from bot.slack.voice import Voice
-from bot.slack.workspace import workspace
-from bot.slack_door import SlackDoor
+from bot.slack.reading_along import incident_side
+from bot.slack.tasks import Desk
+from bot.slack.triage.listeners import TriageListeners
 from bot.store.connect import connected
 from bot.store.gaps import Gaps
-from bot.store.incidents import Incidents
-from bot.store.recent import RecentChecks
-from bot.store.running import RunningChecks
 from bot.store.state import State
 from handlers.clients.access import AzureAccess
 from handlers.engine.graph import Graph

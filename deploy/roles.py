@@ -17,8 +17,8 @@ import yaml
 
 import handlers.diagnose
 import handlers.evidence
-from handlers.clients.fleet import SEARCHED
 from handlers.engine.graph import Graph
+from handlers.fleet.clusters import SEARCHED
 from handlers.remedy.inside import IN
 from handlers.remedy.offers import Remedies
 

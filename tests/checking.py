@@ -8,10 +8,10 @@ from pathlib import Path
 
 import handlers.diagnose
 import handlers.evidence
-from bot.clients import Clients, clients
+from bot.checks.clients import Clients, clients
 from handlers.clients.access import AzureAccess
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.recording import Recorder
+from handlers.clients.recording.case import Recorder
 from handlers.engine.declare import Collector, Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import CHECK_DEADLINE_S, Engine

@@ -6,13 +6,13 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from bot.check import asked_then
-from bot.clients import clients
-from bot.events import Report
+from bot.checks.check import asked_then
+from bot.checks.clients import clients
 from bot.render.json_report import as_dict
+from bot.report.events import Report
 from handlers.clients.access import AzureAccess
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.recording import Recording
+from handlers.clients.recording.case import Recording
 from handlers.engine.graph import Graph
 from handlers.engine.run import CHECK_DEADLINE_S
 from handlers.model import Diagnosis, Target

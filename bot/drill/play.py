@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bot.checks.library import load
 from bot.drill.repair import Offered, Repaired
 from bot.drill.result import Item, Played
 from bot.drill.steps import Amiss, Ask, Compare, Read, Scene, Step
 from bot.fixes.proposal import End
-from bot.library import load
 from bot.playground.hurried import HurriedTimes
 from bot.playground.surroundings import azure, bot_between, own_settings, slack
 from bot.store.connect import connected

@@ -10,8 +10,9 @@ from bot.drill.steps import WHO_ASKS, Amiss, Scene
 from bot.fixes.proposal import End
 from bot.playground.asking import buttons, words_of
 from bot.render.clean import one_line
-from bot.slack import escaping, limits, words_fixes
-from bot.slack.fixes_pressed import APPROVE, FIX_PATTERN, REASON, SHOW, STOP
+from bot.slack.fixes import text as fixes_text
+from bot.slack.fixes.buttons import APPROVE, FIX_PATTERN, REASON, SHOW, STOP
+from bot.slack.kit import escaping, limits
 from handlers.remedy.offers import distinct
 from handlers.remedy.plan import Plan
 from sandbox.arm.server import ArmServer
@@ -69,7 +70,7 @@ class Repaired:
         return self._proposals(scene, APPROVE)[-1]
 
     def _button(self, thread: tuple[Message, ...], plan: Plan) -> tuple[Message, str]:
-        label = escaping.cut(one_line(words_fixes.fix_button(plan)), limits.BUTTON_TEXT)
+        label = escaping.cut(one_line(fixes_text.fix_button(plan)), limits.BUTTON_TEXT)
         for message in thread:
             for block in message.blocks:
                 for one in block.get("elements", []):
@@ -94,7 +95,7 @@ class Repaired:
 
         await self._until(scene, over, "it did not end")
         said = words_of(self._proposals(scene, SHOW)[-1])
-        if f"*{words_fixes.END_WORDS[self.ends]}*" not in said:
+        if f"*{fixes_text.END_WORDS[self.ends]}*" not in said:
             raise Amiss(f"it should be {self.ends.value}: {said[:600]}")
 
     async def _until(self, scene: Scene, done: object, otherwise: str) -> None:

@@ -10,8 +10,8 @@ from bot.drill.result import Item, differences
 from bot.playground.asking import Answer, buttons, check_in_slack, words_of
 from bot.playground.surroundings import Surroundings
 from bot.render.verdict import label, not_checked
-from bot.slack import escaping
-from bot.slack.message import CHECK_AGAIN, SHOW_ALL, STEPS, WRONG
+from bot.slack.kit import escaping
+from bot.slack.kit.message import CHECK_AGAIN, SHOW_ALL, STEPS, WRONG
 from handlers.model import Finding, State
 from handlers.problem import Problem
 from runbooks.library import Library

@@ -8,20 +8,20 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from bot.events import Report
+from bot.checks.offered_fix import Fix
+from bot.checks.reporter import Answer, Teller
+from bot.checks.request import CheckRequest
 from bot.fixes import reasons
 from bot.fixes.may import Barred, Open, may_be_offered
 from bot.fixes.proposal import Spot
+from bot.fixes.store.offers import OfferedPlans
+from bot.fixes.store.proposals import MOST_TRIES, Proposals
 from bot.fixes.times import Times
-from bot.jobs.offered import Fix
-from bot.jobs.progress import Progress
-from bot.jobs.request import CheckRequest
-from bot.jobs.teller import Answer, Teller
 from bot.policy.fixes import Fixes
 from bot.redaction import redacted
+from bot.report.events import Report
+from bot.report.progress import Progress
 from bot.store.away import StoreAway
-from bot.store.offered import OfferedPlans
-from bot.store.proposals import MOST_TRIES, Proposals
 from handlers.problem import Problem
 from handlers.remedy.plan import Offer, Plan
 from handlers.resource_id import last_name

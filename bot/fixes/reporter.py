@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from bot.checks.offered_fix import Fix
 from bot.fixes.proposal import Proposal
-from bot.jobs.offered import Fix
 
 
 class FixReporter(Protocol):
-    """What everybody sees where a fix was asked for. Raises `bot.jobs.teller.CannotTell` where it could not say it."""
+    """What everybody sees where a fix was asked for. Raises `CannotTell` where it could not."""
 
     async def show(self, name: str) -> None:
         """Bring the message of this proposal up to date. One that nobody has asked for has none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from bot.events import Report
+from bot.report.events import Report
 from handlers.model import Diagnosis, Outcome
 from handlers.remedy.plan import Offer, Plan
 

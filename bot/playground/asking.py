@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bot.events import Report
-from bot.jobs import report_json
+from bot.checks.running import RunningChecks
 from bot.playground.surroundings import Surroundings
-from bot.slack.commands import COMMAND
-from bot.slack.message import CHECK_AGAIN
-from bot.store.running import RunningChecks
+from bot.report import report_json
+from bot.report.events import Report
+from bot.slack.inbound.commands import COMMAND
+from bot.slack.kit.message import CHECK_AGAIN
 from handlers.problem import Exit, Problem
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message

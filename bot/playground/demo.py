@@ -8,21 +8,21 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bot.jobs.stopping import told_to_stop, unless_stopped
-from bot.library import load
+from bot.checks.library import load
 from bot.playground.asking import Answer, check_in_slack, words_of
 from bot.playground.hurried import HurriedTimes
 from bot.playground.incident import CHANNEL, WHO_ASKS, tell_of_the_incident
 from bot.playground.log_file import log_to
 from bot.playground.surroundings import Surroundings, azure, bot_between, own_settings, slack
+from bot.queue.stop_signal import told_to_stop, unless_stopped
 from bot.render.clean import width, wrapped
 from bot.render.line import Line
 from bot.render.proof import proof_lines
 from bot.render.subject import short
 from bot.render.terminal import show_lines
 from bot.render.verdict import verdict
-from bot.slack import words
-from bot.slack.commands import COMMAND
+from bot.slack.inbound.commands import COMMAND
+from bot.slack.kit import sentences
 from bot.store.connect import connected
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -111,7 +111,7 @@ def _invitation(chat: SlackServer, scenario: Scenario) -> Iterator[Line]:
     yield Line()
     yield Line.of(("Three things to try there", "heading"))
     tries = (
-        f"Open the thread under the answer, and press *{words.STEPS}*.",
+        f"Open the thread under the answer, and press *{sentences.STEPS}*.",
         f"Type {COMMAND} check {others[0]}, or {' or '.join(others[1:])}: each is broken in its own way.",
         f"Type {COMMAND} clusters, then be somebody else (top left) and look at what they see.",
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.commands.serve import quiet_clients
+from bot.cli.serve import quiet_clients
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.jobs.stopping import told_to_stop, unless_stopped
 from bot.playground.env_file import written
 from bot.playground.surroundings import azure, slack
+from bot.queue.stop_signal import told_to_stop, unless_stopped
 from bot.render.clean import width, wrapped
 from bot.render.line import Line
 from bot.render.terminal import show_lines

@@ -12,12 +12,12 @@ from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from bot.app import Bot, running
+from bot.checks.running import RunningChecks
 from bot.fixes.times import Times
+from bot.http.slack import SLACK_PATH
 from bot.playground.permitting import permitting
 from bot.settings import Settings
-from bot.slack_door import SLACK_PATH
 from bot.store.connect import connected
-from bot.store.running import RunningChecks
 from handlers.clients.access import AzureAccess
 from handlers.problem import Exit, Problem
 from sandbox.arm.server import ArmServer

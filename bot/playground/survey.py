@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from bot.check import check_target, engine_for
-from bot.clients import clients
-from bot.commands.check import watched
-from bot.events import EVERYTHING, Report
-from bot.library import load
+from bot.checks.check import check_target, engine_for
+from bot.checks.clients import clients
+from bot.checks.library import load
+from bot.cli.check import watched
 from bot.playground.surroundings import azure, own_settings, reader_of
 from bot.render.clean import one_line, width, wrapped
 from bot.render.line import Line
 from bot.render.report import report_lines
 from bot.render.terminal import show_lines
 from bot.render.verdict import label, not_checked, summary
+from bot.report.events import EVERYTHING, Report
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.names import fleet
+from handlers.fleet.names import fleet
 from handlers.model import State, Target
 from handlers.resource_id import ResourceId
 from sandbox.scenario import Scenario

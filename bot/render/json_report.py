@@ -8,8 +8,8 @@ from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import Any
 
-from bot.events import Report
-from bot.scope import scope_of
+from bot.report.events import Report
+from bot.report.scope import scope_of
 from handlers.model import Check, Ranked, Unavailable
 from handlers.remedy.plan import Offer
 from runbooks.library import Library

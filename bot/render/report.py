@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.events import Report
 from bot.render.clean import wrapped
 from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.proof import own_proof_lines, proof_lines
 from bot.render.subject import short
 from bot.render.verdict import count, not_looked_at, verdict
-from bot.scope import scope_of
+from bot.report.events import Report
+from bot.report.scope import scope_of
 from handlers.model import Check, Diagnosis, Outcome, Ranked, Severity, State, Unavailable, Why
 from runbooks.head import BadRunbook
 from runbooks.library import FIX, Library

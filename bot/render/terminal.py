@@ -14,8 +14,8 @@ from rich.spinner import Spinner
 from rich.text import Text
 from rich.theme import Theme
 
-from bot.events import Event, Report, Started
 from bot.render.line import Line
+from bot.report.events import Event, Report, Started
 from handlers.engine.run import Collected, Judged
 from handlers.model import Severity
 

@@ -6,10 +6,10 @@ is no check.
 
 from __future__ import annotations
 
-from bot.events import EVERYTHING, Selection
 from bot.render.clean import one_line
 from bot.render.line import Line
-from bot.scope import Scope, scope_of, selection_of
+from bot.report.events import EVERYTHING, Selection
+from bot.report.scope import Scope, scope_of, selection_of
 from handlers.evidence.azure import MANAGED_CLUSTER
 from handlers.model import Diagnosis, Outcome, Severity, State
 from runbooks.library import Library

@@ -12,17 +12,32 @@ from typing import Any
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
 
-from bot.events import Selection
-from bot.jobs.request import CheckRequest, Place, Priority
+from bot.checks.request import CheckRequest, Place, Priority
 from bot.metrics import Metrics
-from bot.slack import commands, heard, home, outgoing, replies, words, words_channel, words_fixes_lists
-from bot.slack.asks import Ask, What
-from bot.slack.calls import LOST, CallFailed
-from bot.slack.gate import name_of
-from bot.slack.intake import Intake, private
-from bot.slack.message import CHECK_AGAIN, CHECK_ALL, INVITE, PICK, SHOW_ALL, STEPS, WRONG, Message, Pressed, section
-from bot.slack.steps import view
-from bot.slack.voice import Voice
+from bot.report.events import Selection
+from bot.slack.api import outgoing
+from bot.slack.api.calls import LOST, CallFailed
+from bot.slack.api.messages import Voice
+from bot.slack.checks.steps import view
+from bot.slack.fixes import lists_text
+from bot.slack.home import view as home_view
+from bot.slack.inbound import channel_text, commands, payloads, replies
+from bot.slack.inbound.asks import Ask, What
+from bot.slack.inbound.gate import name_of
+from bot.slack.inbound.intake import Intake, private
+from bot.slack.kit import sentences
+from bot.slack.kit.message import (
+    CHECK_AGAIN,
+    CHECK_ALL,
+    INVITE,
+    PICK,
+    SHOW_ALL,
+    STEPS,
+    WRONG,
+    Message,
+    Pressed,
+    section,
+)
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -63,20 +78,20 @@ class Listeners:
         asked = commands.read_command(body.get("text", ""))
         said = replies.at_once(asked, self._library)
         if said is None:
-            said = await self._hand_over(asked, heard.command_place(body), heard.command_id(body), body)
+            said = await self._hand_over(asked, payloads.command_place(body), payloads.command_id(body), body)
         await ack(**private(said))
 
     async def mention(self, body: Body, say: AsyncSay) -> None:
         self._metrics.heard.labels("mention").inc()
-        await self._answer(body, heard.mention_place(body), say)
+        await self._answer(body, payloads.mention_place(body), say)
 
     async def direct(self, body: Body, say: AsyncSay) -> None:
         """What somebody writes to the bot alone needs no mention."""
         self._metrics.heard.labels("direct").inc()
-        await self._answer(body, heard.direct_place(body), say)
+        await self._answer(body, payloads.direct_place(body), say)
 
     async def _answer(self, body: Body, place: Place, say: AsyncSay) -> None:
-        text, name = body["event"].get("text", ""), heard.mention_id(body)
+        text, name = body["event"].get("text", ""), payloads.mention_id(body)
         refused = self._intake.stranger_refusal(place, body)
         asked = commands.read_mention(text)
         if refused:
@@ -92,34 +107,34 @@ class Listeners:
     async def check_again(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(CHECK_AGAIN).inc()
         await ack()
-        pressed, place = Pressed.load(body["actions"][0]["value"]), heard.click_place(body)
+        pressed, place = Pressed.load(body["actions"][0]["value"]), payloads.click_place(body)
         if await self._refused(body, respond, pressed.cluster):
             return
-        request = CheckRequest(heard.click_id(body), pressed.cluster, place, pressed.scope, fresh=True)
+        request = CheckRequest(payloads.click_id(body), pressed.cluster, place, pressed.scope, fresh=True)
         await self._intake.check(request, Priority.CLICK)
 
     async def picked(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(PICK).inc()
         await ack()
-        action, place = body["actions"][0], heard.click_place(body)
+        action, place = body["actions"][0], payloads.click_place(body)
         cluster, (area, thread_ts) = action["selected_option"]["value"], replies.picked(action["block_id"])
         if await self._refused(body, respond, cluster):
             return
         there = replace(place, thread_ts=thread_ts or place.thread_ts)
-        await self._intake.check(CheckRequest(heard.click_id(body), cluster, there, Selection(area)))
+        await self._intake.check(CheckRequest(payloads.click_id(body), cluster, there, Selection(area)))
         if place.thread_ts is None:
-            await respond(**private(replies.only(words.looking_at(name_of(cluster)))), replace_original=True)
+            await respond(**private(replies.only(sentences.looking_at(name_of(cluster)))), replace_original=True)
 
     async def show_steps(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         """A trigger lives 3 s: the window opens now, and a worker fills it."""
         self._metrics.heard.labels(STEPS).inc()
         await ack()
-        action, name = body["actions"][0], heard.click_id(body)
+        action, name = body["actions"][0], payloads.click_id(body)
         if await self._refused(body, respond, Pressed.load(action["value"]).cluster):
             return
-        window = await self._voice.open_view(body["trigger_id"], view([section(words.ONE_MOMENT)]))
+        window = await self._voice.open_view(body["trigger_id"], view([section(sentences.ONE_MOMENT)]))
         number = int(action["action_id"].rpartition("_")[2])
-        what, place = What.FILL_STEPS, heard.click_place(body)
+        what, place = What.FILL_STEPS, payloads.click_place(body)
         said = await self._intake.ask(Ask(name, what, place, pressed=action["value"], number=number, view=window))
         if said:
             await self._voice.fill_view(window, view(list(said.blocks)))
@@ -128,11 +143,11 @@ class Listeners:
         async def clicked(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
             self._metrics.heard.labels(what.value).inc()
             await ack()
-            pressed, place = body["actions"][0]["value"], heard.click_place(body)
+            pressed, place = body["actions"][0]["value"], payloads.click_place(body)
             about = None if what is What.INVITE else Pressed.load(pressed).cluster
             if await self._refused(body, respond, about):
                 return
-            said = await self._intake.ask(Ask(heard.click_id(body), what, place, pressed=pressed))
+            said = await self._intake.ask(Ask(payloads.click_id(body), what, place, pressed=pressed))
             if said:
                 await respond(**private(said), replace_original=False)
 
@@ -146,7 +161,7 @@ class Listeners:
         log.error("a listener failed", exc_info=error)
         page = body.get("view") or {}
         if page.get("type") == "home":
-            said = home.refused(replies.only(words.LISTENER_FAILED), page.get("private_metadata", ""))
+            said = home_view.refused(replies.only(sentences.LISTENER_FAILED), page.get("private_metadata", ""))
             with suppress(CallFailed):
                 await self._voice.show_home(body["user"]["id"], said)
         else:
@@ -155,7 +170,7 @@ class Listeners:
 
     async def _refused(self, body: Body, respond: AsyncRespond, cluster: str | None) -> bool:
         """Whether somebody was told that they may not. An answer that stands in a channel can be read by all there."""
-        place = heard.click_place(body)
+        place = payloads.click_place(body)
         refused = self._intake.stranger_refusal(place, body)
         if refused is None and cluster is not None:
             refused = await self._intake.refusal(place, cluster, body)
@@ -169,32 +184,34 @@ class Listeners:
     ) -> Message | None:
         """Put it into the queue; the first words, unless (with `quiet`) a message of the work itself comes at once."""
         if asked.word == commands.CLUSTERS:
-            return await self._intake.ask(Ask(name, What.CLUSTERS, place)) or _first(words.LOOKING_FOR_CLUSTERS, quiet)
+            return await self._intake.ask(Ask(name, What.CLUSTERS, place)) or _first(
+                sentences.LOOKING_FOR_CLUSTERS, quiet
+            )
         if asked.word == commands.DEFAULT:
             ask = Ask(name, What.DEFAULT, place, text=asked.rest)
-            return await self._intake.ask(ask) or _first(words.ONE_MOMENT, quiet)
+            return await self._intake.ask(ask) or _first(sentences.ONE_MOMENT, quiet)
         if asked.word in (commands.FIXES, commands.AUDIT):
             what = What.FIXES if asked.word == commands.FIXES else What.AUDIT
             ask = Ask(name, what, place, text=asked.rest.replace("`", "").strip())
-            looking = words_fixes_lists.LOOKING if what is What.FIXES else words_fixes_lists.AUDIT_HERE
+            looking = lists_text.LOOKING if what is What.FIXES else lists_text.AUDIT_HERE
             return await self._intake.ask(ask) or _first(looking, quiet)
         try:
             cluster, scope = commands.read_check(asked.rest, self._areas)
         except Problem as misuse:
-            said = replies.only(words.misuse(misuse))
+            said = replies.only(sentences.misuse(misuse))
             return await self._intake.say(name, place, said) if quiet else said
         default = None if cluster else await self._intake.default_cluster(place)
         about = cluster or default
         picker = Ask(f"{name}-menu", What.PICKER, place, text=scope.area or "", pressed=default or "")
         if about is None:
-            return await self._intake.ask(picker) or _first(words.LOOKING_FOR_CLUSTERS, quiet)
+            return await self._intake.ask(picker) or _first(sentences.LOOKING_FOR_CLUSTERS, quiet)
         refused = await self._intake.refusal(place, about, body)
         if refused:
             return await self._intake.whisper(name, place, refused) if quiet else refused
         if default:
             await self._intake.ask(picker)
         await self._intake.check(CheckRequest(name, about, place, scope))
-        first = words_channel.looking_at_default if default else words.looking_at
+        first = channel_text.looking_at_default if default else sentences.looking_at
         return _first(first(name_of(about)), quiet)
 
 
@@ -202,20 +219,20 @@ async def _say_that_it_failed(body: Body, context: AsyncBoltContext) -> None:
     """Where this does not reach anybody either, only the log is left: the edge itself must not fail."""
     try:
         if context.respond and body.get("response_url"):
-            await context.respond(text=words.LISTENER_FAILED, response_type="ephemeral", replace_original=False)
+            await context.respond(text=sentences.LISTENER_FAILED, response_type="ephemeral", replace_original=False)
         elif context.channel_id and context.say:
             event = body.get("event") or {}
-            await context.say(text=words.LISTENER_FAILED, thread_ts=event.get("thread_ts") or event.get("ts"))
+            await context.say(text=sentences.LISTENER_FAILED, thread_ts=event.get("thread_ts") or event.get("ts"))
     except LOST as mute:
         log.error("nobody could be told that a listener failed: %s", mute or type(mute).__name__)  # noqa: TRY400
 
 
 async def _has_an_author(body: Body) -> bool:
-    return heard.has_an_author(body)
+    return payloads.has_an_author(body)
 
 
 async def _is_said_to_us(body: Body) -> bool:
-    return heard.is_said_to_us(body)
+    return payloads.is_said_to_us(body)
 
 
 def _first(said: str, quiet: bool) -> Message | None:

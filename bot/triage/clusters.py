@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from bot.triage.tokens import letters_and_digits
-from handlers.clients.fleet import FleetMember
+from bot.triage.model.tokens import letters_and_digits
+from handlers.fleet.clusters import FleetMember
 from runbooks.linear import compile_linear
 
 _GAPS = frozenset("-_ .")

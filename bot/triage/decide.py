@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
-from bot.triage.learned import Reading
-from bot.triage.phrases import Said
+from bot.triage.model.learned import Reading
+from bot.triage.model.phrases import Said
 from bot.triage.quiet import Reason
 from bot.triage.signs import INNERMOST, PATTERN, Sign
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from bot.triage.clusters import FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
-from bot.triage.features import OURS, phrased, shown, spoken
-from bot.triage.learned import Learned, Weighed
-from bot.triage.phrases import Phrases, Said
+from bot.triage.model.features import OURS, phrased, shown, spoken
+from bot.triage.model.learned import Learned, Weighed
+from bot.triage.model.phrases import Phrases, Said
+from bot.triage.model.stop_words import STOP
+from bot.triage.model.tokens import STANDS_FOR, stem
+from bot.triage.model.tokens import words as split
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
 from bot.triage.signs import Sign, Signs
-from bot.triage.stop_words import STOP
-from bot.triage.tokens import STANDS_FOR, stem
-from bot.triage.tokens import words as split
 from runbooks.library import Library
 
 NO_FLEET = FleetNames(())

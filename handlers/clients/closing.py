@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from handlers.clients.pipe import Pipe
+    from handlers.clients.arm.pipe import Pipe
 
 
 class Closing(ABC):

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from handlers.clients.answers import Listing
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster, still_runs
 from handlers.evidence.errors import ErrorDetail

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from handlers.clients.answers import Listing
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.footprint import brought, subnet_ids

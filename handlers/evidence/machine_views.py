@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.evidence.azure import ended_badly
 from handlers.evidence.gather import each
 from handlers.evidence.wire import dig, need_text, text, whole

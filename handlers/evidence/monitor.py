@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from handlers.clients.answers import Listing
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.errors import ErrorDetail, innermost

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handlers.clients.answers import Answer, Listing
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster

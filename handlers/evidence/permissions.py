@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from handlers.clients.answers import Answer
-from handlers.clients.arm import ArmReader
-from handlers.clients.writer_eyes import WriterEyes
+from handlers.clients.arm.permission_reader import WriterEyes
+from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.gather import each

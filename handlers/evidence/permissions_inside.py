@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from handlers.clients.kube.writer_eyes import WriterKubeEyes
+from handlers.clients.kube.permission_reader import WriterKubeEyes
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.budgets import Budgets

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.wire import moment, need_text, rows, text, whole

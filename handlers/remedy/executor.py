@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from handlers.clients.arm.write_sent_hook import once_gone_out
 from handlers.clients.errors import ArmError, ServerFault, WriteFateUnknown
-from handlers.clients.gone_out import once_gone_out
 from handlers.remedy.acts.act import (
     CLOSING,
     TIDY_SINCE,

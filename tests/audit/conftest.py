@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.audit.record import Actor, Entry, What
-from bot.store.audit import Audit
+from bot.audit.store import Audit
 from bot.store.connect import Connection, connected
 
 WHO = Actor("T1", "U1", "somebody")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.audit.store import Audit
 from bot.store import keys
-from bot.store.audit import Audit
 from bot.store.away import StoreAway
 from bot.store.connect import Connection, connected
 from tests.audit.conftest import entry

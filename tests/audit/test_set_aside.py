@@ -6,12 +6,12 @@ import json
 
 import pytest
 
+from bot.audit.aside_store import AuditAside
 from bot.audit.record import What
+from bot.audit.store import Audit, rows
+from bot.fixes.store.executions import Executions
 from bot.store import keys
-from bot.store.audit import Audit, rows
-from bot.store.audit_aside import AuditAside
 from bot.store.connect import Connection
-from bot.store.executions import Executions
 from handlers.problem import Problem
 from handlers.remedy.execution import Execution
 from tests.audit.conftest import entry

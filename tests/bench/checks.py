@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.clients import Clients, clients
-from handlers.clients.arm import ArmReader
+from bot.checks.clients import Clients, clients
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
-from handlers.clients.names import resolve
 from handlers.engine.run import Engine
+from handlers.fleet.names import resolve
 from sandbox.arm.request_log import LoggedRequest
 from sandbox.kube.request_log import LoggedRequest as KubeRequest
 from tests.bench.azure_process import AzureProcess, azure_process

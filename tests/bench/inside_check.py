@@ -9,11 +9,11 @@ from pathlib import Path
 
 import orjson
 
-from bot.clients import Clients, clients
+from bot.checks.clients import Clients, clients
 from handlers.clients.access import AzureAccess
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.direct import DirectWay
-from handlers.clients.names import resolve
+from handlers.clients.kube.door.direct import DirectWay
+from handlers.fleet.names import resolve
 from handlers.model import State, Target
 from tests.bench.inside_process import CLUSTER
 from tests.checking import diagnose

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from bot.cli import main
+from bot.cli.main import main
 
 EVERY_S = 0.01
 FILE = "AKSBOT_BENCH_STALLS"

@@ -24,7 +24,7 @@ from tests.bench.start import AKSBOT
 
 ROUNDS, LOAD_ROUNDS = 5, 3
 READY_WITHIN_S = 60
-IMPORTS = "import bot.commands.serve"
+IMPORTS = "import bot.cli.serve"
 
 
 def figures() -> Iterator[Figure]:

@@ -21,7 +21,7 @@ from statistics import median
 from redis.asyncio import Redis
 
 from bot.incidents.model import Book
-from bot.slack.hearing import Me, read
+from bot.slack.inbound.message_reader import Me, read
 from bot.store import keys
 from bot.store.embedded import EmbeddedServer
 from sandbox.arm.server import ArmServer

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from bot.triage.clusters import FleetNames
-from bot.triage.heard import OUR_NAMES
+from bot.triage.model.labelled import OUR_NAMES
 from bot.triage.recognise import Recogniser
 from runbooks.library import Library
 from tests.bench.figure import Figure

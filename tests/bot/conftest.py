@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bot import cli
+from bot.cli import main as cli_main
 
-PROGRAM = (sys.executable, "-c", "from bot.cli import main; main()")
+PROGRAM = (sys.executable, "-c", "from bot.cli.main import main; main()")
 ROOT = Path(__file__).parents[2]
 
 
@@ -45,7 +45,7 @@ def here(capsys: pytest.CaptureFixture[str]) -> Here:
     """Run a command line in this process."""
 
     def run(*words: str) -> Ran:
-        code = cli.run(list(words))
+        code = cli_main.run(list(words))
         out, err = capsys.readouterr()
         return Ran(code, out, err)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.audit.record import Actor, Entry, What
+from bot.audit.store import Audit
 from bot.store import keys
-from bot.store.audit import Audit
 from bot.store.connect import connected
 from tests.bot.conftest import Here
 

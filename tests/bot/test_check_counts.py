@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.check import check, engine_for
-from bot.clients import clients
-from bot.events import Report, Selection
+from bot.checks.check import check, engine_for
+from bot.checks.clients import clients
+from bot.report.events import Report, Selection
 from handlers.clients.kube.access import KubeAccess
 from sandbox.scenario import Scenario
 from tests.checking import LIBRARY, access, azure

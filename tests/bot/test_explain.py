@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bot.explain import explain
+from bot.triage.explain import explain
 from runbooks.library import Library, Runbook
 from tests.bot.conftest import Here, Started
 from tests.bot.diagnoses import QUOTA_RUNBOOK

@@ -11,9 +11,9 @@ import pytest
 from aiohttp import web
 
 from bot import settings
-from bot.http_server import Site, serving
+from bot.http.readiness import Standing
+from bot.http.server import Site, serving
 from bot.metrics import Metrics
-from bot.readiness import Standing
 from handlers.problem import Exit, Problem
 
 HERE = "127.0.0.1"

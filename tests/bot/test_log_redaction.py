@@ -65,7 +65,7 @@ def test_a_line_of_the_audit_is_written_as_it_was_sealed(written: io.StringIO) -
 
 def test_a_command_redacts_its_log_from_the_start() -> None:
     code = (
-        "import logging, bot.process as process\n"
+        "import logging, bot.cli.process as process\n"
         f"process.run(lambda: logging.getLogger('x').warning('%s', {TYPED!r}) or 0, as_json=False, debug=True)"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.check import check, check_target, engine_for
-from bot.clients import Clients, clients
-from bot.events import Report, Selection
-from bot.jobs.report_json import dump, load
+from bot.checks.check import check, check_target, engine_for
+from bot.checks.clients import Clients, clients
 from bot.render.json_report import as_dict
+from bot.report.events import Report, Selection
+from bot.report.report_json import dump, load
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.recording import Recorder, Recording
+from handlers.clients.recording.case import Recorder, Recording
 from handlers.model import Target
 from handlers.remedy.plan import Offer
 from handlers.resource_id import ResourceId

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 import pytest
 
-from bot import process
+from bot.cli import process
 from handlers.problem import Exit, Problem
 from tests.bot.conftest import PROGRAM, Here, Started, clean_environment
 
@@ -112,7 +112,7 @@ async def test_the_package_can_be_run_as_a_module() -> None:
 
 async def test_nothing_heavy_is_imported_for_help() -> None:
     look = (
-        "import sys; from bot.cli import run; run(['--help']); "
+        "import sys; from bot.cli.main import run; run(['--help']); "
         "print(sorted({'azure', 'kubernetes', 'pydantic', 'rich', 'aiohttp', 'jinja2', 'yaml'} & set(sys.modules)))"
     )
     one = await asyncio.create_subprocess_exec(

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.events import Report
 from bot.render.json_report import as_dict, as_json, plain
 from bot.render.report import report_lines
+from bot.report.events import Report
 from handlers.model import Diagnosis, Finding, Outcome, Ranked, Unavailable, Why
 from runbooks.library import Library
 from tests.bot import diagnoses

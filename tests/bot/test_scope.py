@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot.catalogue import section_of
-from bot.checked import checked_codes, questions
-from bot.events import EVERYTHING, Selection
 from bot.render.verdict import clear_in_part, label, only, summary
-from bot.scope import kind_of, scope_of, selection_of
+from bot.report.catalogue import section_of
+from bot.report.events import EVERYTHING, Selection
+from bot.report.known import checked_codes, questions
+from bot.report.scope import kind_of, scope_of, selection_of
 from handlers.model import Check, Diagnosis, Outcome, Target
 from handlers.resource_id import ResourceId
 from tests.bot import diagnoses

@@ -10,11 +10,11 @@ from contextlib import suppress
 
 import pytest
 
-from bot.events import Report, Started
 from bot.render.clean import clean, width, wrapped
 from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.terminal import Progress, show_lines
+from bot.report.events import Report, Started
 from handlers.engine.run import Judged
 from tests.bot import diagnoses
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.events import Report
 from bot.render.json_report import as_dict
-from handlers.clients.arm import ArmReader
-from handlers.clients.recording import Recorder, Recording
+from bot.report.events import Report
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.recording.case import Recorder, Recording
 from handlers.engine.declare import Diagnostic, Need, collector, diagnostic
 from handlers.engine.graph import Graph
 from handlers.evidence.azure import ManagedCluster

@@ -9,10 +9,10 @@ from functools import lru_cache
 from time import monotonic
 from typing import Any
 
-from bot.clients import clients
+from bot.checks.clients import clients
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
-from handlers.clients.recording import Recorder
+from handlers.clients.recording.case import Recorder
 from handlers.engine.run import Engine
 from handlers.model import Diagnosis, Evidence, Target
 from sandbox.arm.faults import Fault

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handlers.clients.recording import Recorder
+from handlers.clients.recording.case import Recorder
 from handlers.evidence.compute import Instances
 from handlers.evidence.governance import Locks, Policies, RoleAssignments
 from handlers.evidence.network import PoolSubnets

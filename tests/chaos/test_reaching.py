@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.check import check, engine_for
-from bot.clients import clients
-from bot.events import EVERYTHING, Report
+from bot.checks.check import check, engine_for
+from bot.checks.clients import clients
+from bot.report.events import EVERYTHING, Report
 from handlers.clients.kube.access import KubeAccess
 from handlers.model import Diagnosis, Outcome, State, Target
 from sandbox.arm.server import ArmServer

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bot.events import Report
 from bot.render.json_report import as_json
-from handlers.clients.recording import Recorder
+from bot.report.events import Report
+from handlers.clients.recording.case import Recorder
 from handlers.model import Diagnosis
 from sandbox.scenario import Scenario
 from sandbox.world import World

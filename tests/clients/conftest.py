@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from tests.clients.azure import LocalAzure, PaperCredential, QuickClock
 from tests.local_azure import azure, clock, signed
 

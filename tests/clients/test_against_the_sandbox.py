@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from handlers.clients.arm import ArmReader
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.operation import State
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.errors import ArmError, Denied, Garbled, NotFound, ServerFault, Throttled
-from handlers.clients.names import fleet, resolve
-from handlers.clients.operation import State
 from handlers.engine.current import deadline
+from handlers.fleet.names import fleet, resolve
 from handlers.resource_id import ResourceId
 from sandbox.arm.server import ArmServer, Fault
 from sandbox.scenario import Scenario

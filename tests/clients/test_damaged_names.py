@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.check import find
-from handlers.clients.arm import ArmReader
-from handlers.clients.names import fleet, resolve
+from bot.checks.check import find
+from handlers.clients.arm.reader import ArmReader
+from handlers.fleet.names import fleet, resolve
 from handlers.model import Target
 from handlers.problem import Problem
 from sandbox.arm.faults import Fault

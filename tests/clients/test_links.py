@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from handlers.clients.access import AzureAccess
 from handlers.clients.addresses import follow, same_door
 from handlers.clients.answers import Listing
-from handlers.clients.arm import ArmReader
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.operation import Via
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.arm.transport import _verbatim
+from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.errors import NotFollowed
-from handlers.clients.fleet import GRAPH, ask_graph
-from handlers.clients.operation import Via
-from handlers.clients.transport import _verbatim
+from handlers.fleet.clusters import GRAPH, ask_graph
 from handlers.model import Why
 from handlers.resource_id import ResourceId
 from tests.clients.azure import LocalAzure, PaperCredential, QuickClock, says

@@ -9,9 +9,9 @@ from urllib.parse import quote
 import pytest
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
-from handlers.clients.cluster_text import read_cluster
-from handlers.clients.names import fleet, resolve
+from handlers.clients.arm.reader import ArmReader
+from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.names import fleet, resolve
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
 from sandbox.arm.server import ArmServer, Fault

@@ -9,9 +9,9 @@ import pytest
 from aiohttp import web
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.freshness import only_answers_from_now_on
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import CredentialRefused, Denied, ServerFault, Throttled
-from handlers.clients.freshness import only_answers_from_now_on
 from handlers.engine.current import deadline
 from tests.clients.azure import (
     LocalAzure,

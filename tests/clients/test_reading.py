@@ -11,7 +11,8 @@ import pytest
 from azure.core.rest import HttpRequest
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.arm.transport import Wire
 from handlers.clients.errors import (
     ArmError,
     Denied,
@@ -23,8 +24,7 @@ from handlers.clients.errors import (
     TimedOut,
     Unreachable,
 )
-from handlers.clients.recording import Recorder
-from handlers.clients.transport import Wire
+from handlers.clients.recording.case import Recorder
 from handlers.engine.current import collecting
 from handlers.model import Why
 from handlers.resource_id import ResourceId

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import (
     ArmError,
     CredentialRefused,
@@ -25,7 +25,7 @@ from handlers.clients.errors import (
     TimedOut,
     Unreachable,
 )
-from handlers.clients.recording import RecordedCall, Recorder, Recording
+from handlers.clients.recording.case import RecordedCall, Recorder, Recording
 from handlers.model import Why
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handlers.clients.recording import Recorder, Recording
+from handlers.clients.recording.case import Recorder, Recording
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077], ids=oct)

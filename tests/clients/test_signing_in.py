@@ -11,10 +11,10 @@ from urllib.parse import parse_qs
 import pytest
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.arm.transport import Wire
 from handlers.clients.credential import NoCredential, credential
 from handlers.clients.errors import CredentialRefused, Unreachable
-from handlers.clients.transport import Wire
 from handlers.model import Why
 from tests.clients.azure import LocalAzure, says
 
@@ -173,8 +173,8 @@ def test_a_sovereign_cloud_has_its_own_scope_and_authority() -> None:
 
 def test_importing_the_clients_loads_neither_azure_nor_aiohttp() -> None:
     code = (
-        "import sys, handlers.clients, handlers.clients.arm, handlers.clients.arm_writer, handlers.clients.names, "
-        "handlers.clients.recording, handlers.clients.errors, handlers.clients.access, handlers.clients.redact; "
+        "import sys, handlers.clients, handlers.clients.arm.reader, handlers.clients.arm.writer, handlers.fleet.names, "
+        "handlers.clients.recording.case, handlers.clients.errors, handlers.clients.access, handlers.clients.redact; "
         "print([name for name in ('azure.core', 'azure.identity', 'aiohttp', 'yaml') if name in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

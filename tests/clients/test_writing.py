@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.operation import State, Via
+from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.errors import (
     CredentialRefused,
     Garbled,
@@ -18,7 +19,6 @@ from handlers.clients.errors import (
     Unreachable,
     WriteFateUnknown,
 )
-from handlers.clients.operation import State, Via
 from tests.clients.azure import (
     Handler,
     LocalAzure,

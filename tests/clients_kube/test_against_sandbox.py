@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import Denied
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.questions import (
+from handlers.clients.kube.inside.questions import (
     API_SERVICE,
     AUTOSCALER,
     BAD_PODS,

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from handlers.clients.arm import ArmReader
-from handlers.clients.recording import Recorder
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.recording.case import Recorder
 from handlers.model import Target
 from tests.clients.azure import LocalAzure, QuickClock, refuses, says
 from tests.clients_kube.cluster import CLUSTER, CREDENTIAL, EntraCredential, LocalCluster

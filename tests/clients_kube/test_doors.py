@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import Garbled
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.doors import Door, KubeDoors
+from handlers.clients.kube.door.doors import Door, KubeDoors
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer import KubeWriter
 from handlers.model import Target

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import (
     ArmError,
     CredentialRefused,
@@ -24,7 +24,7 @@ from handlers.clients.errors import (
     Unreachable,
 )
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.doors import KubeDoors
+from handlers.clients.kube.door.doors import KubeDoors
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.current import deadline
 from handlers.model import Target, Why

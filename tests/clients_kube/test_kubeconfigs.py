@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import Garbled
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.recorded import MOST_OF_A_LIST
-from handlers.clients.recording import Recorder, Recording
+from handlers.clients.recording.case import Recorder, Recording
 from handlers.engine.current import deadline
 from handlers.model import Target
 from tests.clients.azure import LocalAzure, QuickClock, raw, says

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import (
     ArmError,
     Unreachable,
 )
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.questions import (
+from handlers.clients.kube.inside.questions import (
     API_SERVICE,
     BAD_PODS,
     BUDGETS,
@@ -26,9 +26,9 @@ from handlers.clients.kube.questions import (
     SYSTEM_WORKLOADS,
     WARNINGS,
 )
+from handlers.clients.kube.inside.run_command import RunCommand
 from handlers.clients.kube.reader import KubeReader
-from handlers.clients.kube.run_command import RunCommand
-from handlers.clients.recording import Recorder, Recording
+from handlers.clients.recording.case import Recorder, Recording
 from handlers.evidence.endpoints import (
     OF_THE_API_SERVER,
     SERVICES,

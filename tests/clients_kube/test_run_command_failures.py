@@ -15,7 +15,7 @@ from handlers.clients.errors import (
     ServerFault,
     TimedOut,
 )
-from handlers.clients.kube.questions import NODES
+from handlers.clients.kube.inside.questions import NODES
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.current import deadline
 from handlers.model import Why

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError, CredentialRefused, Refused
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.doors import KubeDoors
+from handlers.clients.kube.door.doors import KubeDoors
 from handlers.clients.kube.reader import KubeReader
 from handlers.model import Target
 from tests.clients.azure import LocalAzure

@@ -19,13 +19,13 @@ from kubernetes.aio import client
 
 from deploy.roles import KUBERNETES_WRITER
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.errors import Denied, NotFound, Refused
 from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.permission_reader import WriterKubeEyes
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer import KubeWriter
-from handlers.clients.kube.writer_eyes import WriterKubeEyes
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.model import Target
 from handlers.remedy.acts.act import Hands

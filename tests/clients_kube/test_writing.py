@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import (
     ArmError,
     CredentialRefused,

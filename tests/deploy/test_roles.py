@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from deploy import roles
-from handlers.clients.arm import ArmReader
-from handlers.clients.fleet import fleet
+from handlers.clients.arm.reader import ArmReader
+from handlers.fleet.clusters import fleet
 from handlers.remedy.inside import IN
 from handlers.remedy.offers import Remedies
 from sandbox.blueprint.inside.access import PROBE_RULES, WRITER_RULES

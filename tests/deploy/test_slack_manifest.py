@@ -12,8 +12,8 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 import bot
-from bot.slack.commands import COMMAND
-from bot.slack_door import SLACK_PATH
+from bot.http.slack import SLACK_PATH
+from bot.slack.inbound.commands import COMMAND
 from sandbox.slack.api.methods import METHODS
 from sandbox.slack.downloads import SCOPE
 from sandbox.slack.manifest import EVENT_SCOPES, Manifest
@@ -97,5 +97,5 @@ def test_nothing_is_granted_that_nothing_needs(scope: str) -> None:
     by_calls = {needed for method in called() for needed in METHODS[method].scopes}
     by_events = {needed for event in manifest.events for needed in EVENT_SCOPES[event]}
     by_features = {"commands"} if manifest.commands or manifest.message_shortcuts else set()
-    by_features |= {SCOPE}  # a file's address is no method of the Web API; bot/slack/text_files.py asks there
+    by_features |= {SCOPE}  # a file's address is no method of the Web API; bot/slack/api/text_files.py asks there
     assert scope in by_calls | by_events | by_features

@@ -10,14 +10,14 @@ from typing import Any, cast
 
 import pytest
 
+from bot.checks import reporter as checks_reporter
 from bot.drill.steps import Amiss, Read, Scene
-from bot.events import Report
-from bot.jobs import teller
 from bot.playground.asking import Answer
 from bot.playground.surroundings import Surroundings
-from bot.slack import blocks
-from bot.slack.message import Message as Said
-from bot.slack.message import Pressed
+from bot.report.events import Report
+from bot.slack.checks import view as checks_view
+from bot.slack.kit.message import Message as Said
+from bot.slack.kit.message import Pressed
 from sandbox.slack.message import Message
 from tests.bot.diagnoses import clear, found, library
 
@@ -31,7 +31,7 @@ def message(said: Said) -> Message:
 def answered(*, well: bool = False) -> Answer:
     """As the bot says it."""
     report = Report(clear() if well else found(), 900.0, 10)
-    said = blocks.answer(teller.Answer(report, timedelta(), True), Pressed("job", "prod-weu"), library())
+    said = checks_view.answer(checks_reporter.Answer(report, timedelta(), True), Pressed("job", "prod-weu"), library())
     return Answer(message(said.head), tuple(map(message, said.thread)), report, 1.0)
 
 

@@ -38,7 +38,7 @@ def expecting(pool: str = "nodepool-failed") -> dict[str, Any]:
 
 
 def test_every_kind_of_fix_has_a_scenario_in_which_it_works() -> None:
-    from bot.offering import remedies
+    from bot.checks.remedies import remedies
 
     played_ones = {one.remedy for head in Scenario.heads() for ends in head.repairs.values() for one in ends}
     assert played_ones == {one.name for one in remedies().all}

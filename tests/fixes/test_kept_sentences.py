@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from bot.events import Report
 from bot.fixes import audited, reasons
-from bot.fixes.judged import judged, without_acts
 from bot.fixes.may import Barred, Barrier
+from bot.fixes.outcome import judged, without_acts
 from bot.fixes.proposal import End
 from bot.policy.fixes import Freeze
 from bot.render.verdict import label
-from bot.slack import escaping, words_fixes_message
+from bot.report.events import Report
+from bot.slack.fixes import message_text
+from bot.slack.kit import escaping
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 from handlers.remedy.execution import Call, Execution, Note, Outcome
@@ -109,7 +110,7 @@ def test_the_verdict_that_a_reason_quotes_is_plain(diagnosis: Diagnosis) -> None
 def test_what_slack_shows_of_a_fix_would_be_noticed() -> None:
     """The other way round: the words of the Slack side hold markup, and none of them passes for a reason."""
     one = proposal().moved(end=End.FIXED)
-    shown = [words_fixes_message.head(one), escaping.code("prod-weu"), escaping.escape("a & b")]
+    shown = [message_text.head(one), escaping.code("prod-weu"), escaping.escape("a & b")]
     assert all(markup_in(said) for said in [*shown, "<@U0APPROVER> approved", ":x: failed", '{"type":"section"}'])
 
 

@@ -15,9 +15,10 @@ from bot.audit.chain import Tip, verify
 from bot.audit.record import Record
 from bot.fixes import audited
 from bot.fixes.proposal import End, Proposal, State
-from bot.slack import fixes_lists, fixes_message
-from bot.slack.fixes_lists import AuditPage, AuditState
-from bot.slack.fixes_message import Shown
+from bot.slack.fixes import lists_view
+from bot.slack.fixes import view as fixes_view
+from bot.slack.fixes.lists_view import AuditPage, AuditState
+from bot.slack.fixes.view import Shown
 from handlers.remedy.execution import Execution, Outcome, Phase
 from tests.slack.reading import read
 
@@ -78,9 +79,9 @@ async def test_the_chain_of_the_audit_still_holds_and_says_how_the_fix_ended(nam
 @pytest.mark.parametrize("name", ["fixed", "stale"])
 def test_people_are_shown_what_they_were_shown_before(name: str) -> None:
     one = _proposal(name)
-    assert one.why in read(fixes_message.message(Shown(one)))
+    assert one.why in read(fixes_view.message(Shown(one)))
     page = AuditPage(tuple(reversed(_records(name))))
-    listed = read(fixes_lists.audit(AuditState("whole"), page, direct=True))
+    listed = read(lists_view.audit(AuditState("whole"), page, direct=True))
     assert one.why[:60] in listed
     assert "cannot be read" not in listed
     assert ("you are not among those" in listed) == (name == "fixed"), "what was written stays as it was written"

@@ -8,20 +8,20 @@ from functools import partial
 
 import pytest
 
-from bot.events import Report
+from bot.checks.offered_fix import Fix
+from bot.checks.reporter import CannotTell
 from bot.fixes import moves
-from bot.fixes.last_word import LastWord
+from bot.fixes.final_message import LastWord
 from bot.fixes.offering import Offering
 from bot.fixes.proposal import Approval, End, Person, Proposal, State
-from bot.fixes.still import CannotAsk, StillApproved, Unknown
+from bot.fixes.recheck import CannotAsk, StillApproved, Unknown
+from bot.fixes.store.offers import FixesInHand, OfferedPlans
+from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import RealTimes
-from bot.jobs.offered import Fix
-from bot.jobs.teller import CannotTell
 from bot.policy.fixes import Fixes
 from bot.policy.look import Asker
+from bot.report.events import Report
 from bot.store.connect import Connection
-from bot.store.offered import FixesInHand, OfferedPlans
-from bot.store.proposals import Proposals
 from handlers.problem import Problem
 from handlers.remedy.permit import NotKnown, Withdrawn
 from handlers.remedy.plan import Offer

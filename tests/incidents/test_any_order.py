@@ -15,11 +15,11 @@ from hypothesis import strategies as some
 from bot.incidents.joining import join
 from bot.incidents.model import Book, How, Spot
 from bot.incidents.observing import Observation, observe
-from bot.slack.hearing import Me, Said, names, read
+from bot.incidents.store import Incidents
+from bot.incidents.turns import Turns
+from bot.slack.inbound.message_reader import Me, Said, names, read
 from bot.store import keys
 from bot.store.connect import Connection
-from bot.store.incidents import Incidents
-from bot.store.turns import Turns
 from tests.incidents.books import seen, sighting
 
 NOW = 1_800_000_000.0

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.incidents.model import Spot
-from bot.slack.hearing import Ignored, Me, Said, asks_for_silence, latest, names, read, taken_back
+from bot.slack.inbound.message_reader import Ignored, Me, Said, asks_for_silence, latest, names, read, taken_back
 from tests.incidents.pasted import PASTED, TS, event
 
 ME = Me("U0AKSBOT", "B0AKSBOT", "A0AKSBOT")

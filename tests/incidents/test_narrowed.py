@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from bot.events import EVERYTHING, Report, Selection
-from bot.jobs.request import CheckRequest, Place
-from bot.jobs.teller import Answer
-from bot.slack.incident_keeper import IncidentKeeper
-from bot.slack.incident_teller import IncidentTeller
+from bot.checks.reporter import Answer
+from bot.checks.request import CheckRequest, Place
+from bot.report.events import EVERYTHING, Report, Selection
+from bot.slack.incidents.reporter import IncidentTeller
+from bot.slack.incidents.service import IncidentKeeper
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 from tests.bot import diagnoses

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import pytest
 
+from bot.incidents.watches import Watches
 from bot.incidents.watching import LONGEST, Look, Seen, Watch, pause, seen
 from bot.store import keys
 from bot.store.connect import Connection
-from bot.store.watches import Watches
 from handlers.model import Diagnosis
 from tests.bot import diagnoses
 

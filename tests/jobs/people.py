@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.events import Event, Report, Selection, Started
-from bot.jobs.progress import Progress
-from bot.jobs.request import CheckRequest, Place
-from bot.jobs.service import Jobs, Options, Role
-from bot.jobs.teller import Answer, CannotTell, Teller
-from bot.jobs.watch import Runner
+from bot.checks.reporter import Answer, CannotTell, Teller
+from bot.checks.request import CheckRequest, Place
+from bot.checks.runner import Runner
+from bot.checks.service import Jobs, Options, Role
+from bot.report.events import Event, Report, Selection, Started
+from bot.report.progress import Progress
 from bot.store.connect import Connection
 from handlers.engine.run import Judged
 from handlers.problem import Problem

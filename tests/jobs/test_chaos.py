@@ -11,10 +11,10 @@ from datetime import timedelta
 import pytest
 from redis.exceptions import RedisError
 
-from bot.events import Event, Report, Started
-from bot.jobs.progress import Progress
-from bot.jobs.request import CheckRequest
-from bot.jobs.teller import Answer
+from bot.checks.reporter import Answer
+from bot.checks.request import CheckRequest
+from bot.report.events import Event, Report, Started
+from bot.report.progress import Progress
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
 from bot.store.state import Posted, Posting, State

@@ -6,14 +6,14 @@ from typing import cast
 
 import pytest
 
-from bot.jobs.checks import Checks
-from bot.jobs.queue import Kind
-from bot.jobs.request import Priority
-from bot.jobs.service import Jobs, Role, Taken
-from bot.jobs.teller import Answer
+from bot.checks.reporter import Answer
+from bot.checks.request import Priority
+from bot.checks.running import Hold, Joined, Part, RunningChecks, Waiter
+from bot.checks.service import Jobs, Role, Taken
+from bot.checks.shared import Checks
+from bot.queue.worker import Kind
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
-from bot.store.running import Hold, Joined, Part, RunningChecks, Waiter
 from handlers.problem import Problem
 from tests.bot.diagnoses import found
 from tests.jobs.people import CLUSTER, Listener, SlowCheck, request, working

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.jobs.service import Jobs, Role, Taken
+from bot.checks.running import RunningChecks
+from bot.checks.service import Jobs, Role, Taken
 from bot.store.connect import Connection, connected
-from bot.store.running import RunningChecks
 from tests.jobs.people import Listener, SlowCheck, request, working
 from tests.store.servers import ROOT, kill_server, python, until, until_it_is_back
 

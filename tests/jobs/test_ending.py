@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.jobs.ending import end
+from bot.queue.cancel import end
 
 
 async def test_a_task_that_loses_a_cancellation_ends_all_the_same() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.jobs.checks import Checks
-from bot.jobs.teller import Answer
+from bot.checks.reporter import Answer
+from bot.checks.running import RunningChecks
+from bot.checks.shared import Checks
 from bot.store.connect import Connection
-from bot.store.running import RunningChecks
 from tests.jobs.people import Listener, SlowCheck, request
 
 

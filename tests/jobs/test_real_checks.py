@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from bot.check import check, engine_for
-from bot.clients import clients
-from bot.events import Report, Selection
-from bot.jobs.report_json import dump, load
-from bot.jobs.watch import azure_runner
+from bot.checks.check import check, engine_for
+from bot.checks.clients import clients
+from bot.checks.runner import azure_runner
 from bot.render.report import report_lines
-from bot.slack import blocks
-from bot.slack.message import Pressed
+from bot.report.events import Report, Selection
+from bot.report.report_json import dump, load
+from bot.slack.checks import view as checks_view
+from bot.slack.kit.message import Pressed
 from bot.store.connect import Connection
 from handlers.clients.kube.access import KubeAccess
 from handlers.problem import Problem
@@ -40,7 +40,7 @@ async def test_a_request_is_answered_with_the_cause(connection: Connection) -> N
     assert bob.what.report == ada.what.report
     assert eve.how == "failed"
     assert isinstance(eve.what, Problem)
-    assert_accepted(blocks.answer(ada.what, Pressed("ada", "prod-weu"), LIBRARY))
+    assert_accepted(checks_view.answer(ada.what, Pressed("ada", "prod-weu"), LIBRARY))
 
 
 @pytest.mark.parametrize("name", ["quota-blocks-upgrade", "subnet-full", "healthy-fleet"])

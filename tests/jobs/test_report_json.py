@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from bot.events import Report
-from bot.jobs.report_json import dump, load
-from bot.jobs.request import CheckRequest
+from bot.checks.request import CheckRequest
 from bot.render.report import report_lines
+from bot.report.events import Report
+from bot.report.report_json import dump, load
 from handlers.model import Diagnosis, Finding, Ranked
 from tests.bot import diagnoses
 from tests.bot.diagnoses import POOL, library

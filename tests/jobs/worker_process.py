@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from bot.events import Event, Report, Started
-from bot.jobs.progress import Progress
-from bot.jobs.request import CheckRequest
-from bot.jobs.service import Jobs, Options, Role
-from bot.jobs.stopping import told_to_stop
-from bot.jobs.teller import Answer
+from bot.checks.reporter import Answer
+from bot.checks.request import CheckRequest
+from bot.checks.service import Jobs, Options, Role
+from bot.queue.stop_signal import told_to_stop
+from bot.report.events import Event, Report, Started
+from bot.report.progress import Progress
 from bot.store.connect import connected
 from handlers.problem import Problem
 from tests.bot.diagnoses import TARGET, found

@@ -6,28 +6,29 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.explain import explain
 from bot.incidents.alerts import alertmanager, azure_monitor
 from bot.render.clean import clean
 from bot.render.markdown import paragraphs
-from bot.slack import escaping, replies, rich
-from bot.slack.commands import read_command, read_mention
-from bot.slack.hearing import Me, asks_for_silence, read
-from bot.slack.named import named_clusters
-from bot.slack.quoting import brief
+from bot.slack.inbound import replies
+from bot.slack.inbound.commands import read_command, read_mention
+from bot.slack.inbound.message_reader import Me, asks_for_silence, read
+from bot.slack.kit import escaping, rich_text
+from bot.slack.kit.quoting import brief
 from bot.triage.cards import still_open
 from bot.triage.clusters import FleetNames
-from bot.triage.features import bare, phrased, spoken
+from bot.triage.explain import explain
 from bot.triage.message_text import readable
+from bot.triage.model.features import bare, phrased, spoken
+from bot.triage.named import named_clusters
 from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
 from bot.triage.reading import read_alert, read_message
 from bot.triage.recognise import Recogniser
 from bot.triage.with_files import WithFiles
-from handlers.clients.cluster_text import speakable
 from handlers.clients.redact import redact, redact_text
 from handlers.evidence.errors import innermost
 from handlers.evidence.signs import named_cause
+from handlers.fleet.cluster_text import speakable
 from runbooks.library import Library
 from runbooks.values import extract
 from tests.linear.growth import all_not_linear, all_too_dear
@@ -80,7 +81,7 @@ PATHS: dict[str, Callable[[str], object]] = {
     "an alert's body": lambda text: read_alert({"a": {"b": [text, text]}}),
     "rendering for a terminal": lambda text: paragraphs(text, 80),
     "cleaning": clean,
-    "rendering as rich text": lambda text: rich.markdown(text, text),
+    "rendering as rich text": lambda text: rich_text.markdown(text, text),
     "escaping": lambda text: (escaping.escape(text), escaping.code(text), escaping.plain(text)),
     "cutting": lambda text: (escaping.fits(text, len(text) - 9), escaping.fits(escaping.escape(text), len(text) // 2)),
     "quoting": brief,

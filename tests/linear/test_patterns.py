@@ -23,7 +23,7 @@ from tests.linear.growth import not_linear, shapes
 
 PACKAGES = (bot, handlers, runbooks)
 ROOT = Path(__file__).parents[2]
-LEARNING = ("bot.triage.learn",)
+LEARNING = ("bot.triage.learning.learn",)
 """What needs packages that are installed for learning alone."""
 
 OURS = "only files of ours or of a team's folder are read with it, by whoever starts the bot"
@@ -40,29 +40,29 @@ MAY_USE_RE = {
     "runbooks/placeholder.py": OURS,
     "runbooks/template.py": OURS,
     "runbooks/put_in.py": "one kind of letter at a time, or at the beginning of a text only",
-    "bot/catalogue.py": OURS,
-    "bot/commands/policy.py": OURS,
+    "bot/report/catalogue.py": OURS,
+    "bot/cli/policy.py": OURS,
     "bot/drill/repair.py": OURS,
     "bot/triage/literals.py": "reads patterns, and searches no text",
     "bot/incidents/mutes.py": SHORT,
-    "bot/slack/fixes_audit_pages.py": SHORT,
+    "bot/slack/fixes/audit_pages.py": SHORT,
     "bot/render/proof.py": "one mark at the beginning of a line",
-    "bot/slack/thread.py": "one mark at the beginning of a line",
-    "bot/slack/blocks.py": "splits a name at single letters",
-    "bot/slack/cases.py": SHORT,
-    "bot/slack/whole.py": SHORT,
-    "bot/slack/triage_listeners.py": "the ids of our own buttons",
-    "bot/slack/incident_listeners.py": "the ids of our own buttons",
-    "bot/slack/home_listeners.py": "the ids of our own buttons",
+    "bot/slack/checks/thread.py": "one mark at the beginning of a line",
+    "bot/slack/checks/view.py": "splits a name at single letters",
+    "bot/slack/checks/cases.py": SHORT,
+    "bot/slack/checks/report_file.py": SHORT,
+    "bot/slack/triage/listeners.py": "the ids of our own buttons",
+    "bot/slack/incidents/listeners.py": "the ids of our own buttons",
+    "bot/slack/home/listeners.py": "the ids of our own buttons",
     "bot/slack/listeners.py": "the ids of our own buttons",
-    "bot/slack/fixes_pressed.py": "the ids of our own buttons",
+    "bot/slack/fixes/buttons.py": "the ids of our own buttons",
     "handlers/resource_id.py": SHORT,
     "handlers/clients/addresses.py": SHORT,
-    "handlers/clients/replay.py": OURS,
-    "handlers/clients/policies/refuse_writes.py": SHORT,
+    "handlers/clients/recording/replay.py": OURS,
+    "handlers/clients/arm/policies/refuse_writes.py": SHORT,
     "handlers/clients/kube/paths.py": SHORT,
-    "handlers/clients/kube/kubeconfig.py": "a whole address, one kind of letter",
-    "handlers/clients/cluster_text.py": "escapes names for RE2",
+    "handlers/clients/kube/door/kubeconfig.py": "a whole address, one kind of letter",
+    "handlers/fleet/cluster_text.py": "escapes names for RE2",
     "handlers/evidence/permissions.py": "escapes names for RE2",
     "handlers/evidence/drains.py": "escapes names for RE2",
     "handlers/evidence/autoscaling.py": "one number behind a fixed word",

@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from bot.audit.record import Actor, Entry, What
+from bot.checks.request import CheckRequest, Place
 from bot.fixes.offering import holds_a_secret
 from bot.incidents.model import Book, Incident, Spot
 from bot.incidents.mutes import Mute
 from bot.incidents.watching import Watch
-from bot.jobs.request import CheckRequest, Place
-from bot.slack import outgoing
-from bot.slack.attached import Attached
-from bot.slack.hearing import Said
-from bot.slack.incident_tasks import Do, Task
-from bot.slack.message import Message, Pressed, actions, button, context, header, section
-from bot.slack.redacting import typed
+from bot.slack.api import outgoing
+from bot.slack.api.attachments import Attached
+from bot.slack.inbound.message_reader import Said
+from bot.slack.inbound.redacting import typed
+from bot.slack.incidents.tasks import Do, Task
+from bot.slack.kit.message import Message, Pressed, actions, button, context, header, section
 from bot.store.codec import kept
 from handlers.clients.redact import DEEPEST
 from tests.fixes.plans import PLAN

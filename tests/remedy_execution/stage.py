@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.operation import Via
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer import KubeWriter
-from handlers.clients.operation import Via
 from handlers.model import Target
 from handlers.remedy.acts.act import Hands
 from handlers.remedy.execution import Execution, Phase

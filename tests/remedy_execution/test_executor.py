@@ -12,9 +12,9 @@ import pytest
 from azure.core.credentials import AccessToken
 from azure.core.credentials_async import AsyncTokenCredential
 
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.transport import Wire
+from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.credential import credential
-from handlers.clients.transport import Wire
 from handlers.remedy.acts.catalogue import ACTS
 from handlers.remedy.execution import Execution, Outcome, Phase
 from handlers.remedy.executor import Executor

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from handlers.clients.operation import Via
+from handlers.clients.arm.operation import Via
 from handlers.remedy.acts.act import SETTLE
 from handlers.remedy.execution import Execution, Outcome, Phase
 from sandbox.arm.server import Fault

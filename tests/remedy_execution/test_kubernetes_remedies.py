@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from bot.clients import clients
-from bot.offering import offers_for
+from bot.checks.clients import clients
+from bot.checks.remedies import offers_for
 from handlers.clients.access import WRITER, AzureAccess
 from handlers.clients.kube.access import KubeAccess
 from handlers.engine.run import Engine, Finished

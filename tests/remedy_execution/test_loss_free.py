@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.model import Target

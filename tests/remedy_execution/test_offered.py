@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bot.clients import clients
-from bot.offering import offers_for
+from bot.checks.clients import clients
+from bot.checks.remedies import offers_for
 from handlers.clients.kube.access import KubeAccess
 from handlers.engine.run import Engine, Finished
 from handlers.model import Target

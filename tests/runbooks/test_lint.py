@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.commands.runbooks import lint_folder
-from bot.explain import explain
+from bot.cli.runbooks import lint_folder
+from bot.triage.explain import explain
 from runbooks.library import Library
 from runbooks.lint import Complaint, lint
 from tests.runbooks.pages import RIGHT, line_of, write

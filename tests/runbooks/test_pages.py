@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from bot.catalogue import FILE, catalogue
-from bot.explain import explain
+from bot.report.catalogue import FILE, catalogue
+from bot.triage.explain import explain
 from runbooks.patterns import searchable
 from runbooks.values import extract
 from tests.runbooks.pasted import GOLDEN, LIBRARY, SAID, WRITE, page, pasted, shell_lines

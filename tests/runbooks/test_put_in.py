@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.render.markdown import paragraphs
-from bot.slack.rich import markdown
+from bot.slack.kit.rich_text import markdown
 from runbooks.library import Library
 from runbooks.template import outline, render
 

@@ -12,8 +12,8 @@ from azure.core.rest import HttpRequest
 from azure.identity.aio import ClientSecretCredential
 from azure.mgmt.containerservice.aio import ContainerServiceClient
 
-from handlers.clients.arm import ArmReader
-from handlers.clients.names import fleet
+from handlers.clients.arm.reader import ArmReader
+from handlers.fleet.names import fleet
 from sandbox.arm.paths import parse
 from sandbox.arm.providers import catalogue
 from sandbox.arm.request_log import LoggedRequest

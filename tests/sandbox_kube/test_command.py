@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from handlers.clients.kube.questions import QUESTIONS
+from handlers.clients.kube.inside.questions import QUESTIONS
 from sandbox.kube.command.get import Asker
 from sandbox.kube.command.script import run
 from sandbox.kube.jsonpath import BadPath, find, render

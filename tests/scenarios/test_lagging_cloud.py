@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handlers.clients.recording import Recorder
+from handlers.clients.recording.case import Recorder
 from handlers.model import State
 from sandbox.scenario import Scenario
 from tests.checking import azure, check, cluster_id

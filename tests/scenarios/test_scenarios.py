@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handlers.clients.recording import Recorder
+from handlers.clients.recording.case import Recorder
 from handlers.model import Diagnosis, Outcome, State
 from sandbox.scenario import Scenario
 from sandbox.world import World

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.evidence.azure import ManagedCluster, managed_cluster
 from handlers.evidence.network import NETWORK_API
 from handlers.evidence.quotas import RegionUsages, Usage, region_usages

@@ -9,10 +9,10 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from bot.slack import limits
-from bot.slack.blocks import AnswerMessages
-from bot.slack.message import Message
-from bot.slack.rich import entity_of, size
+from bot.slack.checks.view import AnswerMessages
+from bot.slack.kit import limits
+from bot.slack.kit.message import Message
+from bot.slack.kit.rich_text import entity_of, size
 
 _TEXTS = {"section": limits.SECTION_TEXT, "header": limits.HEADER_TEXT, "button": limits.BUTTON_TEXT}
 _OURS = re.compile(r"[^<>]*")

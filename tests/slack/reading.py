@@ -6,8 +6,8 @@ import html
 from collections.abc import Callable
 from typing import Any
 
-from bot.slack.blocks import AnswerMessages
-from bot.slack.message import Message
+from bot.slack.checks.view import AnswerMessages
+from bot.slack.kit.message import Message
 
 MOST_OPTIONS = 10
 MOST_LINES = 40

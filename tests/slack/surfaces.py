@@ -11,31 +11,24 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.events import Report, Selection
-from bot.explain import explain
-from bot.jobs.progress import Progress
-from bot.jobs.teller import Answer
+from bot.checks.recent import RecentCheck
+from bot.checks.reporter import Answer
 from bot.policy.look import Refused, Why
 from bot.policy.model import Look
-from bot.slack import (
-    blocks,
-    commands,
-    home,
-    replies,
-    steps,
-    words,
-    words_cases,
-    words_channel,
-    words_home,
-    words_policy,
-    words_triage,
-)
-from bot.slack.gate import refusal
-from bot.slack.home import OpenApproval
-from bot.slack.message import Pressed, section
-from bot.slack.triage import triaged
-from bot.store.recent import RecentCheck
-from handlers.clients.fleet import FleetMember
+from bot.report.events import Report, Selection
+from bot.report.progress import Progress
+from bot.slack.checks import cases_text, steps
+from bot.slack.checks import view as checks_view
+from bot.slack.home import text as home_text
+from bot.slack.home import view as home_view
+from bot.slack.home.view import OpenApproval
+from bot.slack.inbound import channel_text, commands, gate_text, replies, triage_text
+from bot.slack.inbound.gate import refusal
+from bot.slack.kit import sentences
+from bot.slack.kit.message import Pressed, section
+from bot.slack.triage.view import triaged
+from bot.triage.explain import explain
+from handlers.fleet.clusters import FleetMember
 from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked
 from handlers.problem import Problem
 from tests.bot import diagnoses
@@ -99,48 +92,53 @@ def typed(command: str) -> Surface:
 
 
 CHECK: dict[str, Surface] = {
-    "starting": partial(blocks.started, "prod-weu"),
-    "starting-without-memory": partial(blocks.started, "prod-weu", durable=False),
-    "joined": partial(blocks.started, "prod-weu", timedelta(seconds=12)),
-    "looking": partial(blocks.progress, Progress("prod-weu")),
+    "starting": partial(checks_view.started, "prod-weu"),
+    "starting-without-memory": partial(checks_view.started, "prod-weu", durable=False),
+    "joined": partial(checks_view.started, "prod-weu", timedelta(seconds=12)),
+    "looking": partial(checks_view.progress, Progress("prod-weu")),
     "progress": partial(
-        blocks.progress, Progress("prod-weu", (7, 19), (4, 22), ("quota-exceeded",), ("resource locks",))
+        checks_view.progress, Progress("prod-weu", (7, 19), (4, 22), ("quota-exceeded",), ("resource locks",))
     ),
-    "progress-in-words": partial(blocks.progress, Progress("prod-weu", (7, 19), (4, 22)), plan=False),
-    "found": partial(blocks.answer, answer(diagnoses.found()), PRESSED, library()),
+    "progress-in-words": partial(checks_view.progress, Progress("prod-weu", (7, 19), (4, 22)), plan=False),
+    "found": partial(checks_view.answer, answer(diagnoses.found()), PRESSED, library()),
     "found-a-while-ago": partial(
-        blocks.answer, answer(diagnoses.found(), age=timedelta(seconds=40)), PRESSED, library()
+        checks_view.answer, answer(diagnoses.found(), age=timedelta(seconds=40)), PRESSED, library()
     ),
-    "found-two-causes": partial(blocks.answer, answer(two_causes()), PRESSED, LIBRARY),
-    "clear": partial(blocks.answer, answer(diagnoses.clear()), PRESSED, library()),
+    "found-two-causes": partial(checks_view.answer, answer(two_causes()), PRESSED, LIBRARY),
+    "clear": partial(checks_view.answer, answer(diagnoses.clear()), PRESSED, library()),
     "clear-with-problems-without-a-check": partial(
-        blocks.answer, answer(diagnoses.clear()), PRESSED, diagnoses.wider_library()
+        checks_view.answer, answer(diagnoses.clear()), PRESSED, diagnoses.wider_library()
     ),
-    "clear-in-network": partial(blocks.answer, answer(diagnoses.clear_in_network()), IN_NETWORK, library()),
+    "clear-in-network": partial(checks_view.answer, answer(diagnoses.clear_in_network()), IN_NETWORK, library()),
     "clear-for-one-code": partial(
-        blocks.answer, answer(diagnoses.clear_for_one_code()), replace(PRESSED, scope=ONE_CODE), library()
+        checks_view.answer, answer(diagnoses.clear_for_one_code()), replace(PRESSED, scope=ONE_CODE), library()
     ),
-    "open-in-network": partial(blocks.answer, answer(diagnoses.open_in_network()), IN_NETWORK, library()),
-    "blind": partial(blocks.answer, answer(diagnoses.blind(), kube_calls=0), PRESSED, library()),
-    "warned": partial(blocks.answer, answer(diagnoses.warned()), PRESSED, LIBRARY),
-    "walked": partial(blocks.answer, answer(diagnoses.walked()), PRESSED, library()),
-    "not-checked": partial(blocks.answer, answer(diagnoses.beside()), PRESSED, library()),
-    "nothing-asked": partial(blocks.answer, answer(diagnoses.beside_the_point()), PRESSED, library()),
-    "without-memory": partial(blocks.answer, answer(diagnoses.clear(), durable=False), PRESSED, library()),
-    "too-many": partial(blocks.answer, answer(many(30)), PRESSED, LIBRARY),
-    "too-many-consequences": partial(blocks.answer, answer(many(30, roots=False)), PRESSED, LIBRARY),
+    "open-in-network": partial(checks_view.answer, answer(diagnoses.open_in_network()), IN_NETWORK, library()),
+    "blind": partial(checks_view.answer, answer(diagnoses.blind(), kube_calls=0), PRESSED, library()),
+    "warned": partial(checks_view.answer, answer(diagnoses.warned()), PRESSED, LIBRARY),
+    "walked": partial(checks_view.answer, answer(diagnoses.walked()), PRESSED, library()),
+    "not-checked": partial(checks_view.answer, answer(diagnoses.beside()), PRESSED, library()),
+    "nothing-asked": partial(checks_view.answer, answer(diagnoses.beside_the_point()), PRESSED, library()),
+    "without-memory": partial(checks_view.answer, answer(diagnoses.clear(), durable=False), PRESSED, library()),
+    "too-many": partial(checks_view.answer, answer(many(30)), PRESSED, LIBRARY),
+    "too-many-consequences": partial(checks_view.answer, answer(many(30, roots=False)), PRESSED, LIBRARY),
     "too-long": partial(
-        blocks.answer, answer(many(1, "Azure said: " + "Internal server error, try later. " * 60)), PRESSED, library()
+        checks_view.answer,
+        answer(many(1, "Azure said: " + "Internal server error, try later. " * 60)),
+        PRESSED,
+        library(),
     ),
-    "all-checks": partial(blocks.checks, answer(diagnoses.found()), library()),
-    "all-checks-clear": partial(blocks.checks, answer(diagnoses.clear()), diagnoses.wider_library()),
-    "all-checks-in-network": partial(blocks.checks, answer(diagnoses.clear_in_network()), library()),
-    "all-checks-blind": partial(blocks.checks, answer(diagnoses.blind()), library()),
+    "all-checks": partial(checks_view.checks, answer(diagnoses.found()), library()),
+    "all-checks-clear": partial(checks_view.checks, answer(diagnoses.clear()), diagnoses.wider_library()),
+    "all-checks-in-network": partial(checks_view.checks, answer(diagnoses.clear_in_network()), library()),
+    "all-checks-blind": partial(checks_view.checks, answer(diagnoses.blind()), library()),
     "failed": partial(
-        blocks.failed, Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"), PRESSED
+        checks_view.failed,
+        Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"),
+        PRESSED,
     ),
     "gave-up": partial(
-        blocks.failed,
+        checks_view.failed,
         Problem("cannot finish: the last try has failed", "Slack did not answer", "ask again"),
         PRESSED,
         gave_up=True,
@@ -170,37 +168,39 @@ COMMANDS: dict[str, Surface] = {
 SENTENCES: dict[str, Surface] = {
     name: partial(replies.only, said)
     for name, said in {
-        "said-looking-at": words.looking_at("prod-weu"),
-        "said-looking-for-clusters": words.LOOKING_FOR_CLUSTERS,
-        "said-misuse": words.misuse(Problem(words.CANNOT_READ_CHECK, words.too_many(4), words.CHECK_USAGE)),
-        "said-listener-failed": words.LISTENER_FAILED,
-        "said-invited": words.INVITED,
-        "said-not-invited": words.NOT_INVITED,
-        "said-report-gone": words.REPORT_GONE,
-        "said-kept-case": words_cases.kept("request-1.json", "request-1.zip", "/var/lib/aksbot/wrong-answers"),
-        "said-kept-without-recording": words_cases.kept_without_recording(
+        "said-looking-at": sentences.looking_at("prod-weu"),
+        "said-looking-for-clusters": sentences.LOOKING_FOR_CLUSTERS,
+        "said-misuse": sentences.misuse(
+            Problem(sentences.CANNOT_READ_CHECK, sentences.too_many(4), sentences.CHECK_USAGE)
+        ),
+        "said-listener-failed": sentences.LISTENER_FAILED,
+        "said-invited": sentences.INVITED,
+        "said-not-invited": sentences.NOT_INVITED,
+        "said-report-gone": sentences.REPORT_GONE,
+        "said-kept-case": cases_text.kept("request-1.json", "request-1.zip", "/var/lib/aksbot/wrong-answers"),
+        "said-kept-without-recording": cases_text.kept_without_recording(
             "request-1.json", "/var/lib/aksbot/wrong-answers", Problem("cannot find prod-weu", "it is gone", "wait")
         ),
-        "said-file-refused": words.file_refused("not_in_channel"),
-        "said-memory-away": words.away(Problem("cannot reach the bot's memory", "Redis is away", "try again soon")),
-        "said-cannot-list": words.problem(
-            Problem(words.CANNOT_LIST, words.no_answer_within(30), words.TRY_AGAIN),
+        "said-file-refused": sentences.file_refused("not_in_channel"),
+        "said-memory-away": sentences.away(Problem("cannot reach the bot's memory", "Redis is away", "try again soon")),
+        "said-cannot-list": sentences.problem(
+            Problem(sentences.CANNOT_LIST, sentences.no_answer_within(30), sentences.TRY_AGAIN),
         ),
-        "default-none": words_channel.NONE_SET,
-        "default-is": words_channel.is_set("prod-weu"),
-        "default-set": words_channel.was_set("prod-weu", "dev-shared"),
-        "default-cleared": words_channel.was_cleared("prod-weu"),
-        "default-already": words_channel.already("prod-weu"),
-        "default-checked": words_channel.looking_at_default("prod-weu"),
-        "policy-nothing-for-you": words_policy.NOTHING_FOR_YOU,
-        "policy-cannot-tell": words_policy.cannot_tell("ratelimited", "prod-weu"),
-        "policy-try-again": words_policy.try_again("#platform-on-call"),
-        "triage-looking-at": words_triage.looking_at("prod-weu"),
+        "default-none": channel_text.NONE_SET,
+        "default-is": channel_text.is_set("prod-weu"),
+        "default-set": channel_text.was_set("prod-weu", "dev-shared"),
+        "default-cleared": channel_text.was_cleared("prod-weu"),
+        "default-already": channel_text.already("prod-weu"),
+        "default-checked": channel_text.looking_at_default("prod-weu"),
+        "policy-nothing-for-you": gate_text.NOTHING_FOR_YOU,
+        "policy-cannot-tell": gate_text.cannot_tell("ratelimited", "prod-weu"),
+        "policy-try-again": gate_text.try_again("#platform-on-call"),
+        "triage-looking-at": triage_text.looking_at("prod-weu"),
     }.items()
 }
 
 WINDOWS: dict[str, Surface] = {
-    "window-one-moment": partial(steps.view, [section(words.ONE_MOMENT)]),
+    "window-one-moment": partial(steps.view, [section(sentences.ONE_MOMENT)]),
     "window-steps": partial(steps.steps, library()["quota-exceeded"], diagnoses.found().findings[0].finding),
     "window-steps-unfilled": partial(
         steps.steps, LIBRARY["quota-exceeded"], Finding("quota-exceeded", CLUSTER, ("x",))
@@ -219,25 +219,25 @@ LATELY = (
 APPROVAL = OpenApproval(
     "reconcile pool apps", "prod-weu", "U0REQUESTER", MOMENT, "https://contoso.slack.com/archives/x"
 )
-UNREACHABLE = Problem(words.CANNOT_LIST, words.no_answer_within(30), words.TRY_AGAIN)
+UNREACHABLE = Problem(sentences.CANNOT_LIST, sentences.no_answer_within(30), sentences.TRY_AGAIN)
 HOME_OF = "D0DIRECT"
 
 
 def home_page(fleet: Any, recent: Any = LATELY, **more: Any) -> Surface:
-    return partial(home.page, home.Shown(tuple(fleet), MOMENT, recent, **more), HOME_OF)
+    return partial(home_view.page, home_view.Shown(tuple(fleet), MOMENT, recent, **more), HOME_OF)
 
 
 HOME: dict[str, Surface] = {
-    "home-loading": partial(home.loading, HOME_OF),
+    "home-loading": partial(home_view.loading, HOME_OF),
     "home": home_page(FLEET, address="https://contoso.slack.com/"),
-    "home-with-an-approval": home_page(FLEET[:2], approvals=(APPROVAL,), note=words_home.checking("prod-weu")),
+    "home-with-an-approval": home_page(FLEET[:2], approvals=(APPROVAL,), note=home_text.checking("prod-weu")),
     "home-all-well": home_page([member("prod-eus2")], recent=()),
     "home-empty": home_page((), recent=()),
     "home-too-many": home_page([member(f"edge-{n:03}", "Failed" if n % 4 == 0 else "Succeeded") for n in range(200)]),
     "home-without-memory": home_page(FLEET[:1], recent=None),
-    "home-approvals-not-told": home_page(FLEET[:1], approvals=replies.only(words_policy.cannot_tell("500", None))),
-    "home-azure-away": partial(home.page, home.Shown(UNREACHABLE, MOMENT, LATELY[:1]), HOME_OF),
-    "home-refused": partial(home.refused, refusal(Look(), Refused(Why.GUEST), None), HOME_OF),
+    "home-approvals-not-told": home_page(FLEET[:1], approvals=replies.only(gate_text.cannot_tell("500", None))),
+    "home-azure-away": partial(home_view.page, home_view.Shown(UNREACHABLE, MOMENT, LATELY[:1]), HOME_OF),
+    "home-refused": partial(home_view.refused, refusal(Look(), Refused(Why.GUEST), None), HOME_OF),
 }
 
 POLICY: dict[str, Surface] = {

@@ -9,18 +9,21 @@ from typing import Any
 
 from bot.audit.aside import SetAside, told_of
 from bot.audit.record import Actor, Entry, Record, What, seal
+from bot.checks.offered_fix import Fix
 from bot.fixes import reasons
 from bot.fixes.may import Barred, Barrier, Called
 from bot.fixes.moves import NotMoved, Why
 from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, Spot, State
-from bot.jobs.offered import Fix
 from bot.policy.fixes import Freeze
 from bot.render.verdict import label, summary
-from bot.slack import fixes_lists, fixes_message, fixes_plan, replies, words_fixes, words_fixes_lists
-from bot.slack.fixes_lists import AuditPage, AuditState
-from bot.slack.fixes_message import Shown
-from bot.slack.fixes_pressed import PressedFix
-from bot.slack.home import OpenApproval
+from bot.slack.fixes import lists_text, lists_view, plan_view
+from bot.slack.fixes import text as fixes_text
+from bot.slack.fixes import view as fixes_view
+from bot.slack.fixes.buttons import PressedFix
+from bot.slack.fixes.lists_view import AuditPage, AuditState
+from bot.slack.fixes.view import Shown
+from bot.slack.home.view import OpenApproval
+from bot.slack.inbound import replies
 from handlers.remedy.execution import Call, Execution, Note, Outcome, Phase
 from handlers.remedy.plan import Forbidden, Offer, Plan, Risk, Step, Verb, Verify
 from tests.bot import diagnoses
@@ -152,7 +155,7 @@ NO_FIX = Fix(
     replace(OFFER, plan=None),
     reasons=(
         Forbidden("an operation is running: pool apps is Updating", "wait until it has ended, then check again"),
-        words_fixes.barred(Barred(Barrier.NO_RULE), "prod-weu", "reconcile-pool"),
+        fixes_text.barred(Barred(Barrier.NO_RULE), "prod-weu", "reconcile-pool"),
     ),
 )
 PRESSED = PressedFix("p-1", PLAN.digest, "prod-weu", "C0INCIDENTS", "1.000001")
@@ -177,62 +180,62 @@ ASIDE = SetAside(
 OPEN = OpenApproval(PLAN.title, "prod-weu", REQUESTER.user, MOMENT, "https://contoso.slack.com/archives/x")
 
 WINDOWS: dict[str, Surface] = {
-    "plan": partial(fixes_plan.asking, proposal(), PRESSED, Called(("S0APPROVERS",)), alone=False, reason_needed=True),
-    "plan-alone": partial(fixes_plan.asking, proposal(), PRESSED, Called(), alone=True, reason_needed=False),
+    "plan": partial(plan_view.asking, proposal(), PRESSED, Called(("S0APPROVERS",)), alone=False, reason_needed=True),
+    "plan-alone": partial(plan_view.asking, proposal(), PRESSED, Called(), alone=True, reason_needed=False),
     "plan-long": partial(
-        fixes_plan.asking, proposal(LONG), PRESSED, Called(("S0APPROVERS",)), alone=False, reason_needed=False
+        plan_view.asking, proposal(LONG), PRESSED, Called(("S0APPROVERS",)), alone=False, reason_needed=False
     ),
-    "plan-shown": partial(fixes_plan.shown, PLAN),
-    "plan-not-possible": partial(fixes_plan.not_possible, PLAN, [words_fixes.NO_PLACE]),
-    "plan-told": partial(fixes_plan.told, words_fixes.not_moved(NotMoved(Why.UNKNOWN))),
-    "break-glass": partial(fixes_plan.breaking_glass, PRESSED),
+    "plan-shown": partial(plan_view.shown, PLAN),
+    "plan-not-possible": partial(plan_view.not_possible, PLAN, [fixes_text.NO_PLACE]),
+    "plan-told": partial(plan_view.told, fixes_text.not_moved(NotMoved(Why.UNKNOWN))),
+    "break-glass": partial(plan_view.breaking_glass, PRESSED),
 }
 
 INSTEAD = Barred(Barrier.PERSON, 1, ("S0APPROVERS", "T0CONTOSO:U0APPROVER"), glass=("T0CONTOSO:U0ONCALL",))
 REFUSALS: dict[str, str] = {
     **{
-        f"not-moved-{why.name.lower().replace('_', '-')}": words_fixes.not_moved(NotMoved(why, proposal()))
+        f"not-moved-{why.name.lower().replace('_', '-')}": fixes_text.not_moved(NotMoved(why, proposal()))
         for why in Why
     },
     **{
-        f"barred-{one.name.lower().replace('_', '-')}": words_fixes.refused(
-            words_fixes.barred(Barred(one, 2, freeze=FREEZE), "prod-weu", "reconcile-pool")
+        f"barred-{one.name.lower().replace('_', '-')}": fixes_text.refused(
+            fixes_text.barred(Barred(one, 2, freeze=FREEZE), "prod-weu", "reconcile-pool")
         )
         for one in Barrier
     },
-    "audit-broken": words_fixes.refused(words_fixes.audit_broken("record 4 was changed after it was written")),
-    "held-by-another": words_fixes.refused(words_fixes.held_by_another("prod-weu")),
-    "cannot-tell-who": words_fixes.refused(words_fixes.cannot_tell_who("users.info: fatal_error")),
-    "alone": words_fixes.refused(words_fixes.ALONE),
-    "escalate": words_fixes.refused(reasons.escalate(3, PLAN.title)),
-    "memory-away": words_fixes.refused(reasons.MEMORY_AWAY),
+    "audit-broken": fixes_text.refused(fixes_text.audit_broken("record 4 was changed after it was written")),
+    "held-by-another": fixes_text.refused(fixes_text.held_by_another("prod-weu")),
+    "cannot-tell-who": fixes_text.refused(fixes_text.cannot_tell_who("users.info: fatal_error")),
+    "alone": fixes_text.refused(fixes_text.ALONE),
+    "escalate": fixes_text.refused(reasons.escalate(3, PLAN.title)),
+    "memory-away": fixes_text.refused(reasons.MEMORY_AWAY),
 }
 
 FIXES: dict[str, Surface] = {
-    **{f"fix/{name}": partial(fixes_message.message, shown) for name, shown in STATES.items()},
-    "fix/outcome-fixed": partial(fixes_message.outcome, STATES["fixed"].proposal),
-    "fix/outcome-stale": partial(fixes_message.outcome, STATES["stale"].proposal, (FIX,)),
-    "fix/outcome-not-fixed": partial(fixes_message.outcome, STATES["not-fixed"].proposal, (NO_FIX,)),
-    "fix/glass-broken": partial(fixes_message.broke_glass, proposal(), APPROVER, "payments are down, <!channel>"),
+    **{f"fix/{name}": partial(fixes_view.message, shown) for name, shown in STATES.items()},
+    "fix/outcome-fixed": partial(fixes_view.outcome, STATES["fixed"].proposal),
+    "fix/outcome-stale": partial(fixes_view.outcome, STATES["stale"].proposal, (FIX,)),
+    "fix/outcome-not-fixed": partial(fixes_view.outcome, STATES["not-fixed"].proposal, (NO_FIX,)),
+    "fix/glass-broken": partial(fixes_view.broke_glass, proposal(), APPROVER, "payments are down, <!channel>"),
     "fix/refused-person": partial(
-        fixes_message.refused,
-        words_fixes.refused(words_fixes.barred(INSTEAD, "prod-weu", "reconcile-pool")),
-        words_fixes.who_instead(INSTEAD),
+        fixes_view.refused,
+        fixes_text.refused(fixes_text.barred(INSTEAD, "prod-weu", "reconcile-pool")),
+        fixes_text.who_instead(INSTEAD),
     ),
-    "fix/list": partial(fixes_lists.fixes, "prod-weu", (FIX, NO_FIX), (OPEN,)),
-    "fix/list-empty": partial(fixes_lists.fixes, "prod-weu", (), ()),
+    "fix/list": partial(lists_view.fixes, "prod-weu", (FIX, NO_FIX), (OPEN,)),
+    "fix/list-empty": partial(lists_view.fixes, "prod-weu", (), ()),
     "fix/audit": partial(
-        fixes_lists.audit, AuditState(words_fixes_lists.audit_state(3, "")), AuditPage(RECORDS, "1-0"), direct=False
+        lists_view.audit, AuditState(lists_text.audit_state(3, "")), AuditPage(RECORDS, "1-0"), direct=False
     ),
     "fix/audit-broken": partial(
-        fixes_lists.audit,
-        AuditState(words_fixes_lists.audit_state(0, "record 1 was changed")),
+        lists_view.audit,
+        AuditState(lists_text.audit_state(0, "record 1 was changed")),
         AuditPage(()),
         direct=True,
     ),
     "fix/audit-set-aside": partial(
-        fixes_lists.audit,
-        AuditState(words_fixes_lists.audit_state(3, ""), (told_of(ASIDE),)),
+        lists_view.audit,
+        AuditState(lists_text.audit_state(3, ""), (told_of(ASIDE),)),
         AuditPage((), "1-0", 5000),
         direct=True,
     ),

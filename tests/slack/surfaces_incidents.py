@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 from bot.incidents.model import Cause, Incident, Spot, State, Verdict
-from bot.slack import incident_blocks, replies
-from bot.slack import words_incidents as said
-from handlers.clients.fleet import FleetMember
+from bot.slack.inbound import replies
+from bot.slack.incidents import text as said
+from bot.slack.incidents import view as incidents_view
+from handlers.fleet.clusters import FleetMember
 from tests.checking import LIBRARY
 from tests.slack.surfaces_watch import WATCHES
 
@@ -46,7 +47,7 @@ def address(spot: Spot) -> str:
 
 
 def card(incident: Incident, **more: Any) -> Surface:
-    return partial(incident_blocks.card, incident, LIBRARY, address, **more)
+    return partial(incidents_view.card, incident, LIBRARY, address, **more)
 
 
 def member(name: str) -> FleetMember:
@@ -57,7 +58,7 @@ def member(name: str) -> FleetMember:
 
 FLEET = [member("prod-weu"), member("dev-shared")]
 UNTIL = datetime(2026, 11, 18, 7, 14, tzinfo=UTC)
-TITLE = incident_blocks.title_of(LIBRARY, "quota-exceeded")
+TITLE = incidents_view.title_of(LIBRARY, "quota-exceeded")
 
 INCIDENTS: dict[str, Surface] = {
     "incident-suspected": card(SUSPECTED),
@@ -96,24 +97,24 @@ INCIDENTS: dict[str, Surface] = {
     ),
     "incident-merged": card(LATER, home=OPEN),
     "incident-merged-not-confirmed": card(replace(LATER, verdict=Verdict.NOT_CONFIRMED), home=OPEN),
-    "incident-offer": partial(incident_blocks.offer, TITLE, "quota-exceeded", "s-1", ["prod-weu"]),
+    "incident-offer": partial(incidents_view.offer, TITLE, "quota-exceeded", "s-1", ["prod-weu"]),
     "incident-offer-several": partial(
-        incident_blocks.offer, TITLE, "quota-exceeded", "s-1", ["edge-nexus-01", "edge-nexus-02"]
+        incidents_view.offer, TITLE, "quota-exceeded", "s-1", ["edge-nexus-01", "edge-nexus-02"]
     ),
-    "incident-which": partial(incident_blocks.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=True),
-    "incident-which-no-check": partial(incident_blocks.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=False),
-    "incident-allow-app": partial(incident_blocks.ask_about, "A0123ABCD", "Datadog <!here>", "t-1"),
+    "incident-which": partial(incidents_view.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=True),
+    "incident-which-no-check": partial(incidents_view.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=False),
+    "incident-allow-app": partial(incidents_view.ask_about, "A0123ABCD", "Datadog <!here>", "t-1"),
     "incident-known-elsewhere": partial(
-        incident_blocks.pointing, said.known_elsewhere(TITLE, "prod-weu"), SUSPECTED.home, address
+        incidents_view.pointing, said.known_elsewhere(TITLE, "prod-weu"), SUSPECTED.home, address
     ),
-    "incident-merged-line": partial(incident_blocks.pointing, said.MERGED_LINE, SUSPECTED.home, lambda spot: ""),
-    "incident-app-allowed": partial(incident_blocks.done_by, said.allowed("Datadog"), "U0APPROVER"),
-    "incident-app-refused": partial(incident_blocks.done_by, said.refused(""), "U0APPROVER"),
+    "incident-merged-line": partial(incidents_view.pointing, said.MERGED_LINE, SUSPECTED.home, lambda spot: ""),
+    "incident-app-allowed": partial(incidents_view.done_by, said.allowed("Datadog"), "U0APPROVER"),
+    "incident-app-refused": partial(incidents_view.done_by, said.refused(""), "U0APPROVER"),
     "incident-snoozed": partial(
-        incident_blocks.done_by, said.snoozed(["quota-exceeded"], "prod-weu", UNTIL), "U0APPROVER"
+        incidents_view.done_by, said.snoozed(["quota-exceeded"], "prod-weu", UNTIL), "U0APPROVER"
     ),
     "incident-muted": partial(
-        incident_blocks.done_by, said.is_muted("quota-exceeded", "prod-weu", UNTIL, "a *migration*"), "U0APPROVER"
+        incidents_view.done_by, said.is_muted("quota-exceeded", "prod-weu", UNTIL, "a *migration*"), "U0APPROVER"
     ),
     **WATCHES,
     **{

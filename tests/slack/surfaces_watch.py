@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from bot.incidents.watching import Look, Watch
-from bot.slack import replies, watch_blocks
-from bot.slack import words_watch as said
+from bot.slack.inbound import replies
+from bot.slack.watch import text as said
+from bot.slack.watch import view as watch_view
 from tests.bot import diagnoses
 from tests.checking import LIBRARY
 
@@ -23,18 +24,18 @@ WATCH = Watch(
     causes=CAUSES,
 )
 LASTED = timedelta(minutes=34)
-STILL = said.still(watch_blocks.waits_for("Upgrading", CAUSES, LIBRARY), "prod-weu")
+STILL = said.still(watch_view.waits_for("Upgrading", CAUSES, LIBRARY), "prod-weu")
 
 WATCHES: dict[str, Surface] = {
-    "watch-watching": partial(watch_blocks.watching, WATCH, LIBRARY),
-    "watch-over": partial(watch_blocks.over, WATCH, LASTED, Look(diagnoses.clear(), "Succeeded"), LIBRARY),
-    "watch-over-but": partial(watch_blocks.over, WATCH, LASTED, Look(diagnoses.found(), "Succeeded"), LIBRARY),
-    "watch-over-unclear": partial(watch_blocks.over, WATCH, LASTED, Look(diagnoses.blind(), "Succeeded"), LIBRARY),
-    "watch-not-over": partial(watch_blocks.gave_up, WATCH, timedelta(hours=12), STILL),
-    "watch-unseen": partial(watch_blocks.gave_up, WATCH, timedelta(hours=12), said.unseen(said.NOT_SEEN, "prod-weu")),
-    "watch-stopped": partial(watch_blocks.stopped, WATCH, "U0APPROVER"),
-    "watch-ended": partial(watch_blocks.after_its_end, WATCH),
-    "watch-listed": partial(watch_blocks.listed, [(WATCH, LASTED)]),
+    "watch-watching": partial(watch_view.watching, WATCH, LIBRARY),
+    "watch-over": partial(watch_view.over, WATCH, LASTED, Look(diagnoses.clear(), "Succeeded"), LIBRARY),
+    "watch-over-but": partial(watch_view.over, WATCH, LASTED, Look(diagnoses.found(), "Succeeded"), LIBRARY),
+    "watch-over-unclear": partial(watch_view.over, WATCH, LASTED, Look(diagnoses.blind(), "Succeeded"), LIBRARY),
+    "watch-not-over": partial(watch_view.gave_up, WATCH, timedelta(hours=12), STILL),
+    "watch-unseen": partial(watch_view.gave_up, WATCH, timedelta(hours=12), said.unseen(said.NOT_SEEN, "prod-weu")),
+    "watch-stopped": partial(watch_view.stopped, WATCH, "U0APPROVER"),
+    "watch-ended": partial(watch_view.after_its_end, WATCH),
+    "watch-listed": partial(watch_view.listed, [(WATCH, LASTED)]),
     **{
         name: partial(replies.only, line)
         for name, line in {

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.events import Selection
-from bot.jobs.progress import Progress
-from bot.slack import blocks, limits
-from bot.slack.message import Pressed
-from bot.slack.rich import markdown
-from bot.slack.steps import steps
+from bot.report.events import Selection
+from bot.report.progress import Progress
+from bot.slack.checks import view as checks_view
+from bot.slack.checks.steps import steps
+from bot.slack.kit import limits
+from bot.slack.kit.message import Pressed
+from bot.slack.kit.rich_text import markdown
 from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Severity, Unavailable, Why
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -31,9 +32,9 @@ HOSTILE = "<!channel> `x` ```y``` <https://evil.example|portal> *b* [click](http
 @pytest.mark.parametrize("number", [1, 7, 60, 200])
 @pytest.mark.parametrize("roots", [True, False])
 def test_many_findings_fit_and_the_rest_is_in_the_file(number: int, roots: bool) -> None:
-    said = blocks.answer(answer(many(number, roots=roots)), PRESSED, library())
+    said = checks_view.answer(answer(many(number, roots=roots)), PRESSED, library())
     assert_accepted(said)
-    assert len(said.thread) <= blocks.MOST_THREAD_MESSAGES
+    assert len(said.thread) <= checks_view.MOST_THREAD_MESSAGES
     if number >= 60:
         assert said.file
         assert "more" in read(said.thread[-1]) or "cut" in read(said.thread[-1])
@@ -42,7 +43,7 @@ def test_many_findings_fit_and_the_rest_is_in_the_file(number: int, roots: bool)
 
 def test_an_error_of_forty_thousand_characters_is_cut_says_so_and_is_whole_in_the_file() -> None:
     error = "Azure said: " + "Internal server error, try later. " * 1200 + "THE END"
-    said = blocks.answer(answer(many(1, error)), PRESSED, library())
+    said = checks_view.answer(answer(many(1, error)), PRESSED, library())
     assert_accepted(said)
     assert "(cut)" in read(said.thread[0])
     assert "aksbot-prod-weu.txt" in read(said.thread[-1])
@@ -51,36 +52,36 @@ def test_an_error_of_forty_thousand_characters_is_cut_says_so_and_is_whole_in_th
 
 
 def test_nothing_is_said_to_be_cut_where_nothing_is() -> None:
-    said = blocks.answer(answer(diagnoses.clear()), PRESSED, library())
+    said = checks_view.answer(answer(diagnoses.clear()), PRESSED, library())
     assert said.file is None
     assert "cut" not in read(said)
 
 
 def test_what_could_not_be_seen_is_shown_with_the_permission_that_would_show_it() -> None:
-    shown = read(blocks.answer(answer(diagnoses.found()), PRESSED, library()))
+    shown = read(checks_view.answer(answer(diagnoses.found()), PRESSED, library()))
     assert "resource locks" in shown
     assert "grant `Microsoft.Authorization/locks/read`" in shown
 
 
 def test_an_answer_that_saw_too_little_is_no_all_clear() -> None:
-    said = blocks.answer(answer(diagnoses.blind()), PRESSED, library())
+    said = checks_view.answer(answer(diagnoses.blind()), PRESSED, library())
     assert "no all-clear" in read(said.head)
     assert "green" not in json.dumps(said.head.blocks)
 
 
 def test_causes_come_before_consequences() -> None:
-    shown = read(blocks.answer(answer(diagnoses.found()), PRESSED, library()))
+    shown = read(checks_view.answer(answer(diagnoses.found()), PRESSED, library()))
     thread = shown[shown.index("THREAD") :]
     assert thread.index("core quota") < thread.index("What follows from it") < thread.index("Could not see")
 
 
 def test_in_a_thread_the_only_cause_is_named_once_right_below() -> None:
-    one = blocks.answer(answer(many(1)), PRESSED, library(), in_thread=True)
-    elsewhere = blocks.answer(answer(many(1)), PRESSED, library())
+    one = checks_view.answer(answer(many(1)), PRESSED, library(), in_thread=True)
+    elsewhere = checks_view.answer(answer(many(1)), PRESSED, library())
     assert one.thread == elsewhere.thread
     assert len(read(one.head)) < len(read(elsewhere.head))
-    several = blocks.answer(answer(many(3)), PRESSED, library(), in_thread=True)
-    assert several.head == blocks.answer(answer(many(3)), PRESSED, library()).head
+    several = checks_view.answer(answer(many(3)), PRESSED, library(), in_thread=True)
+    assert several.head == checks_view.answer(answer(many(3)), PRESSED, library()).head
 
 
 def test_hostile_names_and_texts_stay_text() -> None:
@@ -89,12 +90,12 @@ def test_hostile_names_and_texts_stay_text() -> None:
     check = Check(HOSTILE, (HOSTILE,), Outcome.CRASHED, HOSTILE, 0.1, (), (hidden,))
     target = replace(TARGET, id=replace(TARGET.id, name=HOSTILE))
     diagnosis = Diagnosis(target, (Ranked(finding),), (check,), (hidden,), 1.0)
-    said = blocks.answer(answer(diagnosis), PRESSED, library())
+    said = checks_view.answer(answer(diagnosis), PRESSED, library())
     assert_accepted(said)
-    assert_accepted(blocks.checks(answer(diagnosis), library()))
-    assert_accepted(blocks.started(HOSTILE))
-    assert_accepted(blocks.progress(Progress(HOSTILE, (1, 2), (1, 2), (HOSTILE,), (HOSTILE,))))
-    assert_accepted(blocks.failed(Problem(HOSTILE, HOSTILE, HOSTILE), PRESSED))
+    assert_accepted(checks_view.checks(answer(diagnosis), library()))
+    assert_accepted(checks_view.started(HOSTILE))
+    assert_accepted(checks_view.progress(Progress(HOSTILE, (1, 2), (1, 2), (HOSTILE,), (HOSTILE,))))
+    assert_accepted(checks_view.failed(Problem(HOSTILE, HOSTILE, HOSTILE), PRESSED))
     urls = re.findall(r'"url": "([^"]*)"', json.dumps([message.blocks for message in said.thread]))
     assert [url for url in urls if "evil" in url] == []
 
@@ -168,13 +169,13 @@ def reports(draw: st.DrawFn) -> Diagnosis:
 @given(reports(), st.booleans())
 def test_slack_takes_whatever_was_found(diagnosis: Diagnosis, durable: bool) -> None:
     given_answer = answer(diagnosis, age=timedelta(seconds=70), durable=durable)
-    assert_accepted(blocks.answer(given_answer, PRESSED, library()))
-    assert_accepted(blocks.checks(given_answer, library()))
+    assert_accepted(checks_view.answer(given_answer, PRESSED, library()))
+    assert_accepted(checks_view.checks(given_answer, library()))
 
 
 @settings(max_examples=100, deadline=None)
 @given(anything, anything, anything, st.booleans())
 def test_slack_takes_whatever_went_wrong(what: str, why: str, do: str, gave_up: bool) -> None:
-    assert_accepted(blocks.failed(Problem(what, why, do), PRESSED, gave_up=gave_up))
-    assert_accepted(blocks.progress(Progress(what, (1, 3), (2, 4), (why,) * 60, (do,) * 60), plan=gave_up))
-    assert_accepted(blocks.started(what, timedelta(seconds=3), durable=gave_up))
+    assert_accepted(checks_view.failed(Problem(what, why, do), PRESSED, gave_up=gave_up))
+    assert_accepted(checks_view.progress(Progress(what, (1, 3), (2, 4), (why,) * 60, (do,) * 60), plan=gave_up))
+    assert_accepted(checks_view.started(what, timedelta(seconds=3), durable=gave_up))

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from bot.checks.recent import RecentCheck
 from bot.policy.look import Refused, Why
 from bot.policy.model import Policy
-from bot.slack import home, limits
-from bot.slack.gate import refusal
-from bot.slack.home import OpenApproval, Shown
-from bot.store.recent import RecentCheck
-from handlers.clients.fleet import FleetMember
+from bot.slack.home import view as home_view
+from bot.slack.home.view import OpenApproval, Shown
+from bot.slack.inbound.gate import refusal
+from bot.slack.kit import limits
+from handlers.fleet.clusters import FleetMember
 from handlers.problem import Problem
 from sandbox.slack.blocks.surfaces import check_view
 from tests.slack.limits_held import assert_blocks_accepted
@@ -57,7 +58,7 @@ def _shown(
     fleet: Sequence[FleetMember] | Problem = (), recent: Sequence[RecentCheck] | None = (), **more: Any
 ) -> dict[str, Any]:
     seen = fleet if isinstance(fleet, Problem) else tuple(fleet)
-    return home.page(Shown(seen, NOW, recent, address=ADDRESS, **more), "D0REQUESTER")
+    return home_view.page(Shown(seen, NOW, recent, address=ADDRESS, **more), "D0REQUESTER")
 
 
 def _assert_accepted(view: dict[str, Any]) -> None:
@@ -75,8 +76,8 @@ MANY = [
 @pytest.mark.parametrize(
     "view",
     [
-        home.loading("D0"),
-        home.refused(refusal(Policy().look, Refused(Why.GUEST, ("C0INCIDENTS", "direct")), None), "D0"),
+        home_view.loading("D0"),
+        home_view.refused(refusal(Policy().look, Refused(Why.GUEST, ("C0INCIDENTS", "direct")), None), "D0"),
         _shown(),
         _shown(Problem("cannot list the clusters", f"Azure said {NASTY * 50}", "try again")),
         _shown([_member("prod-weu")], None),
@@ -131,7 +132,7 @@ def test_each_cluster_in_trouble_has_its_button_and_one_that_is_not_unique_its_i
     ],
 )
 def test_a_check_is_linked_as_slack_links_messages(check: RecentCheck, address: str, link: str) -> None:
-    assert home.thread_link(check, address) == link
+    assert home_view.thread_link(check, address) == link
 
 
 def test_a_check_without_an_answer_says_so() -> None:
@@ -147,10 +148,12 @@ def test_open_approvals_are_listed_and_without_any_it_is_said() -> None:
 
 
 def test_checks_of_a_part_do_not_push_the_verdict_on_the_whole_off_the_page() -> None:
-    in_part = [_recent(number, verdict="CLEAR", cause="", area="network") for number in range(home.MOST_RECENT + 5)]
+    in_part = [
+        _recent(number, verdict="CLEAR", cause="", area="network") for number in range(home_view.MOST_RECENT + 5)
+    ]
     older = [_recent(90), _recent(91, cluster="dev-shared"), _recent(92, cause="what it was before")]
     said = text_of(_shown(recent=[*in_part, *older])["blocks"])
-    assert said.count("in network only") == home.MOST_RECENT
+    assert said.count("in network only") == home_view.MOST_RECENT
     assert said.count("A core quota is used up") == 1
     assert "what it was before" not in said
     assert "7 older checks not shown." in said

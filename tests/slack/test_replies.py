@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.slack import commands, limits, replies
-from bot.slack.message import PICK, Message
-from handlers.clients.fleet import FleetMember
+from bot.slack.inbound import commands, replies
+from bot.slack.kit import limits
+from bot.slack.kit.message import PICK, Message
+from handlers.fleet.clusters import FleetMember
 from handlers.problem import Problem
 from tests.checking import LIBRARY
 from tests.slack.limits_held import assert_accepted

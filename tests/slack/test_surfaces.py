@@ -21,12 +21,13 @@ from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
 import bot.slack
-from bot.events import Report
-from bot.jobs.teller import Answer
-from bot.slack import blocks, outgoing, voice
-from bot.slack.blocks import AnswerMessages
-from bot.slack.message import Message
-from bot.slack.steps import steps
+from bot.checks.reporter import Answer
+from bot.report.events import Report
+from bot.slack.api import messages, outgoing
+from bot.slack.checks import view as checks_view
+from bot.slack.checks.steps import steps
+from bot.slack.checks.view import AnswerMessages
+from bot.slack.kit.message import Message
 from handlers.model import Diagnosis
 from sandbox.scenario import FOLDER, Scenario
 from sandbox.slack.blocks.surfaces import check_message_blocks, check_message_size, check_view
@@ -40,7 +41,7 @@ GOLDEN = Path(__file__).parent / "golden"
 SAID = Message | AnswerMessages | dict[str, Any]
 FEATURES = frozenset({PLAN_BLOCKS})
 
-NOT_FOR_PEOPLE = {voice.as_text, outgoing.message, outgoing.view}
+NOT_FOR_PEOPLE = {messages.as_text, outgoing.message, outgoing.view}
 """Make a message out of another one."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 _CLOCK = re.compile(r"\b\d\d:\d\d(?= UTC)")
@@ -70,7 +71,7 @@ def test_no_golden_file_is_left_over() -> None:
 
 
 CASES: dict[str, Callable[[Diagnosis, str], SAID]] = {
-    "answer": lambda diagnosis, _: blocks.answer(
+    "answer": lambda diagnosis, _: checks_view.answer(
         Answer(Report(diagnosis, 689.0, 23, 5), timedelta()), PRESSED, LIBRARY
     ),
     "steps": lambda diagnosis, code: steps(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.slack.named import named_clusters
-from bot.slack.triage import triaged
+from bot.slack.triage.view import triaged
 from bot.triage.message_text import LONGEST, readable
-from handlers.clients.fleet import FleetMember
+from bot.triage.named import named_clusters
+from handlers.fleet.clusters import FleetMember
 from handlers.problem import Problem
 from tests.checking import LIBRARY
 from tests.slack.limits_held import assert_accepted

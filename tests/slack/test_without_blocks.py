@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.fixes.may import Called
-from bot.slack import escaping, fixes_message, limits
-from bot.slack.fixes_message import Shown
-from bot.slack.fixes_people import as_text as said_as_text
-from bot.slack.message import Message
-from bot.slack.rich import Element, blocks, entity_of, section, text
-from bot.slack.voice import as_text
-from bot.slack.words_fixes import Moment, Who
+from bot.slack.api.messages import as_text
+from bot.slack.fixes import view as fixes_view
+from bot.slack.fixes.people_view import as_text as said_as_text
+from bot.slack.fixes.text import Moment, Who
+from bot.slack.fixes.view import Shown
+from bot.slack.kit import escaping, limits
+from bot.slack.kit.message import Message
+from bot.slack.kit.rich_text import Element, blocks, entity_of, section, text
 from tests.slack.surfaces_fixes import APPROVER, REQUESTER, STATES, proposal
 
 PEOPLE = (f"T0CONTOSO:{APPROVER.user}", "S0APPROVERS")
@@ -49,7 +50,7 @@ def test_text_that_looks_like_somebody_calls_nobody() -> None:
 
 
 def test_the_notification_of_a_request_holds_what_it_is_who_is_asked_and_why() -> None:
-    said = fixes_message.message(Shown(proposal(), called=Called(PEOPLE))).text
+    said = fixes_view.message(Shown(proposal(), called=Called(PEOPLE))).text
     for word in ("Reconcile node pool apps", "prod-weu", "waits for approval", "the pool cannot scale"):
         assert word in said
     assert f"<@{APPROVER.user}>" in said
@@ -58,20 +59,20 @@ def test_the_notification_of_a_request_holds_what_it_is_who_is_asked_and_why() -
 
 
 def test_the_notification_of_an_end_calls_the_one_who_asked_and_says_why() -> None:
-    said = fixes_message.outcome(STATES["failed"].proposal).text
+    said = fixes_view.outcome(STATES["failed"].proposal).text
     assert f"<@{REQUESTER.user}>" in said
     assert "Azure began and ended with Failed: no capacity" in said
 
 
 def test_the_notification_of_broken_glass_names_who_and_why() -> None:
-    said = fixes_message.broke_glass(proposal(), APPROVER, "payments are <!channel> down").text
+    said = fixes_view.broke_glass(proposal(), APPROVER, "payments are <!channel> down").text
     assert f"<@{APPROVER.user}>" in said
     assert "payments are &lt;!channel&gt; down" in said
 
 
 @pytest.mark.parametrize("name", STATES)
 def test_no_notification_is_too_long(name: str) -> None:
-    assert len(fixes_message.message(STATES[name]).text) <= limits.MESSAGE_TEXT
+    assert len(fixes_view.message(STATES[name]).text) <= limits.MESSAGE_TEXT
 
 
 def test_nobody_is_cut_in_half() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.slack import escaping, words
+from bot.slack.kit import escaping, sentences
 from handlers.problem import Problem
 
 HOSTILE = [
@@ -81,5 +81,5 @@ def test_a_span_of_time_is_told_shortly(time: timedelta, said: str) -> None:
 
 
 def test_a_problem_is_told_in_three_parts() -> None:
-    said = words.problem(Problem("cannot find <prod>", "no cluster has that name", "check the name"))
+    said = sentences.problem(Problem("cannot find <prod>", "no cluster has that name", "check the name"))
     assert said == "Cannot find &lt;prod&gt;: no cluster has that name. What to do: check the name"

@@ -19,7 +19,7 @@ from sandbox.world import World
 from tests.slack_app.reading import heads, is_answer, seen
 from tests.store.servers import python, until
 
-SERVE = ("-c", "from bot.cli import main; main()", "serve")
+SERVE = ("-c", "from bot.cli.main import main; main()", "serve")
 PATIENCE_S = 60.0
 """A process starts in seconds, and in many of them on a machine that is busy."""
 

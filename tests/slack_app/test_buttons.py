@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import Bot
-from bot.commands.check import replay_recording
+from bot.cli.check import replay_recording
 from sandbox.arm.faults import Fault as AzureFault
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control

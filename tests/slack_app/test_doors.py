@@ -18,7 +18,7 @@ from tests.slack_app.conftest import Start
 from tests.slack_app.reading import answered, heads, is_answer, seen
 from tests.store.servers import python
 
-SERVE = ("-c", "from bot.cli import main; main()", "serve")
+SERVE = ("-c", "from bot.cli.main import main; main()", "serve")
 FORM = "application/x-www-form-urlencoded"
 
 

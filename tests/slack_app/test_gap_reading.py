@@ -12,20 +12,20 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.incidents.store import Incidents
+from bot.incidents.turns import Turns
 from bot.metrics import Metrics
 from bot.policy.channels import Channels
-from bot.slack.calls import Body, Calls
-from bot.slack.gap_reading import MESSAGE_TRIES, Installed, Reading, Sources
-from bot.slack.hearing import Me
-from bot.slack.history import History
-from bot.slack.sockets import Gap
-from bot.slack.speaker import Speaker
-from bot.slack.voice import Voice
+from bot.slack.api.calls import Body, Calls
+from bot.slack.api.history import History
+from bot.slack.api.messages import Voice
+from bot.slack.api.poster import Speaker
+from bot.slack.api.sockets import Gap
+from bot.slack.inbound.gap_reader import MESSAGE_TRIES, Installed, Reading, Sources
+from bot.slack.inbound.message_reader import Me
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
-from bot.store.incidents import Incidents
 from bot.store.state import State
-from bot.store.turns import Turns
 from sandbox.slack.control import Control
 from sandbox.slack.server import Fault, SlackServer
 from sandbox.slack.workspace import Channel

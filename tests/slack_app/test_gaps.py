@@ -147,7 +147,7 @@ async def test_a_mention_that_was_answered_is_not_called_unread(
 async def test_nothing_is_read_where_slack_replaces_one_connection_and_the_other_stands(
     reads: Reads, slack: SlackServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "bot.slack.sockets")
+    caplog.set_level(logging.INFO, "bot.slack.api.sockets")
     async with reads():
         await slack.until(lambda: slack.sockets.count == 2, PATIENCE_S)
         await slack.sockets.refresh(1)

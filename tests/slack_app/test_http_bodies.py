@@ -12,8 +12,9 @@ from io import BytesIO
 import aiohttp
 import pytest
 
-from bot import alert_doors, slack_door
 from bot.app import Bot
+from bot.http import alerts as http_alerts
+from bot.http import slack as http_slack
 from sandbox.slack.http_road import signed_headers
 from sandbox.slack.server import SlackServer
 from tests.slack_app.conftest import Start
@@ -21,8 +22,8 @@ from tests.slack_app.raw_http import begun
 
 SECRET = "a-secret-for-alerts-0123"
 SHOWN = {"Authorization": f"Bearer {SECRET}"}
-ALERTS = alert_doors.ALERTMANAGER_PATH
-SLACK = slack_door.SLACK_PATH
+ALERTS = http_alerts.ALERTMANAGER_PATH
+SLACK = http_slack.SLACK_PATH
 SECOND_GZIP = "identity\r\nContent-Encoding: gzip"
 GIGABYTE = 1024 * 1024 * 1024
 CHUNKED = {"Transfer-Encoding": "chunked"}
@@ -71,8 +72,8 @@ async def test_a_compressed_body_is_refused_before_it_is_read(bot: Bot, slack: S
 
 async def test_a_length_that_is_too_large_is_refused_before_the_body(bot: Bot, slack: SlackServer) -> None:
     for path, known, largest in (
-        (SLACK, looks_signed(slack), slack_door.LARGEST),
-        (ALERTS, SHOWN, alert_doors.LARGEST),
+        (SLACK, looks_signed(slack), http_slack.LARGEST),
+        (ALERTS, SHOWN, http_alerts.LARGEST),
     ):
         async with refused(bot, path, known | {"Content-Length": str(largest + 1)}) as status:
             assert status == 413
@@ -80,8 +81,8 @@ async def test_a_length_that_is_too_large_is_refused_before_the_body(bot: Bot, s
 
 async def test_a_chunked_body_without_an_end_is_counted_and_cut_off(bot: Bot, slack: SlackServer) -> None:
     for path, known, largest in (
-        (SLACK, looks_signed(slack), slack_door.LARGEST),
-        (ALERTS, SHOWN, alert_doors.LARGEST),
+        (SLACK, looks_signed(slack), http_slack.LARGEST),
+        (ALERTS, SHOWN, http_alerts.LARGEST),
     ):
         async with begun(bot.site.port, path, known | CHUNKED) as request:
             for _ in range(largest // 0x10000):
@@ -95,7 +96,7 @@ async def test_a_body_that_trickles_in_is_not_waited_for(bot: Bot, slack: SlackS
     async with begun(bot.site.port, SLACK, looks_signed(slack) | {"Content-Length": "100"}) as request:
         await request.send(b"{")
         assert await request.status() == 408
-        assert f"{slack_door.WITHIN_S:g} s" in await request.text_until_closed()
+        assert f"{http_slack.WITHIN_S:g} s" in await request.text_until_closed()
 
 
 @pytest.mark.parametrize("shown", [{}, SHOWN], ids=["nobody", "a known sender"])

@@ -8,8 +8,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.alert_doors import ALERTMANAGER_PATH, LARGEST
 from bot.app import Bot
+from bot.http.alerts import ALERTMANAGER_PATH, LARGEST
 from bot.incidents.alerts import MOST
 from bot.store.connect import Connection
 from sandbox.slack.control import Control

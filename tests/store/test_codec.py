@@ -11,25 +11,25 @@ import pytest
 
 from bot.audit.chain import verify
 from bot.audit.record import Actor, Entry, What
+from bot.audit.store import Audit
+from bot.checks.recent import RecentCheck, RecentChecks
+from bot.checks.request import CheckRequest, Place
+from bot.checks.running import RunningChecks
 from bot.fixes.offering import Offering
 from bot.fixes.proposal import Spot
+from bot.fixes.store.offers import OfferedPlans
+from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import RealTimes
 from bot.incidents.model import Incident
 from bot.incidents.model import Spot as IncidentSpot
 from bot.incidents.mutes import Mute
-from bot.jobs.request import CheckRequest, Place
+from bot.incidents.store import Incidents
+from bot.incidents.turns import Turns
 from bot.policy.fixes import Fixes
 from bot.store import keys
-from bot.store.audit import Audit
 from bot.store.codec import kept, kept_aside
 from bot.store.connect import Connection
-from bot.store.incidents import Incidents
-from bot.store.offered import OfferedPlans
-from bot.store.proposals import Proposals
-from bot.store.recent import RecentCheck, RecentChecks
-from bot.store.running import RunningChecks
 from bot.store.state import State
-from bot.store.turns import Turns
 from handlers.remedy.plan import Offer
 from tests.fixes.plans import PLAN
 

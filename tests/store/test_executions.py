@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from bot.fixes.store.executions import Executions, HeldBy, RedisLedger
 from bot.store import keys
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
-from bot.store.executions import Executions, HeldBy, RedisLedger
 from handlers.remedy.execution import Execution, Outcome, Phase
 from handlers.remedy.ledger import NotOurs
 from handlers.remedy.plan import Plan, Risk, Step, Verb, Verify

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.fixes.store.offers import FixesInHand
 from bot.store import keys
 from bot.store.connect import Connection
-from bot.store.offered import FixesInHand
 
 
 @pytest.fixture

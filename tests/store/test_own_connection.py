@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.store.connect import Connection
-from bot.store.own_connection import own_connection
+from bot.store.dedicated_connection import own_connection
 from tests.store.servers import until
 
 

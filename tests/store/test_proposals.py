@@ -11,9 +11,9 @@ import pytest
 from bot.fixes import moves
 from bot.fixes.moves import Moved, NotMoved, Why
 from bot.fixes.proposal import End, Person, Proposal, Rules, Spot, State
+from bot.fixes.store.proposals import Proposals
 from bot.store import keys
 from bot.store.connect import Connection, connected
-from bot.store.proposals import Proposals
 from tests.fixes.plans import APPROVER, PLAN, REQUESTER, SECOND, rules
 
 SPOT = Spot("C1", "1.1")

@@ -4,10 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.store import keys, recent
+from bot.checks import recent
+from bot.checks.recent import RecentCheck, RecentChecks
+from bot.store import keys
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
-from bot.store.recent import RecentCheck, RecentChecks
 
 NOW = datetime(2026, 3, 4, 3, 12, tzinfo=UTC)
 

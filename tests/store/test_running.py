@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from bot.checks.running import Hold, Kept, Part, RunningChecks
 from bot.store.connect import Connection
-from bot.store.running import Hold, Kept, Part, RunningChecks
 
 QUESTION = '["prod-weu","",""]'
 

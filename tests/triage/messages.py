@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.triage.heard import NONE, Heard, heard
+from bot.triage.model.labelled import NONE, Heard, heard
 
 LEARNED = tuple(heard())
 UNHEARD = tuple(heard(Path(__file__).with_name("unheard")))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from bot.triage.heard import NONE
 from bot.triage.literals import lowered, needs
+from bot.triage.model.labelled import NONE
 from bot.triage.plain_text import LONGEST, plain
 from bot.triage.quiet import REASONS, Look, Quiet
 from bot.triage.recognise import Recogniser

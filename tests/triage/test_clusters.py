@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.triage.clusters import FleetNames, chosen
-from handlers.clients.fleet import FleetMember
+from handlers.fleet.clusters import FleetMember
 from tests.bench.triage import FLEET
 
 _ID = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/{}/providers/{}/{}"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.triage.decide import Certainty
-from bot.triage.heard import NONE, OUR_NAMES, BadMessages, Heard, heard
-from bot.triage.learned import Learned
+from bot.triage.model.labelled import NONE, OUR_NAMES, BadMessages, Heard, heard
+from bot.triage.model.learned import Learned
 from bot.triage.recognise import Recogniser
 from runbooks.library import Library
 from tests.bench.triage import FLEET, scored

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bot.triage.learned import Learned
-from bot.triage.table import Table
-from bot.triage.weights import FILE, Weights, packed
+from bot.triage.model.learned import Learned
+from bot.triage.model.table import Table
+from bot.triage.model.weights import FILE, Weights, packed
 
 ROWS = {"w:quota": [712, 3, -40], "b:no more": [900], "s:subnet-full": [0, 79, 310], "": [1]}
 WEIGHTS = Weights(("none", "subnet-full"), (0.5, -0.5), 0.25, ROWS, {"we \n": -7, "^": 30})

@@ -12,10 +12,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.audit.store import Audit
 from bot.drill.repair import differing, writes
 from bot.fixes.proposal import End, Proposal
-from bot.slack import words_fixes
-from bot.store.audit import Audit
+from bot.slack.fixes import text as fixes_text
 from bot.store.connect import Connection
 from handlers.evidence.budgets import RELAXED_FROM
 from sandbox.arm.server import ArmServer
@@ -113,7 +113,7 @@ class Stage:
         (outcome,) = self.outcomes(one)
         assert one.end
         for message in (shown, outcome):
-            assert f"*{words_fixes.END_WORDS[one.end]}*" in seen(message)
+            assert f"*{fixes_text.END_WORDS[one.end]}*" in seen(message)
         assert not {"fix_stop", "fix_approve"} & set(buttons(shown))
         if one.end is End.UNVERIFIED:
             assert "Look at" in seen(outcome), seen(outcome)

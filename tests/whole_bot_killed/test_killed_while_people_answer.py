@@ -7,11 +7,11 @@ import signal
 from asyncio.subprocess import Process
 from collections import Counter
 
+from bot.audit.store import Audit
 from bot.drill.repair import writes
 from bot.fixes.proposal import End
-from bot.store.audit import Audit
-from bot.store.executions import Executions
-from bot.store.proposals import Proposals
+from bot.fixes.store.executions import Executions
+from bot.fixes.store.proposals import Proposals
 from sandbox.world import Change
 from tests.slack_app.fixes.steps import CHANNEL, asked_proposal, audited, pool_of
 from tests.slack_app.reading import buttons, seen

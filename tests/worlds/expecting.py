@@ -10,11 +10,11 @@ from typing import Any
 import handlers.diagnose
 import handlers.evidence
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.permission_reader import WriterEyes
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.permission_reader import WriterKubeEyes
 from handlers.clients.kube.reader import KubeReader
-from handlers.clients.kube.writer_eyes import WriterKubeEyes
-from handlers.clients.writer_eyes import WriterEyes
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
 from handlers.model import Diagnosis, Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.offering import offers_for
+from bot.checks.remedies import offers_for
 from handlers.engine.run import Finished
 from handlers.model import Diagnosis, Outcome, Ranked, Severity
 from tests.worlds.answering import InProcess

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from handlers.clients.answers import Answer
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
 from handlers.clients.closing import Closing
@@ -19,11 +19,11 @@ from handlers.clients.kube.reply import SOURCE, Reply, Way
 from handlers.model import Target
 
 if TYPE_CHECKING:
-    from handlers.clients.kube.caller import Caller
-    from handlers.clients.kube.doors import KubeDoors
-    from handlers.clients.kube.run_command import Audit
-    from handlers.clients.pipe import Transport
-    from handlers.clients.recording import Recorder
+    from handlers.clients.arm.pipe import Transport
+    from handlers.clients.kube.door.caller import Caller
+    from handlers.clients.kube.door.doors import KubeDoors
+    from handlers.clients.kube.inside.run_command import Audit
+    from handlers.clients.recording.case import Recorder
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -98,7 +98,7 @@ class KubeReader(Closing):
 
         It keeps texts, numbers, times, tuples, lists, sets, dicts and dataclasses of those: they leave without secrets.
         """
-        from handlers.clients.kube.turning import Keeping, PageTurner
+        from handlers.clients.kube.pagination import Keeping, PageTurner
 
         turner = PageTurner(self._caller, path, labels=labels, fields=fields, page=page)
         items, first, cut = await turner.all(lambda: Keeping(keep, most))
@@ -115,7 +115,7 @@ class KubeReader(Closing):
         page: int = PAGE,
     ) -> Folded[A]:
         """The same for whoever wants a sum and no rows: `add` puts each object into what `start` made."""
-        from handlers.clients.kube.turning import Folding, PageTurner
+        from handlers.clients.kube.pagination import Folding, PageTurner
 
         turner = PageTurner(self._caller, path, labels=labels, fields=fields, page=page)
         value, first, cut = await turner.all(lambda: Folding(start(), add))
@@ -161,7 +161,7 @@ class KubeReader(Closing):
 
     @cached_property
     def _caller(self) -> Caller:
-        from handlers.clients.kube.caller import TRIES, Caller
+        from handlers.clients.kube.door.caller import TRIES, Caller
         from handlers.clients.kube.recorded import Kept
 
         kept = Kept(self._recorder) if self._recorder else None
@@ -174,18 +174,18 @@ class KubeReader(Closing):
             from handlers.clients.kube.recorded import RecordedWay
 
             return RecordedWay(self._transport)
-        from handlers.clients.kube.direct import DirectWay
+        from handlers.clients.kube.door.direct import DirectWay
 
         direct = DirectWay(self.target, self._doors)
         if not self.access.may_run_commands(self.target.name):
             return direct
-        from handlers.clients.kube.detour import Detour
+        from handlers.clients.kube.inside.run_command_fallback import Detour
 
         return Detour.beside(direct, self.target, self._doors, self._on_run_command, self._clock)
 
     @cached_property
     def _doors(self) -> KubeDoors:
-        from handlers.clients.kube.doors import KubeDoors
+        from handlers.clients.kube.door.doors import KubeDoors
 
         return self._shared_doors or KubeDoors(self._arm, self.access)
 

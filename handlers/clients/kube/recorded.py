@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from handlers.clients.errors import ArmError, ServerFault, Unreachable
+from handlers.clients.kube.door.unreachable import unreachable
 from handlers.clients.kube.paths import Asked
 from handlers.clients.kube.reply import Reply
-from handlers.clients.kube.unreachable import unreachable
 from handlers.clients.redact import redact, redact_text
 
 if TYPE_CHECKING:
     from azure.core.rest import AsyncHttpResponse
 
-    from handlers.clients.pipe import Transport
-    from handlers.clients.recording import Recorder
+    from handlers.clients.arm.pipe import Transport
+    from handlers.clients.recording.case import Recorder
 
 PREFIX = "/kube:"
 """Stands before the path, so that no address of Azure is ever equal to it. Alone: how the server was reached."""

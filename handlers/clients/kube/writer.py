@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.call_log import Call, CallLog
 from handlers.clients.closing import Closing
 from handlers.clients.errors import ArmError, Garbled, WriteFateUnknown
@@ -26,7 +26,7 @@ from handlers.engine.current import collecting
 from handlers.model import Target
 
 if TYPE_CHECKING:
-    from handlers.clients.kube.doors import Door, KubeDoors
+    from handlers.clients.kube.door.doors import Door, KubeDoors
 
 LONGEST_TEXT = 20_000
 FATE_UNKNOWN = frozenset({408, 500, 502, 504})
@@ -100,7 +100,7 @@ class KubeWriter(Closing):
             raise _lost(target, audit_id, garbled) from garbled
 
     async def _sent_once(self, method: str, target: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
-        from handlers.clients.kube.sent_once import found_no_connection, sent_once
+        from handlers.clients.kube.door.sent_once import found_no_connection, sent_once
 
         with sent_once() as sending:
             try:
@@ -139,7 +139,7 @@ class KubeWriter(Closing):
 
     @cached_property
     def _doors(self) -> KubeDoors:
-        from handlers.clients.kube.doors import KubeDoors
+        from handlers.clients.kube.door.doors import KubeDoors
 
         return self._shared_doors or KubeDoors(self._arm, self.access)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handlers.clients.operation import State, Via, of_resource
+from handlers.clients.arm.operation import State, Via, of_resource
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, stale
 from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
 from handlers.resource_id import last_name

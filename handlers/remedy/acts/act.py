@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from handlers.clients.arm import ArmReader
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.kube.reader import KubeReader
 from handlers.remedy.execution import Outcome
 from handlers.remedy.plan import Step

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from handlers.clients.arm_writer import Operation
+from handlers.clients.arm.activity_log import span
+from handlers.clients.arm.operation import Progress, State, Via
+from handlers.clients.arm.writer import Operation
 from handlers.clients.errors import NotFollowed, NotFound, Refused
-from handlers.clients.events import span
-from handlers.clients.operation import Progress, State, Via
 from handlers.evidence.errors import innermost
 from handlers.remedy.acts.act import LOOK_AGAIN_S, Answered, Going, Scene, Stopped, Wait, failed, unknown
 from handlers.resource_id import ResourceId, last_name, same

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handlers.clients.arm_writer import ArmWriter
+from handlers.clients.arm.writer import ArmWriter
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, failed, stale
 from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
 from handlers.remedy.acts.read_only import CLUSTER, POOL, NotAsRead, to_send

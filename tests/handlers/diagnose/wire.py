@@ -13,7 +13,7 @@ from typing import Any
 import handlers.diagnose
 import handlers.evidence
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.graph import Graph

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import Collector
 from handlers.evidence import azure, compute, governance, monitor, network, public_addresses
 from handlers.evidence.errors import innermost

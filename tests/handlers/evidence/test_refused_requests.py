@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.reader import ArmReader
 from handlers.evidence import monitor
 from handlers.evidence.monitor import ActivityLog, read_event
 from handlers.model import Target

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm import ArmReader
+from handlers.clients.arm.permission_reader import WriterEyes
+from handlers.clients.arm.reader import ArmReader
 from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.permission_reader import WriterKubeEyes
 from handlers.clients.kube.reader import KubeReader
-from handlers.clients.kube.writer_eyes import WriterKubeEyes
-from handlers.clients.writer_eyes import WriterEyes
 from handlers.engine.run import Engine
 from handlers.model import Target
 from handlers.remedy.offers import Remedies

@@ -14,12 +14,12 @@ import yaml
 from redis.exceptions import ResponseError
 
 from bot.audit.record import What
+from bot.audit.store import Audit
 from bot.fixes import moves
 from bot.fixes.proposal import Person, Proposal
-from bot.store.audit import Audit
+from bot.fixes.store.executions import Executions, RedisLedger
+from bot.fixes.store.proposals import Proposals
 from bot.store.connect import Connection
-from bot.store.executions import Executions, RedisLedger
-from bot.store.proposals import Proposals
 from handlers.remedy.execution import Execution, Phase
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from bot.fixes import moves
+from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import RealTimes
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from handlers.remedy.acts.act import SETTLE
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control

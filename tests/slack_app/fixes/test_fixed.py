@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from bot.app import Bot
+from bot.audit.aside_store import AuditAside
+from bot.audit.store import Audit
 from bot.fixes.proposal import End
+from bot.fixes.store.proposals import Proposals
 from bot.store import keys
-from bot.store.audit import Audit
-from bot.store.audit_aside import AuditAside
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer, Fault
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message

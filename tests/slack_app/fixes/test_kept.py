@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.app import Bot
+from bot.fixes.store.executions import Executions, RedisLedger
 from bot.store.connect import Connection
-from bot.store.executions import Executions, RedisLedger
 from handlers.remedy.execution import Execution
 from handlers.remedy.plan import Plan
 from sandbox.arm.server import ArmServer

@@ -11,8 +11,8 @@ import pytest
 
 from bot.app import Bot
 from bot.audit.record import Actor, Entry, What
+from bot.audit.store import Audit
 from bot.store import keys
-from bot.store.audit import Audit
 from bot.store.connect import Connection
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message

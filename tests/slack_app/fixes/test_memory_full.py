@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from bot.app import Bot
+from bot.checks.request import Place, Priority
 from bot.fixes.moves import WORD_LASTS_MS
 from bot.fixes.proposal import End
-from bot.jobs.request import Place, Priority
+from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
-from bot.slack.asks import KIND, Ask, What
-from bot.slack.limits import ACK_WITHIN_S
+from bot.slack.inbound.asks import KIND, Ask, What
+from bot.slack.kit.limits import ACK_WITHIN_S
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message

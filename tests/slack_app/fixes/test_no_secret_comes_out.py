@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from bot.app import Bot
-from bot.store.audit import Audit
+from bot.audit.store import Audit
 from bot.store.connect import Connection
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control

@@ -10,9 +10,9 @@ from bot.app import Bot
 from bot.drill.repair import writes
 from bot.fixes import moves
 from bot.fixes.proposal import End
+from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from handlers.remedy.execution import Call, Execution
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control

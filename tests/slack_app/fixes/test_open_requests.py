@@ -10,19 +10,19 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.app import Bot
+from bot.fixes.store.proposals import Proposals
 from bot.metrics import Metrics
 from bot.policy.model import Look
-from bot.slack import home
-from bot.slack.calls import Calls
-from bot.slack.fixes_lists_handlers import FixLists
-from bot.slack.gate import Gate
-from bot.slack.home import Shown
-from bot.slack.message import Message
-from bot.slack.people import People
-from bot.slack.speaker import Speaker
-from bot.slack.voice import Voice
+from bot.slack.api.calls import Calls
+from bot.slack.api.messages import Voice
+from bot.slack.api.people import People
+from bot.slack.api.poster import Speaker
+from bot.slack.fixes.lists import FixLists
+from bot.slack.home import view as home_view
+from bot.slack.home.view import Shown
+from bot.slack.inbound.gate import Gate
+from bot.slack.kit.message import Message
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from bot.store.state import State
 from sandbox.slack.control import Control
 from sandbox.slack.server import Fault, SlackServer
@@ -54,7 +54,7 @@ async def test_where_slack_does_not_say_who_looks_nothing_is_called_none(
     slack.faults.append(Fault("error", "users.info", error="internal_error"))
     found = await lists.open_for(one.team, control.team.person("approver").id)
     assert isinstance(found, Message)
-    said = str(home.page(Shown((), NOW, (), approvals=found), "D0")["blocks"])
+    said = str(home_view.page(Shown((), NOW, (), approvals=found), "D0")["blocks"])
     assert "Slack does not say who you are" in said
     assert "Whether approvals are open cannot be shown" in said
     assert "No approvals are open" not in said

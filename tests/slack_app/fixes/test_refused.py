@@ -11,10 +11,10 @@ import pytest
 
 from bot.app import Bot
 from bot.fixes.proposal import End, Proposal
+from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
 from bot.store import keys
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
@@ -250,7 +250,7 @@ async def test_what_has_come_in_between_since_the_plan_is_told_and_nothing_is_wr
 async def test_another_fix_on_the_cluster_must_end_first(
     bot: Bot, desk: Desk, control: Control, redis: Connection
 ) -> None:
-    from bot.store.executions import Executions
+    from bot.fixes.store.executions import Executions
     from handlers.remedy.execution import Execution
 
     proposal = await desk.asked()

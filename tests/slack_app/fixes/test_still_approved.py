@@ -13,9 +13,9 @@ import pytest
 
 from bot.fixes import moves
 from bot.fixes.proposal import End, Person, Proposal, State
+from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from tests.slack_app.conftest import Start

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, contextmanager
 import pytest
 
 from bot.fixes.proposal import End, Proposal
+from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message

@@ -6,10 +6,10 @@ import pytest
 
 from bot.fixes import moves
 from bot.fixes.proposal import Proposal, State
+from bot.fixes.store.executions import Executions
+from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
-from bot.store.executions import Executions
-from bot.store.proposals import Proposals
 from sandbox.arm.faults import Fault
 from sandbox.arm.server import ArmServer
 from sandbox.world import Change

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bot.app import Bot
-from bot.store.audit import Audit
+from bot.audit.store import Audit
 from bot.store.connect import Connection
 from sandbox.slack.control import Control
 from sandbox.slack.server import SlackServer

@@ -11,9 +11,9 @@ import pytest
 from bot.app import Bot
 from bot.fixes import moves
 from bot.fixes.proposal import End
+from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
 from bot.store.connect import Connection
-from bot.store.proposals import Proposals
 from handlers.remedy.executor import MOST_ASKED_LEAVE
 from sandbox.arm.server import ArmServer, Fault
 from sandbox.slack.control import Control

@@ -1,0 +1,92 @@
+"""Everything a check asks with: one way to Azure, the open doors to the clusters, and perhaps a recording."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bot.settings import Settings
+from handlers.clients.access import AzureAccess
+from handlers.clients.arm.permission_reader import WriterEyes
+from handlers.clients.arm.reader import FRESH_FOR_S, ArmReader
+from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.permission_reader import WriterKubeEyes
+from handlers.clients.kube.reader import KubeReader
+from handlers.engine.current import Lateness
+from handlers.model import Target
+
+if TYPE_CHECKING:
+    from handlers.clients.kube.door.doors import KubeDoors
+    from handlers.clients.recording.case import Recorder, Recording
+
+
+@dataclass(frozen=True)
+class Clients:
+    """What is shared by all checks of this process."""
+
+    arm: ArmReader
+    doors: KubeDoors
+    recorder: Recorder | None = None
+    recording: Recording | None = None
+    eyes: WriterEyes | None = None
+    """What the writer may do is read as the writer; in a replay nobody is asked."""
+    writer_doors: KubeDoors | None = None
+    """The clusters' doors, with the writer's key: never through run-command."""
+
+    @asynccontextmanager
+    async def for_target(self, target: Target) -> AsyncIterator[Mapping[type, Any]]:
+        """The clients of one check of one cluster."""
+        transport = self.recording.transport() if self.recording else None
+        async with KubeReader(
+            target, self.arm, self.doors.access, recorder=self.recorder, transport=transport, doors=self.doors
+        ) as kube:
+            given: dict[type, Any] = {ArmReader: self.arm, KubeReader: kube}
+            recorded = self.recorder or self.recording
+            if recorded:
+                given[Lateness] = recorded.lateness
+            if self.eyes is None or self.writer_doors is None:
+                yield given
+                return
+            async with WriterKubeEyes(target, self.eyes, self.writer_doors.access, doors=self.writer_doors) as inside:
+                yield {**given, WriterEyes: self.eyes, WriterKubeEyes: inside}
+
+
+def azure_access(settings: Settings) -> AzureAccess:
+    """Where Azure is, as the settings say."""
+    return AzureAccess(
+        resource_manager=settings.azure_resource_manager,
+        authority=settings.azure_authority,
+        ca_bundle=settings.ca_bundle,
+    )
+
+
+def kube_access(settings: Settings) -> KubeAccess:
+    """How clusters may be reached, as the settings say."""
+    return KubeAccess(
+        kubeconfig=settings.kubeconfig, run_command=settings.run_command, probe_image=settings.probe_image
+    )
+
+
+@asynccontextmanager
+async def clients(
+    azure: AzureAccess,
+    kube: KubeAccess,
+    *,
+    recorder: Recorder | None = None,
+    recording: Recording | None = None,
+    fresh_for_s: float = FRESH_FOR_S,
+) -> AsyncIterator[Clients]:
+    """Open for as long as somebody asks."""
+    from handlers.clients.kube.door.doors import KubeDoors
+
+    transport = recording.transport() if recording else None
+    async with (
+        ArmReader(azure, recorder=recorder, transport=transport, fresh_for_s=fresh_for_s) as arm,
+        KubeDoors(arm, kube) as doors,
+        WriterEyes(azure.as_writer(), fresh_for_s=fresh_for_s) as eyes,
+        KubeDoors(eyes, replace(kube, run_command=())) as writer_doors,
+    ):
+        eyes.calls = arm.calls  # a check counts what it asks of Azure, whoever asks
+        yield Clients(arm, doors, recorder, recording, None if recording else eyes, writer_doors)

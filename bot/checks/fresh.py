@@ -1,0 +1,47 @@
+"""Whole checks of a cluster in which nothing from before counts, for whoever acts on what they find."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from uuid import uuid4
+
+from bot.checks.request import CheckRequest, Place
+from bot.checks.runner import LIMIT_S, Runner
+from bot.report.events import Report
+from handlers.problem import Problem
+
+Check = Callable[[str], Awaitable[Report | Problem]]
+Telling = Callable[[Report], Awaitable[None]]
+
+
+def fresh_checks(run: Runner) -> Check:
+    """Whole checks of a cluster in which nothing from before counts."""
+
+    async def check(cluster: str) -> Report | Problem:
+        request = CheckRequest(f"fix-check-{uuid4().hex}", cluster, Place("", "", ""), fresh=True)
+        try:
+            async with asyncio.timeout(LIMIT_S), aclosing(run(request)) as events:
+                async for event in events:
+                    if isinstance(event, Report):
+                        return event
+        except Problem as problem:
+            return problem
+        except TimeoutError:
+            return Problem(f"cannot check {cluster}", f"no answer within {LIMIT_S:g} s", "check again")
+        raise AssertionError("a check ends with a report")
+
+    return check
+
+
+def overheard(check: Check, seen: Telling) -> Check:
+    """The same checks, and somebody else hears at once what they have found."""
+
+    async def told(cluster: str) -> Report | Problem:
+        report = await check(cluster)
+        if isinstance(report, Report):
+            await seen(report)
+        return report
+
+    return told

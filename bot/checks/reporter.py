@@ -1,0 +1,54 @@
+"""Whom a job speaks to. Slack is one teller, a test another: a job knows neither.
+
+A teller may be called again with the same request after a crash: what it has said it must not say twice. `started`
+and `progress` say what is replaced later; `done`, `failed` and `gave_up` are the answer, and one of them always comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from bot.checks.offered_fix import Fix
+from bot.checks.request import CheckRequest
+from bot.report.events import Report
+from bot.report.progress import Progress
+from handlers.problem import Problem
+
+
+class CannotTell(Exception):
+    """The answer could not be delivered, and may be tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A report, and what a person must know about how it came."""
+
+    report: Report
+    age: timedelta = timedelta()
+    """How long before the question the check had ended; nothing for a check that ran for it."""
+    durable: bool = True
+    """False where the bot's memory was away: a restart would have lost this check."""
+    fixes: tuple[Fix, ...] = ()
+    """What stands under the causes: a button for a plan, or the reasons why there is none."""
+
+
+class Teller(Protocol):
+    """Says things in the place where somebody asked. Raises CannotTell when it could not."""
+
+    async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None:
+        """The check runs; where another question began it, for so long already."""
+
+    async def progress(self, requests: Sequence[CheckRequest], progress: Progress) -> None:
+        """How far it is, for all who wait. Called at each event: the teller knows how often it may speak."""
+
+    async def done(self, request: CheckRequest, answer: Answer) -> None:
+        """The answer."""
+
+    async def failed(self, request: CheckRequest, problem: Problem) -> None:
+        """There is no answer, and why: no such cluster, no access."""
+
+    async def gave_up(self, request: CheckRequest, problem: Problem) -> None:
+        """The last try has failed. Nobody will try again."""

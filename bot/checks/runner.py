@@ -1,0 +1,89 @@
+"""One check, followed to its end; what it says on the way is passed on as fast as somebody can tell it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, suppress
+
+from bot.checks.check import check, engine_for
+from bot.checks.clients import Clients
+from bot.checks.reporter import CannotTell, Teller
+from bot.checks.request import CheckRequest
+from bot.queue.cancel import end
+from bot.report.events import Event, Report
+from bot.report.progress import Progress
+from handlers.problem import Problem
+from runbooks.library import Library
+
+LIMIT_S = 120.0
+"""A check has its own deadlines; this one holds where even they do not."""
+
+Runner = Callable[[CheckRequest], AsyncGenerator[Event, None]]
+"""Starts a check: `azure_runner`, or a test's own."""
+
+Outcome = Report | Problem
+"""How a check ended: with a report, or with the reason why there is none."""
+
+
+def azure_runner(clients: Clients, library: Library, timeout_s: float) -> Runner:
+    """Checks clusters with these clients. An engine is made once for each scope."""
+    engines = {}
+
+    async def run(request: CheckRequest) -> AsyncGenerator[Event, None]:
+        if request.scope not in engines:
+            engines[request.scope] = engine_for(library, request.scope, timeout_s)
+        engine = engines[request.scope]
+        asked = check(request.cluster, clients, engine, timeout_s=timeout_s, fresh=request.fresh)
+        async with aclosing(asked) as events:
+            async for event in events:
+                yield event
+
+    return run
+
+
+async def watched(
+    request: CheckRequest, run: Runner, teller: Teller, waiting: Callable[[], Sequence[CheckRequest]]
+) -> Outcome:
+    """The outcome; `waiting` names those who are told about the progress, which may become more."""
+    return await _Watch(request, run, teller, waiting).outcome()
+
+
+class _Watch:
+    def __init__(
+        self, request: CheckRequest, run: Runner, teller: Teller, waiting: Callable[[], Sequence[CheckRequest]]
+    ) -> None:
+        self._request, self._run, self._teller, self._waiting = request, run, teller, waiting
+        self._progress = Progress(request.cluster)
+        self._changed = asyncio.Event()
+
+    async def outcome(self) -> Outcome:
+        async with asyncio.TaskGroup() as group:
+            speaker = group.create_task(self._speak(), name="progress")
+            try:
+                return await self._followed()
+            finally:
+                await end(speaker)
+
+    async def _followed(self) -> Outcome:
+        try:
+            async with asyncio.timeout(LIMIT_S), aclosing(self._run(self._request)) as events:
+                async for event in events:
+                    if isinstance(event, Report):
+                        return event
+                    self._progress = self._progress.after(event)
+                    self._changed.set()
+        except Problem as problem:
+            return problem
+        except TimeoutError:
+            what = f"cannot check {self._request.cluster[:80]}"
+            return Problem(what, f"the check took longer than {LIMIT_S:g} s", "try again in a minute")
+        raise AssertionError("a check ends with a report")
+
+    async def _speak(self) -> None:
+        """A slow teller skips what is outdated, and never holds the check up."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            with suppress(CannotTell):  # the answer itself is tried again; a step on the way is not worth it
+                await self._teller.progress(self._waiting(), self._progress)

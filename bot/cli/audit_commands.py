@@ -1,0 +1,74 @@
+"""The command line of the audit: parsing only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.output import Output, OutputOption
+from bot.cli.process import Act
+
+audit_app = typer.Typer(help="The audit: what was repaired, by whom, on whose word.", no_args_is_help=False)
+
+
+@audit_app.command("verify")
+def verify_audit(
+    file: Annotated[Path | None, typer.Argument(help="What `audit export` wrote.", show_default=False)] = None,
+    tip: Annotated[
+        str, typer.Option(metavar="HASH", help="The `hash` in the log's latest line of the audit: it must be there.")
+    ] = "",
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Say whether the audit is whole: nothing changed, taken out, put in, moved or cut off. Exit 0 is whole."""
+
+    def act() -> int:
+        from bot.cli.audit import verify
+
+        return verify(file, tip.strip().lower(), as_json=output is Output.JSON)
+
+    return act
+
+
+@audit_app.command("set-aside")
+def set_audit_aside(
+    reason: Annotated[str, typer.Option(help="What happened to it, and who has looked.", show_default=False)],
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who you are; your account is kept in any case.")] = "",
+) -> Act:
+    """Keep a broken audit under another key, and begin a new one that says so: fixes are possible again."""
+
+    def act() -> int:
+        from bot.cli.audit import set_aside
+
+        return set_aside(reason, by)
+
+    return act
+
+
+@audit_app.command("show")
+def show_audit(
+    number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many of the latest.")] = 20,
+) -> Act:
+    """Show the latest records, the last one first."""
+
+    def act() -> int:
+        from bot.cli.audit import show
+
+        return show(number)
+
+    return act
+
+
+@audit_app.command("export")
+def export_audit(
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="From this day on: 2026-11-18.")] = None,
+) -> Act:
+    """Print the records as JSON lines."""
+
+    def act() -> int:
+        from bot.cli.audit import export
+
+        return export(since)
+
+    return act

@@ -1,0 +1,113 @@
+"""`aksbot check` and `aksbot replay`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+from bot import settings
+from bot.checks.check import check, check_target, engine_for, engine_for_recording, find
+from bot.checks.clients import azure_access, clients, kube_access
+from bot.checks.library import load
+from bot.render.clean import width
+from bot.render.json_report import as_json as json_report
+from bot.render.report import report_lines
+from bot.render.terminal import Progress, show_lines
+from bot.report.events import Event, Report, Selection
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.recording.case import Recorder, Recording
+from handlers.model import State, Target
+from handlers.problem import Exit, Problem
+from handlers.resource_id import BadResourceId, ResourceId
+from runbooks.library import Library
+
+_EXITS = {State.CLEAR: Exit.CLEAR, State.FOUND: Exit.FOUND, State.INCONCLUSIVE: Exit.INCONCLUSIVE}
+
+
+def check_cluster(
+    cluster: str, scope: Selection, *, as_json: bool, record: Path | None, timeout_s: float | None
+) -> int:
+    """Check one cluster of Azure and print the report; the exit code is the verdict."""
+    if record:
+        _must_be_writable(record)
+    return asyncio.run(_check(cluster, scope, as_json=as_json, record=record, timeout_s=timeout_s))
+
+
+def replay_recording(file: Path, *, as_json: bool) -> int:
+    """Check what was recorded; the network is not touched."""
+    return asyncio.run(_replay(file, as_json=as_json))
+
+
+async def _check(cluster: str, scope: Selection, *, as_json: bool, record: Path | None, timeout_s: float | None) -> int:
+    chosen = settings.load()
+    library = load(chosen)
+    limit_s = timeout_s or chosen.check_timeout_s
+    engine = engine_for(library, scope, limit_s)
+    recorder = Recorder() if record else None
+    async with clients(azure_access(chosen), kube_access(chosen), recorder=recorder) as opened:
+        report = await watched(cluster, check(cluster, opened, engine, timeout_s=limit_s))
+    if recorder and record:
+        recorder.target = str(report.diagnosis.target.id)
+        recorder.questions = engine.plan()[1]
+        recorder.save(record)
+    show(report, library, as_json=as_json)
+    if record:
+        sys.stderr.write(f"recorded, redacted, in {record}; `aksbot replay {record}` repeats it\n")
+    return _EXITS[report.diagnosis.state]
+
+
+async def _replay(file: Path, *, as_json: bool) -> int:
+    chosen = settings.load()
+    library = load(chosen)
+    recording = Recording.load(file)
+    engine = engine_for_recording(library, recording, chosen.check_timeout_s)
+    async with clients(azure_access(chosen), kube_access(chosen), recording=recording) as opened:
+        target = await _recorded_target(recording, opened.arm)
+        report = await watched(target.name, check_target(target, opened, engine))
+    show(report, library, as_json=as_json)
+    return _EXITS[report.diagnosis.state]
+
+
+async def _recorded_target(recording: Recording, arm: ArmReader) -> Target:
+    """The cluster's id; a recording written by hand may say only a name."""
+    try:
+        return Target(ResourceId.parse(recording.target), recording.recorded_at)
+    except BadResourceId:
+        found = await find(recording.target, arm)
+        return Target(found.id, recording.recorded_at)
+
+
+async def watched(cluster: str, events: AsyncGenerator[Event, None]) -> Report:
+    """Follow a check with live progress, up to its report."""
+    with Progress(cluster) as progress:
+        async with aclosing(events) as following:
+            async for event in following:
+                progress.show(event)
+                if isinstance(event, Report):
+                    return event
+    raise AssertionError("a check ends with a report")
+
+
+def show(report: Report, library: Library, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(json_report(report, library) + "\n")
+    else:
+        show_lines(report_lines(report, library, width()))
+
+
+def _must_be_writable(file: Path) -> None:
+    """Better known before the check than after it."""
+    try:
+        existed = file.exists()
+        with file.open("ab"):
+            pass
+        if not existed:
+            file.unlink()
+    except OSError as refused:
+        why = refused.strerror or str(refused)
+        raise Problem(
+            f"cannot record to {file}", why, "name a file in a folder you may write to", code=Exit.USAGE
+        ) from refused

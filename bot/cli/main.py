@@ -1,0 +1,371 @@
+"""The command line. Parsing only: each command returns what is to be done, `bot.cli.process` does it.
+
+Nothing heavy is imported here, so that `aksbot --help` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli import process
+from bot.cli.audit_commands import audit_app
+from bot.cli.output import Output, OutputOption
+from bot.cli.process import Act
+from handlers.problem import Exit, Problem
+
+
+class Role(StrEnum):
+    ALL = "all"
+    WEB = "web"
+    WORKER = "worker"
+
+
+class Over(StrEnum):
+    SOCKET = "socket"
+    HTTP = "http"
+
+
+app = typer.Typer(
+    name="aksbot",
+    help="Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do.",
+    epilog="Exit codes: 0 clear, 1 found, 2 inconclusive, 64 wrong use, 69 unavailable.",
+    add_completion=False,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+)
+runbooks_app = typer.Typer(help="The runbooks: one page per problem the bot knows.", no_args_is_help=False)
+app.add_typer(runbooks_app, name="runbooks")
+policy_app = typer.Typer(help="The policy file: who may look at which cluster.", no_args_is_help=False)
+app.add_typer(policy_app, name="policy")
+app.add_typer(audit_app, name="audit")
+
+Code = Annotated[str, typer.Argument(help="A finding code, such as subnet-full.", show_default=False)]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"aksbot {version('aksbot')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Log to stderr, tracebacks included.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    # `--debug` is accepted anywhere on the line, so it is taken off before this is called.
+    """Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do."""
+
+
+@app.command()
+def check(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    area: Annotated[str | None, typer.Option(help="Ask only the questions of one area.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="CODE", help="Ask only about one code.")] = None,
+    output: OutputOption = Output.TEXT,
+    record: Annotated[Path | None, typer.Option(metavar="FILE.zip", help="Keep the redacted answers of Azure.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=1, max=600, metavar="SECONDS", help="For the whole check.")
+    ] = None,
+) -> Act:
+    """Find out what is wrong with a cluster, and why."""
+
+    def act() -> int:
+        from bot.cli.check import check_cluster
+        from bot.report.events import Selection
+
+        scope = Selection(area, only)
+        return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
+
+    return act
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="What `check --record` wrote.", show_default=False)],
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Repeat a recorded check, offline."""
+
+    def act() -> int:
+        from bot.cli.check import replay_recording
+
+        return replay_recording(file, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def plan(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    remedy: Annotated[str, typer.Argument(help="A remedy, such as reconcile-pool.", show_default=False)],
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Show what a fix would do, or why there is none. It changes nothing."""
+
+    def act() -> int:
+        from bot.cli.plan import plan_fix
+
+        return plan_fix(cluster, remedy, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def explain(
+    text: Annotated[list[str] | None, typer.Argument(help="The error; without it, standard input is read.")] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Recognise a pasted error, and show the runbook. Nothing is looked up in Azure."""
+
+    def act() -> int:
+        from bot.cli.explain import explain_text
+
+        return explain_text(" ".join(text) if text else None, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def triage(
+    text: Annotated[list[str] | None, typer.Argument(help="A message, as somebody writes it.")] = None,
+    jsonl: Annotated[
+        Path | None, typer.Option("--jsonl", metavar="FILE", help="Messages, one JSON with `text` a line; - is stdin.")
+    ] = None,
+    clusters: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="The names of the fleet; without it, Azure is asked.")
+    ] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Say what the bot would recognise in a message: the cluster, the codes, or why it stays quiet."""
+
+    def act() -> int:
+        from bot.cli.triage import triage_file, triage_text
+
+        if (jsonl is None) == (not text):
+            do = "write `aksbot triage 'prod-weu: nodes are NotReady'`, or `aksbot triage --jsonl FILE`"
+            raise Problem("cannot triage", "give a message or a file, one of them", do, code=Exit.USAGE)
+        if jsonl is not None:
+            return triage_file(jsonl, clusters)
+        return triage_text(" ".join(text or ()), clusters, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def serve(
+    role: Annotated[Role | None, typer.Option(help="One process does all, or several share the work.")] = None,
+) -> Act:
+    """Run the Slack bot, until Ctrl-C or SIGTERM."""
+
+    def act() -> int:
+        from bot.cli.serve import serve_slack
+
+        return serve_slack(role.value if role else None)
+
+    return act
+
+
+@app.command()
+def sandbox(
+    scenario: Annotated[str, typer.Argument(help="A scenario's name or folder.", show_default=False)],
+    env_file: Annotated[Path | None, typer.Option(help="Write the environment here, once it serves.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+) -> Act:
+    """Serve an Azure and a Slack of its own on this machine, until Ctrl-C."""
+
+    def act() -> int:
+        from bot.cli.sandbox import serve_scenario
+
+        return serve_scenario(scenario, env_file=env_file, port=port)
+
+    return act
+
+
+@app.command()
+def demo(
+    once: Annotated[bool, typer.Option("--once", help="Check the fleet in the terminal instead, and end.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes a free one.")] = 0,
+    stay: Annotated[bool, typer.Option("--stay", help="Until Ctrl-C, also where no terminal is.")] = False,
+) -> Act:
+    """See it work: a fleet, a Slack and the bot on this machine. Needs no Azure."""
+
+    def act() -> int:
+        from bot.cli.demo import demonstrate
+
+        return demonstrate(once=once, port=port, stay=stay)
+
+    return act
+
+
+@app.command()
+def drill(
+    scenario: Annotated[str | None, typer.Argument(help="A scenario's name or folder.", show_default=False)] = None,
+    all_of_them: Annotated[bool, typer.Option("--all", help="Every scenario that comes with aksbot.")] = False,
+    twins: Annotated[bool, typer.Option("--twins", help="Their twins too, in which one fact differs.")] = False,
+    over: Annotated[Over, typer.Option(help="How Slack reaches the bot.")] = Over.SOCKET,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Play scenarios through a Slack on this machine, and judge what the bot answers."""
+
+    def act() -> int:
+        from bot.cli.drill import run_drill
+
+        as_json, over_http = output is Output.JSON, over is Over.HTTP
+        return run_drill(scenario, all_of_them=all_of_them, twins=twins, over_http=over_http, as_json=as_json)
+
+    return act
+
+
+@runbooks_app.command("list")
+def list_runbooks(output: OutputOption = Output.TEXT) -> Act:
+    """Every code the bot knows."""
+
+    def act() -> int:
+        from bot.cli.runbooks import list_all
+
+        return list_all(as_json=output is Output.JSON)
+
+    return act
+
+
+@runbooks_app.command("show")
+def show_runbook(code: Code) -> Act:
+    """One runbook, with <name> where a check fills something in."""
+
+    def act() -> int:
+        from bot.cli.runbooks import show
+
+        return show(code)
+
+    return act
+
+
+@runbooks_app.command("catalogue")
+def write_catalogue(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where; without it, docs/catalogue.md.", show_default=False)
+    ] = None,
+) -> Act:
+    """Write the table of every problem the bot knows."""
+
+    def act() -> int:
+        from bot.cli.runbooks import write_catalogue
+
+        return write_catalogue(file)
+
+    return act
+
+
+@runbooks_app.command("lint")
+def lint_runbooks(
+    folder: Annotated[
+        Path | None, typer.Argument(help="A folder; without it, every runbook in use.", show_default=False)
+    ] = None,
+) -> Act:
+    """Refuse runbooks that would fail when they are needed, by file and line."""
+
+    def act() -> int:
+        from bot.cli.runbooks import lint_folder
+
+        return lint_folder(folder)
+
+    return act
+
+
+@policy_app.command("lint")
+def lint_policy(
+    file: Annotated[
+        Path | None, typer.Argument(help="A policy; without it, the one in AKSBOT_POLICY.", show_default=False)
+    ] = None,
+) -> Act:
+    """Refuse a policy that cannot be understood, by line."""
+
+    def act() -> int:
+        from bot.cli.policy import lint
+
+        return lint(file)
+
+    return act
+
+
+@policy_app.command("explain")
+def explain_policy(
+    cluster: Annotated[str, typer.Argument(help="A cluster's name.", show_default=False)],
+    user: Annotated[str | None, typer.Option(metavar="TEAM:USER", help="Who; without it, somebody unnamed.")] = None,
+    channel: Annotated[str, typer.Option(metavar="ID", help="Where; `direct` is App Home and messages.")] = "direct",
+    group: Annotated[list[str] | None, typer.Option(metavar="ID", help="A user group they are in.")] = None,
+    guest: Annotated[bool, typer.Option("--guest", help="They are a guest.")] = False,
+    stranger: Annotated[bool, typer.Option("--stranger", help="They are of another company.")] = False,
+    remedy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Ask who may let this fix run there, such as reconcile-pool.")
+    ] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Say whether somebody may look at a cluster, or with --remedy approve a fix, and why. Exit 0 is yes, 1 is no."""
+
+    def act() -> int:
+        from bot.cli.policy import explain
+        from bot.cli.policy_fixes import explain_fix
+
+        if remedy is not None:
+            who = (user, group or [], guest, stranger)
+            return explain_fix(cluster, remedy, *who, as_json=output is Output.JSON)
+        return explain(
+            cluster,
+            user=user,
+            channel=channel,
+            groups=group or [],
+            guest=guest,
+            stranger=stranger,
+            as_json=output is Output.JSON,
+        )
+
+    return act
+
+
+def run(arguments: list[str]) -> int:
+    """One command line, from its words to its exit code."""
+    own, literal = _split(arguments)
+    debug = "--debug" in own
+    words = [word for word in own if word != "--debug"] + literal
+    as_json = process.wants_json(own)
+    try:
+        act = app(args=words or ["--help"], prog_name="aksbot", standalone_mode=False)
+    except typer.TyperException as misuse:
+        return process.run(_refuse(misuse), as_json=as_json, debug=debug)
+    if not callable(act):
+        # `--help` has been printed.
+        return int(act or 0) if words else int(Exit.USAGE)
+    return process.run(act, as_json=as_json, debug=debug)
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """What comes after `--` belongs to the command, whatever it looks like."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:at], arguments[at:]
+
+
+def _refuse(misuse: typer.TyperException) -> Act:
+    text = misuse.format_message() if hasattr(misuse, "format_message") else str(misuse)
+    context = getattr(misuse, "ctx", None)
+    command = context.command_path if context else "aksbot"
+
+    def act() -> int:
+        what, do = "cannot understand that command line", f"see `{command} --help`"
+        raise Problem(what, text.strip().rstrip("."), do, code=Exit.USAGE) from misuse
+
+    return act

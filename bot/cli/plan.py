@@ -1,0 +1,83 @@
+"""`aksbot plan`: what a fix would do, or why there is none, for the day on which Slack is down. It changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from bot import settings
+from bot.checks.check import check, engine_for
+from bot.checks.clients import azure_access, clients, kube_access
+from bot.checks.library import load
+from bot.checks.remedies import remedies
+from bot.cli.check import watched
+from bot.render.clean import width
+from bot.render.line import Line
+from bot.render.plan import as_dict, plan_lines
+from bot.render.terminal import show_lines
+from bot.report.events import EVERYTHING, Report
+from handlers.model import Ranked
+from handlers.problem import Exit, Problem
+from handlers.remedy.offers import distinct
+from handlers.remedy.plan import Offer
+
+
+def plan_fix(cluster: str, remedy: str, *, as_json: bool) -> int:
+    """Print the plan: 0. Only reasons against it: 1."""
+    _must_be_known(remedy)
+    report = asyncio.run(_report(cluster))
+    offers = distinct(one for one in report.offers if one.remedy == remedy)
+    if not offers:
+        raise _not_for_this(report, remedy)
+    if as_json:
+        sys.stdout.write(json.dumps([as_dict(one) for one in offers], indent=2) + "\n")
+    else:
+        show_lines(_lines(offers, width()))
+    return Exit.CLEAR if any(one.plan for one in offers) else Exit.FOUND
+
+
+async def _report(cluster: str) -> Report:
+    chosen = settings.load()
+    library, limit_s = load(chosen), chosen.check_timeout_s
+    async with clients(azure_access(chosen), kube_access(chosen)) as opened:
+        return await watched(
+            cluster, check(cluster, opened, engine_for(library, EVERYTHING, limit_s), timeout_s=limit_s)
+        )
+
+
+def _lines(offers: tuple[Offer, ...], columns: int) -> Iterator[Line]:
+    for number, one in enumerate(offers):
+        if number:
+            yield Line()
+        yield from plan_lines(one, columns)
+
+
+def _must_be_known(remedy: str) -> None:
+    if remedies().named(remedy):
+        return
+    known = [one.name for one in remedies().all]
+    near = get_close_matches(remedy, known, n=3, cutoff=0.4)
+    do = f"perhaps you mean {' or '.join(near)}" if near else f"known are {', '.join(known)}"
+    raise Problem("cannot plan that", f"no remedy is called {remedy[:80]!r}", do, code=Exit.USAGE)
+
+
+def _not_for_this(report: Report, remedy: str) -> Problem:
+    """Nothing that it is for, or only what follows from another cause."""
+    diagnosis = report.diagnosis
+    known = remedies().named(remedy)
+    codes = known.codes if known else ()
+    meant = [one for one in diagnosis.findings if one.finding.code in codes and known and known.when(one.finding)]
+    what = f"cannot plan {remedy} for {diagnosis.target.name}"
+    if meant:
+        return Problem(what, _explained(meant[0]), "remove that cause first: `aksbot check` says how")
+    found = ", ".join(dict.fromkeys(one.finding.code for one in diagnosis.findings)) or "nothing"
+    why = f"it is for {' and '.join(codes)}; found was {found}"
+    return Problem(what, why, f"`aksbot check {diagnosis.target.name}` shows what was found, and what to do about it")
+
+
+def _explained(ranked: Ranked) -> str:
+    causes = ", ".join(dict.fromkeys(code for code, _ in ranked.explained_by))
+    return f"{ranked.finding.code} follows from {causes}"

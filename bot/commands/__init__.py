@@ -1,1 +1,0 @@
-"""What each command does in a terminal: settings in, a report out, an exit code back."""

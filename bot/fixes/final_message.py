@@ -1,0 +1,46 @@
+"""How a fix ended, said where it was asked for: once, and sooner or later also where nobody could be told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot.checks.offered_fix import Fix
+from bot.fixes.offering import Offering
+from bot.fixes.proposal import End, Proposal
+from bot.fixes.reporter import FixReporter
+from bot.fixes.store.offers import FixesInHand
+from bot.fixes.verify import offer_now
+from bot.report.events import Report
+from handlers.problem import Problem
+
+_OFFERED_ANEW = (End.STALE, End.NOT_FIXED)
+
+
+@dataclass(frozen=True)
+class LastWord:
+    """Raises CannotTell; the sweep then sees to it that it is said later."""
+
+    reporter: FixReporter
+    offering: Offering
+    in_hand: FixesInHand
+    check: Callable[[str], Awaitable[Report | Problem]]
+
+    async def say(self, one: Proposal, report: Report | None = None) -> None:
+        """`report`: what the look afterwards has found, for what can be done now."""
+        await self.in_hand.must_be_told(one.id)
+        offer = offer_now(one.plan, report) if report and one.end in _OFFERED_ANEW else None
+        fixes: tuple[Fix, ...] = ()
+        if offer:
+            fixes = (await self.offering.one(offer, one.team, one.spot, f"after-{one.id}"),)
+        await self.reporter.show(one.id)
+        await self.reporter.tell_outcome(one, fixes)
+        await self.in_hand.is_told(one.id)
+
+    async def say_again(self, one: Proposal) -> None:
+        """For a worker that takes up what another one may have said: what can be done now is looked for anew."""
+        if one.end not in _OFFERED_ANEW or await self.reporter.has_told_outcome(one):
+            await self.say(one)
+            return
+        report = await self.check(one.plan.cluster)
+        await self.say(one, report if isinstance(report, Report) else None)

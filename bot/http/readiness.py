@@ -1,0 +1,101 @@
+"""Whether this process can do its part, for whoever sends requests to it.
+
+Where Redis is away or full the web process still checks by itself and says so: taken out of service it could
+not even do that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from bot.checks.service import Role
+from bot.metrics import Metrics
+from bot.slack.api.calls import Calls
+from bot.slack.api.sockets import Sockets
+from bot.store.away import StoreAway, TakesNoWrites
+from bot.store.writes import Writes
+
+MEMORY_WITHIN_S = 2.0
+"""A probe gives up after 5 s."""
+REMEMBERED_S = 1.0
+"""Anybody who reaches the port may ask, as often as they like; each answer costs a write to the disk."""
+
+T = TypeVar("T")
+
+
+class Remembered(Generic[T]):
+    """A question that is asked once in so many seconds, however many want to know."""
+
+    def __init__(self, ask: Callable[[], Awaitable[T]], seconds: float = REMEMBERED_S) -> None:
+        self._ask, self._seconds = ask, seconds
+        self._lock = asyncio.Lock()
+        self._known: tuple[float, T] | None = None
+
+    async def __call__(self) -> T:
+        async with self._lock:
+            now = asyncio.get_running_loop().time()
+            if self._known is None or now >= self._known[0]:
+                said = await self._ask()
+                self._known = asyncio.get_running_loop().time() + self._seconds, said
+            return self._known[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a probe is told."""
+
+    ready: bool
+    said: str
+
+
+@dataclass
+class Readiness:
+    """Asked by probes, and by whoever reads the metrics."""
+
+    writes: Writes
+    calls: Calls
+    role: Role
+    metrics: Metrics
+    sockets: Sockets | None = None
+    leaving: bool = False
+    """It still answers, and nobody new should be sent here."""
+    _why_forgetful: Remembered[StoreAway | None] = field(init=False)
+    _why_locked_out: Remembered[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._why_forgetful = Remembered(self._try_memory)
+        self._why_locked_out = Remembered(self.calls.why_locked_out)
+
+    async def standing(self) -> Standing:
+        lost = await self._why_forgetful()
+        self.metrics.memory_reachable.set(lost is None or isinstance(lost, TakesNoWrites))
+        self.metrics.memory_writable.set(lost is None)
+        if self.leaving:
+            return Standing(ready=False, said="told to stop: nobody new should be sent here")
+        if why := await self._why_cut_off():
+            return Standing(ready=False, said=why)
+        if lost is None:
+            half = await self.sockets.why_down() if self.sockets else None
+            return Standing(ready=True, said=f"degraded: {half}" if half else "ready")
+        said = f"{lost.what} (REDIS_URL): {lost.why}"
+        if not self.role.listens:
+            return Standing(ready=False, said=said)
+        return Standing(ready=True, said=f"degraded: {said}; checks are done here, fixes are refused")
+
+    async def _why_cut_off(self) -> str | None:
+        if self.sockets and not await self.sockets.up():
+            return await self.sockets.why_down()
+        if refused := await self._why_locked_out():
+            return f"Slack refuses the bot's token ({refused}): install the app again and set SLACK_BOT_TOKEN"
+        return None
+
+    async def _try_memory(self) -> StoreAway | None:
+        """Why nothing can be kept: a server that is full still answers, so it is asked with a write."""
+        try:
+            await self.writes.now_ms(MEMORY_WITHIN_S)
+        except StoreAway as away:
+            return away
+        return None

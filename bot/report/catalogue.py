@@ -1,0 +1,79 @@
+"""`docs/catalogue.md`: every problem the bot knows, made from the runbooks and the diagnostics."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from bot.report.known import checked_codes
+from runbooks.head import GUIDE
+from runbooks.library import OWN, Library, Runbook
+
+CHECK, TEXT = "check", "text"
+FILE = OWN.parent / "docs" / "catalogue.md"
+_NO_SECTION = "Other"
+_SECTIONS = {
+    "001": "Cluster, node or node pool in a failed state",
+    "002": "Network problems",
+    "003": "Azure Service Operator",
+    "000": "AKS hybrid on Azure Operator Nexus",
+    "004": "Azure Arc resource bridge",
+}
+"""By the number of the reference document, as sources name it: `seed 001: …`."""
+_DOCUMENT = re.compile(r"\bseed (\d{3})\b")
+_HEAD = """\
+# Every problem the bot knows
+
+Written by `aksbot runbooks catalogue`; a test compares it. Do not edit it.
+
+*Known by*: **check** = `aksbot check` proves it from evidence; **text** = recognised in what somebody pasted or wrote,
+not verified, since no check looks for it yet; **guide** = no problem, but how to go on (logs, support). *Explains*:
+where both are found, the other is a consequence of this one.
+"""
+
+
+def catalogue(library: Library) -> str:
+    """The whole document."""
+    return "\n".join(_lines(library)) + "\n"
+
+
+def _lines(library: Library) -> Iterator[str]:
+    yield _HEAD
+    counted = Counter(map(_known_by, library.values()))
+    yield (
+        f"{len(library)} codes: {counted[CHECK]} proved by a check, {counted[TEXT]} recognised in text, "
+        f"{counted[GUIDE]} guides."
+    )
+    for title in (*_SECTIONS.values(), _NO_SECTION):
+        members = [one for one in library.values() if section_of(one) == title]
+        if members:
+            yield f"\n## {title}\n"
+            yield "| code | what is wrong | severity | known by | explains | fixes it offers |"
+            yield "|---|---|---|---|---|---|"
+            yield from map(_row, members)
+
+
+def _row(one: Runbook) -> str:
+    cells = (
+        f"[{one.code}](../runbooks/{one.code}.md)",
+        one.title.replace("|", "\\|"),
+        one.severity,
+        _known_by(one),
+        ", ".join(one.explains) or "–",
+        ", ".join(one.remedies) or "steps",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _known_by(one: Runbook) -> str:
+    if one.code in checked_codes():
+        return CHECK
+    return GUIDE if one.kind == GUIDE else TEXT
+
+
+def section_of(one: Runbook) -> str:
+    """The area of the document from which a page was made: the first that its sources name."""
+    named = (*one.sources, *(pattern.source for pattern in one.symptoms.patterns))
+    first = next((hit[1] for text in named if (hit := _DOCUMENT.search(text))), "")
+    return _SECTIONS.get(first, _NO_SECTION)

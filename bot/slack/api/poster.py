@@ -1,0 +1,191 @@
+"""Says the parts of a job's answer, each once: announced before, recorded after, looked for when unsure."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from weakref import WeakValueDictionary
+
+from bot.checks.request import CheckRequest, Place
+from bot.slack.api.calls import Refused, Uncertain
+from bot.slack.api.messages import Mark, Voice
+from bot.slack.checks.view import AnswerMessages
+from bot.slack.kit import sentences
+from bot.slack.kit.message import INVITE, Message, Pressed, actions, button, context
+from bot.store.away import StoreAway
+from bot.store.state import Posted, Posting, State
+
+log = logging.getLogger(__name__)
+
+NOT_IN_CHANNEL = frozenset({"channel_not_found", "not_in_channel"})
+_RESTRICTED = frozenset(
+    f"restricted_action{kind}"
+    for kind in ("", "_read_only_channel", "_thread_only_channel", "_non_threadable_channel", "_thread_locked")
+)
+NO_PLACE = NOT_IN_CHANNEL | _RESTRICTED | {"is_archived", "thread_not_found", "messages_tab_disabled"}
+"""Here nothing can be said, now or later."""
+_GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"})
+_URL_GONE = frozenset({"used_url", "expired_url", "no_service", "is_archived"})
+_MOST_PRIVATE = 4
+"""Messages over one response URL, which takes five."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Whose answer it is and where it belongs."""
+
+    job: str
+    place: Place
+    asked_at: datetime
+
+    @classmethod
+    def of(cls, request: CheckRequest) -> Where:
+        return cls(request.id, request.place, request.asked_at)
+
+
+class Speaker:
+    """Raises CallFailed."""
+
+    def __init__(self, voice: Voice, state: State) -> None:
+        self._voice, self._state = voice, state
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def once(self, where: Where, part: str, message: Message) -> tuple[Posted, bool]:
+        """The message of this part, and whether it says this: one that stood there already may say something else."""
+        async with self._locks.setdefault(f"{where.job} {part}", asyncio.Lock()):
+            return await self._once(where, part, message)
+
+    async def standing(self, where: Where, part: str) -> Posted | None:
+        """Where a part stands, as far as anybody knows."""
+        with suppress(StoreAway):
+            return await self._state.posted(where.job, part)
+        return None
+
+    async def _once(self, where: Where, part: str, message: Message) -> tuple[Posted, bool]:
+        place = where.place
+        known = await self._known(where, part)
+        if isinstance(known, Posted):
+            return known, False
+        mark = Mark(where.job, part)
+        if known is Posting.UNSURE:
+            found = await self._voice.find(place.channel, mark, place.thread_ts, where.asked_at)
+            if found:
+                return await self._recorded(where, part, found), False
+        try:
+            posted = await self._voice.post(place.channel, message, mark, place.thread_ts)
+        except Refused:
+            with suppress(StoreAway):
+                await self._state.not_posted(where.job, part)
+            raise
+        except Uncertain:
+            found = await self._voice.find(place.channel, mark, place.thread_ts, where.asked_at)
+            if found is None:
+                raise
+            posted = found
+        first = await self._recorded(where, part, posted)
+        if first != posted:
+            # Another process said it at the same moment, and was recorded first.
+            await self._voice.take_back(posted)
+        return first, first == posted
+
+    async def change_or_repeat(self, where: Where, posted: Posted, part: str, message: Message) -> Posted:
+        """Other words for a message; where somebody has deleted it, it is said anew."""
+        try:
+            await self._voice.change(posted, message, Mark(where.job, part))
+        except Refused as refused:
+            if refused.error not in _GONE:
+                raise
+            log.info("the message of %s is gone and said anew: %s", where.job, refused)
+            again, new = await self.once(where, f"{part}-again", message)
+            if not new:
+                await self._voice.change(again, message, Mark(where.job, f"{part}-again"))
+            return again
+        return posted
+
+    async def in_thread(self, where: Where, head: Posted, said: AnswerMessages, name: str = "thread") -> None:
+        """What belongs under the head. A head inside a thread has no thread of its own."""
+        thread_ts = where.place.thread_ts or head.ts
+        inside = replace(where, place=replace(where.place, channel=head.channel, thread_ts=thread_ts))
+        for number, message in enumerate(said.thread):
+            await self.once(inside, f"{name}-{number}", message)
+        if said.file and not await self._has_file(inside, said.file.name):
+            try:
+                await self._voice.upload(head.channel, thread_ts, said.file)
+            except Refused as refused:
+                log.warning("a file was refused: %s", refused)
+                await self.once(inside, f"{name}-file-refused", Message(sentences.file_refused(refused.error)))
+
+    async def elsewhere(self, where: Where, said: AnswerMessages, why: str) -> None:
+        """Only the person who asked sees it: over the response URL, or in a direct message."""
+        all_of_it = [said.head, *said.thread]
+        if where.place.response_url:
+            private = [_noted(said.head, why, where), *said.thread][:_MOST_PRIVATE]
+            left = len(all_of_it) - len(private) + bool(said.file)
+            if left:
+                last = private[-1]
+                private[-1] = Message(last.text, (*last.blocks, context(sentences.rest_elsewhere(left))))
+            try:
+                await self._respond(where, private)
+            except Refused as refused:
+                if refused.error not in _URL_GONE:
+                    raise
+            else:
+                return
+        direct = replace(where, place=Place(where.place.team, where.place.user, where.place.user))
+        intro = context(sentences.answered_elsewhere(where.place.channel, why))
+        head, _ = await self.once(direct, "direct", Message(said.head.text, (intro, *said.head.blocks)))
+        await self.in_thread(direct, head, said, "direct-thread")
+
+    async def whisper(self, where: Where, messages: Sequence[Message]) -> None:
+        """In the channel, so that only the person who asked sees it."""
+        place = where.place
+        for number, message in enumerate(messages):
+            async with self._unseen(where, f"whisper-{number}") as unsaid:
+                if unsaid:
+                    await self._voice.whisper(place.channel, place.user, message, place.thread_ts)
+
+    async def _respond(self, where: Where, messages: Sequence[Message]) -> None:
+        for number, message in enumerate(messages):
+            async with self._unseen(where, f"private-{number}") as unsaid:
+                if unsaid:
+                    await self._voice.respond(str(where.place.response_url), message)
+
+    @asynccontextmanager
+    async def _unseen(self, where: Where, part: str) -> AsyncIterator[bool]:
+        """Whether a part is still to be said where nobody can look: it may be said twice there, rather than never."""
+        if isinstance(await self._known(where, part), Posted):
+            yield False
+            return
+        yield True
+        await self._recorded(where, part, Posted(where.place.channel, "private"))
+
+    async def _has_file(self, where: Where, name: str) -> bool:
+        """Files carry no mark: one of that name that came after the question is ours."""
+        place = where.place
+        if await self._known(where, "file") is Posting.NEW or place.thread_ts is None:
+            return False
+        return await self._voice.has_file(place.channel, place.thread_ts, name, where.asked_at)
+
+    async def _known(self, where: Where, part: str) -> Posted | Posting:
+        try:
+            return await self._state.posting(where.job, part, where.asked_at)
+        except StoreAway:
+            return Posting.UNSURE
+
+    async def _recorded(self, where: Where, part: str, posted: Posted) -> Posted:
+        try:
+            return await self._state.record_posted(where.job, part, posted)
+        except StoreAway:
+            return posted  # whoever comes next looks
+
+
+def _noted(message: Message, why: str, where: Where) -> Message:
+    """The head for one person; where it helps, with a way to bring the bot in."""
+    if why not in NOT_IN_CHANNEL:
+        return message
+    invite = actions(button(sentences.INVITE, INVITE, Pressed(where.job, "")))
+    return Message(message.text, (*message.blocks, context(sentences.NOT_A_MEMBER), invite))

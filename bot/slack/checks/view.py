@@ -1,0 +1,262 @@
+"""What the bot shows in Slack, made of values alone: the head message, its progress, and the thread with the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.checks.reporter import Answer
+from bot.render.clean import one_line
+from bot.render.subject import short
+from bot.render.verdict import clear_in_part, label, not_checked, summary
+from bot.report.events import EVERYTHING
+from bot.report.progress import Progress
+from bot.report.scope import Scope, scope_of
+from bot.slack.checks.report_file import whole
+from bot.slack.checks.thread import Thread, beyond
+from bot.slack.kit import escaping, limits, sentences
+from bot.slack.kit.message import (
+    CHECK_AGAIN,
+    CHECK_ALL,
+    SHOW_ALL,
+    WRONG,
+    Attachment,
+    Block,
+    Message,
+    Pressed,
+    actions,
+    button,
+    context,
+    header,
+    pages,
+    section,
+)
+from bot.slack.kit.quoting import brief
+from bot.slack.kit.rich_text import Element, bullets, lines, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+from handlers.model import Check, Diagnosis, Finding, Outcome, Severity, State
+from handlers.problem import Problem
+from runbooks.library import Library
+
+MOST_THREAD_MESSAGES = 6
+_LIGHTS = {
+    State.FOUND: ":red_circle:",
+    State.CLEAR: ":large_green_circle:",
+    State.INCONCLUSIVE: ":large_yellow_circle:",
+}
+_NOT_ALL_LOOKED_AT = ":white_circle:"
+_FOUND = {
+    Severity.ERROR: ":red_circle:",
+    Severity.WARNING: ":large_orange_circle:",
+    Severity.INFO: ":large_blue_circle:",
+}
+"""The worst that was found comes first."""
+_ENDS = (Outcome.FOUND, Outcome.CRASHED, Outcome.INCONCLUSIVE, Outcome.CLEAR, Outcome.NOT_APPLICABLE)
+_LONGEST_WHY = 600
+_MOST_CAUSES_IN_HEAD = 5
+_MOST_SUBJECTS = 5
+_MOST_UNSEEN_IN_HEAD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMessages:
+    """An answer: what the head becomes, what goes into its thread, and the file where something had to be cut."""
+
+    head: Message
+    thread: tuple[Message, ...]
+    file: Attachment | None = None
+
+
+def started(cluster: str, running_for: timedelta = timedelta(), *, durable: bool = True) -> Message:
+    """The head message before anything is known."""
+    said = sentences.joined(cluster, running_for) if running_for else sentences.starting(cluster)
+    notes = () if durable else (context(sentences.NOT_DURABLE),)
+    return Message(said, (section(said), *notes))
+
+
+def progress(now: Progress, *, plan: bool = True) -> Message:
+    """How far it is: as a plan of tasks, or in plain words where a workspace has no plans."""
+    said = sentences.progress(now.cluster, now.evidence, now.questions)
+    shown = [_plan(now)] if plan else [section(said)]
+    if now.found:
+        shown.append(context(sentences.found_so_far(now.found)))
+    if now.unseen:
+        shown.append(context(sentences.unseen_so_far(now.unseen)))
+    return Message(escaping.fits(said, limits.MESSAGE_TEXT), tuple(shown))
+
+
+def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool = False) -> AnswerMessages:
+    """The whole answer. `in_thread`: its head stands in a thread itself, so the rest follows right below."""
+    diagnosis = given.report.diagnosis
+    thread = Thread(given.report, library, pressed, given.fixes)
+    messages, fitted = pages(thread.blocks(), _verdict(diagnosis, library), most=MOST_THREAD_MESSAGES)
+    file = None if fitted and not thread.cut else whole(given.report, library)
+    if file:
+        note = context(sentences.whole_in_file(file.name))
+        messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, note))
+    return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file)
+
+
+def checks(given: Answer, library: Library) -> AnswerMessages:
+    """*Show all checks*: how each ended, and why."""
+    checks = given.report.diagnosis.checks
+    about = context(escaping.code(given.report.diagnosis.target.name))
+    listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
+    listed += rich_blocks(_not_asked(scope_of(given.report.diagnosis, library)))
+    messages, fitted = pages([header(sentences.ALL_CHECKS), about, *listed], sentences.ALL_CHECKS, most=2)
+    fitted = fitted and all(len(one_line(one.why)) <= _LONGEST_WHY for one in checks)
+    file = None if fitted else whole(given.report, library)
+    if file:
+        messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, context(sentences.whole_in_file(file.name))))
+    return AnswerMessages(messages[0], tuple(messages[1:]), file)
+
+
+def _ended(checks: Sequence[Check], outcome: Outcome) -> list[Element]:
+    """The checks that ended so."""
+    those = sorted((one for one in checks if one.outcome is outcome), key=lambda one: one.id)
+    if not those:
+        return []
+    title = rich_section(text(f"{sentences.ENDED[outcome.value]} ({len(those)})", bold=True), text("\n"))
+    why = lines([one.why for one in those], _LONGEST_WHY)
+    named = [[text(one_line(check.id), as_code=True), text(" "), *said] for check, said in zip(those, why, strict=True)]
+    return [title, bullets(named)]
+
+
+def _not_asked(scope: Scope) -> list[Element]:
+    """What none of these checks is about."""
+    return [
+        rich_section(
+            text(f"{title} ({len(names)})", bold=True),
+            text(escaping.cut(f"\n{', '.join(names)}", limits.RICH_TEXT // 2)),
+        )
+        for title, names in beyond(scope)
+        if names
+    ]
+
+
+def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Message:
+    """There is no answer: what could not be done, why, and what to do."""
+    intro = (section(sentences.GAVE_UP),) if gave_up else ()
+    longest = limits.RICH_TEXT // 4
+    body = rich_blocks(
+        [
+            rich_section(text(escaping.cut(escaping.sentence(problem.what), longest), bold=True), text("\n")),
+            rich_section(
+                text(f"{sentences.WHY}: ", bold=True), text(escaping.cut(one_line(problem.why), longest)), text("\n")
+            ),
+            rich_section(text(f"{sentences.DO}: ", bold=True), text(escaping.cut(one_line(problem.do), longest))),
+        ]
+    )
+    again = actions(button(sentences.CHECK_AGAIN, CHECK_AGAIN, pressed))
+    said = f"{sentences.GAVE_UP} {sentences.problem(problem)}" if gave_up else sentences.problem(problem)
+    return Message(escaping.fits(said, limits.MESSAGE_TEXT).strip() or sentences.NO_WORDS, (*intro, *body, again))
+
+
+def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool) -> Message:
+    diagnosis = given.report.diagnosis
+    said = _verdict(diagnosis, library)
+    roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
+    named = [] if in_thread and len(roots) == 1 else roots
+    shown: list[Block] = [section(f"{_light(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
+    if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
+        shown.append(section(sentences.NOT_PROVEN))
+    if diagnosis.unseen:
+        unseen = dict.fromkeys(one.wanted for one in diagnosis.unseen)
+        shown.append(context(sentences.unseen_so_far(tuple(unseen)[:_MOST_UNSEEN_IN_HEAD])))
+    report = given.report
+    notes = [sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)]
+    if given.age:
+        notes.append(sentences.age(given.age))
+    if not given.durable:
+        notes.append(sentences.NOT_DURABLE)
+    shown.append(context(*notes))
+    shown.append(
+        actions(
+            button(sentences.CHECK_AGAIN, CHECK_AGAIN, pressed),
+            *_check_all(pressed),
+            button(sentences.SHOW_ALL, SHOW_ALL, pressed),
+            button(sentences.WRONG, WRONG, pressed),
+        )
+    )
+    titles = list(dict.fromkeys(_title(one.code, library) for one in roots))
+    return Message(
+        escaping.fits(sentences.headline(said, titles[:_MOST_CAUSES_IN_HEAD]), limits.MESSAGE_TEXT), tuple(shown)
+    )
+
+
+def _check_all(pressed: Pressed) -> list[Block]:
+    """From a narrowed check it is one tap to the whole."""
+    if pressed.scope == EVERYTHING:
+        return []
+    return [button(sentences.CHECK_ALL, CHECK_ALL, Pressed(pressed.request, pressed.cluster))]
+
+
+def _light(diagnosis: Diagnosis) -> str:
+    if not_checked(diagnosis) or clear_in_part(diagnosis):
+        return _NOT_ALL_LOOKED_AT
+    if diagnosis.state is not State.FOUND:
+        return _LIGHTS[diagnosis.state]
+    roots = {ranked.finding.severity for ranked in diagnosis.findings if ranked.root}
+    return next((light for severity, light in _FOUND.items() if severity in roots), _LIGHTS[State.FOUND])
+
+
+def _causes(roots: list[Finding], cluster: str, library: Library) -> list[Block]:
+    """Each cause with the one line that says most; of several of a kind, what they are about."""
+    by_code: dict[str, list[Finding]] = {}
+    for one in roots:
+        by_code.setdefault(one.code, []).append(one)
+    items = [
+        _cause(_title(code, library), those, cluster) for code, those in list(by_code.items())[:_MOST_CAUSES_IN_HEAD]
+    ]
+    if len(by_code) > _MOST_CAUSES_IN_HEAD:
+        items.append([text(sentences.more(len(by_code) - _MOST_CAUSES_IN_HEAD), dim=True)])
+    return rich_blocks([bullets(items)]) if items else []
+
+
+def _cause(title: str, those: list[Finding], cluster: str) -> list[Element]:
+    if len(those) == 1:
+        said, name = brief(one_line(those[0].because[0])), short(those[0].subject)
+        known = re.split("[ /]", name)[-1] in f"{cluster} {said}"
+        return [text(title, bold=True), text(f"\n{said}" if known else f" · {escaping.cut(name, 150)}\n{said}")]
+    names = [short(one.subject) for one in those[:_MOST_SUBJECTS]]
+    rest = [sentences.more(len(those) - _MOST_SUBJECTS)] if len(those) > _MOST_SUBJECTS else []
+    return [text(f"{title} × {len(those)}", bold=True), text("\n" + escaping.cut(", ".join([*names, *rest]), 300))]
+
+
+def _title(code: str, library: Library) -> str:
+    runbook = library.get(code)
+    return escaping.cut(one_line(runbook.title if runbook else code), 300)
+
+
+def _verdict(diagnosis: Diagnosis, library: Library) -> str:
+    return sentences.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis, library))
+
+
+def _plan(now: Progress) -> Block:
+    """Three tasks: more would flicker by faster than anybody reads."""
+    collecting = now.known and now.evidence[0] < now.evidence[1]
+    judging = now.known and now.questions[0] < now.questions[1]
+    tasks = [
+        _task("find", sentences.FIND, "complete" if now.known else "in_progress"),
+        _task("collect", sentences.COLLECT, _status(now.known, collecting), now.evidence),
+        _task("judge", sentences.JUDGE, _status(now.known, judging), now.questions),
+    ]
+    title = escaping.cut(sentences.PLAN_TITLE.format(cluster=one_line(now.cluster)), limits.TASK_TITLE)
+    return {"type": "plan", "title": title, "tasks": tasks}
+
+
+def _status(known: bool, runs: bool) -> str:
+    if not known:
+        return "pending"
+    return "in_progress" if runs else "complete"
+
+
+def _task(name: str, title: str, status: str, done: tuple[int, int] | None = None) -> Block:
+    task: Block = {"type": "task_card", "task_id": name, "title": title, "status": status}
+    if done and done[1]:
+        said = {"type": "rich_text", "elements": [rich_section(text(sentences.of(done)))]}
+        task["output" if status == "complete" else "details"] = said
+    return task

@@ -1,0 +1,117 @@
+"""The messages of a proposal: one that changes in place, and one at the end that rings a bell."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from bot.checks.offered_fix import Fix
+from bot.checks.reporter import CannotTell
+from bot.checks.request import Place
+from bot.fixes.may import Open, may_be_offered, whom_to_call
+from bot.fixes.proposal import Proposal, State
+from bot.fixes.store.executions import Executions
+from bot.fixes.store.proposals import Proposals
+from bot.fixes.times import Times
+from bot.policy.fixes import Fixes
+from bot.slack.api.calls import CallFailed
+from bot.slack.api.poster import Speaker, Where
+from bot.slack.fixes import view as fixes_view
+from bot.slack.fixes.view import Shown
+from bot.slack.kit.message import Message
+from bot.store.state import Posted
+from handlers.remedy.execution import Execution
+
+log = logging.getLogger(__name__)
+
+MESSAGE, OUTCOME, GLASS = "proposal", "outcome", "glass"
+_ROUNDS = 5
+
+
+class Board:
+    """A `bot.fixes.reporter.FixReporter`: what everybody in the thread sees. What Slack's handlers alone say (`post`,
+    `tell`) raises CallFailed."""
+
+    def __init__(
+        self, speaker: Speaker, proposals: Proposals, executions: Executions, policy: Fixes, times: Times
+    ) -> None:
+        self._speaker, self._proposals, self._executions = speaker, proposals, executions
+        self._policy, self._times = policy, times
+
+    async def post(self, one: Proposal) -> Posted:
+        """The message itself, once. Those who may approve are called by it."""
+        posted, _ = await self._speaker.once(where(one), MESSAGE, await self._message(one))
+        return posted
+
+    async def show(self, name: str) -> None:
+        """Of several who do so at once the last one shows the latest."""
+        with _or_cannot_tell():
+            for _ in range(_ROUNDS):
+                one = await self._proposals.load(name)
+                if one is None or one.requester is None:
+                    return
+                here = await self._executions.load(name)
+                await self._change(one, here)
+                if await self._is_latest(one, here):
+                    return
+
+    async def try_to_show(self, name: str) -> None:
+        try:
+            await self.show(name)
+        except CannotTell as failed:
+            log.warning("how far fix %s is could not be shown: %s", name, failed)
+
+    async def tell_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
+        if one.requester is not None:
+            with _or_cannot_tell():
+                await self._speaker.once(where(one), OUTCOME, fixes_view.outcome(one, fixes))
+
+    async def has_told_outcome(self, one: Proposal) -> bool:
+        with _or_cannot_tell():
+            return await self._speaker.standing(where(one), OUTCOME) is not None
+
+    async def tell(self, one: Proposal, part: str, message: Message) -> None:
+        """Something else, once."""
+        await self._speaker.once(where(one), part, message)
+
+    async def _change(self, one: Proposal, here: Execution | None) -> None:
+        posted = await self._speaker.standing(where(one), MESSAGE)
+        if posted is None:
+            posted = await self.post(one)
+        message = fixes_view.message(self._shown(one, here))
+        await self._speaker.change_or_repeat(where(one), posted, MESSAGE, message)
+
+    async def _message(self, one: Proposal) -> Message:
+        return fixes_view.message(self._shown(one, await self._executions.load(one.id)))
+
+    def _shown(self, one: Proposal, here: Execution | None) -> Shown:
+        now = self._times.now()
+        may = may_be_offered(self._policy, one.plan, now)
+        if one.state is not State.OFFERED or not isinstance(may, Open):
+            return Shown(one, here, now=now)
+        called = whom_to_call(self._policy, may, now)
+        return Shown(one.under(may.rules), here, called, may.rule.break_glass, now)
+
+    async def _is_latest(self, one: Proposal, here: Execution | None) -> bool:
+        now = await self._proposals.load(one.id)
+        if now is None or now.version != one.version:
+            return now is None
+        there = await self._executions.load(one.id)
+        return there is None or (here is not None and len(there.notes) == len(here.notes) and there.step == here.step)
+
+
+@contextmanager
+def _or_cannot_tell() -> Iterator[None]:
+    try:
+        yield
+    except CallFailed as failed:
+        raise CannotTell(str(failed)) from failed
+
+
+def where(one: Proposal) -> Where:
+    """The thread in which it was asked for."""
+    user = one.requester.user if one.requester else ""
+    place = Place(one.team, one.spot.channel, user, thread_ts=one.spot.thread_ts)
+    return Where(f"fix-{one.id}", place, datetime.fromtimestamp(one.offered_ms / 1000, UTC))

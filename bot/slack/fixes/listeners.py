@@ -1,0 +1,127 @@
+"""What people press under fixes, and what they send. A worker decides; here it is only read and handed over."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
+
+from bot.checks.request import Place
+from bot.metrics import Metrics
+from bot.slack.api import outgoing
+from bot.slack.api.messages import Voice
+from bot.slack.checks import steps
+from bot.slack.fixes import plan_text, plan_view
+from bot.slack.fixes.buttons import (
+    APPROVE,
+    ASK_VIEW,
+    AUDIT_OLDER,
+    DECLINE,
+    FIX_PATTERN,
+    GLASS,
+    GLASS_VIEW,
+    REASON,
+    REASON_BLOCK,
+    SHOW,
+    STOP,
+    PressedFix,
+)
+from bot.slack.inbound import payloads
+from bot.slack.inbound.asks import Ask, What
+from bot.slack.inbound.intake import Intake, private
+from bot.slack.kit import sentences
+from bot.slack.kit.message import Message, section
+
+Body = dict[str, Any]
+
+
+class FixListeners:
+    """Buttons and windows of fixes."""
+
+    def __init__(self, intake: Intake, voice: Voice, metrics: Metrics) -> None:
+        self._intake, self._voice, self._metrics = intake, voice, metrics
+
+    def listen(self, app: AsyncApp) -> None:
+        app.action(FIX_PATTERN)(self._window(What.FIX_PLAN))
+        app.action(SHOW)(self._window(What.FIX_SHOW))
+        app.action(GLASS)(self.glass)
+        for action, what in ((APPROVE, What.FIX_APPROVE), (DECLINE, What.FIX_DECLINE), (STOP, What.FIX_STOP)):
+            app.action(action)(self._pressed(what))
+        app.action(AUDIT_OLDER)(self._pressed(What.AUDIT))
+        app.view(ASK_VIEW)(self._sent(What.FIX_ASK))
+        app.view(GLASS_VIEW)(self._sent(What.FIX_GLASS))
+
+    def _window(self, what: What) -> Any:
+        """A trigger lives 3 s: the window opens now, and a worker fills it."""
+
+        async def pressed(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+            self._metrics.heard.labels(what.value).inc()
+            await ack()
+            if await self._refused(body, respond):
+                return
+            loading = steps.view([section(sentences.ONE_MOMENT)], title=plan_text.PLAN_TITLE)
+            window = await self._voice.open_view(body["trigger_id"], loading)
+            said = await self._intake.ask(_ask(what, body, view=window))
+            if said:
+                await self._voice.fill_view(window, plan_view.told(said.text))
+
+        return pressed
+
+    async def glass(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+        """Who may is decided when it is sent: the window itself tells nothing."""
+        self._metrics.heard.labels(GLASS).inc()
+        await ack()
+        if await self._refused(body, respond):
+            return
+        place = payloads.click_place(body)
+        pressed = PressedFix.load(body["actions"][0]["value"])
+        there = PressedFix(pressed.proposal, pressed.digest, pressed.cluster, place.channel, place.thread_ts or "")
+        await self._voice.open_view(body["trigger_id"], plan_view.breaking_glass(there))
+
+    def _pressed(self, what: What) -> Any:
+        async def pressed(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+            self._metrics.heard.labels(what.value).inc()
+            await ack()
+            if await self._refused(body, respond):
+                return
+            said = await self._intake.ask(_ask(what, body))
+            if said:
+                await respond(**private(said), replace_original=False)
+
+        return pressed
+
+    def _sent(self, what: What) -> Any:
+        async def sent(ack: AsyncAck, body: Body) -> None:
+            self._metrics.heard.labels(what.value).inc()
+            view, user, team = body["view"], body["user"]["id"], body["team"]["id"]
+            pressed = PressedFix.load(view.get("private_metadata", ""))
+            place = Place(team, pressed.channel, user, thread_ts=pressed.thread_ts or None)
+            refused = self._intake.stranger_refusal(place, body)
+            if refused is None:
+                reason = (_values(view).get(REASON_BLOCK) or {}).get(REASON) or {}
+                name = f"view-{sha256(' '.join([team, user, view['id']]).encode()).hexdigest()[:24]}"
+                text = str(reason.get("value") or "")
+                refused = await self._intake.ask(Ask(name, what, place, text=text, pressed=pressed.dump()))
+            if refused:
+                await ack(response_action="update", view=outgoing.view(plan_view.told(refused.text)))
+            else:
+                await ack()
+
+        return sent
+
+    async def _refused(self, body: Body, respond: AsyncRespond) -> bool:
+        refused: Message | None = self._intake.stranger_refusal(payloads.click_place(body), body)
+        if refused:
+            await respond(**private(refused), replace_original=False)
+        return refused is not None
+
+
+def _ask(what: What, body: Body, *, view: str = "") -> Ask:
+    return Ask(
+        payloads.click_id(body), what, payloads.click_place(body), pressed=body["actions"][0]["value"], view=view
+    )
+
+
+def _values(view: Body) -> Body:
+    return (view.get("state") or {}).get("values") or {}

@@ -1,0 +1,119 @@
+"""Lists about fixes, made of values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bot.audit.record import Record
+from bot.checks.offered_fix import Fix
+from bot.render.clean import one_line
+from bot.render.subject import short
+from bot.slack.fixes import lists_text
+from bot.slack.fixes.buttons import AUDIT_OLDER
+from bot.slack.fixes.offer_view import under
+from bot.slack.home.view import OpenApproval
+from bot.slack.kit import escaping
+from bot.slack.kit.message import Block, Message, actions, context, header, section
+from bot.slack.kit.rich_text import Element, bullets, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+from handlers.resource_id import last_name
+
+MOST_OPEN = 20
+_LONGEST = 300
+
+
+def fixes(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval]) -> Message:
+    """What can be done about a cluster now, and what was asked for already."""
+    said = lists_text.fixes_of(cluster)
+    about = [[text(one_line(f"{one.offer.code} on {short(one.offer.subject)}"))] for one in offered]
+    parts: list[Block] = [section(f"*{said}*")]
+    parts += [*rich_blocks([bullets(about[:MOST_OPEN])]), *under(offered)] if offered else []
+    parts += [] if offered else [section(lists_text.NOTHING_TO_FIX)]
+    parts.append(section(f"*{lists_text.OPEN_TITLE}*"))
+    if waiting:
+        parts += rich_blocks([bullets([_waiting(one) for one in waiting[:MOST_OPEN]])])
+    else:
+        parts.append(section(lists_text.NOTHING_OPEN))
+    return Message(said, tuple(parts))
+
+
+def _waiting(one: OpenApproval) -> list[Element]:
+    row = [text(escaping.cut(one_line(one.title), _LONGEST)), text(f" · {one.expires_at:%H:%M} UTC")]
+    return [*row, text(" · "), {"type": "link", "url": one.link, "text": lists_text.REQUEST}] if one.link else row
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Some records, the latest first. `older`: where the next page begins; `looked_at`: it ended after so many."""
+
+    records: tuple[Record, ...]
+    older: str = ""
+    looked_at: int = 0
+    unreadable: bool = False
+    """Something else stands in the place of the records."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditState:
+    """What stands above: whether the audit is whole, and what was set aside before it began."""
+
+    state: str
+    aside: tuple[str, ...] = ()
+
+
+def audit(said: AuditState, page: AuditPage, *, direct: bool) -> Message:
+    """One page, for one person."""
+    parts: list[Block] = [header(lists_text.AUDIT_TITLE), section(said.state)]
+    for one in said.aside:
+        parts += rich_blocks([rich_section(text(escaping.cut(one_line(lists_text.set_aside(one)), 2 * _LONGEST)))])
+    if page.records:
+        parts += rich_blocks([bullets([_record(one) for one in page.records])])
+    elif page.unreadable:
+        parts.append(section(lists_text.UNREADABLE_AUDIT))
+    elif not page.looked_at:
+        parts.append(section(lists_text.NO_RECORDS))
+    if page.looked_at:
+        parts.append(section(lists_text.looked_at(page.looked_at)))
+    if page.older:
+        parts.append(actions(_older(page.older)))
+        parts += [] if direct else [context(lists_text.ALL_OF_IT)]
+    return Message(said.state, tuple(parts))
+
+
+def _older(place: str) -> Block:
+    label = {"type": "plain_text", "text": lists_text.OLDER, "emoji": False}
+    return {"type": "button", "action_id": AUDIT_OLDER, "text": label, "value": place}
+
+
+def _record(one: Record) -> list[Element]:
+    said = f"{one.number} · {_at(one)}"
+    try:
+        said = f"{said} · {_said(one)}"
+    except (ValueError, TypeError, AttributeError):
+        said = f"{said} · {lists_text.UNREADABLE}"  # it was tampered with: the others are shown all the same
+    return [text(escaping.cut(one_line(said), _LONGEST))]
+
+
+def _at(one: Record) -> str:
+    try:
+        return f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError, OSError):
+        return "?"
+
+
+def _said(one: Record) -> str:
+    entry = one.entry
+    who, details = entry.get("who") or {}, entry.get("details") or {}
+    more = [str(details[key]) for key in ("end", "method", "result") if details.get(key)]
+    parts = [
+        str(entry.get("what", "")),
+        str(entry.get("remedy", "")),
+        last_name(str(entry.get("cluster", ""))),
+        str(who.get("name", "")),
+        *more,
+        str(entry.get("reason", "")),
+    ]
+    return " · ".join(filter(None, parts))

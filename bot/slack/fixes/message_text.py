@@ -1,0 +1,135 @@
+"""What the message of a proposal says, as it goes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from bot.fixes import reasons
+from bot.fixes.may import Called
+from bot.fixes.proposal import End, Person, Proposal, State
+from bot.render.verdict import count
+from bot.slack.fixes.text import END_WORDS, LONGEST, Moment, Said, name, people, person
+from bot.slack.kit import escaping
+from bot.slack.kit.escaping import code, plain, span
+from handlers.remedy.plan import Plan
+
+APPROVE, DECLINE, SHOW, GLASS, STOP, WITHDRAW = (
+    "Approve",
+    "Decline",
+    "Show the plan",
+    "Break glass",
+    "Stop",
+    "Withdraw",
+)
+SURE, SURE_APPROVE, SURE_STOP, BACK = "Sure?", "Yes, approve", "Yes, stop", "Back"
+
+
+def sure(plan: Plan) -> str:
+    return f"{plan.title} on {name(plan)}: {count(len(plan.steps), 'step')}. It begins as soon as it is approved."
+
+
+SURE_TO_STOP = "What was sent goes on; no further step begins, except what puts things back."
+
+
+_MARKS = {
+    End.FIXED: ":white_check_mark:",
+    End.NOT_FIXED: ":x:",
+    End.UNVERIFIED: ":grey_question:",
+    End.STALE: ":leaves:",
+    End.EXPIRED: ":hourglass:",
+    End.DENIED: ":no_entry:",
+    End.FAILED: ":x:",
+    End.CANCELLED: ":octagonal_sign:",
+}
+_GOING = {
+    State.OFFERED: (":raised_hand:", "waits for approval"),
+    State.APPROVED: (":hourglass_flowing_sand:", "approved, begins"),
+    State.RUNNING: (":gear:", "runs"),
+}
+
+
+def head(one: Proposal) -> str:
+    mark, state = (_MARKS[one.end], END_WORDS[one.end]) if one.end else _GOING[one.state]
+    return f"{mark} *{plain(one.plan.title, LONGEST)}* on {code(name(one.plan))}: *{state}*"
+
+
+def begins(step: int, of: int) -> str:
+    return "begins" if of == 1 else f"step {step} begins"
+
+
+def asked_by(one: Proposal) -> Said:
+    return ("Asked for by ", person(one.requester), f": {one.reason}" if one.reason else "")
+
+
+def words_given(one: Proposal) -> Said:
+    """Who has approved, and how many are missing."""
+    said: Said = ()
+    for word in one.approvals:
+        glass = f" {BROKE}" if word.broke_glass else ""
+        why = f": {word.reason}" if word.reason else ""
+        said += (", " if said else "Approved by ", person(word.person), f"{glass}{why}")
+    if one.state is State.OFFERED and one.missing:
+        missing = f"{one.missing} of {count(one.rules.needed, 'approval')} missing"
+        said += (f" · {missing}" if said else missing,)
+    return said
+
+
+def may_approve(names: tuple[str, ...]) -> Said:
+    return ("Who may approve: ", *people(names))
+
+
+def waits_for(called: Called) -> list[Said]:
+    """Whoever is named here is called."""
+    said: list[Said] = [may_approve(called.approvers)] if called.approvers else []
+    if called.freeze:
+        said.append((escaping.sentence(f"{reasons.freeze_is_on(called.freeze)}: nobody can approve it now"),))
+    if called.glass:
+        said.append(("Who may break the glass: ", *people(called.glass)))
+    return said
+
+
+def open_until(moment: datetime) -> Said:
+    return ("Open until ", Moment(moment))
+
+
+def running_for(time: timedelta) -> str:
+    return f"running for {span(time)}"
+
+
+LOOKING_AGAIN = "All steps are over. In a moment a new check says whether it worked."
+
+
+def stopping(one: Person) -> Said:
+    return (person(one), " has asked it to stop: no further step begins.")
+
+
+def ended_by(one: Proposal) -> Said:
+    if one.ended_by is None:
+        return ()
+    word = {End.DENIED: "Declined", End.CANCELLED: "Withdrawn"}.get(one.end or End.CANCELLED, "Ended")
+    return (f"{word} by ", person(one.ended_by))
+
+
+def for_the_requester(one: Proposal) -> Said:
+    """An edit rings no bell; this does."""
+    return ("For ", person(one.requester)) if one.requester else ()
+
+
+def broke_glass(one: Proposal) -> str:
+    what = f"{plain(one.plan.title, LONGEST)} on {code(name(one.plan))}"
+    return f":rotating_light: *The glass is broken:* {what} runs without the approvals that the policy asks for."
+
+
+def broke_glass_by(who: Person, reason: str) -> Said:
+    return ("By ", person(who), f". Reason: {reason}")
+
+
+BROKE = "(broke the glass)"
+
+
+def steps_before(number: int) -> str:
+    return f"{count(number, 'step')} before"
+
+
+STEP_MARKS = {"done": "✓", "now": "▸", "failed": "✗", "skipped": "–", "later": "·"}
+NEW_PLAN = "What can be done now"

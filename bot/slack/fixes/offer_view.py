@@ -1,0 +1,86 @@
+"""What stands under a cause: the button that opens a plan, or the reasons why there is none. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bot.checks.offered_fix import Fix
+from bot.render.clean import one_line
+from bot.slack.fixes import text as fixes_text
+from bot.slack.fixes.buttons import FIX, PressedFix
+from bot.slack.kit import escaping, limits, sentences
+from bot.slack.kit.message import Block, actions
+from bot.slack.kit.rich_text import Element, bullets, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+from handlers.remedy.plan import Forbidden, Plan, Risk
+
+MOST_REASONS = 6
+_LONGEST = 400
+
+
+class FixBlocks:
+    """The fixes of one answer. A plan for several causes has one button, under the first of them."""
+
+    def __init__(self, fixes: Iterable[Fix]) -> None:
+        self._fixes = tuple(fixes)
+        self._shown: set[str] = set()
+
+    def buttons(self, code: str, subject: str, number: int) -> list[Block]:
+        """The buttons under this cause."""
+        made = []
+        for place, one in enumerate(self._of(code, subject)):
+            if one.offer.plan and one.has_button and one.proposal not in self._shown:
+                self._shown.add(one.proposal)
+                made.append(_button(one.proposal, one.offer.plan, f"{FIX}_{number}_{place}"))
+        return made
+
+    def reasons(self, code: str, subject: str) -> list[Block]:
+        """Why there is no button, if there is none."""
+        said = [reason for one in self._of(code, subject) if not one.has_button for reason in one.reasons]
+        return why_none(said)
+
+    def _of(self, code: str, subject: str) -> Iterator[Fix]:
+        return (one for one in self._fixes if one.is_about(code, subject))
+
+
+def _button(proposal: str, plan: Plan, action: str) -> Block:
+    """It carries which plan it is for; pressing it changes nothing yet."""
+    pressed = PressedFix(proposal, plan.digest, fixes_text.name(plan))
+    return {
+        "type": "button",
+        "action_id": action,
+        "text": {
+            "type": "plain_text",
+            "text": escaping.cut(one_line(fixes_text.fix_button(plan)), limits.BUTTON_TEXT),
+            "emoji": False,
+        },
+        "value": pressed.dump(),
+        "style": "danger" if plan.risk is Risk.HIGH else "primary",
+    }
+
+
+def why_none(reasons: Iterable[Forbidden]) -> list[Block]:
+    told = tuple(dict.fromkeys(reasons))
+    if not told:
+        return []
+    rows = [_row(one) for one in told[:MOST_REASONS]]
+    if len(told) > MOST_REASONS:
+        rows.append([text(sentences.more(len(told) - MOST_REASONS), dim=True)])
+    return rich_blocks([rich_section(text(fixes_text.NO_BUTTON, bold=True), text("\n")), bullets(rows)])
+
+
+def _row(one: Forbidden) -> list[Element]:
+    because, do = (escaping.cut(one_line(said), _LONGEST) for said in (one.because, one.do))
+    return [text(because), text(f"\n→ {do}", dim=True)]
+
+
+def under(fixes: Iterable[Fix]) -> list[Block]:
+    """All of them together, where no answer stands above."""
+    all_of_them = tuple(fixes)
+    shown = FixBlocks(all_of_them)
+    made: list[Block] = []
+    for number, one in enumerate(all_of_them):
+        buttons = shown.buttons(one.offer.code, one.offer.subject, number)
+        made += [actions(*buttons)] if buttons else []
+    return made + why_none(reason for one in all_of_them if not one.has_button for reason in one.reasons)

@@ -1,0 +1,48 @@
+"""Sentences with people in them, as rich text: there a name calls, and text that looks like one does not."""
+
+from __future__ import annotations
+
+from bot.render.clean import one_line
+from bot.slack.fixes.text import Moment, Said, Who
+from bot.slack.kit import escaping
+from bot.slack.kit.message import Block
+from bot.slack.kit.rich_text import Element, entity_of, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+
+_LONGEST = 600
+
+
+def lines(*said: Said) -> list[Block]:
+    """A line for each; an empty one is none."""
+    shown = [one for one in said if one]
+    if not shown:
+        return []
+    elements: list[Element] = []
+    for one in shown:
+        elements += [text("\n")] if elements else []
+        elements += [_element(piece) for piece in one if piece]
+    return rich_blocks([rich_section(*elements)])
+
+
+def as_text(*said: Said) -> str:
+    """The same for a notification, which holds no blocks: a sentence after the other."""
+    elements = [[_element(piece) for piece in one if piece] for one in said if one]
+    return " · ".join("".join(entity_of(one) or escaping.escape(one["text"]) for one in line) for line in elements)
+
+
+def _element(piece: str | Who | Moment) -> Element:
+    if isinstance(piece, Who):
+        group = piece.id.startswith("S")
+        return {"type": "usergroup", "usergroup_id": piece.id} if group else {"type": "user", "user_id": piece.id}
+    if isinstance(piece, Moment):
+        fallback = f"{piece.at:%H:%M} UTC"
+        return {"type": "date", "timestamp": int(piece.at.timestamp()), "format": "{time}", "fallback": fallback}
+    return text(_spaced(piece))
+
+
+def _spaced(said: str) -> str:
+    """On one line; a space at an end holds two pieces apart."""
+    line = escaping.cut(one_line(said), _LONGEST)
+    before, after = said[:1].isspace(), said[-1:].isspace()
+    return f"{' ' if before else ''}{line}{' ' if after and line else ''}"

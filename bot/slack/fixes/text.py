@@ -1,0 +1,163 @@
+"""What is said about fixes: under an answer, who may, and why a click did nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.fixes import reasons
+from bot.fixes.may import Barred, Barrier
+from bot.fixes.moves import NotMoved, Why
+from bot.fixes.proposal import End, Person
+from bot.slack.kit.escaping import code, plain
+from handlers.remedy.plan import Forbidden, Plan
+
+LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Somebody, or a user group, who is called by being named."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """In the reader's own time."""
+
+    at: datetime
+
+
+Said = tuple[str | Who | Moment, ...]
+"""A sentence with people in it. Its texts are shown letter by letter: whatever they hold calls nobody."""
+
+
+def name(plan: Plan) -> str:
+    return plan.cluster.rstrip("/").rpartition("/")[2]
+
+
+# -- under an answer -------------------------------------------------------------------------------------------------
+
+NO_BUTTON = "Why there is no button"
+DO = "do"
+
+
+def fix_button(plan: Plan) -> str:
+    return f"Fix: {plan.title}"
+
+
+# -- who may ---------------------------------------------------------------------------------------------------------
+
+
+def barred(one: Barred, cluster: str, remedy: str) -> Forbidden:
+    """Why the policy lets nobody, or not this person, or not now: said to the person."""
+    said = reasons.barred(one, cluster, remedy)
+    if one.barrier is not Barrier.PERSON:
+        return said
+    return replace(said, because=f"you are not among those who may approve {remedy} on {cluster}")
+
+
+def who_instead(one: Barred) -> Said:
+    """Only the one who was refused sees it, so nobody is called."""
+    approvers = ("Who may approve: ", *people(one.approvers), ". ") if one.approvers else ()
+    glass = ("Who may break the glass: ", *people(one.glass), ".") if one.glass else ()
+    return approvers + glass
+
+
+def refused(one: Forbidden) -> str:
+    return f"*Not done:* {plain(one.because, LONGEST)}. {_do(one.do)}"
+
+
+def _do(text: str) -> str:
+    """Our own sentence: its code spans are ours."""
+    said = text[:1].upper() + text[1:]
+    parts = said.split("`")
+    shown = [code(part) if number % 2 else plain_keep(part) for number, part in enumerate(parts)]
+    return "".join(shown) + "."
+
+
+def plain_keep(text: str) -> str:
+    """As `plain`, and a space at an end stays."""
+    core = plain(text, 1000)
+    before, after = text[:1].isspace(), text[-1:].isspace()
+    return f"{' ' if before and core else ''}{core}{' ' if after else ''}"
+
+
+def people(names: tuple[str, ...]) -> Said:
+    """Only where somebody is called: everybody named gets a sound."""
+    called = [Who(one.rpartition(":")[2]) for one in names]
+    return tuple(part for one in called for part in (one, ", "))[:-1]
+
+
+def person(one: Person | None) -> str | Who:
+    return Who(one.user) if one and one.user else "aksbot"
+
+
+# -- a click that cannot be ------------------------------------------------------------------------------------------
+
+END_WORDS = {
+    End.FIXED: "fixed",
+    End.NOT_FIXED: "not fixed",
+    End.UNVERIFIED: "could not be verified",
+    End.STALE: "out of date: nothing was done",
+    End.EXPIRED: "expired: nothing was done",
+    End.DENIED: "declined: nothing was done",
+    End.FAILED: "failed",
+    End.CANCELLED: "stopped",
+}
+_NOT_MOVED = {
+    Why.UNKNOWN: "this offer is not known, or it was forgotten after a month. *Check again* makes a new one",
+    Why.EXPIRED: "this offer has expired. *Check again* makes a new one",
+    Why.OTHER_PLAN: "this button is of another plan than the one that is kept. *Check again* shows what it is now",
+    Why.ENDED: "this has ended already",
+    Why.RUNS: "this runs already",
+    Why.APPROVED: "this is approved already, and begins",
+    Why.NOT_APPROVED: "this is not approved",
+    Why.TWICE: "you have approved this already. It needs somebody else, too",
+    Why.REQUESTER: "you have asked for this, so somebody else must approve it",
+    Why.NO_REASON: "a reason is needed",
+    Why.NOT_ASKED: "nobody has asked for this yet: press its *Fix* button first",
+    Why.PRESSED_LONG_AGO: "it was pressed more than a minute ago and could not be kept in time. Press again if you "
+    "still want it",
+    Why.ASKED_ALREADY: "somebody has asked for this already: its message is in this thread",
+}
+
+
+def not_moved(one: NotMoved) -> str:
+    said = f"*Nothing was done by your click:* {_NOT_MOVED[one.why]}"
+    proposal = one.proposal
+    if one.why is Why.ENDED and proposal and proposal.end:
+        said += f" ({END_WORDS[proposal.end]})"
+    return f"{said}."
+
+
+def audit_broken(why: str) -> Forbidden:
+    do = "whoever looks after aksbot must look: `aksbot audit verify` says where, and how fixes become possible again"
+    return Forbidden(reasons.audit_broken(why), do)
+
+
+def held_by_another(cluster: str) -> Forbidden:
+    return Forbidden(f"another fix runs on {cluster}", "press again when it has ended: two never run at once")
+
+
+def reason_missing() -> str:
+    return "Somebody will ask later why this was done."
+
+
+CANNOT_TELL_WHO = "Slack does not say who you are"
+
+
+def cannot_tell_who(why: str) -> Forbidden:
+    because = f"{CANNOT_TELL_WHO} and which user groups you are in ({why})"
+    return Forbidden(because, "press again in a moment")
+
+
+NO_PLACE = Forbidden(
+    reasons.NOT_IN_CHANNEL,
+    "press *Invite me* under the answer, check again, and press there",
+)
+ALONE = Forbidden(
+    "somebody else must approve this, and nobody else sees this conversation",
+    "check again in a channel where those who may approve it are, and press there",
+)

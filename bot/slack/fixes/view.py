@@ -1,0 +1,212 @@
+"""The message of a proposal: one, in the thread of the answer, that changes with it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bot.checks.offered_fix import Fix
+from bot.fixes.may import NOBODY, Called
+from bot.fixes.proposal import End, Person, Proposal, State
+from bot.render.clean import one_line
+from bot.slack.fixes import message_text, plan_text
+from bot.slack.fixes import text as fixes_text
+from bot.slack.fixes.buttons import APPROVE, DECLINE, GLASS, SHOW, STOP, PressedFix
+from bot.slack.fixes.offer_view import under
+from bot.slack.fixes.people_view import as_text, lines
+from bot.slack.kit import escaping, limits, sentences
+from bot.slack.kit.message import CHECK_AGAIN, Block, Message, Pressed, actions, context, section
+from bot.slack.kit.message import button as plain_button
+from bot.slack.kit.rich_text import Element, bullets, quote, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from handlers.remedy.execution import Execution, Outcome
+from handlers.remedy.plan import Risk
+
+MOST_NOTES = 6
+MOST_STEPS = 12
+_LONGEST = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All that the message depends on."""
+
+    proposal: Proposal
+    execution: Execution | None = None
+    called: Called = NOBODY
+    """Those whose word it waits for."""
+    glass: tuple[str, ...] = ()
+    """Who may break the glass; empty where nobody may."""
+    now: datetime | None = None
+
+
+def message(shown: Shown) -> Message:
+    """What it says now."""
+    one = shown.proposal
+    parts: list[Block] = [
+        section(message_text.head(one)),
+        *_who(shown),
+        *_progress(shown),
+        *_end(one),
+        *_buttons(shown),
+    ]
+    return Message(_notice(message_text.head(one), *_said(shown)), tuple(parts))
+
+
+def _notice(head: str, *said: fixes_text.Said, why: str = "") -> str:
+    """What a phone shows of it: what it is about, who is asked, and what for."""
+    return escaping.fits(" · ".join(filter(None, [head, as_text(*said), why])), limits.MESSAGE_TEXT)
+
+
+def outcome(one: Proposal, fixes: Sequence[Fix] = ()) -> Message:
+    """How it ended, as a message of its own."""
+    said = message_text.head(one)
+    called = message_text.for_the_requester(one)
+    parts = [section(said), *lines(called)]
+    notice = _notice(said, called, why=escaping.plain(one.why, _LONGEST))
+    if one.end is End.FIXED:
+        # It rings; what it was like before and what it is now, with the buttons, stands right above.
+        return Message(notice, tuple(parts))
+    parts += _end(one)
+    offered = under(fixes)
+    if offered:
+        parts += [section(f"*{message_text.NEW_PLAN}*"), *offered]
+    else:
+        parts.append(actions(_again(one)))
+    return Message(notice, tuple(parts))
+
+
+def _said(shown: Shown) -> list[fixes_text.Said]:
+    one = shown.proposal
+    said = [message_text.asked_by(one), message_text.words_given(one), message_text.ended_by(one)]
+    if one.state is State.OFFERED:
+        said += [
+            *message_text.waits_for(shown.called),
+            message_text.open_until(datetime.fromtimestamp(one.expires_ms / 1000, UTC)),
+        ]
+    if one.state is State.RUNNING and one.cancel_by:
+        said.append(message_text.stopping(one.cancel_by))
+    return said
+
+
+def _who(shown: Shown) -> list[Block]:
+    one, parts = shown.proposal, lines(*_said(shown))
+    return [*parts, context(plan_text.cost(one.plan))] if one.state is not State.ENDED else parts
+
+
+def _progress(shown: Shown) -> list[Block]:
+    """Each step with its mark, then the last notes: the operation's own words."""
+    here = shown.execution
+    if here is None:
+        return []
+    rows: list[list[Element]] = []
+    steps = here.plan.steps
+    # Of many, those around the one that is at work.
+    first = max(min(here.step - MOST_STEPS // 2, len(steps) - MOST_STEPS), 0)
+    if first:
+        rows.append([text(message_text.steps_before(first), dim=True)])
+    for number in range(first, min(first + MOST_STEPS, len(steps))):
+        mark = message_text.STEP_MARKS[_mark(here, number)]
+        rows.append([text(f"{mark} {escaping.cut(one_line(steps[number].says), _LONGEST)}")])
+    if len(steps) > first + MOST_STEPS:
+        rows.append([text(sentences.more(len(steps) - first - MOST_STEPS), dim=True)])
+    notes = [
+        [text(f"{note.at:%H:%M:%S} {escaping.cut(one_line(_noted(here, note.says)), _LONGEST)}", dim=True)]
+        for note in here.notes[-MOST_NOTES:]
+    ]
+    made = rich_blocks([bullets(rows), *([bullets(notes, indent=1)] if notes else [])])
+    if shown.now is not None and shown.proposal.state is State.RUNNING:
+        over = message_text.LOOKING_AGAIN if here.ended else message_text.running_for(shown.now - here.began)
+        made.append(context(over))
+    return made
+
+
+def _noted(here: Execution, says: str) -> str:
+    """A step that begins is noted by its words, which stand right above."""
+    number = next((number for number, step in enumerate(here.plan.steps, 1) if step.says == says), 0)
+    return message_text.begins(number, len(here.plan.steps)) if number else says
+
+
+def _mark(here: Execution, number: int) -> str:
+    if number > here.step or (number == here.step and here.ended):
+        return "skipped" if here.ended or (here.failed_as and not here.plan.steps[number].always) else "later"
+    if number == here.step:
+        return "now"
+    if number < here.step - 1 or here.failed_as is None or here.plan.steps[number].always:
+        return "done"
+    return "skipped" if here.failed_as in (Outcome.CANCELLED, Outcome.STALE) else "failed"
+
+
+def _end(one: Proposal) -> list[Block]:
+    return (
+        rich_blocks([quote(escaping.cut(escaping.sentence(one.why), 2 * _LONGEST))])
+        if one.state is State.ENDED and one.why
+        else []
+    )
+
+
+def _buttons(shown: Shown) -> list[Block]:
+    one = shown.proposal
+    show = _button(one, message_text.SHOW, SHOW)
+    if one.state is State.ENDED:
+        return [actions(show, _again(one))]
+    stop = _button(one, message_text.STOP, STOP, sure=message_text.SURE_TO_STOP, yes=message_text.SURE_STOP)
+    if one.state is not State.OFFERED:
+        return [actions(show, *([] if one.cancel_by else [stop]))]
+    style = "danger" if one.plan.risk is Risk.HIGH else "primary"
+    approve = _button(
+        one,
+        message_text.APPROVE,
+        APPROVE,
+        style=style,
+        sure=message_text.sure(one.plan),
+        yes=message_text.SURE_APPROVE,
+    )
+    made = [
+        approve,
+        _button(one, message_text.DECLINE, DECLINE),
+        show,
+        _button(one, message_text.WITHDRAW, STOP),
+    ]
+    return [actions(*made, *([_button(one, message_text.GLASS, GLASS)] if shown.glass else []))]
+
+
+def _button(one: Proposal, label: str, action: str, *, style: str = "", sure: str = "", yes: str = "") -> Block:
+    spot = one.spot
+    pressed = PressedFix(one.id, one.digest, fixes_text.name(one.plan), spot.channel, spot.thread_ts or "")
+    made: Block = {
+        "type": "button",
+        "action_id": action,
+        "text": {"type": "plain_text", "text": label, "emoji": False},
+        "value": pressed.dump(),
+    }
+    made |= {"style": style} if style else {}
+    return made | ({"confirm": _confirm(sure, yes)} if sure else {})
+
+
+def _confirm(said: str, yes: str) -> Block:
+    def plain(words_said: str, longest: int) -> Block:
+        return {"type": "plain_text", "text": escaping.cut(one_line(words_said), longest), "emoji": False}
+
+    return {
+        "title": plain(message_text.SURE, limits.CONFIRM_TITLE),
+        "text": plain(said, limits.CONFIRM_TEXT),
+        "confirm": plain(yes, limits.CONFIRM_BUTTON),
+        "deny": plain(message_text.BACK, limits.CONFIRM_BUTTON),
+    }
+
+
+def _again(one: Proposal) -> Block:
+    return plain_button(sentences.CHECK_AGAIN, CHECK_AGAIN, Pressed(one.id, one.plan.cluster))
+
+
+def broke_glass(one: Proposal, who: Person, reason: str) -> Message:
+    """Said to everybody in the thread."""
+    said, by = message_text.broke_glass(one), message_text.broke_glass_by(who, reason)
+    return Message(_notice(said, by), (section(said), *lines(by)))
+
+
+def refused(said: str, instead: fixes_text.Said = ()) -> Message:
+    """Said to one person alone: why their click did nothing, and who might help."""
+    return Message(_notice(said, instead), (section(said), *lines(instead)))

@@ -1,0 +1,144 @@
+"""Puts the parts of fixes together, for `bot/app.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from bot.audit.aside import HOW_ON, told_of
+from bot.audit.aside_store import AuditAside
+from bot.audit.store import Audit
+from bot.checks.fresh import Telling, fresh_checks, overheard
+from bot.checks.reporter import Teller
+from bot.checks.request import Priority
+from bot.checks.runner import Runner
+from bot.checks.service import Jobs
+from bot.fixes.cleanup import Leftovers
+from bot.fixes.offering import Offering, TellingFixes
+from bot.fixes.recheck import StillApproved
+from bot.fixes.runner import Runs, Submit, Tools
+from bot.fixes.store.executions import Executions
+from bot.fixes.store.offers import FixesInHand, OfferedPlans
+from bot.fixes.store.proposals import Proposals
+from bot.fixes.sweep import Sweep
+from bot.fixes.times import RealTimes, Times
+from bot.fixes.writer_clients import Workbench
+from bot.policy.fixes import Fixes
+from bot.queue.cancel import end
+from bot.queue.worker import Kind
+from bot.slack.api.messages import Voice
+from bot.slack.api.people import People
+from bot.slack.api.poster import Speaker
+from bot.slack.fixes.approvers import SlackAskers
+from bot.slack.fixes.board import Board
+from bot.slack.fixes.handlers import FixDesk
+from bot.slack.fixes.lists import FixLists
+from bot.slack.inbound.asks import Ask, What
+from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.replier import Replier
+from bot.store.away import StoreAway
+from bot.store.connect import Connection
+from handlers.clients.arm.reader import ArmReader
+
+log = logging.getLogger(__name__)
+
+
+class Fixing:
+    """All about fixes in one process."""
+
+    def __init__(
+        self,
+        policy: Fixes,
+        connection: Connection,
+        jobs: Jobs,
+        people: People,
+        voice: Voice,
+        speaker: Speaker,
+        replier: Replier,
+        gate: Gate,
+        run: Runner,
+        arm: ArmReader,
+        bench: Workbench,
+        seen: Telling,
+        times: Times | None = None,
+    ) -> None:
+        clock, redis = times or RealTimes(), connection.redis
+        proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
+        self._aside = AuditAside(redis)
+        self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)
+        board = Board(speaker, proposals, executions, policy, clock)
+        check = fresh_checks(run)
+        tools = Tools(
+            StillApproved(policy, proposals, SlackAskers(people), clock),
+            proposals,
+            executions,
+            FixesInHand(redis),
+            self.audit,
+            self._offering,
+            board,
+            bench,
+            check,
+            seen,
+            _submit_to(jobs),
+            clock,
+        )
+        self._runs = Runs(tools)
+        self._desk = FixDesk(
+            policy, proposals, executions, self.audit, people, gate, board, self._runs, voice, replier, clock
+        )
+        self.lists = FixLists(
+            proposals, self.audit, self._aside, self._offering, gate, people, speaker, replier, overheard(check, seen)
+        )
+        self._sweep = Sweep(tools, self._runs, Leftovers(policy, arm, bench, executions, self.audit).restore)
+
+    @property
+    def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:
+        """For the desk that all asks come to."""
+        return {**self._desk.work, **self.lists.work}
+
+    @property
+    def kind(self) -> Kind:
+        """For the queue."""
+        return self._runs.kind
+
+    def telling(self, teller: Teller) -> Teller:
+        """The teller whose answers come with their fixes."""
+        return TellingFixes(teller, self._offering)
+
+    @asynccontextmanager
+    async def looked_after(self, *, works: bool) -> AsyncIterator[None]:
+        """Open while the process serves."""
+        if not works:
+            yield
+            return
+        await self._say_whether_whole()
+        fixes = asyncio.create_task(self._sweep.keep_on(), name="looking after the fixes")
+        left = asyncio.create_task(self._sweep.keep_restoring(), name="looking for what fixes have left")
+        try:
+            yield
+        finally:
+            await end(fixes, left)
+
+    async def _say_whether_whole(self) -> None:
+        try:
+            standing = await self._aside.standing()
+        except StoreAway as away:
+            log.warning("cannot tell whether the audit is whole: %s", away)
+            return
+        for one in standing.aside:
+            log.warning("an earlier audit was set aside %s", told_of(one))
+        for one in standing.changed:
+            log.error("an audit that was set aside is not as it was: its digest should be %s", one.digest)
+        if standing.verdict.whole:
+            log.info("the audit is whole: %d records", standing.verdict.records)
+        else:
+            log.error("the audit is broken: %s; %s", standing.verdict.why, HOW_ON)
+
+
+def _submit_to(jobs: Jobs) -> Submit:
+    async def submit(kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
+        return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
+
+    return submit

@@ -1,0 +1,231 @@
+"""Does what is asked about the fleet, in a worker: lists, menus, App Home, a channel's default, *Triage this*.
+
+Each shows what the one who asks may see, and no more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from bot.checks.check import find
+from bot.checks.recent import RecentCheck, RecentChecks
+from bot.slack.api.calls import CallFailed
+from bot.slack.api.messages import Voice
+from bot.slack.api.people import People
+from bot.slack.checks.view import AnswerMessages
+from bot.slack.home import view as home_view
+from bot.slack.home.view import Approvals, OpenApproval, Shown
+from bot.slack.inbound import channel_text, commands, gate_text, replies
+from bot.slack.inbound.asks import Ask, What
+from bot.slack.inbound.gate import Gate, Viewer, name_of
+from bot.slack.inbound.replier import Replier
+from bot.slack.kit import sentences
+from bot.slack.kit.message import Message, section
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+from bot.slack.kit.rich_text import text
+from bot.slack.triage.view import triaged
+from bot.store.away import StoreAway
+from bot.store.state import State
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.errors import ArmError
+from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.clusters import FleetMember, fleet
+from handlers.problem import Problem
+from handlers.resource_id import ResourceId
+from runbooks.library import Library
+
+FLEET_TIMEOUT_S = 30.0
+HOME_TIMEOUT_S = 10.0
+"""Somebody looks at the page and sees nothing else until then."""
+_MOST_LOOKED_AT = 60
+"""Recent checks of which Slack is asked whether their channel is public."""
+
+
+class FleetDesk:
+    """The work that begins with a look at the fleet."""
+
+    def __init__(
+        self,
+        voice: Voice,
+        replier: Replier,
+        gate: Gate,
+        people: People,
+        state: State,
+        recent: RecentChecks,
+        approvals: Approvals,
+        library: Library,
+        arm: ArmReader,
+    ) -> None:
+        self._voice, self._replier, self._gate, self._people = voice, replier, gate, people
+        self._state, self._recent, self._approvals = state, recent, approvals
+        self._library, self._arm = library, arm
+
+    @property
+    def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:
+        return {
+            What.CLUSTERS: self._clusters,
+            What.PICKER: self._picker,
+            What.DEFAULT: self._default,
+            What.TRIAGE: self._triage,
+            What.HOME: self._home,
+        }
+
+    # -- lists ------------------------------------------------------------------------------------------------
+
+    async def _clusters(self, ask: Ask) -> None:
+        seen = await self._seen(ask)
+        if isinstance(seen, Message):
+            await self._whisper(ask, seen)
+        else:
+            await self._replier.reply(ask, replies.clusters(seen))
+
+    async def _picker(self, ask: Ask) -> None:
+        """With a cluster in `pressed`, that one is being checked already."""
+        seen = await self._seen(ask)
+        if isinstance(seen, Message):
+            await self._whisper(ask, seen)
+            return
+        said = channel_text.another(name_of(ask.pressed)) if ask.pressed else sentences.PICK
+        await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=said))
+
+    async def _seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
+        """The part of the fleet that this person may look at from there, or why there is nothing of it."""
+        viewer = await self._viewer(ask)
+        if isinstance(viewer, Message):
+            return viewer
+        members = await self._fleet()
+        seen = viewer.seen(members)
+        return replies.only(gate_text.NOTHING_FOR_YOU) if members and not seen else seen
+
+    async def _viewer(self, ask: Ask) -> Viewer | Message:
+        viewer = await self._gate.viewer(ask.place)
+        return viewer if isinstance(viewer, Message) else viewer.refusal or viewer
+
+    async def _fleet(self, timeout_s: float = FLEET_TIMEOUT_S) -> tuple[FleetMember, ...]:
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await fleet(self._arm)
+        except ArmError as error:
+            raise Problem(sentences.CANNOT_LIST, error.detail, sentences.TRY_AGAIN) from error
+        except TimeoutError as late:
+            raise Problem(sentences.CANNOT_LIST, sentences.no_answer_within(timeout_s), sentences.TRY_AGAIN) from late
+
+    # -- a channel's default ----------------------------------------------------------------------------------
+
+    async def _default(self, ask: Ask) -> None:
+        wanted = ask.text.replace("`", "").strip()
+        before = await self._state.default_cluster(ask.place.team, ask.place.channel)
+        about = before if not wanted or wanted.lower() == commands.NO_CLUSTER else wanted
+        refused = await self._gate.refusal(ask.place, about) if about else None
+        if refused:
+            await self._whisper(ask, refused)
+        elif not wanted:
+            said = channel_text.is_set(name_of(before)) if before else channel_text.NONE_SET
+            await self._replier.reply(ask, replies.only(said))
+        elif wanted.lower() == commands.NO_CLUSTER:
+            await self._clear(ask, before)
+        else:
+            await self._set(ask, wanted, before)
+
+    async def _clear(self, ask: Ask, before: str | None) -> None:
+        if before is None:
+            await self._replier.reply(ask, replies.only(channel_text.WAS_NONE))
+            return
+        await self._announce(ask, channel_text.was_cleared(name_of(before)))
+        await self._state.set_default_cluster(ask.place.team, ask.place.channel, None)
+
+    async def _set(self, ask: Ask, wanted: str, before: str | None) -> None:
+        target = await find(wanted, self._arm, timeout_s=FLEET_TIMEOUT_S)
+        # Somebody who gave an id may have had to: the name alone may be another's, too.
+        chosen = str(target.id) if isinstance(read_cluster(wanted), ResourceId) else target.name
+        if before and before.lower() == chosen.lower():
+            await self._replier.reply(ask, replies.only(channel_text.already(target.name)))
+            return
+        # Said first: a worker that dies in between does both again, and what is said once is said once.
+        await self._announce(ask, channel_text.was_set(target.name, name_of(before) if before else None))
+        await self._state.set_default_cluster(ask.place.team, ask.place.channel, chosen)
+
+    async def _announce(self, ask: Ask, said: str) -> None:
+        """Everybody in the channel relies on it, so everybody sees who changed it."""
+        by = rich_section(text(channel_text.SET_BY), {"type": "user", "user_id": ask.place.user})
+        message = Message(said, (section(said), *rich_blocks([by])))
+        await self._replier.openly(ask, AnswerMessages(message, ()), "default")
+
+    # -- a message that somebody points at --------------------------------------------------------------------
+
+    async def _triage(self, ask: Ask) -> None:
+        """`pressed` holds the thread of the message."""
+        seen: tuple[FleetMember, ...] | Message | Problem
+        try:
+            seen = await self._seen(ask)
+        except Problem as problem:
+            seen = problem
+        await self._replier.privately(ask, triaged(ask.text, self._library, seen, ask.pressed))
+
+    # -- App Home ---------------------------------------------------------------------------------------------
+
+    async def _home(self, ask: Ask) -> None:
+        direct = ask.place.channel
+        viewer = await self._viewer(ask)
+        if isinstance(viewer, Message):
+            await self._voice.show_home(ask.place.user, home_view.refused(viewer, direct))
+            return
+        async with asyncio.TaskGroup() as together:
+            members = together.create_task(self._fleet_or_why())
+            recent = together.create_task(self._recent_of(viewer))
+            address = together.create_task(self._address())
+            approvals = together.create_task(self._approvals_of(ask))
+        found = members.result()
+        shown = Shown(
+            found if isinstance(found, Problem) else viewer.seen(found),
+            datetime.now(UTC),
+            recent.result(),
+            approvals.result(),
+            address.result(),
+            ask.text,
+        )
+        await self._voice.show_home(ask.place.user, home_view.page(shown, direct))
+
+    async def _fleet_or_why(self) -> tuple[FleetMember, ...] | Problem:
+        try:
+            return await self._fleet(HOME_TIMEOUT_S)
+        except Problem as problem:
+            return problem
+
+    async def _approvals_of(self, ask: Ask) -> Sequence[OpenApproval] | Message | None:
+        try:
+            return await self._approvals.open_for(ask.place.team, ask.place.user)
+        except StoreAway:
+            return None
+
+    async def _recent_of(self, viewer: Viewer) -> list[RecentCheck] | None:
+        """Those that this person may see: their own, and what stands where everybody of the workspace can read it."""
+        asker = viewer.asker
+        try:
+            latest = await self._recent.latest(asker.team, datetime.now(UTC))
+        except StoreAway:
+            return None
+        seen = []
+        for one in latest[:_MOST_LOOKED_AT]:
+            mine = one.user == asker.user
+            if viewer.may_see(one.cluster) and (mine or (one.ts and not asker.guest and await self._is_public(one))):
+                seen.append(one)
+        return seen
+
+    async def _is_public(self, one: RecentCheck) -> bool:
+        try:
+            return await self._people.is_public(one.channel)
+        except CallFailed:
+            return False  # better one line less than one too many
+
+    async def _address(self) -> str:
+        with suppress(CallFailed):
+            return await self._people.address()
+        return ""
+
+    async def _whisper(self, ask: Ask, said: Message) -> None:
+        await self._replier.privately(ask, AnswerMessages(said, ()))

@@ -1,0 +1,258 @@
+"""App Home, made of values alone: the fleet with what is not well first, open approvals, recent checks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any, Protocol
+
+from bot.checks.recent import RecentCheck
+from bot.render.clean import one_line
+from bot.render.verdict import only
+from bot.report.events import Selection
+from bot.slack.home import text as home_text
+from bot.slack.kit import escaping, limits, sentences
+from bot.slack.kit.fleet_rows import option, state_of, value_of
+from bot.slack.kit.message import Block, Message, Pressed, actions, button, context, divider, header, section
+from bot.slack.kit.rich_text import Element, bullets, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+from handlers.fleet.clusters import FleetMember
+from handlers.problem import Problem
+
+REFRESH, CHECK, PICK = "home_refresh", "home_check", "home_pick"
+"""The action ids. `CHECK` is numbered: `home_check_0`."""
+MOST_NOT_WELL = 20
+MOST_WELL = 30
+MOST_RECENT = 10
+MOST_APPROVALS = 10
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class OpenApproval:
+    """A fix that waits for somebody's word."""
+
+    title: str
+    cluster: str
+    requested_by: str
+    """A person's id."""
+    expires_at: datetime
+    link: str = ""
+
+
+class Approvals(Protocol):
+    """Where open approvals come from."""
+
+    async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
+        """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All that a page shows to one person: what they may see, and no more."""
+
+    fleet: tuple[FleetMember, ...] | Problem
+    taken_at: datetime
+    recent: Sequence[RecentCheck] | None
+    """None where the memory is away."""
+    approvals: Sequence[OpenApproval] | Message | None = ()
+    """None where the memory is away; a message where nobody can tell what this person may see."""
+    address: str = ""
+    """Of the workspace, for links to threads; without it there are none."""
+    note: str = ""
+    """What a press on this page has begun."""
+
+
+def loading(direct: str) -> dict[str, Any]:
+    """Before anything is known."""
+    return _view([header(home_text.FLEET), section(home_text.LOADING)], direct)
+
+
+def refused(said: Message, direct: str) -> dict[str, Any]:
+    """For somebody who may see nothing, with the reason; or when the page could not be made."""
+    return _view([*(said.blocks or (section(said.text),)), _refresh()], direct)
+
+
+def page(shown: Shown, direct: str) -> dict[str, Any]:
+    """The page. `direct` is the person's conversation with the bot, which buttons need."""
+    note = [section(shown.note), divider()] if shown.note else []
+    parts = [*note, *_fleet(shown), divider(), *_approvals(shown.approvals), divider(), *_recent(shown)]
+    return _view([*parts, context(home_text.HINT)], direct)
+
+
+def _view(blocks: list[Block], direct: str) -> dict[str, Any]:
+    return {"type": "home", "private_metadata": direct, "blocks": blocks[: limits.BLOCKS_IN_VIEW]}
+
+
+def _refresh(*more: Block) -> Block:
+    return actions(button(home_text.REFRESH, REFRESH, Pressed("", "")), *more)
+
+
+def _fleet(shown: Shown) -> list[Block]:
+    title = header(home_text.FLEET)
+    if isinstance(shown.fleet, Problem):
+        return [title, *_problem(shown.fleet), _refresh()]
+    if not shown.fleet:
+        return [title, section(home_text.NO_FLEET), _refresh()]
+    members = sorted(shown.fleet, key=lambda one: (state_of(one).rank, one.name.lower(), one.id.lower()))
+    counted = Counter(state_of(one).text for one in members)
+    ordered = [(state, counted[state]) for state in dict.fromkeys(state_of(one).text for one in members)]
+    not_well = [one for one in members if not state_of(one).well]
+    return [
+        title,
+        section(home_text.summary(len(members), ordered)),
+        *(_not_well(one, number, members) for number, one in enumerate(not_well[:MOST_NOT_WELL])),
+        *_more(home_text.more_in_trouble, len(not_well) - MOST_NOT_WELL),
+        *_well([one for one in members if state_of(one).well]),
+        _refresh(*_menu(members)),
+        *_taken_at(shown.taken_at),
+    ]
+
+
+def _not_well(one: FleetMember, number: int, members: Sequence[FleetMember]) -> Block:
+    state = state_of(one)
+    said = home_text.state_line(state.light, one.name, state.text, f"{one.location} · {one.group}")
+    check = button(home_text.CHECK, f"{CHECK}_{number}", Pressed("", value_of(one, members)), primary=state.rank == 0)
+    return section(said) | {"accessory": check}
+
+
+def _well(members: Sequence[FleetMember]) -> list[Block]:
+    if not members:
+        return []
+    rows = [
+        [
+            text(one_line(one.name), as_code=True),
+            text(f" · {escaping.cut(one_line(f'{one.location} · {one.group}'), _LONGEST)}"),
+        ]
+        for one in members[:MOST_WELL]
+    ]
+    if len(members) > MOST_WELL:
+        rows.append([text(home_text.more_well(len(members) - MOST_WELL), dim=True)])
+    title = rich_section(text(home_text.well(len(members)), bold=True), text("\n"))
+    return rich_blocks([title, bullets(rows)])
+
+
+def _menu(members: Sequence[FleetMember]) -> list[Block]:
+    """Any cluster can be checked from here, as far as a menu goes."""
+    options = list(islice(filter(None, (option(one, members) for one in members)), limits.OPTIONS))
+    if not options:
+        return []
+    placeholder = {"type": "plain_text", "text": sentences.PICK_PLACEHOLDER, "emoji": False}
+    return [{"type": "static_select", "action_id": PICK, "placeholder": placeholder, "options": options}]
+
+
+def _taken_at(moment: datetime) -> list[Block]:
+    return [context(home_text.taken_at(f"{moment:%H:%M} UTC"))]
+
+
+def _approvals(open_ones: Sequence[OpenApproval] | Message | None) -> list[Block]:
+    title = header(home_text.APPROVALS)
+    if open_ones is None:
+        return [title, section(home_text.APPROVALS_AWAY)]
+    if isinstance(open_ones, Message):
+        return [title, section(home_text.APPROVALS_NOT_TOLD), *(open_ones.blocks or [section(open_ones.text)])]
+    if not open_ones:
+        return [title, section(home_text.NO_APPROVALS)]
+    rows = [_approval(one) for one in open_ones[:MOST_APPROVALS]]
+    more = _more(home_text.more_well, len(open_ones) - MOST_APPROVALS)
+    return [title, *rich_blocks([bullets(rows)]), *more]
+
+
+def _approval(one: OpenApproval) -> list[Element]:
+    row = [
+        text(one_line(one.cluster), as_code=True),
+        text(f" {escaping.cut(one_line(one.title), _LONGEST)} · "),
+        _person(one.requested_by),
+        text(home_text.UNTIL),
+        _moment(one.expires_at),
+    ]
+    return [*row, text(" · "), _link(one.link)] if one.link else row
+
+
+def _recent(shown: Shown) -> list[Block]:
+    title = header(home_text.RECENT)
+    if shown.recent is None:
+        return [title, section(home_text.NO_MEMORY)]
+    if not shown.recent:
+        return [title, section(home_text.NO_RECENT)]
+    listed = _listed(shown.recent)
+    rows = [_checked(one, shown.address) for one in listed]
+    return [title, *rich_blocks([bullets(rows)]), *_more(home_text.more_recent, len(shown.recent) - len(listed))]
+
+
+def _listed(recent: Sequence[RecentCheck]) -> list[RecentCheck]:
+    """The latest; and where those looked at a part of a cluster only, the last verdict on the whole of it, too."""
+    listed = list(recent[:MOST_RECENT])
+    in_part = {one.cluster for one in listed} - {one.cluster for one in listed if one.of_the_whole}
+    for older in recent[MOST_RECENT:]:
+        if older.of_the_whole and older.cluster in in_part:
+            listed.append(older)
+            in_part.remove(older.cluster)
+    return listed
+
+
+def _checked(one: RecentCheck, address: str) -> list[Element]:
+    cause = f": {escaping.cut(one_line(one.cause), _LONGEST)}" if one.cause else ""
+    narrowed = only(Selection(one.area, one.code))
+    link = thread_link(one, address)
+    where = _link(link) if link else _channel(one.channel) if one.ts else text(home_text.ONLY_YOU, dim=True)
+    return [
+        text(one_line(one.cluster), as_code=True),
+        text(" "),
+        text(one.verdict or home_text.NO_ANSWER, bold=True),
+        text(f" {narrowed}{cause} · " if narrowed else f"{cause} · "),
+        _person(one.user),
+        text(" · "),
+        _moment(one.at),
+        text(" · "),
+        where,
+    ]
+
+
+def thread_link(one: RecentCheck, address: str) -> str:
+    """The message's address, as Slack's own *Copy link* makes it; nothing where it cannot be known."""
+    if not one.ts or not address.startswith("https://"):
+        return ""
+    link = f"{address.rstrip('/')}/archives/{one.channel}/p{one.ts.replace('.', '')}"
+    return f"{link}?thread_ts={one.thread_ts}&cid={one.channel}" if one.thread_ts else link
+
+
+def _person(user: str) -> Element:
+    """In Home this mentions nobody: only one person sees it."""
+    return {"type": "user", "user_id": user}
+
+
+def _channel(channel: str) -> Element:
+    return {"type": "channel", "channel_id": channel}
+
+
+def _moment(moment: datetime) -> Element:
+    """In the reader's own time."""
+    return {
+        "type": "date",
+        "timestamp": int(moment.timestamp()),
+        "format": "{date_short_pretty} {time}",
+        "fallback": f"{moment:%Y-%m-%d %H:%M} UTC",
+    }
+
+
+def _link(url: str) -> Element:
+    return {"type": "link", "url": url, "text": home_text.HERE}
+
+
+def _more(said: Any, number: int) -> list[Block]:
+    return [context(said(number))] if number > 0 else []
+
+
+def _problem(one: Problem) -> list[Block]:
+    parts = ((sentences.WHY, one.why), (sentences.DO, one.do))
+    what = rich_section(text(escaping.cut(escaping.sentence(one.what), _LONGEST * 2), bold=True), text("\n"))
+    rows = [
+        rich_section(text(f"{name}: ", bold=True), text(escaping.cut(one_line(said), _LONGEST * 2)), text("\n"))
+        for name, said in parts
+    ]
+    return rich_blocks([what, *rows])

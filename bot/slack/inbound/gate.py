@@ -1,0 +1,133 @@
+"""Who may look, asked at every way to a cluster. Where Slack does not say who somebody is, nobody is let in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bot.checks.request import Place
+from bot.policy.look import Allowed, Asker, Decision, Refused, may_look, shut_out
+from bot.policy.model import ANYTHING, DIRECT, Look
+from bot.slack.api.calls import CallFailed
+from bot.slack.api.people import People
+from bot.slack.inbound import gate_text
+from bot.slack.kit.message import Block, Message, section
+from bot.slack.kit.rich_text import Element, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.clusters import FleetMember
+from handlers.problem import Problem
+from handlers.resource_id import ResourceId
+
+AT_THE_DOOR_S = 2.0
+"""Slack waits 3 s for an acknowledgement."""
+AT_WORK_S = 30.0
+_MOST_CHANNELS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Somebody whom Slack knows, in a place, and what they may see from there."""
+
+    asker: Asker
+    channel: str
+    look: Look
+
+    @property
+    def refusal(self) -> Message | None:
+        """Why they may see nothing at all."""
+        outside = shut_out(self.look, self.asker, self.channel)
+        return refusal(self.look, outside, None) if outside else None
+
+    def refusal_of(self, cluster: str) -> Message | None:
+        """Why they may not look at this one; None when they may."""
+        return _refusal_by(self.look, may_look(self.look, self.asker, self.channel, name_of(cluster)), cluster)
+
+    def may_see(self, cluster: str) -> bool:
+        return self.refusal_of(cluster) is None
+
+    def seen(self, members: Iterable[FleetMember]) -> tuple[FleetMember, ...]:
+        """The part of the fleet that they may look at."""
+        return tuple(one for one in members if self.may_see(one.name))
+
+
+class Gate:
+    """Decides with the policy and what Slack says."""
+
+    def __init__(self, look: Look, people: People) -> None:
+        self._look, self._people = look, people
+        self._groups = sorted({one for rule in look.rules for one in rule.people if one.startswith("S")})
+
+    async def refusal(
+        self, place: Place, cluster: str, *, stranger: bool = False, patience_s: float = AT_WORK_S
+    ) -> Message | None:
+        """Why this person may not look at a cluster from here; None when they may."""
+        sure = self._without_asking(place, name_of(cluster), stranger=stranger)
+        if sure is not None:
+            return _refusal_by(self._look, sure, cluster)
+        viewer = await self.viewer(place, stranger=stranger, patience_s=patience_s, about=cluster)
+        return viewer if isinstance(viewer, Message) else viewer.refusal_of(cluster)
+
+    async def viewer(
+        self, place: Place, *, stranger: bool = False, patience_s: float = AT_WORK_S, about: str | None = None
+    ) -> Viewer | Message:
+        """Who asks, or why that cannot be told."""
+        try:
+            async with asyncio.timeout(patience_s):
+                asker = await self._people.asker(place.team, place.user, self._groups, stranger=stranger)
+        except (CallFailed, TimeoutError) as mute:
+            why = str(mute) or gate_text.too_late(patience_s)
+            return _told(gate_text.cannot_tell(why, about), gate_text.try_again(self._look.ask))
+        return Viewer(asker, place.channel, self._look)
+
+    def stranger_refusal(self, place: Place) -> Message | None:
+        """For somebody who is known to be of another company: why they may see nothing here."""
+        outside = shut_out(self._look, Asker(place.team, place.user, stranger=True), place.channel)
+        return refusal(self._look, outside, None) if outside else None
+
+    def _without_asking(self, place: Place, cluster: str, *, stranger: bool) -> Decision | None:
+        """What is decided whoever this turns out to be, so that Slack need not be asked."""
+        nobody = Asker(place.team, place.user, guest=True, stranger=True)
+        if isinstance(allowed := may_look(self._look, nobody, place.channel, cluster), Allowed):
+            return allowed
+        anybody = Asker(place.team, place.user, stranger=stranger, groups=frozenset(self._groups))
+        refused = may_look(self._look, anybody, place.channel, cluster)
+        return refused if isinstance(refused, Refused) else None
+
+
+def name_of(cluster: str) -> str:
+    """The name that rules are about, of whatever somebody typed to say which cluster."""
+    try:
+        meant = read_cluster(cluster)
+    except Problem:
+        return cluster.strip()  # no cluster is called so, and whoever looks for it is told that
+    return meant.name if isinstance(meant, ResourceId) else meant
+
+
+def refusal(look: Look, refused: Refused, cluster: str | None) -> Message:
+    """What somebody is told who may not look: what, why, and whom to ask."""
+    said = gate_text.refused(refused.why, cluster and name_of(cluster))
+    where = [_channel(one) for one in refused.channels if one != ANYTHING]
+    return _told(said, gate_text.whom_to_ask(look.ask), _row(where[:_MOST_CHANNELS]))
+
+
+def _refusal_by(look: Look, decision: Decision, cluster: str) -> Message | None:
+    return refusal(look, decision, cluster) if isinstance(decision, Refused) else None
+
+
+def _told(said: str, do: str, where: list[Block] | None = None) -> Message:
+    return Message(f"{said} {do}", (section(said), *(where or ()), section(do)))
+
+
+def _row(channels: list[Element]) -> list[Block]:
+    if not channels:
+        return []
+    spaced = [part for one in channels for part in (one, text(" "))]
+    return rich_blocks([rich_section(text(gate_text.ELSEWHERE), *spaced)])
+
+
+def _channel(name: str) -> Element:
+    """A link to a channel; Slack shows its name to those who may know it."""
+    return text(gate_text.DIRECTLY) if name == DIRECT else {"type": "channel", "channel_id": name}

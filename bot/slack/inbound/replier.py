@@ -1,0 +1,61 @@
+"""Answers what is asked besides checks, where it was asked, or so that only the one who asked sees it."""
+
+from __future__ import annotations
+
+from bot.checks.reporter import CannotTell
+from bot.slack.api.calls import CallFailed, Refused
+from bot.slack.api.poster import NO_PLACE, Speaker
+from bot.slack.checks.view import AnswerMessages
+from bot.slack.inbound.asks import Ask
+from bot.slack.kit.message import Message
+
+_CANNOT_WHISPER = NO_PLACE | {"user_not_in_channel", "channel_is_archived"}
+
+
+class Replier:
+    """Raises CannotTell."""
+
+    def __init__(self, speaker: Speaker) -> None:
+        self._speaker = speaker
+
+    async def reply(self, ask: Ask, said: Message, part: str = "reply") -> None:
+        await self.say(ask, AnswerMessages(said, ()), part)
+
+    async def say(self, ask: Ask, said: AnswerMessages, part: str) -> None:
+        """In the thread where it was asked; to the one who asked, where there is no thread or no place for us."""
+        if ask.place.thread_ts is None and ask.place.response_url:
+            await self.privately(ask, said)
+            return
+        await self.openly(ask, said, part)
+
+    async def openly(self, ask: Ask, said: AnswerMessages, part: str) -> None:
+        """Where everybody sees it; only to the one who asked, where we are not."""
+        try:
+            try:
+                head, _ = await self._speaker.once(ask.where, part, said.head)
+                await self._speaker.in_thread(ask.where, head, said, part)
+            except Refused as refused:
+                if refused.error not in NO_PLACE:
+                    raise
+                await self._speaker.elsewhere(ask.where, said, refused.error)
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed
+
+    async def privately(self, ask: Ask, said: AnswerMessages) -> None:
+        """Only to the one who asked, wherever that was."""
+        place = ask.place
+        if not place.response_url and place.channel.startswith(("D", "U", "W")):
+            await self.openly(ask, said, "reply")  # nobody else is there
+            return
+        try:
+            if place.response_url:
+                await self._speaker.elsewhere(ask.where, said, "")
+                return
+            try:
+                await self._speaker.whisper(ask.where, (said.head, *said.thread))
+            except Refused as refused:
+                if refused.error not in _CANNOT_WHISPER:
+                    raise
+                await self._speaker.elsewhere(ask.where, said, refused.error)
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed

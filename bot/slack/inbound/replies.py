@@ -1,0 +1,167 @@
+"""What is answered to a command at once, without a look at Azure: made of values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+from itertools import islice
+
+from bot.render.clean import one_line
+from bot.slack.fixes import lists_text
+from bot.slack.inbound import commands, triage_text
+from bot.slack.inbound.commands import Asked
+from bot.slack.kit import escaping, limits, sentences
+from bot.slack.kit.fleet_rows import option, state_of
+from bot.slack.kit.message import PICK, Block, Message, context, header, pages, section
+from bot.slack.kit.rich_text import Element, bullets, markdown, preformatted, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+from bot.triage.explain import Explanation, explain
+from handlers.fleet.clusters import FleetMember
+from runbooks.library import FIX, MEANING, NOT_THIS, SECTIONS, Library, Runbook
+from runbooks.values import Facts
+
+_LONGEST_QUOTE = 1000
+_MOST_OTHERS = 5
+_MOST_LISTED = 60
+
+
+def at_once(asked: Asked, library: Library) -> Message | None:
+    """The answer, or None where Azure has to be asked."""
+    if asked.word == commands.FIXES and not asked.rest:
+        return only(lists_text.NAME_A_CLUSTER)
+    if asked.word in (commands.CHECK, commands.CLUSTERS, commands.DEFAULT, commands.FIXES, commands.AUDIT):
+        return None
+    if asked.word == commands.HELP:
+        return only(sentences.HELP)
+    if asked.word == commands.EXPLAIN:
+        return explained(asked.rest, library)
+    if asked.word == commands.RUNBOOK:
+        return runbook(asked.rest, library)
+    if asked.word in commands.LATER:
+        return only(sentences.later(asked.word))
+    return only(sentences.unknown(asked.word, asked.near))
+
+
+def only(said: str) -> Message:
+    """One sentence of ours."""
+    return Message(escaping.fits(said, limits.MESSAGE_TEXT), (section(said),))
+
+
+def explained(pasted: str, library: Library) -> Message:
+    """What a pasted error speaks of."""
+    return recognised(explain(pasted, library)) if pasted.strip() else only(sentences.EXPLAIN_WHAT)
+
+
+def recognised(explanation: Explanation, *, briefly: bool = False) -> Message:
+    """What was recognised; `briefly` where buttons stand above it that should stay in sight on a phone."""
+    quote = _quote(explanation)
+    if not explanation.matches:
+        return _fitted([section(sentences.NOT_RECOGNISED), *quote], sentences.NOT_RECOGNISED)
+    best = explanation.matches[0].runbook
+    shown: list[Block] = [header(best.title), context(escaping.code(best.code), sentences.RECOGNISED), *quote]
+    for name in (MEANING,) if briefly else (MEANING, FIX, NOT_THIS):
+        shown += _outline(best, name, explanation.facts)
+    shown.append(context(triage_text.whole_runbook(best.code)) if briefly else section(sentences.TO_PROVE_IT))
+    shown += _others(explanation)
+    return _fitted(shown, escaping.plain(f"{best.title}. {sentences.RECOGNISED}"))
+
+
+def runbook(name: str, library: Library) -> Message:
+    """One runbook, or the list of all."""
+    wanted = one_line(name).strip("` ").lower()
+    if not wanted:
+        return _fitted([header(sentences.RUNBOOKS), *_catalogue(library)], sentences.RUNBOOKS)
+    found = library.get(wanted)
+    if found is None:
+        return only(sentences.no_runbook(wanted, get_close_matches(wanted, library, n=3, cutoff=0.4)))
+    shown: list[Block] = [header(found.title), context(escaping.code(found.code))]
+    return _fitted([*shown, *outline(found)], escaping.plain(found.title))
+
+
+def _catalogue(library: Library) -> list[Block]:
+    """Plain lines: as rich text, this many would weigh three times as much and be cut."""
+    sections: list[str] = []
+    for name, one in library.items():
+        line = f"{escaping.code(name)} {escaping.plain(one.title, 150)}"
+        if sections and len(sections[-1]) + len(line) < limits.SECTION_TEXT:
+            sections[-1] += f"\n{line}"
+        else:
+            sections.append(line)
+    return [section(one) for one in sections]
+
+
+def outline(found: Runbook) -> list[Block]:
+    """A runbook with `<name>` for every fact."""
+    return [block for name in SECTIONS for block in _outline(found, name)]
+
+
+def clusters(members: Sequence[FleetMember]) -> Message:
+    """The fleet; what is not well comes first."""
+    if not members:
+        return only(sentences.NO_FLEET)
+    ordered = sorted(members, key=lambda one: (state_of(one).rank, one.name.lower()))
+    said = sentences.clusters(len(members), sum(not state_of(one).well for one in members))
+    listed = [_member(one) for one in ordered[:_MOST_LISTED]]
+    if len(ordered) > _MOST_LISTED:
+        listed.append([text(sentences.more(len(ordered) - _MOST_LISTED), dim=True)])
+    return _fitted([section(said), *rich_blocks([bullets(listed)])], said)
+
+
+def picker(
+    members: Sequence[FleetMember], area: str | None, *, said: str = sentences.PICK, thread_ts: str = ""
+) -> Message:
+    """A menu of the fleet. The area and the thread of the answer wait in the block's id until somebody has chosen."""
+    if not members:
+        return only(sentences.NO_FLEET)
+    options = list(islice(filter(None, (option(one, members) for one in members)), limits.OPTIONS))
+    menu = {
+        "type": "static_select",
+        "action_id": PICK,
+        "placeholder": {"type": "plain_text", "text": sentences.PICK_PLACEHOLDER, "emoji": False},
+        "options": options,
+    }
+    shown: list[Block] = [section(said)]
+    if options:
+        shown.append({"type": "actions", "block_id": f"{PICK}:{area or ''}:{thread_ts}", "elements": [menu]})
+    if len(options) < len(members):
+        shown.append(context(sentences.too_many_to_pick(len(members) - len(options))))
+    return Message(said, tuple(shown))
+
+
+def picked(block_id: str) -> tuple[str | None, str | None]:
+    """What waited in the block's id: the area, and the thread in which to answer."""
+    _, area, thread_ts = [*block_id.split(":"), "", ""][:3]
+    return area or None, thread_ts or None
+
+
+def _member(one: FleetMember) -> list[Element]:
+    state = state_of(one)
+    place = one_line(f"{state.text} · {one.location} · {one.group}")
+    return [text(one_line(one.name), bold=not state.well), text(f" · {escaping.cut(place, 300)}")]
+
+
+def _quote(explanation: Explanation) -> list[Block]:
+    if not explanation.error:
+        return []
+    quote = escaping.cut(one_line(str(explanation.error)), _LONGEST_QUOTE)
+    return rich_blocks([rich_section(text(sentences.ERROR_INSIDE, bold=True), text("\n")), preformatted(quote)])
+
+
+def _others(explanation: Explanation) -> list[Block]:
+    others = explanation.matches[1 : 1 + _MOST_OTHERS]
+    if not others:
+        return []
+    listed = [[text(one.runbook.code, as_code=True), text(f" {one_line(one.runbook.title)}")] for one in others]
+    return rich_blocks([rich_section(text(sentences.ALSO_SPOKEN_OF, bold=True), text("\n")), bullets(listed)])
+
+
+def _outline(found: Runbook, name: str, facts: Facts | None = None) -> list[Block]:
+    title = rich_section(text(name, bold=True), text("\n"))
+    return rich_blocks([title, *markdown(found.outline(name, facts), found.sections[name])])
+
+
+def _fitted(blocks: Collection[Block], said: str) -> Message:
+    """One message; what finds no room is said to be cut."""
+    (message, *_), fitted = pages(blocks, said, most=1)
+    return message if fitted else Message(message.text, (*message.blocks, context(escaping.CUT.strip())))

@@ -1,0 +1,106 @@
+"""Posts an alert that came in over HTTP where the policy wants it, and treats it as something that was said there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+from bot.checks.request import Place
+from bot.incidents.alerts import Alert
+from bot.incidents.model import Sighting
+from bot.policy.look import is_shown_in
+from bot.policy.model import Policy
+from bot.slack.api.poster import Speaker, Where
+from bot.slack.inbound.message_reader import Said
+from bot.slack.incidents import text as said
+from bot.slack.incidents.handlers import IncidentDesk
+from bot.slack.incidents.service import IncidentKeeper
+from bot.slack.incidents.tasks import Do, Task
+from bot.slack.kit.escaping import cut
+from bot.slack.kit.message import Message, section
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import preformatted
+from bot.triage.recognise import Recognition
+
+log = logging.getLogger(__name__)
+
+_SHOWN = 1200
+_PART = "alert"
+APP = "aksbot-alerts"
+"""Who has said it; nobody needs to allow it, since it has shown the secret."""
+
+
+class AlertsDesk:
+    """Raises CallFailed and StoreAway, after which it is done again."""
+
+    def __init__(self, *, desk: IncidentDesk, keeper: IncidentKeeper, speaker: Speaker, policy: Policy) -> None:
+        self._desk, self._keeper, self._speaker, self._policy = desk, keeper, speaker, policy
+
+    @property
+    def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
+        return {Do.ALERT: self._alert, Do.ALERTS_REFUSED: self._refused}
+
+    async def _alert(self, task: Task) -> None:
+        """`text` is the alert. One about an incident that is open already is counted there and not posted."""
+        alert, team = Alert.from_json(task.text), task.place.team
+        seen = await self._desk.recognised(alert.text, alert.chosen)
+        if alert.over:
+            await self._look_whether_it_is_over(team, seen)
+            return
+        known = await self._keeper.known(team, seen)
+        if known and not await self._is_posted(team, alert):
+            why = f"{alert.source}: {alert.title}"
+            now_ms = int(datetime.now(UTC).timestamp() * 1000)
+            sighting = Sighting(alert.id, known.cluster, seen.codes, why, known.home, known.message_ts, now_ms)
+            await self._keeper.report(team, sighting, task.me)
+            return
+        if await self._desk.is_muted(team, seen):
+            log.info("an alert about %s was not posted: it is muted", seen.cluster)
+            return
+        channel = self._channel_for(seen)
+        if channel is None:
+            log.warning("an alert was dropped: the policy names no channel where %s is shown", seen.cluster or "it")
+            return
+        posted, _ = await self._speaker.once(_where(team, channel, alert), _PART, _message(alert))
+        one = Said(team, posted.channel, posted.ts, alert.text, app=APP, app_name=alert.source)
+        await self._desk.act(one, seen, task.me)
+
+    async def _refused(self, task: Task) -> None:
+        """`text` is what to say. It names no cluster, so it may stand wherever alerts do."""
+        channels = self._policy.channels
+        named = (*channels.channels_for(None), *(rule.channel for rule in channels.alerts))
+        if not named:
+            log.warning("nobody is told, because the policy names no channel for alerts: %s", task.text)
+            return
+        where = Where(task.id, Place(task.place.team, named[0], ""), datetime.now(UTC))
+        await self._speaker.once(where, "refused", Message(task.text, (section(task.text),)))
+
+    def _channel_for(self, seen: Recognition) -> str | None:
+        """The first that the policy names; but nothing is shown of a cluster where nobody may look at it."""
+        named = (seen.cluster,) if seen.cluster else seen.choices
+        for channel in self._policy.channels.channels_for(seen.cluster):
+            if all(is_shown_in(self._policy.look, channel, one) for one in named):
+                return channel
+        return None
+
+    async def _look_whether_it_is_over(self, team: str, seen: Recognition) -> None:
+        """Who sends alerts knows that a condition is over; whether the cause is gone, a check says.
+
+        What is over reads like nothing, so the cluster says which incident it was; one check looks at them all.
+        """
+        if seen.cluster and (known := await self._keeper.open_of(team, seen.cluster)):
+            await self._keeper.look_soon(team, known)
+
+    async def _is_posted(self, team: str, alert: Alert) -> bool:
+        """Whether a try before this one has said it, and the incident that is known may be its own, half begun."""
+        return await self._speaker.standing(_where(team, "", alert), _PART) is not None
+
+
+def _where(team: str, channel: str, alert: Alert) -> Where:
+    return Where(f"alert-{alert.id}", Place(team, channel, ""), datetime.now(UTC))
+
+
+def _message(alert: Alert) -> Message:
+    line = said.alert(alert.title, alert.source)
+    return Message(line, (section(line), *rich_blocks([preformatted(cut(alert.text, _SHOWN))])))

@@ -1,0 +1,286 @@
+"""Reads what was said in channels, in a worker: what it is about, and whether to report, offer, ask or be quiet."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from bot.checks.request import Place
+from bot.incidents.model import How, Incident, Sighting, Spot
+from bot.incidents.store import Incidents
+from bot.incidents.turns import Turns
+from bot.policy.look import Allowed, Asker, may_look
+from bot.policy.model import Policy
+from bot.report.known import checked_codes
+from bot.slack.api.poster import Where
+from bot.slack.api.text_files import TextFiles
+from bot.slack.inbound import replies
+from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.message_reader import Said, latest
+from bot.slack.incidents import text as said
+from bot.slack.incidents import view as incidents_view
+from bot.slack.incidents.messages import IncidentTelling
+from bot.slack.incidents.places import Places
+from bot.slack.incidents.service import IncidentKeeper
+from bot.slack.incidents.tasks import Do, Task
+from bot.triage.clusters import FleetNames
+from bot.triage.decide import Certainty
+from bot.triage.recognise import Recogniser, Recognition
+from bot.triage.with_files import WithFiles
+from runbooks.library import Library
+
+log = logging.getLogger(__name__)
+
+_OVER = ("it is over", "it seems over", "it may be over")
+"""Reasons of triage for silence that hold for all that was said in the same breath."""
+_SHORT = 200
+"""Characters of a last word; in a log much may be resolved."""
+_MOST_READ = 20
+"""Messages of a turn that are looked at one by one."""
+
+
+class IncidentDesk:
+    """Raises CallFailed and StoreAway, after which it is done again."""
+
+    def __init__(
+        self,
+        *,
+        keeper: IncidentKeeper,
+        turns: Turns,
+        incidents: Incidents,
+        recogniser: Recogniser,
+        places: Places,
+        telling: IncidentTelling,
+        gate: Gate,
+        policy: Policy,
+        library: Library,
+        files: TextFiles,
+    ) -> None:
+        self._keeper, self._turns, self._incidents = keeper, turns, incidents
+        self._recogniser, self._places, self._telling = recogniser, places, telling
+        self._gate, self._policy, self._library = gate, policy, library
+        self._files, self._together = files, WithFiles()
+
+    @property
+    def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
+        return {Do.TURN: self._turn, Do.CHECK: self._pressed, Do.SILENCE: self._silence_pressed}
+
+    # -- what was said ----------------------------------------------------------------------------------------
+
+    async def _turn(self, task: Task) -> None:
+        team, channel, whose = task.of
+        texts = await self._turns.take(task.text, (team, channel, whose))
+        if texts:
+            turn = latest([Said.from_json(one) for one in texts])
+            if turn:
+                await self.consider(turn, task.me)
+            # An app's words are wanted once somebody allows it.
+            await self._turns.done(task.text, keep=bool(turn and turn[0].app))
+
+    async def consider(self, turn: Sequence[Said], me: str) -> None:
+        """One turn: what it speaks of, and what follows."""
+        first = min(turn, key=lambda one: one.ts)
+        here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else []
+        if first.thread_ts and await self._is_silent(turn, first, here, me):
+            return
+        if here and first.app:
+            return
+        fleet = await self._places.fleet()
+        text, seen = await asyncio.to_thread(self._read, [one.text for one in turn], fleet.names)
+        if any(one.files for one in turn) and await self._may_open_files(first, text):
+            seen = await self._with_files(turn, text, seen, fleet.names)
+        if seen.certainty is Certainty.QUIET or not await self._may_speak(first, me):
+            return
+        if seen.cluster is None and not seen.choices:
+            around = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
+            where = await asyncio.to_thread(self._recogniser.recognise, text, fleet.names, around)
+            seen = replace(seen, cluster=where.cluster, cluster_by=where.cluster_by, choices=where.choices)
+        if here and seen.cluster in (None, *(one.cluster for one in here)):
+            return  # people talk about it in its own thread
+        await self.act(first, seen, me)
+
+    async def _is_silent(self, turn: Sequence[Said], first: Said, here: Sequence[Incident], me: str) -> bool:
+        """Whether somebody wants nothing of us in this thread. What goes on in another thread goes on there."""
+        at_home = [one for one in here if one.home == first.spot]
+        stops = [one for one in turn if one.asks_for_silence and not one.app]
+        if not stops:
+            silenced = bool(at_home) and all(one.silenced for one in at_home)
+            return silenced or await self._incidents.is_hushed(first.team, first.spot)
+        if at_home:
+            await self._keeper.silence(first.team, at_home, first.spot)
+            return True
+        await self._incidents.hush(first.team, first.spot)
+        if here or any(one.to_us for one in stops):
+            await self._telling.once_where_possible(_where(first, me), "silenced", replies.only(said.SILENCED))
+        return True
+
+    def _read(self, texts: Sequence[str], names: FleetNames) -> tuple[str, Recognition]:
+        """What a turn is about: as a whole, or, where small talk drowns it, the message that says most."""
+        text = "\n".join(texts)
+        whole = self._recogniser.recognise(text, names)
+        if len(texts) > 1 and (over := self._is_over(texts[-1])):
+            return text, replace(whole, certainty=Certainty.QUIET, suspects=(), because=over)
+        if whole.certainty is not Certainty.QUIET or len(texts) == 1 or whole.because.startswith(_OVER):
+            return text, whole
+        each = [(one, self._recogniser.recognise(one, names)) for one in texts[:_MOST_READ]]
+        loud = [one for one in each if one[1].certainty is not Certainty.QUIET]
+        return max(loud, key=lambda one: one[1].odds, default=(text, whole))
+
+    def _is_over(self, last: str) -> str:
+        """Why the last word of a turn takes back what stands before it, however loud that is."""
+        reasons = (one for one in self._together.against(last) if one.name in _OVER)
+        return next((f"{one.name}: {one.found}" for one in reasons), "") if len(last) <= _SHORT else ""
+
+    async def _may_open_files(self, first: Said, text: str) -> bool:
+        """Nobody's files are fetched where nothing is read, or where the words say already that it is none of ours."""
+        if any(one.covers_files for one in self._together.against(text)):
+            return False
+        return await self._is_read(first)
+
+    async def _with_files(self, turn: Sequence[Said], text: str, seen: Recognition, names: FleetNames) -> Recognition:
+        contents = await self._files.read([file for one in turn for file in one.files])
+        read = await asyncio.to_thread(lambda: [self._recogniser.recognise(one, names) for one in contents])
+        return self._together.together(text, seen, read)
+
+    async def _is_read(self, first: Said) -> bool:
+        channels = self._policy.channels
+        return channels.reads_everything or channels.reads((await self._places.channel(first.channel)).name)
+
+    async def recognised(self, text: str, chosen: str) -> Recognition:
+        """What an alert is about, as a whole or by its words alone; it has nothing around it."""
+        names = (await self._places.fleet()).names
+        whole = await asyncio.to_thread(self._recogniser.recognise, text, names)
+        if whole.because.startswith(_OVER):
+            return whole
+        words = await asyncio.to_thread(self._recogniser.recognise, chosen, names)
+        if words.certainty is Certainty.QUIET or (whole.certainty is not Certainty.QUIET and whole.odds >= words.odds):
+            return whole
+        return replace(words, cluster=whole.cluster, cluster_by=whole.cluster_by, choices=whole.choices)
+
+    async def _may_speak(self, first: Said, me: str) -> bool:
+        channels = self._policy.channels
+        if not await self._is_read(first):
+            return False
+        if not first.app or first.app in channels.alert_apps:
+            return True
+        known = await self._incidents.is_alert_app(first.team, first.app)
+        if known is None and channels.ask_about_apps:
+            await self._incidents.waits(first.team, first.app, first.turn)
+            await self._ask_about(first, me)
+        return bool(known)
+
+    async def _ask_about(self, first: Said, me: str) -> None:
+        """Once in a channel, about an app."""
+        message = incidents_view.ask_about(first.app, first.app_name, first.turn)
+        where = Where(f"app-{first.channel}-{first.app}", _place(first, me), datetime.now(UTC))
+        await self._telling.once_where_possible(where, "ask", message)
+
+    async def act(self, first: Said, seen: Recognition, me: str) -> None:
+        """Report what was recognised, offer to check it, ask which cluster, or be quiet."""
+        if seen.certainty is Certainty.QUIET:
+            return
+        if seen.cluster is None:
+            await self._ask_which(first, seen, me)
+            return
+        code = seen.codes[0]
+        if not await self._is_ours(first, seen.cluster, code, me):
+            return
+        sighting = _sighting(first, seen.cluster, seen)
+        if await self._keeper.known(first.team, seen) or (
+            seen.certainty is Certainty.SURE and self._policy.channels.auto_check
+        ):
+            await self._keeper.report(first.team, sighting, first.user or me)
+            return
+        key = f"offer {first.team} {first.channel} {seen.cluster} {code} {int(time.time() // 3600)}"
+        if await self._incidents.claim(key, first.id):
+            title = incidents_view.title_of(self._library, code)
+            offer = incidents_view.offer(title, code, first.id, [seen.cluster])
+            await self._telling.once_where_possible(_where(first, me), "offer", offer)
+
+    async def _is_ours(self, first: Said, cluster: str, code: str, me: str) -> bool:
+        """Whether the bot may speak of this cluster to these people, and nobody has muted it."""
+        if not self._policy.channels.speaks_of(cluster):
+            return False
+        return await self._may_see(first, cluster, me) and not await self._mutes(first.team, cluster, code)
+
+    async def is_muted(self, team: str, seen: Recognition) -> bool:
+        return bool(seen.cluster and seen.codes and await self._mutes(team, seen.cluster, seen.codes[0]))
+
+    async def _mutes(self, team: str, cluster: str, code: str) -> bool:
+        muted = await self._incidents.mutes(team, _now_ms())
+        return any(one.code in (code, "*") and one.cluster.lower() == cluster.lower() for one in muted)
+
+    async def _may_see(self, first: Said, cluster: str, me: str) -> bool:
+        if first.app:
+            return isinstance(may_look(self._policy.look, Asker(first.team, me), first.channel, cluster), Allowed)
+        refused = await self._gate.refusal(_place(first, me), cluster, stranger=first.stranger)
+        return refused is None
+
+    async def _ask_which(self, first: Said, seen: Recognition, me: str) -> None:
+        """No cluster, or several: people are asked, once in a thread, and once an hour in a channel."""
+        if not seen.choices and seen.certainty is not Certainty.SURE:
+            return
+        code, fleet = seen.codes[0], await self._places.fleet()
+        title = incidents_view.title_of(self._library, code)
+        choices = [one for one in seen.choices if await self._is_ours(first, one, code, me)]
+        if seen.choices and not choices:
+            return
+        here = f"which {first.team} {first.channel} {first.spot.thread_ts}"
+        key = f"which {first.team} {first.channel} {code} {' '.join(choices)} {int(time.time() // 3600)}"
+        if not (await self._incidents.claim(here, first.id) and await self._incidents.claim(key, first.id)):
+            return
+        if choices:
+            message = incidents_view.offer(title, code, first.id, choices)
+        elif fleet.problem:
+            message = replies.only(said.no_fleet(fleet.problem.what, fleet.problem.why, fleet.problem.do))
+        else:
+            seen_by = [one for one in fleet.members if await self._may_see(first, one.name, me)]
+            checked = code in checked_codes()
+            message = incidents_view.which(title, code, first.id, seen_by, checked=checked)
+        await self._telling.once_where_possible(_where(first, me), "which", message)
+
+    # -- people -----------------------------------------------------------------------------------------------
+
+    async def _pressed(self, task: Task) -> None:
+        """Somebody wants it checked."""
+        place = task.place
+        spot = Spot(place.channel, place.thread_ts or place.message_ts or "")
+        why = incidents_view.title_of(self._library, task.code)
+        now_ms = _now_ms()
+        sighting = Sighting(task.id, task.cluster, (task.code,), why, spot, spot.thread_ts, now_ms)
+        joined = await self._keeper.report(place.team, sighting, place.user)
+        if joined.how is How.REPEAT:
+            await self._keeper.answer_again(task, joined.incident, spot)
+
+    async def _silence_pressed(self, task: Task) -> None:
+        team = task.place.team
+        incident = (await self._incidents.book(team, task.cluster)).get(task.incident)
+        if incident is None:
+            where = Where(task.id, task.place, datetime.now(UTC))
+            await self._telling.once_where_possible(where, "gone", replies.only(said.GONE))
+        else:
+            spot = Spot(task.place.channel, task.place.thread_ts or "")
+            others = [one for one in await self._incidents.told_in(team, spot) if one.home == spot]
+            await self._keeper.silence(team, [incident, *(one for one in others if one.id != incident.id)], spot)
+
+
+def _sighting(first: Said, cluster: str, seen: Recognition) -> Sighting:
+    signs = tuple((one.code, one.why[0]) for one in seen.suspects if one.why)
+    why = (seen.suspects[0].why or ("",))[0]
+    return Sighting(first.id, cluster, seen.codes, why, first.spot, first.ts, _now_ms(), signs)
+
+
+def _place(first: Said, me: str) -> Place:
+    return Place(first.team, first.channel, first.user or me, thread_ts=first.spot.thread_ts)
+
+
+def _where(first: Said, me: str) -> Where:
+    return Where(f"sighting-{first.id}", _place(first, me), datetime.now(UTC))
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

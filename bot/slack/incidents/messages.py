@@ -1,0 +1,151 @@
+"""Sees that Slack says what is known of an incident. It can be done again: what stands is not said twice."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TypeVar
+
+from bot.checks.recent import RecentCheck
+from bot.checks.request import Place
+from bot.incidents.model import Book, Incident, Spot, State
+from bot.slack.api.calls import CallFailed, Refused
+from bot.slack.api.people import People
+from bot.slack.api.poster import NO_PLACE, Speaker, Where
+from bot.slack.home.view import thread_link
+from bot.slack.inbound import replies
+from bot.slack.incidents import text as said
+from bot.slack.incidents import view as incidents_view
+from bot.slack.incidents.places import Places
+from bot.slack.kit.message import Message
+from bot.store.state import Posted
+from runbooks.library import Library
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+CARD = "card"
+WORKING = "eyes"
+_REMEMBERED = 2000
+
+
+class IncidentTelling:
+    """Raises CallFailed."""
+
+    def __init__(self, speaker: Speaker, places: Places, people: People, library: Library) -> None:
+        self._speaker, self._places, self._people, self._library = speaker, places, people, library
+        self._shown: dict[str, str] = {}
+        self._reacted: dict[str, bool] = {}
+
+    async def show(self, team: str, book: Book, incident: Incident) -> Posted | None:
+        """The card, and each line that belongs into its threads. Where nothing can be said, that is all right."""
+        await self._react(incident)
+        where = self.where(team, incident)
+        try:
+            card = await self._card(where, book, incident)
+            if not incident.silenced:
+                await self._lines(where, book, incident)
+        except Refused as refused:
+            if refused.error not in NO_PLACE:
+                raise
+            log.warning("incident %s cannot be told in %s: %s", incident.id, incident.home.channel, refused)
+            return None
+        return card
+
+    async def hush(self, team: str, book: Book, incident: Incident) -> None:
+        """The last change of the card: its buttons go. After that nothing is said or changed."""
+        where = self.where(team, incident)
+        if standing := await self._speaker.standing(where, CARD):
+            message = await self._message(book, incident)
+            await self._speaker.change_or_repeat(where, standing, CARD, message)
+
+    async def once_where_possible(self, where: Where, part: str, message: Message) -> None:
+        """A line of its own, once."""
+        try:
+            await self._speaker.once(where, part, message)
+        except Refused as refused:
+            if refused.error not in NO_PLACE:
+                raise
+            log.warning("cannot say anything in %s: %s", where.place.channel, refused)
+
+    def where(self, team: str, incident: Incident, spot: Spot | None = None) -> Where:
+        spot = spot or incident.home
+        place = Place(team, spot.channel, "", thread_ts=spot.thread_ts)
+        return Where(f"incident-{incident.id}", place, datetime.fromtimestamp(incident.opened_ms / 1000, UTC))
+
+    async def _card(self, where: Where, book: Book, incident: Incident) -> Posted | None:
+        if incident.silenced:
+            return await self._speaker.standing(where, CARD)
+        message = await self._message(book, incident)
+        posted, new = await self._speaker.once(where, CARD, message)
+        digest = sha256(repr(message).encode(errors="replace")).hexdigest()
+        if not new and self._shown.get(incident.id) != digest:
+            posted = await self._speaker.change_or_repeat(where, posted, CARD, message)
+        _keep(self._shown, incident.id, digest)
+        return posted
+
+    async def _message(self, book: Book, incident: Incident) -> Message:
+        address = await self._address()
+        home = book.get(incident.merged_into) if incident.merged_into else None
+        return incidents_view.card(incident, self._library, lambda spot: _link(address, spot), home=home)
+
+    async def _lines(self, where: Where, book: Book, incident: Incident) -> None:
+        home = book.get(incident.merged_into) if incident.merged_into else None
+        if home:
+            address = await self._address()
+            line = incidents_view.pointing(said.MERGED_LINE, home.home, lambda spot: _link(address, spot))
+            await self._speaker.once(where, "merged", line)
+            return
+        if incident.rounds > 1:
+            await self._line(where, f"back-{incident.rounds}", said.back_line(incident.cluster, incident.rounds))
+        if incident.is_closed:
+            await self._line(where, f"closed-{incident.rounds}", said.closed_line(incident.cluster))
+        told = {one.home for one in book.incidents if one.merged_into == incident.id}
+        for spot in incident.elsewhere:
+            if spot in told:
+                continue
+            await self.point_from(where.place.team, incident, spot)
+
+    async def point_from(self, team: str, incident: Incident, spot: Spot) -> None:
+        """In another channel's thread: that it is known, and where."""
+        there = self.where(team, incident, spot)
+        address = await self._address()
+        title = incidents_view.title_of(self._library, incident.codes[0])
+        known = said.known_elsewhere(title, incident.cluster)
+        line = incidents_view.pointing(known, incident.home, lambda home: _link(address, home))
+        try:
+            await self._speaker.once(there, f"there-{spot.channel}-{spot.thread_ts}", line)
+        except Refused as refused:
+            if refused.error not in NO_PLACE:
+                raise
+
+    async def _line(self, where: Where, part: str, line: str) -> None:
+        await self._speaker.once(where, part, replies.only(line))
+
+    async def _react(self, incident: Incident) -> None:
+        """A sign on the message while its check runs."""
+        working = incident.state is State.CHECKING
+        if self._reacted.get(incident.id, False) == working:
+            return
+        if await self._places.react(incident.home.channel, incident.message_ts, WORKING, there=working):
+            _keep(self._reacted, incident.id, working)
+
+    async def _address(self) -> str:
+        with suppress(CallFailed):
+            return await self._people.address()
+        return ""
+
+
+def _link(address: str, spot: Spot) -> str:
+    """As Slack's own *Copy link* makes it."""
+    return thread_link(RecentCheck("", "", "", "", "", spot.channel, datetime.now(UTC), ts=spot.thread_ts), address)
+
+
+def _keep(known: dict[str, T], name: str, value: T) -> None:
+    known.pop(name, None)
+    known[name] = value
+    if len(known) > _REMEMBERED:
+        del known[next(iter(known))]

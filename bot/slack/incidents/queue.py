@@ -1,0 +1,56 @@
+"""The way of incident tasks through the queue: in, and to the desk that does them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+from bot.checks.reporter import CannotTell
+from bot.checks.request import CheckRequest, Priority
+from bot.checks.service import Jobs
+from bot.queue.worker import Kind
+from bot.slack.api.calls import CallFailed
+from bot.slack.incidents.tasks import KIND, PEOPLE_WAIT, Do, Task
+from handlers.problem import Problem
+
+log = logging.getLogger(__name__)
+
+Work = Mapping[Do, Callable[[Task], Awaitable[None]]]
+
+
+class IncidentQueue:
+    """The way in."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+
+    async def submit(self, task: Task, *, after_s: float = 0.0) -> None:
+        await self._jobs.submit(KIND, task.id, task.as_json(), Priority.TRIAGE, delay_s=after_s)
+
+    async def check(self, request: CheckRequest) -> None:
+        await self._jobs.check(request, Priority.TRIAGE)
+
+
+def kind_of(works: Iterable[Work], tell_given_up: Callable[[Task, Problem], Awaitable[None]]) -> Kind:
+    """For the queue: who does which task. What nobody waits for is given up without a word but in the log."""
+    doing = {do: act for work in works for do, act in work.items()}
+
+    async def run(text: str, interrupted: asyncio.Event) -> bool:
+        task = Task.from_json(text)
+        try:
+            await doing[task.do](task)
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed
+        return True
+
+    async def give_up(text: str, problem: Problem) -> None:
+        task = Task.from_json(text)
+        log.error("%s %s in %s was given up: %s", task.do, task.id, task.place.channel, problem.why)
+        if task.do in PEOPLE_WAIT:
+            try:
+                await tell_given_up(task, problem)
+            except (CannotTell, CallFailed) as mute:
+                log.error("could not tell that %s was given up: %s", task.id, mute)  # noqa: TRY400
+
+    return Kind(KIND, run, give_up)

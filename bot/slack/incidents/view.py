@@ -1,0 +1,177 @@
+"""What the bot shows of incidents, made of values alone: the card in the thread, and what it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from bot.incidents.model import Incident, Spot, State, Verdict
+from bot.report.known import checked_codes
+from bot.slack.incidents import text as said
+from bot.slack.kit import escaping, limits
+from bot.slack.kit.message import Block, Message, Pressed, actions, button, context, section
+from bot.slack.kit.rich_text import Element, text
+from bot.slack.kit.rich_text import blocks as rich_blocks
+from bot.slack.kit.rich_text import section as rich_section
+from handlers.fleet.clusters import FleetMember
+from runbooks.library import Library
+
+CHECK, PICK = "incident_check", "incident_pick"
+QUIET, SNOOZE = "incident_quiet", "incident_snooze"
+ALLOW, REFUSE = "incident_allow_app", "incident_refuse_app"
+"""The action ids. `incident_check_0` and so on are numbered."""
+_MOST_CAUSES = 4
+_MOST_PLACES = 5
+_OF_A_CHECK = (Verdict.NOT_CONFIRMED, Verdict.COULD_NOT_CHECK)
+"""What a check says of a code; of one that no check asks about it says nothing."""
+
+Address = Callable[[Spot], str]
+"""The link to a thread, or nothing where it cannot be known."""
+
+
+def title_of(library: Library, code: str) -> str:
+    runbook = library.get(code)
+    return runbook.title if runbook else code
+
+
+def card(incident: Incident, library: Library, address: Address, *, home: Incident | None = None) -> Message:
+    """The head of an incident. `home`: the one that this one turned out to be."""
+    headline = _headline(incident, library, home)
+    shown: list[Block] = [section(headline)]
+    if not incident.is_closed and incident.causes:
+        shown.append(section(_causes(incident, library)))
+    if code := _unproved(incident):
+        shown.append(section(said.beside_it(title_of(library, code), incident.recognised_by(code), code)))
+    why = incident.recognised_by(_code(incident))
+    notes = [said.recognised_by(why)] if why and not incident.is_closed else []
+    if incident.count > 1:
+        notes.append(said.reports(incident.count))
+    if notes:
+        shown.append(context(*notes))
+    if home:
+        shown += _places(said.IT_IS_IN, [home.home], address)
+    elif incident.elsewhere:
+        shown += _places(said.ALSO_IN, incident.elsewhere[:_MOST_PLACES], address)
+    if not incident.is_closed and not incident.silenced:
+        pressed = Pressed(incident.id, incident.cluster)
+        shown.append(actions(button(said.QUIET_HERE, QUIET, pressed), button(said.SNOOZE, SNOOZE, pressed)))
+    return Message(escaping.fits(headline, limits.MESSAGE_TEXT), tuple(shown))
+
+
+def _causes(incident: Incident, library: Library) -> str:
+    """What was proved. The only cause is not called by its title again where the headline has just done so."""
+    only = incident.causes[0] if len(incident.causes) == 1 else None
+    if only and only.said and only.code == _code(incident) and incident.verdict is Verdict.CONFIRMED:
+        return said.cause_itself(only.said)
+    return "\n".join(said.cause(title_of(library, one.code), one.said) for one in incident.causes[:_MOST_CAUSES])
+
+
+def _unproved(incident: Incident) -> str:
+    """What was recognised first where checks have spoken of the rest of it, and none could prove this."""
+    first = incident.codes[0]
+    spoken_of = not incident.is_closed and incident.verdict in (Verdict.CONFIRMED, *_OF_A_CHECK)
+    return first if spoken_of and first not in checked_codes() else ""
+
+
+def pointing(line: str, spot: Spot, address: Address) -> Message:
+    """A line that says where something goes on."""
+    return Message(line, (section(line), *_places(said.IT_IS_IN, [spot], address)))
+
+
+def done_by(line: str, user: str) -> Message:
+    """A line about what somebody did; everybody sees who."""
+    return Message(
+        line, (section(line), *rich_blocks([rich_section(text(said.BY), {"type": "user", "user_id": user})]))
+    )
+
+
+def _places(intro: str, spots: Sequence[Spot], address: Address) -> list[Block]:
+    """Links to threads; Slack shows a channel's name to those who may know it."""
+    parts: list[Element] = [text(intro)]
+    for number, spot in enumerate(spots):
+        parts += [text(" · ")] if number else []
+        parts.append({"type": "channel", "channel_id": spot.channel})
+        if link := address(spot):
+            parts += [text(" ("), {"type": "link", "url": link, "text": said.THREAD}, text(")")]
+    return rich_blocks([rich_section(*parts)])
+
+
+def _headline(incident: Incident, library: Library, home: Incident | None) -> str:
+    cluster, code = incident.cluster, _code(incident)
+    title = title_of(library, code)
+    if incident.merged_into and home:
+        confirmed = incident.verdict is Verdict.CONFIRMED
+        return (said.merged if confirmed else said.merged_not_confirmed)(title, cluster)
+    if incident.is_closed:
+        return said.closed(title, cluster)
+    if incident.state is State.CHECKING:
+        return said.suspected(title, cluster)
+    if incident.verdict is Verdict.CONFIRMED:
+        return said.confirmed(title, cluster)
+    if incident.verdict is Verdict.NO_CHECK and not incident.causes:
+        return said.no_check(title, cluster, code)
+    if incident.verdict is Verdict.COULD_NOT_CHECK:
+        return said.could_not_check(title, cluster)
+    return (said.found_instead if incident.causes else said.not_confirmed)(title, cluster)
+
+
+def _code(incident: Incident) -> str:
+    """What an incident is called: its suspect that was found. One that is over is called what it was."""
+    causes = [one.code for one in incident.causes]
+    if incident.verdict in _OF_A_CHECK and not incident.is_closed:
+        return next((one for one in incident.codes if one in checked_codes()), incident.codes[0])
+    if incident.verdict is not Verdict.CONFIRMED and not (incident.is_closed and causes):
+        return incident.codes[0]
+    found = (one for one in incident.codes if one in (*causes, *incident.known))
+    return next(found, causes[0] if causes else incident.codes[0])
+
+
+def offer(title: str, code: str, sighting: str, clusters: Sequence[str]) -> Message:
+    """What it reads like, and a button for each cluster that may be meant."""
+    one = len(clusters) == 1
+    words_of = (lambda name: said.check_for(name, code)) if one else said.check
+    buttons = [
+        button(words_of(name), f"{CHECK}_{number}", Pressed(sighting, name, code=code), primary=one)
+        for number, name in enumerate(clusters[: limits.ACTIONS_ELEMENTS])
+    ]
+    line = said.reads_like(title, code)
+    line = line if one else f"{line} {said.SEVERAL}"
+    return Message(line, (section(line), actions(*buttons)))
+
+
+def which(title: str, code: str, sighting: str, members: Sequence[FleetMember], *, checked: bool) -> Message:
+    """What was recognised, and a menu where it names no cluster. Without a check the words are all there is."""
+    line = said.reads_like(title, code)
+    if not checked:
+        line = f"{line} {said.NO_CHECK_EXISTS} `/aks runbook {escaping.escape(code)}`"
+    names = list(dict.fromkeys(one.name for one in members if len(one.name) <= limits.OPTION_TEXT))
+    options = [
+        {"text": {"type": "plain_text", "text": name, "emoji": False}, "value": name}
+        for name in islice(names, limits.OPTIONS)
+    ]
+    if not checked or not options:
+        return Message(line, (section(line),))
+    menu = {
+        "type": "static_select",
+        "action_id": PICK,
+        "placeholder": {"type": "plain_text", "text": said.PICK_PLACEHOLDER, "emoji": False},
+        "options": options,
+    }
+    line = f"{line} {said.NO_CLUSTER}"
+    return Message(
+        line, (section(line), {"type": "actions", "block_id": f"{PICK}:{code}:{sighting}", "elements": [menu]})
+    )
+
+
+def picked(block_id: str) -> tuple[str, str]:
+    """The code and the sighting that waited in the block's id."""
+    _, code, sighting = [*block_id.split(":"), "", ""][:3]
+    return code, sighting
+
+
+def ask_about(app: str, app_name: str, turn: str) -> Message:
+    """May the bot read the posts of this app?"""
+    line = said.allow_posts(app_name)
+    pressed = Pressed(turn, app_name, code=app)
+    row = actions(button(said.ALLOW, ALLOW, pressed, primary=True), button(said.REFUSE, REFUSE, pressed))
+    return Message(line, (section(line), row))

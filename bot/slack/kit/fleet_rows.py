@@ -1,0 +1,60 @@
+"""A cluster as lists and menus show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.render.clean import one_line
+from bot.slack.kit import escaping, limits, sentences
+from bot.slack.kit.message import Block
+from handlers.fleet.clusters import FleetMember
+
+_FAILED = frozenset({"failed", "canceled", "cancelled"})
+_WELL = "Succeeded"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownState:
+    """How a cluster does, as ARM says it. The lowest rank is shown first."""
+
+    text: str
+    rank: int
+    light: str
+    """A key of `words_home.LIGHTS`."""
+
+    @property
+    def well(self) -> bool:
+        return self.rank == _RANK_WELL
+
+
+_RANK_FAILED, _RANK_MOVING, _RANK_STOPPED, _RANK_UNKNOWN, _RANK_WELL = range(5)
+
+
+def state_of(one: FleetMember) -> ShownState:
+    """Failed before all, then what is being changed, then what is switched off."""
+    state = one.provisioning_state
+    if state and state.lower() in _FAILED:
+        return ShownState(state, _RANK_FAILED, "trouble")
+    if state and state != _WELL:
+        return ShownState(state, _RANK_MOVING, "moving")
+    if one.power_state and one.power_state.lower() == "stopped":
+        return ShownState(one.power_state, _RANK_STOPPED, "stopped")
+    if not state:
+        return ShownState(sentences.STATE_UNKNOWN, _RANK_UNKNOWN, "stopped")
+    return ShownState(state, _RANK_WELL, "")
+
+
+def value_of(one: FleetMember, members: Sequence[FleetMember]) -> str:
+    """What says which cluster is meant: its name, or its id where the name is not enough."""
+    alike = sum(other.name.lower() == one.name.lower() for other in members)
+    return one.name if alike == 1 else one.id
+
+
+def option(one: FleetMember, members: Sequence[FleetMember]) -> Block | None:
+    """An entry of a menu; None for an id that is longer than Slack takes."""
+    value = value_of(one, members)
+    if len(value) > limits.OPTION_VALUE:
+        return None
+    label = escaping.cut(one_line(f"{one.name} · {one.group}"), limits.OPTION_TEXT)
+    return {"text": {"type": "plain_text", "text": label, "emoji": False}, "value": value}

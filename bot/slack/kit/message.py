@@ -1,0 +1,115 @@
+"""A message as it goes to Slack, and the few blocks that all messages are made of. Pure, and never over a limit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from bot.render.clean import one_line
+from bot.report.events import EVERYTHING, Selection
+from bot.slack.kit import escaping, limits
+from handlers.clients.redact import redact_text
+
+Block = dict[str, Any]
+
+CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "check_again", "check_everything", "show_all_checks"
+WRONG, STEPS = "wrong_answer", "show_steps"
+INVITE, PICK = "invite_me", "pick_cluster"
+"""The action ids of the buttons. Several of one kind in a message are numbered: `show_steps_0`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`text` is what notifications and screen readers say, and all there is where blocks are refused."""
+
+    text: str
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file for the thread."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """What a button carries: which answer it stood under, and enough to ask again when that is forgotten."""
+
+    request: str
+    cluster: str
+    scope: Selection = EVERYTHING
+    code: str | None = None
+
+    def dump(self) -> str:
+        # The cluster may be what somebody typed; the rest are ids and words of ours.
+        values = [self.request, redact_text(self.cluster), self.scope.area, self.scope.only, self.code]
+        value = json.dumps(values, separators=(",", ":"))
+        # No cluster that exists is so long; what somebody pasted may be.
+        return value if len(value) <= limits.BUTTON_VALUE else json.dumps([self.request[:255], "", None, None, None])
+
+    @classmethod
+    def load(cls, value: str) -> Pressed:
+        request, cluster, area, only, code = json.loads(value)
+        return cls(request, cluster, Selection(area, only), code)
+
+
+def section(mrkdwn: str) -> Block:
+    # verbatim: Slack looks for no names and no addresses of its own in it.
+    shown = escaping.fits(mrkdwn, limits.SECTION_TEXT) or " "
+    return {"type": "section", "text": {"type": "mrkdwn", "text": shown, "verbatim": True}}
+
+
+def context(*mrkdwn: str) -> Block:
+    elements = [
+        {"type": "mrkdwn", "text": escaping.fits(one, limits.FIELD_TEXT), "verbatim": True}
+        for one in mrkdwn[: limits.CONTEXT_ELEMENTS]
+    ]
+    return {"type": "context", "elements": elements}
+
+
+def header(plain_text: str) -> Block:
+    shown = escaping.cut(one_line(plain_text), limits.HEADER_TEXT) or " "
+    return {"type": "header", "text": {"type": "plain_text", "text": shown, "emoji": False}}
+
+
+def divider() -> Block:
+    return {"type": "divider"}
+
+
+def button(label: str, action: str, pressed: Pressed, *, primary: bool = False) -> Block:
+    made = {
+        "type": "button",
+        "action_id": action,
+        "text": {"type": "plain_text", "text": escaping.cut(label, limits.BUTTON_TEXT), "emoji": False},
+        "value": pressed.dump(),
+    }
+    return made | {"style": "primary"} if primary else made
+
+
+def actions(*buttons: Block) -> Block:
+    return {"type": "actions", "elements": list(buttons[: limits.ACTIONS_ELEMENTS])}
+
+
+def pages(blocks: Iterable[Block], text: str, *, most: int) -> tuple[list[Message], bool]:
+    """Blocks as messages, at most so many; and whether all of them found room."""
+    made: list[list[Block]] = []
+    room = 0
+    for block in blocks:
+        length = len(json.dumps(block, ensure_ascii=False, separators=(",", ":")))
+        if not made or len(made[-1]) == limits.BLOCKS_IN_MESSAGE - 2 or length > room:
+            if len(made) == most:
+                return [_page(one, text) for one in made], False
+            made.append([])
+            room = limits.MESSAGE_CHARACTERS
+        made[-1].append(block)
+        room -= length
+    return [_page(one, text) for one in made], True
+
+
+def _page(blocks: list[Block], text: str) -> Message:
+    return Message(escaping.fits(text, limits.MESSAGE_TEXT), tuple(blocks))

@@ -1,0 +1,198 @@
+"""Rich text blocks: Slack shows their text letter by letter, so text from elsewhere can do nothing in them.
+
+`markdown` turns a runbook's Markdown into them. Only links that stand in the runbook's own source become links: a fact
+that was filled in cannot bring one along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bot.render.clean import clean, one_line
+from bot.slack.kit.escaping import CUT, cut, escape
+from bot.slack.kit.limits import RICH_TEXT, URL
+from runbooks.linear import compile_linear
+
+Element = dict[str, Any]
+
+_FENCE = compile_linear(r"\s*(`{3,}|~{3,})")
+_ITEM = compile_linear(r"(\s*)([-*]|\d+[.)])\s+(.*)")
+_HEADING = compile_linear(r"#{1,6}\s+(.*)")
+_LINK = compile_linear(r"\[([^\]]+)\]\((https://[^)\s]+)\)")
+_INLINE = compile_linear(r"(`[^`]+`|\*\*.+?\*\*|\[[^\]]+\]\([^)\s]+\))")
+
+
+def text(words: str, *, bold: bool = False, as_code: bool = False, dim: bool = False) -> Element:
+    """A run of text. Slack refuses an empty one."""
+    element: Element = {"type": "text", "text": words or " "}
+    style = {name: True for name, on in (("bold", bold), ("code", as_code), ("italic", dim)) if on}
+    return element | {"style": style} if style else element
+
+
+def entity_of(element: Element) -> str | None:
+    """Somebody, a place, a moment or a link as mrkdwn; None for what is none of these."""
+    match element.get("type"):
+        case "user":
+            return f"<@{element['user_id']}>"
+        case "usergroup":
+            return f"<!subteam^{element['usergroup_id']}>"
+        case "channel":
+            return f"<#{element['channel_id']}>"
+        case "date":
+            return f"<!date^{element['timestamp']}^{element['format']}|{escape(str(element.get('fallback', '')))}>"
+        case "link":
+            label = escape(str(element.get("text") or "")).replace("|", "¦")
+            return f"<{element['url']}|{label}>" if label else f"<{element['url']}>"
+    return None
+
+
+def section(*elements: Element) -> Element:
+    return {"type": "rich_text_section", "elements": list(elements)}
+
+
+def bullets(items: list[list[Element]], *, first: int | None = None, indent: int = 0) -> Element:
+    """A list; with `first`, a numbered one that begins there: commands may stand between its steps."""
+    elements = [section(*one) for one in items]
+    made: Element = {"type": "rich_text_list", "style": "bullet", "indent": min(indent, 8), "elements": elements}
+    if first is None:
+        return made
+    return made | {"style": "ordered"} | ({"offset": first - 1} if first > 1 else {})
+
+
+def preformatted(words: str) -> Element:
+    return {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": words or " "}]}
+
+
+def quote(words: str) -> Element:
+    return {"type": "rich_text_quote", "elements": [text(words)]}
+
+
+def blocks(elements: list[Element]) -> list[Element]:
+    """As many rich text blocks as it takes; none is too large."""
+    made: list[list[Element]] = []
+    room = 0
+    for element in (piece for whole in elements for piece in _pieces(whole)):
+        length = size(element)
+        if not made or length > room:
+            made.append([])
+            room = RICH_TEXT
+        made[-1].append(element)
+        room -= length
+    return [{"type": "rich_text", "elements": one} for one in made]
+
+
+def size(element: Any) -> int:
+    """How many characters a reader sees."""
+    if isinstance(element, dict):
+        own = element.get("text")
+        return (len(own) if isinstance(own, str) else 0) + sum(
+            size(value) for value in element.values() if isinstance(value, dict | list)
+        )
+    return sum(size(one) for one in element) if isinstance(element, list) else 0
+
+
+def _pieces(element: Element) -> Iterator[Element]:
+    """An element that is too large, in parts: a list by its items; what has no parts is cut, and says so."""
+    if size(element) <= RICH_TEXT:
+        yield element
+    elif element["type"] == "rich_text_list":
+        for number, item in enumerate(element["elements"]):
+            # A list that goes on in the next block counts on.
+            offset = element.get("offset", 0) + number
+            counted = {"offset": offset} if element["style"] == "ordered" and offset else {}
+            yield element | counted | {"elements": [_cut(item)]}
+    else:
+        yield _cut(element)
+
+
+def _cut(element: Element) -> Element:
+    room = RICH_TEXT
+    kept = []
+    for one in element["elements"]:
+        words = one["text"] if len(one["text"]) <= room else cut(one["text"], max(room, len(CUT)))
+        kept.append(one | {"text": words})
+        room -= len(words)
+        if room <= len(CUT):
+            break
+    return element | {"elements": kept}
+
+
+def lines(said: list[str], longest: int) -> list[list[Element]]:
+    """Text from elsewhere, a line each."""
+    return [[text(cut(one_line(one), longest))] for one in said]
+
+
+def markdown(filled: str, source: str) -> list[Element]:
+    """The elements of a runbook's section. `source` is the section before the facts were filled in."""
+    return list(_Markdown(frozenset((link[1], link[2]) for link in _LINK.finditer(source))).elements(clean(filled)))
+
+
+class _Markdown:
+    """Walks through the lines and holds what is not complete yet: a paragraph, a list or a block of code."""
+
+    def __init__(self, links: frozenset[tuple[str, str]]) -> None:
+        self._links = links
+        self._items: list[str] = []
+        self._first: int | None = None
+        self._indent = 0
+        self._words: list[str] = []
+
+    def elements(self, markdown: str) -> Iterator[Element]:
+        fence = ""
+        held: list[str] = []
+        for line in markdown.strip("\n").split("\n"):
+            mark = _FENCE.match(line)
+            if fence:
+                if mark and mark[1].startswith(fence):
+                    yield preformatted("\n".join(held).strip("\n"))
+                    fence, held = "", []
+                else:
+                    held.append(line.removeprefix("   "))
+            elif mark:
+                yield from self._flush()
+                fence = mark[1]
+            else:
+                yield from self._prose(line)
+        if held:
+            yield preformatted("\n".join(held).strip("\n"))
+        yield from self._flush()
+
+    def _prose(self, line: str) -> Iterator[Element]:
+        item, heading = _ITEM.fullmatch(line), _HEADING.fullmatch(line)
+        if heading:
+            yield from self._flush()
+            yield section(text(heading[1], bold=True), text("\n"))
+        elif item:
+            number, indent = None if item[2] in "-*" else int(item[2][:-1]), len(item[1]) // 2
+            if self._words or (number is None) != (self._first is None) or indent != self._indent:
+                yield from self._flush()
+            if not self._items:
+                self._first, self._indent = number, indent
+            self._items.append(item[3])
+        elif not line.strip():
+            yield from self._flush()
+        elif self._items:
+            self._items[-1] += f" {line.strip()}"
+        else:
+            self._words.append(line.strip())
+
+    def _flush(self) -> Iterator[Element]:
+        if self._items:
+            yield bullets([self._inline(one) for one in self._items], first=self._first, indent=self._indent)
+        if self._words:
+            yield section(*self._inline(" ".join(self._words)), text("\n"))
+        self._items, self._words = [], []
+
+    def _inline(self, words: str) -> list[Element]:
+        return [self._run(piece) for piece in _INLINE.split(words) if piece] or [text(" ")]
+
+    def _run(self, piece: str) -> Element:
+        if piece.startswith("`") and piece.endswith("`") and len(piece) > 2:
+            return text(piece[1:-1], as_code=True)
+        if piece.startswith("**") and piece.endswith("**") and len(piece) > 4:
+            return text(piece[2:-2], bold=True)
+        link = _LINK.fullmatch(piece)
+        if link and (link[1], link[2]) in self._links and len(link[2]) <= URL:
+            return {"type": "link", "url": link[2], "text": link[1]}
+        return text(piece)

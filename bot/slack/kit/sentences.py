@@ -1,0 +1,260 @@
+"""The sentences in Slack that no single feature owns. They take text as it is and return mrkdwn."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bot.render.clean import one_line
+from bot.render.verdict import count
+from bot.slack.kit.escaping import LONGEST_NAME, code, cut, escape, escape_name, plain, sentence, span
+from bot.slack.kit.limits import MESSAGE_TEXT
+from handlers.problem import Problem
+
+
+def starting(cluster: str) -> str:
+    return f"Checking {code(cluster)} …"
+
+
+def joined(cluster: str, running_for: timedelta) -> str:
+    return f"{code(cluster)} is being checked already, for {span(running_for)}. The answer comes here too."
+
+
+def progress(cluster: str, evidence: tuple[int, int], questions: tuple[int, int]) -> str:
+    if not questions[1]:
+        return f"{code(cluster)}: looking for it in Azure"
+    return f"{code(cluster)}: evidence {evidence[0]}/{evidence[1]}, checks {questions[0]}/{questions[1]}"
+
+
+def found_so_far(codes: tuple[str, ...]) -> str:
+    return "Found so far: " + ", ".join(code(one) for one in codes)
+
+
+def unseen_so_far(wanted: tuple[str, ...]) -> str:
+    return "Could not see: " + ", ".join(plain(one, LONGEST_NAME) for one in wanted)
+
+
+PLAN_TITLE = "Checking {cluster}"
+FIND, COLLECT, JUDGE = "Find the cluster", "Collect evidence", "Answer the questions"
+
+
+def of(done: tuple[int, int]) -> str:
+    return f"{done[0]} of {done[1]}"
+
+
+# What is said about the answer.
+
+WHAT_TO_DO = "What to do"
+PROOF = "What proves it"
+IN_FULL = "In full"
+BECAUSE_OF = "because of"
+SAME_ERROR = "with the same error as above"
+CONSEQUENCES = "What follows from it"
+UNSEEN = "Could not see"
+GRANT = "grant"
+OTHER_CAUSES = "More causes"
+ALL_CHECKS = "All checks"
+ENDED = {
+    "found": "Found",
+    "inconclusive": "No answer",
+    "crashed": "Broken",
+    "clear": "Clear",
+    "not-applicable": "Does not apply here",
+}
+NO_RUNBOOK = "There is no runbook for this here."
+RULED_OUT = "Looked for, not found"
+NOT_LOOKED_AT = "Not looked at"
+NO_CHECK_FOR = "No check for these yet"
+NOT_PROVEN = "This is no all-clear: something could not be seen."
+
+CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "Check again", "Check everything", "Show all checks"
+WRONG, STEPS = "Wrong answer", "Show the steps"
+
+
+def verdict(cluster: str, label: str, summary: str) -> str:
+    return f"*{code(cluster)}: {plain(label)}* · {plain(summary, 300)}"
+
+
+def subject(code_name: str, subject_name: str) -> str:
+    return f"{plain(subject_name, 300)} · {code(code_name)}"
+
+
+def headline(verdict_said: str, causes: list[str]) -> str:
+    """For a lock screen: what it is, with its causes."""
+    return " · ".join([verdict_said, *(plain(one, 150) for one in causes)])
+
+
+def age(time: timedelta) -> str:
+    return f"This answer is {span(time)} old; *{CHECK_AGAIN}* makes a new one."
+
+
+NOT_DURABLE = (
+    "The bot's memory (Redis) is away: this check would not have survived a restart, and buttons may not work yet."
+)
+
+
+def cost(took_ms: float, arm_calls: int, kube_calls: int) -> str:
+    parts = [f"{took_ms / 1000:.1f} s" if took_ms >= 950 else f"{took_ms:.0f} ms", count(arm_calls, "Azure call")]
+    if kube_calls:
+        parts.append(count(kube_calls, "Kubernetes call"))
+    return " · ".join(parts)
+
+
+def more(number: int) -> str:
+    return f"… and {number} more"
+
+
+def whole_in_file(name: str) -> str:
+    return f"Some of this was cut to fit into Slack. The whole is in {code(name)} in this thread."
+
+
+def stayed_open(names: list[str]) -> str:
+    return "Without that these checks have no answer: " + ", ".join(names)
+
+
+def runbook_unfilled(where: str) -> str:
+    return f"({where} could not be filled in; <name> stands for what is missing.)"
+
+
+CRASHED = "please report it with aksbot's log"
+
+
+# What is said when there is no answer.
+
+
+def problem(one: Problem) -> str:
+    """In one line, for notifications and where blocks are refused."""
+    return plain(f"{sentence(one.what)}: {one.why}. What to do: {one.do}", MESSAGE_TEXT)
+
+
+WHY, DO = "Why", "What to do"
+NO_WORDS = "This could not be done, and nothing says why."
+GAVE_UP = "I gave up on this one."
+
+
+def away(one: Problem) -> str:
+    """When the memory is away and the request cannot do without it."""
+    return plain(f"{sentence(one.what)} ({one.why}), so this cannot be done now: {one.do}.", MESSAGE_TEXT)
+
+
+# What is said to commands at once.
+
+CANNOT_READ_CHECK = "cannot tell what to check"
+CHECK_USAGE = "say `check <cluster> [area]`, with a name, a resource id or a portal link; without one I offer a list"
+FROM_COMES_LATER = "checking from an address (from <ip>) does not exist yet"
+LISTENER_FAILED = "Something in me failed, and this was not done. Please try again; the log of aksbot says more."
+LOOKING_FOR_CLUSTERS = "Looking for your clusters …"
+ONE_MOMENT = "One moment …"
+RECOGNISED = "Recognised, not verified: nothing was looked up in Azure."
+ERROR_INSIDE = "The error inside"
+ALSO_SPOKEN_OF = "Also spoken of"
+TO_PROVE_IT = "To prove it and have `&lt;…&gt;` filled in: `/aks check &lt;cluster&gt;`"
+EXPLAIN_WHAT = "Paste the error after it: `/aks explain &lt;text&gt;`"
+NOT_RECOGNISED = (
+    "Not recognised: no runbook knows this text. `/aks check &lt;cluster&gt;` looks at the cluster itself, "
+    "`/aks runbook` lists what I know."
+)
+RUNBOOKS = "Runbooks"
+PICK = "Which cluster?"
+PICK_PLACEHOLDER = "Choose a cluster"
+INVITE = "Invite me"
+INVITED = "I am in this channel now: ask again, and everybody here sees the answer."
+NOT_INVITED = "I cannot come in by myself. Type `/invite @aksbot` in this channel."
+NOT_A_MEMBER = "I am not in this channel, so only you see this answer, and there is no thread."
+REPORT_GONE = f"That answer is not kept any more (I keep them for some minutes). *{CHECK_AGAIN}* makes a new one."
+STATE_UNKNOWN = "state unknown"
+REPORT_AWAY = (
+    "The bot's memory (Redis) is away, and the values of that answer with it: `&lt;…&gt;` stands for what to fill in."
+)
+NO_FLEET = "I see no cluster. Either there is none, or my identity may not see it."
+
+HELP = (
+    "*What I can do*\n"
+    "`/aks check [cluster | id | portal link] [area]` finds out what is wrong with a cluster, and why\n"
+    "`/aks clusters` lists the clusters that you may look at\n"
+    "`/aks default [cluster | none]` shows or sets the cluster that this channel means when it names none\n"
+    "`/aks explain &lt;text&gt;` recognises a pasted error\n"
+    "`/aks fixes &lt;cluster&gt;` shows what can be repaired there, and what waits for approval\n"
+    "`/aks audit` shows what was repaired, by whom, on whose word\n"
+    "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` keeps me quiet about it; "
+    "`/aks mute` lists, `/aks unmute &lt;code&gt; &lt;cluster&gt;` ends it\n"
+    "`/aks watch &lt;cluster&gt;` tells you when what is wrong there, or runs there, ends; `/aks watch` lists\n"
+    "`/aks runbook &lt;code&gt;` shows what I know about a problem\n"
+    "`/aks help` shows this\n"
+    "In threads, where Slack has no commands: `@aksbot check &lt;cluster&gt;`, and so on; in a direct message to me "
+    "without the `@aksbot`.\n"
+    "*Triage this*, in the menu of any message, recognises what it speaks of.\n"
+    "In channels where I am, I read along, and answer in a thread what I recognise; `stop` there silences me.\n"
+    "*Home*, behind my name, shows the fleet.\n"
+    "I only read, unless somebody approves a fix: then I send exactly the calls of the plan that was shown."
+)
+
+
+def looking_at(cluster: str) -> str:
+    return f"Checking {code(cluster)}: the answer comes here."
+
+
+def too_many(number: int) -> str:
+    return f"there are {number} words, and I understand two: a cluster and an area"
+
+
+def no_area(area: str) -> str:
+    return f"no check has the area {cut(one_line(area), LONGEST_NAME)!r}"
+
+
+def areas(known: list[str]) -> str:
+    return f"choose one of {', '.join(known)}, or leave it out"
+
+
+def misuse(one: Problem) -> str:
+    """A command that makes no sense. What to do holds our own code spans."""
+    return f"I {plain(one.what)}: {plain(one.why)}. {escape(sentence(one.do))}"
+
+
+def later(word: str) -> str:
+    return f"{code(f'/aks {word}')} does not exist yet. Today I can do: `/aks help`"
+
+
+def unknown(word: str, near: list[str]) -> str:
+    perhaps = " or ".join(code(f"/aks {one}") for one in near)
+    meant = f"Perhaps you mean {perhaps}. " if near else ""
+    return (
+        f"I do not know the word {code(word)}. {meant}`/aks help` shows all; `/aks check {escape_name(word)}` checks."
+    )
+
+
+def no_runbook(name: str, near: list[str]) -> str:
+    perhaps = f"Perhaps you mean {' or '.join(code(one) for one in near)}. " if near else ""
+    return f"There is no runbook {code(name)}. {perhaps}`/aks runbook` lists all."
+
+
+def clusters(number: int, not_well: int) -> str:
+    state = f"{not_well} of them not in the state Succeeded" if not_well else "all in the state Succeeded"
+    return f"{count(number, 'cluster')}, {state}"
+
+
+def too_many_to_pick(number: int) -> str:
+    return f"{number} more do not fit in here: type `/aks check &lt;cluster&gt;` with a name or an id."
+
+
+def delayed(seconds: float) -> str:
+    return f"Slack made me wait {span(timedelta(seconds=seconds))} before I could say this."
+
+
+def answered_elsewhere(channel: str, why: str) -> str:
+    return f"You asked in {code(channel)}, where I could not answer ({plain(why, 80)})."
+
+
+def rest_elsewhere(number: int) -> str:
+    return f"{count(number, 'message')} more would follow in a channel where I am a member."
+
+
+def file_refused(why: str) -> str:
+    return f"The file with the whole could not be added ({plain(why, 80)})."
+
+
+CANNOT_LIST = "cannot list the clusters"
+TRY_AGAIN = "try again in a minute; if it stays so, look at aksbot's log"
+
+
+def no_answer_within(seconds: float) -> str:
+    return f"Azure did not answer within {seconds:g} s"

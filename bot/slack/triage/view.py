@@ -1,0 +1,75 @@
+"""*Triage this*: what a message speaks of, and a way to check the clusters it names. Made of values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.slack.checks.view import AnswerMessages
+from bot.slack.inbound import replies, triage_text
+from bot.slack.kit import escaping
+from bot.slack.kit.fleet_rows import value_of
+from bot.slack.kit.message import Block, Message, Pressed, actions, button, context, section
+from bot.triage.explain import explain
+from bot.triage.named import named_clusters
+from handlers.fleet.clusters import FleetMember
+from handlers.problem import Problem
+from runbooks.library import Library
+
+CALLBACK = "triage_this"
+CHECK = "triage_check"
+"""The action ids are numbered: `triage_check_0`. The block's id holds the thread in which to answer."""
+MOST_NAMED = 5
+
+
+def triaged(
+    pasted: str,
+    library: Library,
+    seen: Sequence[FleetMember] | Problem | Message,
+    thread_ts: str,
+) -> AnswerMessages:
+    """`seen` is what the person may look at of the fleet, or why there is nothing of it."""
+    head, thread = _recognised(pasted, library)
+    blocks = [*head, *_clusters(pasted, seen, thread_ts)]
+    return AnswerMessages(Message(_spoken(blocks), tuple(blocks)), thread)
+
+
+def thread_of(block_id: str) -> str | None:
+    return block_id.partition(":")[2] or None
+
+
+def _recognised(pasted: str, library: Library) -> tuple[list[Block], tuple[Message, ...]]:
+    if not pasted.strip():
+        return [section(triage_text.NO_TEXT)], ()
+    explanation = explain(pasted, library)
+    if not explanation.matches:
+        return [section(triage_text.UNKNOWN)], ()
+    best = explanation.matches[0].runbook
+    said = [section(triage_text.recognised(best.title, best.code)), context(triage_text.ONLY_RECOGNISED)]
+    return said, (replies.recognised(explanation, briefly=True),)
+
+
+def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thread_ts: str) -> list[Block]:
+    if isinstance(seen, Message):
+        return list(seen.blocks)
+    if isinstance(seen, Problem):
+        return [section(triage_text.no_fleet(seen.what, seen.why, seen.do))]
+    named = named_clusters(pasted, seen)
+    if not named:
+        return list(replies.picker(seen, None, said=triage_text.NO_CLUSTER, thread_ts=thread_ts).blocks)
+    shown = named[:MOST_NAMED]
+    buttons = [_check(one, number, seen) for number, one in enumerate(shown)]
+    more = [context(triage_text.and_more(len(named) - len(shown)))] if len(named) > len(shown) else []
+    said = section(triage_text.named([one.name for one in shown]))
+    return [said, actions(*buttons) | {"block_id": f"{CHECK}:{thread_ts}"}, *more]
+
+
+def _check(one: FleetMember, number: int, seen: Sequence[FleetMember]) -> Block:
+    value = value_of(one, seen)
+    label = triage_text.check(one.name if value == one.name else f"{one.name} ({one.group})")
+    return button(label, f"{CHECK}_{number}", Pressed("", value), primary=number == 0)
+
+
+def _spoken(blocks: Sequence[Block]) -> str:
+    """For notifications: the first sentence of each block."""
+    said = [one["text"]["text"] for one in blocks if one["type"] == "section"]
+    return escaping.fits(" ".join(said).replace("*", ""), 500)

@@ -1,0 +1,29 @@
+"""How right a model is about messages that it did not learn from, for some thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.triage.model.labelled import NONE, PHRASE, Heard
+
+
+def table(found: Sequence[tuple[Heard, float, list[str]]]) -> str:
+    """For some thresholds: of the problems, how many are answered rightly, silence included where it is as good; of the
+    rest, how many are answered."""
+    found = [one for one in found if one[0].kind != PHRASE]
+    ours = [one for one in found if one[0].code != NONE]
+    theirs = [odds for one, odds, _ in found if one.code == NONE and not one.also]
+    if not ours or not theirs:
+        return f"{len(ours)} problems, {len(theirs)} others: too few to judge by"
+    ranked = sum(codes[0] in one.right for one, _, codes in ours)
+    lines = [f"{len(ours)} problems, {len(theirs)} others; were all answered, {ranked / len(ours):.1%} would be right"]
+    for least in (-1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0):
+        said = [(one.right, codes if odds >= least else [NONE]) for one, odds, codes in ours]
+        first, two = (
+            sum(codes[0] in right for right, codes in said),
+            sum(bool(right & {*codes}) for right, codes in said),
+        )
+        false = sum(odds >= least for odds in theirs)
+        shares = f"first {first / len(ours):.1%}, one of two {two / len(ours):.1%}, others {false / len(theirs):.1%}"
+        lines.append(f"  odds from {least:+.1f}: {shares}")
+    return "\n".join(lines)

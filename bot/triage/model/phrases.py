@@ -1,0 +1,46 @@
+"""A team's own runbooks: nothing was learned of them, so the phrases of their heads are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from bot.triage.model.stop_words import STOP
+from bot.triage.model.tokens import sentences, stem, words
+from runbooks.library import Library
+
+_STOP_STEMS = frozenset({stem(word) for word in STOP} | STOP)
+_LEAST_WORDS = 2
+"""One word alone is no phrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A phrase of a runbook whose every telling word stands in one sentence of the text."""
+
+    code: str
+    phrase: str
+
+
+class Phrases:
+    """The phrases of those runbooks that nothing was learned of."""
+
+    def __init__(self, library: Library, learned: Collection[str]) -> None:
+        self._phrases = [
+            (frozenset(telling), Said(runbook.code, phrase))
+            for runbook in library.values()
+            if runbook.code not in learned
+            for phrase in (runbook.title, *runbook.symptoms.words)
+            if len(telling := {stem(word) for word in words(phrase)} - _STOP_STEMS) >= _LEAST_WORDS
+        ]
+
+    def find(self, text: str) -> list[Said]:
+        """Of each code the longest phrase that is said."""
+        if not self._phrases:
+            return []
+        best: dict[str, tuple[int, Said]] = {}
+        for stems in map(frozenset, sentences(text)):
+            for telling, said in self._phrases:
+                if telling <= stems and len(telling) > best.get(said.code, (0, said))[0]:
+                    best[said.code] = (len(telling), said)
+        return [said for _, said in sorted(best.values(), key=lambda one: (-one[0], one[1].code))]

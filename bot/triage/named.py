@@ -1,0 +1,34 @@
+"""Which clusters of the fleet a text names: by their names as whole words, by their ids, in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from handlers.fleet.clusters import FleetMember
+from runbooks.linear import compile_linear
+
+_IN_NAMES = bytes(code if chr(code).isalnum() or chr(code) in "_-" else 32 for code in range(128)) + b" " * 128
+_ID = compile_linear(r"/subscriptions/[^\s\"'<>|,;)\]]+", ignore_case=True)
+
+
+def named_clusters(text: str, members: Sequence[FleetMember]) -> list[FleetMember]:
+    """Those that the text names, in the order in which it does. An id says which of several with one name is meant."""
+    decoded = unquote(text)
+    ids = [found[0].lower().rstrip("/.") for found in _ID.finditer(decoded)]
+    by_id = [one for one in members if any(_is_within(one.id, id_) for id_ in ids)]
+    places: dict[str, int] = {}
+    for place, word in enumerate(_words(_ID.sub(" ", decoded))):
+        places.setdefault(word.lower().strip("-_"), place)
+    told = {one.name.lower() for one in by_id}
+    by_name = [one for one in members if one.name.lower() in places and one.name.lower() not in told]
+    by_name.sort(key=lambda one: (places[one.name.lower()], one.id.lower()))
+    return [*by_id, *by_name]
+
+
+def _words(text: str) -> list[str]:
+    return text.encode("ascii", "replace").translate(_IN_NAMES).decode().split()
+
+
+def _is_within(cluster_id: str, id_: str) -> bool:
+    return f"{id_}/".startswith(f"{cluster_id.lower()}/")

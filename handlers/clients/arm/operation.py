@@ -1,0 +1,110 @@
+"""One long-running operation, read by the rules of whichever provider runs it.
+
+    Azure-AsyncOperation   its URL always answers with a `status`: Succeeded, Failed and Canceled end it; any other text
+                           (there are dozens, and new ones come) means that it runs
+    Location               202 means that it runs, 200, 201 or 204 that it is done; each answer may name a new URL
+    neither                the body's own provisioningState, read again at the resource
+
+An `error` beside a status that is running or Succeeded is the last hiccup of a reconciler, and no failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from handlers.clients.arm.refusals import code_and_message, in_short, retry_after_s
+
+
+class State(StrEnum):
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+
+class Via(StrEnum):
+    """Where its progress is read."""
+
+    STATUS = "status"
+    LOCATION = "location"
+    RESOURCE = "resource"
+    DONE = "done"
+
+
+_ENDS = {
+    "succeeded": State.SUCCEEDED,
+    "failed": State.FAILED,
+    "canceled": State.CANCELED,
+    "cancelled": State.CANCELED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an operation is. `url` and `via` are all that another process needs to carry on.
+
+    `said` is the provider's own status text, `error` code and message of a failure (redacted), `body` what came last.
+    """
+
+    state: State
+    url: str
+    via: Via
+    request_id: str
+    said: str = ""
+    error: str = ""
+    retry_after_s: float | None = None
+    body: Any = None
+
+    @property
+    def ended(self) -> bool:
+        return self.state is not State.RUNNING
+
+
+def begun(url: str, status: int, headers: Mapping[str, str], body: Any, request_id: str) -> Progress:
+    """What the answer to a write says."""
+    wait = retry_after_s(headers)
+    if link := headers.get("azure-asyncoperation"):
+        return Progress(State.RUNNING, link, Via.STATUS, request_id, retry_after_s=wait, body=body)
+    if status == 202 and (link := headers.get("location")):
+        return Progress(State.RUNNING, link, Via.LOCATION, request_id, retry_after_s=wait, body=body)
+    if status in (200, 201) and _resource_state(body):
+        return of_resource(url, body, request_id, wait)
+    return Progress(State.SUCCEEDED, url, Via.DONE, request_id, body=body)
+
+
+def polled(before: Progress, status: int, headers: Mapping[str, str], body: Any) -> Progress:
+    """What one poll says."""
+    wait = retry_after_s(headers)
+    if before.via is Via.LOCATION:
+        link = headers.get("location") or before.url
+        state = State.RUNNING if status == 202 else State.SUCCEEDED
+        return Progress(state, link, Via.LOCATION, before.request_id, retry_after_s=wait, body=body)
+    if before.via is Via.RESOURCE:
+        return of_resource(before.url, body, before.request_id, wait)
+    said = str(body.get("status") or "") if isinstance(body, dict) else ""
+    state = _ENDS.get(said.lower(), State.RUNNING)
+    error = _error(state, status, body)
+    return Progress(state, before.url, Via.STATUS, before.request_id, said, error, wait, body)
+
+
+def of_resource(url: str, body: Any, request_id: str, wait: float | None) -> Progress:
+    said = _resource_state(body)
+    state = _ENDS.get(said.lower(), State.RUNNING if said else State.SUCCEEDED)
+    error = f"provisioningState {said}" if state in (State.FAILED, State.CANCELED) else ""
+    return Progress(state, url, Via.RESOURCE, request_id, said, error, wait, body)
+
+
+def _resource_state(body: Any) -> str:
+    properties = body.get("properties") if isinstance(body, dict) else None
+    return str(properties.get("provisioningState") or "") if isinstance(properties, dict) else ""
+
+
+def _error(state: State, status: int, body: Any) -> str:
+    if state not in (State.FAILED, State.CANCELED):
+        return ""
+    code, message = code_and_message(body)
+    said = in_short(status, code, message).removeprefix(f"{status} ")
+    return said if code or message else f"{state}, and no reason was given"

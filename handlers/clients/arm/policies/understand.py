@@ -1,0 +1,77 @@
+"""Redact what came, and tell an answer from what is none. Nothing further out sees a raw answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from azure.core.pipeline import PipelineRequest, PipelineResponse
+from azure.core.pipeline.policies import AsyncHTTPPolicy
+from azure.core.rest import AsyncHttpResponse, HttpRequest
+
+from handlers.clients.addresses import wanted_at
+from handlers.clients.arm.headers import harmless
+from handlers.clients.arm.refusals import refusal
+from handlers.clients.arm.response import SeenResponse
+from handlers.clients.errors import Garbled
+from handlers.clients.redact import redact_json, redact_text
+
+
+class Understand(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
+    """2xx with JSON (or nothing, where nothing is an answer) passes; all else is raised as what it is."""
+
+    async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
+        response = await self.next.send(request)
+        answer = response.http_response
+        taken_at = answer.taken_at if isinstance(answer, SeenResponse) else None
+        body, content = _parsed(request.http_request.url, answer)
+        seen = SeenResponse(
+            request.http_request,
+            answer.status_code,
+            harmless(answer.headers),
+            content,
+            body=body,
+            reason=answer.reason,
+            taken_at=taken_at,
+        )
+        return PipelineResponse(request.http_request, seen, response.context)
+
+
+class UnderstandRaw(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
+    """The same for the writer: bodies and headers stay as they came, only the texts of errors are redacted."""
+
+    async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
+        response = await self.next.send(request)
+        answer = response.http_response
+        if not _ok(answer.status_code):
+            _parsed(request.http_request.url, answer)
+        try:
+            answer.json()
+        except orjson.JSONDecodeError:
+            _parsed(request.http_request.url, answer)
+        return response
+
+
+def _parsed(url: str, answer: AsyncHttpResponse) -> tuple[Any, bytes]:
+    wanted, status, raw = wanted_at(url), answer.status_code, answer.content
+    try:
+        body, content = redact_json(raw) if raw.strip() else (None, b"")
+    except orjson.JSONDecodeError:
+        text = redact_text(raw[:2000].decode("utf-8", errors="replace"))
+        if not _ok(status):
+            raise refusal(wanted, status, answer.headers, None, text) from None
+        raise Garbled(wanted, f"{status}, but {_what_it_is(text)}", status=status) from None
+    if not _ok(status):
+        raise refusal(wanted, status, answer.headers, body)
+    if status == 200 and body is None:
+        raise Garbled(wanted, "200, but the answer is empty", status=status)
+    return body, content
+
+
+def _ok(status: int) -> bool:
+    return 200 <= status < 300
+
+
+def _what_it_is(text: str) -> str:
+    start = text.lstrip()
+    return "a web page came instead of JSON" if start.startswith("<") else f"no JSON came: {start[:100]}"

@@ -1,0 +1,122 @@
+"""The direct way: over the network to the API server, as whoever the kubeconfig says."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from handlers.clients.errors import ArmError, Unreachable
+from handlers.clients.kube.door.doors import Door, KubeDoors
+from handlers.clients.kube.reply import Reply
+from handlers.model import Target
+
+DIRECTLY = "directly"
+
+
+class DirectWay:
+    """For one check. Whoever finds out that there is no way in finds it out for all."""
+
+    azure_calls = 0
+
+    def __init__(self, target: Target, doors: KubeDoors) -> None:
+        self.reached = ""
+        self._target = target
+        self._doors = doors
+        self._began = time.monotonic()
+        self._entering = asyncio.Lock()
+        self._door: Door | None = None
+        self._entered: list[Door] = []
+        self._failed: ArmError | None = None
+        self._refused = False
+
+    @property
+    def entra(self) -> bool:
+        """Whether the cluster signs people in through Entra, as far as is known."""
+        return bool(self._door and self._door.entrance.entra)
+
+    @property
+    def trouble(self) -> Unreachable | None:
+        return self._failed if isinstance(self._failed, Unreachable) else None
+
+    async def send(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply:
+        door = await self._enter()
+        try:
+            reply, token = await door.send(method, target, body)
+        except Unreachable as error:
+            if error.code != "tls" or not await self._renewed(door, ""):
+                raise self._noted(error, door) from error.__cause__
+            return await self._once_more(method, target, body)
+        self._got_through()
+        if reply.status == 401 and await self._renewed(door, token):
+            return await self._once_more(method, target, body)
+        return reply
+
+    async def close(self) -> None:
+        for door in self._entered:
+            await self._doors.leave(self._target, door)
+        self._entered.clear()
+
+    async def _once_more(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply:
+        door = await self._enter()
+        try:
+            reply, _ = await door.send(method, target, body)
+        except Unreachable as error:
+            raise self._noted(error, door) from error.__cause__
+        self._got_through()
+        self._refused = reply.status == 401
+        return reply
+
+    async def _enter(self) -> Door:
+        async with self._entering:
+            if self._failed:
+                raise _same(self._failed)
+            if self._door is None:
+                self._door = await self._opened(None)
+            return self._door
+
+    async def _opened(self, instead_of: Door | None) -> Door:
+        try:
+            door = await self._doors.enter(self._target, instead_of=instead_of)
+        except ArmError as error:
+            self._failed = error
+            raise
+        self._entered.append(door)
+        return door
+
+    async def _renewed(self, door: Door, token: str) -> bool:
+        """Whether there is another credential to try: one that was kept from an earlier check may be outdated."""
+        async with self._entering:
+            if self._refused:
+                return False
+            if self._door is not door:
+                return True
+            if door.tokens and token:
+                await door.tokens.renew(token, None, "the API server's token")
+                return True
+            if door.opened_at >= self._began:
+                return False
+            self._door = await self._opened(door)
+            return True
+
+    def _got_through(self) -> None:
+        # Of several who knocked at once, one may have been unlucky: that closes no road either.
+        self.reached, self._failed = DIRECTLY, None
+
+    def _noted(self, error: Unreachable, door: Door) -> Unreachable:
+        if self.reached:
+            # Others got through: one lost connection is no closed road.
+            error.again = True
+            return error
+        self._failed = error
+        if door.opened_at < self._began:
+            self._doors.forget(self._target, door)
+        return error
+
+
+def _same(error: ArmError) -> ArmError:
+    """The same failure for somebody else; the one that was raised carries where that was."""
+    again = type(error).__new__(type(error), *error.args)
+    again.__dict__.update(error.__dict__)
+    return again

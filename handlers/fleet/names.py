@@ -1,0 +1,80 @@
+"""From what a person says to the one cluster that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from handlers.clients.arm.reader import ArmReader
+from handlers.clients.errors import ArmError, Denied
+from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.clusters import FleetMember, Look, ask_graph, fleet, look_around, refuse_blindness
+from handlers.model import Target
+from handlers.problem import Exit, Problem
+from handlers.resource_id import ResourceId
+
+__all__ = ["FleetMember", "fleet", "resolve"]
+
+NEAR = 3
+
+
+async def resolve(text: str, arm: ArmReader, known_subscriptions: Iterable[str] | None = None) -> Target:
+    """The cluster that is meant, or a Problem with what to type instead. An id or a portal link asks nobody."""
+    meant = read_cluster(text)
+    if isinstance(meant, ResourceId):
+        return Target(meant)
+    subscriptions = None if known_subscriptions is None else tuple(known_subscriptions)
+    # The name is one of [A-Za-z0-9_-] here, so it cannot say anything else in the query.
+    hits = _named(meant, await ask_graph(arm, subscriptions, meant))
+    if not hits:
+        # The graph lags minutes behind, and knows only what it may.
+        look = await look_around(arm, subscriptions)
+        hits = _named(meant, look.members)
+        if not hits:
+            refuse_blindness(look, f"cannot look for {meant}")
+            raise _nowhere(meant, look)
+        if len(hits) == 1 and (unread := [one for one in look.failed if not isinstance(one, Denied)]):
+            raise _perhaps_another(hits[0], unread)
+    if len(hits) > 1:
+        raise _several(meant, hits)
+    return Target(ResourceId.parse(hits[0].id))
+
+
+def _named(name: str, members: Iterable[FleetMember]) -> list[FleetMember]:
+    return [one for one in members if one.name.lower() == name.lower()]
+
+
+def _several(name: str, hits: list[FleetMember]) -> Problem:
+    places = "; ".join(f"{one.name} in group {one.group}, subscription {one.subscription}" for one in hits)
+    return Problem(
+        f"cannot tell which {name} is meant",
+        f"{len(hits)} clusters have that name: {places}",
+        "give the id of one: " + " or ".join(one.id for one in hits),
+        code=Exit.USAGE,
+    )
+
+
+def _perhaps_another(hit: FleetMember, unread: list[ArmError]) -> Problem:
+    """What one may not read is none of one's clusters; what could not be read may hold the one that is meant."""
+    lists = "1 list" if len(unread) == 1 else f"{len(unread)} lists"
+    return Problem(
+        f"cannot tell whether there is only one {hit.name}",
+        f"one is in group {hit.group}, subscription {hit.subscription}; {lists} could not be read ({unread[0].detail})",
+        f"try again, or give its id: {hit.id}",
+    )
+
+
+def _nowhere(name: str, look: Look) -> Problem:
+    names = {one.name.lower(): one.name for one in look.members}
+    near = [names[one] for one in get_close_matches(name.lower(), names, n=NEAR, cutoff=0.5)]
+    where = "1 subscription" if look.subscriptions == 1 else f"{look.subscriptions} subscriptions"
+    why = f"no cluster in {where} has that name"
+    if look.failed:
+        why += f"; {len(look.failed)} of the lists could not be read ({look.failed[0].detail})"
+    if near:
+        do = f"perhaps you mean {' or '.join(near)}"
+    elif names:
+        do = f"known are {', '.join(sorted(names.values())[:10])}"
+    else:
+        do = "grant aksbot-reader (deploy/azure) to the bot's identity where the cluster lives, or give its id"
+    return Problem(f"cannot find {name}", why, do, code=Exit.USAGE)
