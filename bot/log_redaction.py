@@ -40,3 +40,11 @@ def _message(record: logging.LogRecord) -> str:
     except (TypeError, ValueError, KeyError):
         # Logging itself would print the arguments to stderr.
         return f"{record.msg} (its arguments do not fit)"
+
+
+def quiet_clients() -> None:
+    """What they tell of themselves is for their makers."""
+    for chatty in ("azure", "aiohttp", "slack_bolt", "slack_sdk", "streaq"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    # It calls a connection that we close a failure, with a traceback; what matters of it the queue says.
+    logging.getLogger("coredis").setLevel(logging.CRITICAL)

@@ -11,12 +11,13 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.checks.reporter import Answer, CannotTell
+from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Outcome, watched
 from bot.checks.running import Hold, Joined, Kept, Part, Waiter
 from bot.queue.cancel import end
 from bot.queue.notify_each import in_turn
+from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
 from handlers.problem import Problem

@@ -7,8 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from bot.checks.request import CheckRequest, Priority
+from bot.checks.request import CheckRequest
 from bot.checks.shared import Checks
+from bot.queue.priority import Priority
 from bot.store.away import StoreAway
 from bot.store.state import State
 

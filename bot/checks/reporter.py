@@ -18,10 +18,6 @@ from bot.report.progress import Progress
 from handlers.problem import Problem
 
 
-class CannotTell(Exception):
-    """The answer could not be delivered, and may be tried again."""
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A report, and what a person must know about how it came."""

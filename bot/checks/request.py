@@ -5,24 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any
 
 from bot.report.events import EVERYTHING, Selection
 from handlers.fleet.cluster_text import read_cluster
 from handlers.problem import Problem
 from handlers.resource_id import ResourceId
-
-
-class Priority(StrEnum):
-    """What is done first: somebody looks at a window that opens, somebody waits for a check, nobody for triage."""
-
-    CLICK = "click"
-    CHECK = "check"
-    TRIAGE = "triage"
-
-
-LOWEST_FIRST = (Priority.TRIAGE, Priority.CHECK, Priority.CLICK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from contextlib import aclosing, suppress
 
 from bot.checks.check import check, engine_for
 from bot.checks.clients import Clients
-from bot.checks.reporter import CannotTell, Teller
+from bot.checks.reporter import Teller
 from bot.checks.request import CheckRequest
 from bot.queue.cancel import end
+from bot.queue.retry import CannotTell
 from bot.report.events import Event, Report
 from bot.report.progress import Progress
 from handlers.problem import Problem

@@ -11,12 +11,14 @@ from enum import Enum, StrEnum
 from typing import Any
 
 from bot.checks.outstanding import Outstanding
-from bot.checks.reporter import CannotTell, Teller
-from bot.checks.request import CheckRequest, Priority
+from bot.checks.reporter import Teller
+from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner
 from bot.checks.running import RunningChecks
 from bot.checks.shared import Checks
 from bot.queue.cancel import end
+from bot.queue.priority import Priority
+from bot.queue.retry import CannotTell
 from bot.queue.worker import CONCURRENCY, IDLE_TIMEOUT_S, MOST_TRIES, Kind, Queue
 from bot.store.away import StoreAway
 from bot.store.connect import Connection

@@ -11,11 +11,12 @@ from typing import Self
 from uuid import uuid4
 
 from bot.checks.leader import Lead
-from bot.checks.reporter import Answer, CannotTell, Teller
+from bot.checks.reporter import Answer, Teller
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner, watched
 from bot.checks.running import Hold, Joined, Part, RunningChecks, Waiter
 from bot.queue.notify_each import in_turn
+from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
 from handlers.problem import Problem

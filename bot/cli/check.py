@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from pathlib import Path
 
 from bot import settings
@@ -15,8 +13,9 @@ from bot.checks.library import load
 from bot.render.clean import width
 from bot.render.json_report import as_json as json_report
 from bot.render.report import report_lines
-from bot.render.terminal import Progress, show_lines
-from bot.report.events import Event, Report, Selection
+from bot.render.terminal import show_lines
+from bot.render.watched import watched
+from bot.report.events import Report, Selection
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.recording.case import Recorder, Recording
 from handlers.model import State, Target
@@ -78,17 +77,6 @@ async def _recorded_target(recording: Recording, arm: ArmReader) -> Target:
     except BadResourceId:
         found = await find(recording.target, arm)
         return Target(found.id, recording.recorded_at)
-
-
-async def watched(cluster: str, events: AsyncGenerator[Event, None]) -> Report:
-    """Follow a check with live progress, up to its report."""
-    with Progress(cluster) as progress:
-        async with aclosing(events) as following:
-            async for event in following:
-                progress.show(event)
-                if isinstance(event, Report):
-                    return event
-    raise AssertionError("a check ends with a report")
 
 
 def show(report: Report, library: Library, *, as_json: bool) -> None:

@@ -13,11 +13,11 @@ from bot.checks.check import check, engine_for
 from bot.checks.clients import azure_access, clients, kube_access
 from bot.checks.library import load
 from bot.checks.remedies import remedies
-from bot.cli.check import watched
 from bot.render.clean import width
 from bot.render.line import Line
 from bot.render.plan import as_dict, plan_lines
 from bot.render.terminal import show_lines
+from bot.render.watched import watched
 from bot.report.events import EVERYTHING, Report
 from handlers.model import Ranked
 from handlers.problem import Exit, Problem

@@ -8,6 +8,7 @@ import sys
 
 from bot import settings
 from bot.app import serve
+from bot.log_redaction import quiet_clients
 
 SWITCH_S = 0.001
 """How long a thread that computes keeps the interpreter. With Python's own 5 ms, the event loop would wait that long
@@ -36,11 +37,3 @@ def _log() -> None:
     audit.addHandler(lines)
     audit.propagate = False
     quiet_clients()
-
-
-def quiet_clients() -> None:
-    """What they tell of themselves is for their makers."""
-    for chatty in ("azure", "aiohttp", "slack_bolt", "slack_sdk", "streaq"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
-    # It calls a connection that we close a failure, with a traceback; what matters of it the queue says.
-    logging.getLogger("coredis").setLevel(logging.CRITICAL)

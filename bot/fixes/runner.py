@@ -18,8 +18,6 @@ from functools import partial
 
 from bot.audit.store import Audit
 from bot.checks.fresh import Check, Telling
-from bot.checks.reporter import CannotTell
-from bot.checks.request import Priority
 from bot.fixes import audited, moves, reasons
 from bot.fixes.final_message import LastWord
 from bot.fixes.moves import NotMoved
@@ -35,6 +33,8 @@ from bot.fixes.times import Times
 from bot.fixes.verify import what_moved
 from bot.fixes.writer_clients import Workbench
 from bot.queue.cancel import end as end_task
+from bot.queue.priority import Priority
+from bot.queue.retry import CannotTell
 from bot.queue.worker import Kind
 from bot.report.events import Report
 from bot.store.away import StoreAway

@@ -10,11 +10,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.checks.reporter import CannotTell
 from bot.fixes import audited, moves
 from bot.fixes.moves import NotMoved
 from bot.fixes.proposal import End, Proposal, State
 from bot.fixes.runner import Runs, Tools
+from bot.queue.retry import CannotTell
 from bot.store.away import StoreAway
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.cli.serve import quiet_clients
+from bot.log_redaction import quiet_clients
 
 
 @contextmanager

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bot.checks.check import check_target, engine_for
 from bot.checks.clients import clients
 from bot.checks.library import load
-from bot.cli.check import watched
 from bot.playground.surroundings import azure, own_settings, reader_of
 from bot.render.clean import one_line, width, wrapped
 from bot.render.line import Line
 from bot.render.report import report_lines
 from bot.render.terminal import show_lines
 from bot.render.verdict import label, not_checked, summary
+from bot.render.watched import watched
 from bot.report.events import EVERYTHING, Report
 from handlers.clients.kube.access import KubeAccess
 from handlers.fleet.names import fleet

@@ -24,8 +24,8 @@ from streaq import StreaqRetry, Worker
 from streaq.types import StreamMessage
 from streaq.utils import now_ms
 
-from bot.checks.reporter import CannotTell
-from bot.checks.request import LOWEST_FIRST
+from bot.queue.priority import LOWEST_FIRST
+from bot.queue.retry import CannotTell
 from bot.store import keys
 from bot.store.away import NO_CONNECTION, QUEUE_REFUSES, StoreAway, TakesNoWrites, store_away
 from bot.store.codec import kept_aside

@@ -12,8 +12,9 @@ from typing import Any
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
 
-from bot.checks.request import CheckRequest, Place, Priority
+from bot.checks.request import CheckRequest, Place
 from bot.metrics import Metrics
+from bot.queue.priority import Priority
 from bot.report.events import Selection
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed

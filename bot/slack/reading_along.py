@@ -17,7 +17,6 @@ from bot.slack.api.messages import Voice
 from bot.slack.api.people import People
 from bot.slack.api.poster import Speaker
 from bot.slack.api.text_files import TextFiles
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.replier import Replier
@@ -30,7 +29,7 @@ from bot.slack.incidents.queue import IncidentQueue, kind_of
 from bot.slack.incidents.service import IncidentKeeper
 from bot.slack.incidents.tasks import Task
 from bot.slack.kit import sentences
-from bot.slack.kit.message import Message
+from bot.slack.kit.message import AnswerMessages, Message
 from bot.slack.watch.handlers import WatchDesk
 from bot.store.connect import Connection
 from bot.store.state import State

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from bot.checks.recording import Record
-from bot.checks.reporter import Answer, CannotTell
+from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.checks.running import RunningChecks
+from bot.queue.retry import CannotTell
 from bot.queue.worker import Kind
 from bot.report import report_json
 from bot.slack.api.calls import CallFailed, Refused
@@ -26,7 +27,7 @@ from bot.slack.inbound.asks import ALONE, KIND, Ask, What
 from bot.slack.inbound.commands import read_mention
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit import sentences
-from bot.slack.kit.message import Block, Message, Pressed, header, section
+from bot.slack.kit.message import AnswerMessages, Block, Message, Pressed, header, section
 from bot.store.away import StoreAway
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -155,7 +156,7 @@ class Desk:
         await self._answer(ask, ask.said)
 
     async def _whisper(self, ask: Ask) -> None:
-        await self._replier.privately(ask, checks_view.AnswerMessages(ask.said, ()))
+        await self._replier.privately(ask, AnswerMessages(ask.said, ()))
 
     async def _kept(self, ask: Ask) -> Answer | None:
         """The report under whose answer the button stands; one that is being told now is the question's latest."""

@@ -9,7 +9,6 @@ from functools import partial
 import pytest
 
 from bot.checks.offered_fix import Fix
-from bot.checks.reporter import CannotTell
 from bot.fixes import moves
 from bot.fixes.final_message import LastWord
 from bot.fixes.offering import Offering
@@ -20,6 +19,7 @@ from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import RealTimes
 from bot.policy.fixes import Fixes
 from bot.policy.look import Asker
+from bot.queue.retry import CannotTell
 from bot.report.events import Report
 from bot.store.connect import Connection
 from handlers.problem import Problem

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.checks.reporter import Answer, CannotTell, Teller
+from bot.checks.reporter import Answer, Teller
 from bot.checks.request import CheckRequest, Place
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs, Options, Role
+from bot.queue.retry import CannotTell
 from bot.report.events import Event, Report, Selection, Started
 from bot.report.progress import Progress
 from bot.store.connect import Connection

@@ -9,9 +9,8 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.kit import limits
-from bot.slack.kit.message import Message
+from bot.slack.kit.message import AnswerMessages, Message
 from bot.slack.kit.rich_text import entity_of, size
 
 _TEXTS = {"section": limits.SECTION_TEXT, "header": limits.HEADER_TEXT, "button": limits.BUTTON_TEXT}

@@ -6,8 +6,7 @@ import html
 from collections.abc import Callable
 from typing import Any
 
-from bot.slack.checks.view import AnswerMessages
-from bot.slack.kit.message import Message
+from bot.slack.kit.message import AnswerMessages, Message
 
 MOST_OPTIONS = 10
 MOST_LINES = 40

@@ -19,9 +19,9 @@ from bot.report.events import Report, Selection
 from bot.report.progress import Progress
 from bot.slack.checks import cases_text, steps
 from bot.slack.checks import view as checks_view
+from bot.slack.fixes.lists_view import OpenApproval
 from bot.slack.home import text as home_text
 from bot.slack.home import view as home_view
-from bot.slack.home.view import OpenApproval
 from bot.slack.inbound import channel_text, commands, gate_text, replies, triage_text
 from bot.slack.inbound.gate import refusal
 from bot.slack.kit import sentences

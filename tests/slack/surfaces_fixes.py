@@ -20,9 +20,8 @@ from bot.slack.fixes import lists_text, lists_view, plan_view
 from bot.slack.fixes import text as fixes_text
 from bot.slack.fixes import view as fixes_view
 from bot.slack.fixes.buttons import PressedFix
-from bot.slack.fixes.lists_view import AuditPage, AuditState
+from bot.slack.fixes.lists_view import AuditPage, AuditState, OpenApproval
 from bot.slack.fixes.view import Shown
-from bot.slack.home.view import OpenApproval
 from bot.slack.inbound import replies
 from handlers.remedy.execution import Call, Execution, Note, Outcome, Phase
 from handlers.remedy.plan import Forbidden, Offer, Plan, Risk, Step, Verb, Verify

@@ -11,10 +11,12 @@ import pytest
 from bot.checks.recent import RecentCheck
 from bot.policy.look import Refused, Why
 from bot.policy.model import Policy
+from bot.slack.fixes.lists_view import OpenApproval
 from bot.slack.home import view as home_view
-from bot.slack.home.view import OpenApproval, Shown
+from bot.slack.home.view import Shown
 from bot.slack.inbound.gate import refusal
 from bot.slack.kit import limits
+from bot.slack.kit.links import thread_link
 from handlers.fleet.clusters import FleetMember
 from handlers.problem import Problem
 from sandbox.slack.blocks.surfaces import check_view
@@ -132,7 +134,7 @@ def test_each_cluster_in_trouble_has_its_button_and_one_that_is_not_unique_its_i
     ],
 )
 def test_a_check_is_linked_as_slack_links_messages(check: RecentCheck, address: str, link: str) -> None:
-    assert home_view.thread_link(check, address) == link
+    assert thread_link(check, address) == link
 
 
 def test_a_check_without_an_answer_says_so() -> None:

@@ -9,9 +9,18 @@ from typing import Any
 import pytest
 
 from bot.slack.api import outgoing
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.kit import limits
-from bot.slack.kit.message import Attachment, Message, Pressed, actions, button, context, header, section
+from bot.slack.kit.message import (
+    AnswerMessages,
+    Attachment,
+    Message,
+    Pressed,
+    actions,
+    button,
+    context,
+    header,
+    section,
+)
 from handlers.clients.redact import redact_text
 from sandbox.slack.blocks.surfaces import check_message_blocks, check_view
 from tests.slack.surfaces import SURFACES

@@ -26,8 +26,7 @@ from bot.report.events import Report
 from bot.slack.api import messages, outgoing
 from bot.slack.checks import view as checks_view
 from bot.slack.checks.steps import steps
-from bot.slack.checks.view import AnswerMessages
-from bot.slack.kit.message import Message
+from bot.slack.kit.message import AnswerMessages, Message
 from handlers.model import Diagnosis
 from sandbox.scenario import FOLDER, Scenario
 from sandbox.slack.blocks.surfaces import check_message_blocks, check_message_size, check_view

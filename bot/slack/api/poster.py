@@ -13,9 +13,8 @@ from weakref import WeakValueDictionary
 from bot.checks.request import CheckRequest, Place
 from bot.slack.api.calls import Refused, Uncertain
 from bot.slack.api.messages import Mark, Voice
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.kit import sentences
-from bot.slack.kit.message import INVITE, Message, Pressed, actions, button, context
+from bot.slack.kit.message import INVITE, AnswerMessages, Message, Pressed, actions, button, context
 from bot.store.away import StoreAway
 from bot.store.state import Posted, Posting, State
 

@@ -14,18 +14,18 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Self
 
-from bot.checks.reporter import Answer, CannotTell
+from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
+from bot.queue.retry import CannotTell
 from bot.report.progress import Progress
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import BLOCKS_REFUSED, Mark, Voice
 from bot.slack.api.pace import Pace
 from bot.slack.api.poster import NO_PLACE, Speaker, Where
 from bot.slack.checks import view as checks_view
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.kit import limits
-from bot.slack.kit.message import Message, Pressed
+from bot.slack.kit.message import AnswerMessages, Message, Pressed
 from bot.store.state import Posted
 from handlers.problem import Problem
 from runbooks.library import Library

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.checks.reporter import Answer
@@ -22,7 +21,7 @@ from bot.slack.kit.message import (
     CHECK_ALL,
     SHOW_ALL,
     WRONG,
-    Attachment,
+    AnswerMessages,
     Block,
     Message,
     Pressed,
@@ -59,15 +58,6 @@ _LONGEST_WHY = 600
 _MOST_CAUSES_IN_HEAD = 5
 _MOST_SUBJECTS = 5
 _MOST_UNSEEN_IN_HEAD = 5
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerMessages:
-    """An answer: what the head becomes, what goes into its thread, and the file where something had to be cut."""
-
-    head: Message
-    thread: tuple[Message, ...]
-    file: Attachment | None = None
 
 
 def started(cluster: str, running_for: timedelta = timedelta(), *, durable: bool = True) -> Message:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from bot.checks.offered_fix import Fix
-from bot.checks.reporter import CannotTell
 from bot.checks.request import Place
 from bot.fixes.may import Open, may_be_offered, whom_to_call
 from bot.fixes.proposal import Proposal, State
@@ -16,6 +15,7 @@ from bot.fixes.store.executions import Executions
 from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import Times
 from bot.policy.fixes import Fixes
+from bot.queue.retry import CannotTell
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.poster import Speaker, Where
 from bot.slack.fixes import view as fixes_view

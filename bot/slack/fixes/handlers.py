@@ -24,7 +24,6 @@ from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import Voice
 from bot.slack.api.people import People
 from bot.slack.api.poster import NO_PLACE
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.fixes import plan_view
 from bot.slack.fixes import text as fixes_text
 from bot.slack.fixes import view as fixes_view
@@ -33,7 +32,7 @@ from bot.slack.fixes.buttons import PressedFix
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import AT_THE_DOOR_S, AT_WORK_S, Gate
 from bot.slack.inbound.replier import Replier
-from bot.slack.kit.message import section
+from bot.slack.kit.message import AnswerMessages, section
 from bot.store.away import StoreAway
 from handlers.remedy.plan import Forbidden
 

@@ -18,16 +18,14 @@ from bot.fixes.store.proposals import Proposals
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.people import People
 from bot.slack.api.poster import Speaker
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.fixes import audit_pages as audit_pages
 from bot.slack.fixes import lists_text, lists_view
 from bot.slack.fixes.board import MESSAGE, where
-from bot.slack.fixes.lists_view import AuditState
-from bot.slack.home.view import OpenApproval
+from bot.slack.fixes.lists_view import AuditState, OpenApproval
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.replier import Replier
-from bot.slack.kit.message import Attachment, Message
+from bot.slack.kit.message import AnswerMessages, Attachment, Message
 from handlers.problem import Problem
 from handlers.resource_id import last_name
 

@@ -9,7 +9,6 @@ from bot.slack.kit.escaping import code, plain
 OPEN_TITLE = "Open requests"
 NOTHING_TO_FIX = "Nothing here has a fix."
 NOTHING_OPEN = "No fix waits or runs."
-NAME_A_CLUSTER = "Say for which cluster: `/aks fixes &lt;cluster&gt;`"
 LOOKING = "Looking what can be done …"
 AUDIT_TITLE = "Audit"
 REQUEST = "the request"

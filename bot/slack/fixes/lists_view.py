@@ -13,7 +13,6 @@ from bot.render.subject import short
 from bot.slack.fixes import lists_text
 from bot.slack.fixes.buttons import AUDIT_OLDER
 from bot.slack.fixes.offer_view import under
-from bot.slack.home.view import OpenApproval
 from bot.slack.kit import escaping
 from bot.slack.kit.message import Block, Message, actions, context, header, section
 from bot.slack.kit.rich_text import Element, bullets, text
@@ -117,3 +116,15 @@ def _said(one: Record) -> str:
         str(entry.get("reason", "")),
     ]
     return " · ".join(filter(None, parts))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenApproval:
+    """A fix that waits for somebody's word."""
+
+    title: str
+    cluster: str
+    requested_by: str
+    """A person's id."""
+    expires_at: datetime
+    link: str = ""

@@ -12,7 +12,6 @@ from bot.audit.aside_store import AuditAside
 from bot.audit.store import Audit
 from bot.checks.fresh import Telling, fresh_checks, overheard
 from bot.checks.reporter import Teller
-from bot.checks.request import Priority
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs
 from bot.fixes.cleanup import Leftovers
@@ -27,6 +26,7 @@ from bot.fixes.times import RealTimes, Times
 from bot.fixes.writer_clients import Workbench
 from bot.policy.fixes import Fixes
 from bot.queue.cancel import end
+from bot.queue.priority import Priority
 from bot.queue.worker import Kind
 from bot.slack.api.messages import Voice
 from bot.slack.api.people import People

@@ -15,15 +15,15 @@ from bot.checks.recent import RecentCheck, RecentChecks
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.messages import Voice
 from bot.slack.api.people import People
-from bot.slack.checks.view import AnswerMessages
+from bot.slack.fixes.lists_view import OpenApproval
 from bot.slack.home import view as home_view
-from bot.slack.home.view import Approvals, OpenApproval, Shown
+from bot.slack.home.view import Approvals, Shown
 from bot.slack.inbound import channel_text, commands, gate_text, replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate, Viewer, name_of
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit import sentences
-from bot.slack.kit.message import Message, section
+from bot.slack.kit.message import AnswerMessages, Message, section
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
 from bot.slack.kit.rich_text import text

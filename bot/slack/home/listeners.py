@@ -8,8 +8,9 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from bot.checks.request import CheckRequest, Place, Priority
+from bot.checks.request import CheckRequest, Place
 from bot.metrics import Metrics
+from bot.queue.priority import Priority
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.messages import Voice
 from bot.slack.home import text as home_text

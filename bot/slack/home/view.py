@@ -13,9 +13,11 @@ from bot.checks.recent import RecentCheck
 from bot.render.clean import one_line
 from bot.render.verdict import only
 from bot.report.events import Selection
+from bot.slack.fixes.lists_view import OpenApproval
 from bot.slack.home import text as home_text
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.fleet_rows import option, state_of, value_of
+from bot.slack.kit.links import thread_link
 from bot.slack.kit.message import Block, Message, Pressed, actions, button, context, divider, header, section
 from bot.slack.kit.rich_text import Element, bullets, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
@@ -30,18 +32,6 @@ MOST_WELL = 30
 MOST_RECENT = 10
 MOST_APPROVALS = 10
 _LONGEST = 300
-
-
-@dataclass(frozen=True, slots=True)
-class OpenApproval:
-    """A fix that waits for somebody's word."""
-
-    title: str
-    cluster: str
-    requested_by: str
-    """A person's id."""
-    expires_at: datetime
-    link: str = ""
 
 
 class Approvals(Protocol):
@@ -211,14 +201,6 @@ def _checked(one: RecentCheck, address: str) -> list[Element]:
         text(" · "),
         where,
     ]
-
-
-def thread_link(one: RecentCheck, address: str) -> str:
-    """The message's address, as Slack's own *Copy link* makes it; nothing where it cannot be known."""
-    if not one.ts or not address.startswith("https://"):
-        return ""
-    link = f"{address.rstrip('/')}/archives/{one.channel}/p{one.ts.replace('.', '')}"
-    return f"{link}?thread_ts={one.thread_ts}&cid={one.channel}" if one.thread_ts else link
 
 
 def _person(user: str) -> Element:

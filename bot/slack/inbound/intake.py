@@ -6,8 +6,9 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from bot.checks.request import CheckRequest, Place, Priority
+from bot.checks.request import CheckRequest, Place
 from bot.checks.service import Jobs
+from bot.queue.priority import Priority
 from bot.slack.api import outgoing
 from bot.slack.inbound import payloads, replies
 from bot.slack.inbound.asks import KIND, MUST_BE_KEPT, Ask, What, told

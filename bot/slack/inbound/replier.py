@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bot.checks.reporter import CannotTell
+from bot.queue.retry import CannotTell
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.poster import NO_PLACE, Speaker
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.inbound.asks import Ask
-from bot.slack.kit.message import Message
+from bot.slack.kit.message import AnswerMessages, Message
 
 _CANNOT_WHISPER = NO_PLACE | {"user_not_in_channel", "channel_is_archived"}
 

@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from itertools import islice
 
 from bot.render.clean import one_line
-from bot.slack.fixes import lists_text
 from bot.slack.inbound import commands, triage_text
 from bot.slack.inbound.commands import Asked
 from bot.slack.kit import escaping, limits, sentences
@@ -16,6 +15,7 @@ from bot.slack.kit.message import PICK, Block, Message, context, header, pages, 
 from bot.slack.kit.rich_text import Element, bullets, markdown, preformatted, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
+from bot.slack.kit.sentences import NAME_A_CLUSTER
 from bot.triage.explain import Explanation, explain
 from handlers.fleet.clusters import FleetMember
 from runbooks.library import FIX, MEANING, NOT_THIS, SECTIONS, Library, Runbook
@@ -29,7 +29,7 @@ _MOST_LISTED = 60
 def at_once(asked: Asked, library: Library) -> Message | None:
     """The answer, or None where Azure has to be asked."""
     if asked.word == commands.FIXES and not asked.rest:
-        return only(lists_text.NAME_A_CLUSTER)
+        return only(NAME_A_CLUSTER)
     if asked.word in (commands.CHECK, commands.CLUSTERS, commands.DEFAULT, commands.FIXES, commands.AUDIT):
         return None
     if asked.word == commands.HELP:

@@ -21,8 +21,7 @@ from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import sentences
-from bot.slack.kit.message import Message, Pressed
-from bot.slack.watch import view as watch_view
+from bot.slack.kit.message import STOP, Message, Pressed
 from bot.store.away import StoreAway
 
 log = logging.getLogger(__name__)
@@ -58,7 +57,7 @@ class IncidentListeners:
             (incidents_view.SNOOZE, Do.SNOOZE),
             (incidents_view.ALLOW, Do.ALLOW),
             (incidents_view.REFUSE, Do.ALLOW),
-            (watch_view.STOP, Do.UNWATCH),
+            (STOP, Do.UNWATCH),
         ):
             app.action(action)(self._pressed(do))
 

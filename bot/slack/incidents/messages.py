@@ -14,11 +14,11 @@ from bot.incidents.model import Book, Incident, Spot, State
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.people import People
 from bot.slack.api.poster import NO_PLACE, Speaker, Where
-from bot.slack.home.view import thread_link
 from bot.slack.inbound import replies
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.places import Places
+from bot.slack.kit.links import thread_link
 from bot.slack.kit.message import Message
 from bot.store.state import Posted
 from runbooks.library import Library

@@ -14,7 +14,6 @@ from bot.policy.model import Policy
 from bot.slack.api.calls import Refused
 from bot.slack.api.messages import Mark, Voice
 from bot.slack.api.poster import Where
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.inbound import commands, replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate, name_of
@@ -26,7 +25,7 @@ from bot.slack.incidents.handlers import IncidentDesk
 from bot.slack.incidents.messages import IncidentTelling
 from bot.slack.incidents.places import Places
 from bot.slack.incidents.tasks import Do, Task
-from bot.slack.kit.message import Message, section
+from bot.slack.kit.message import AnswerMessages, Message, section
 from bot.store.state import Posted
 from runbooks.library import Library
 

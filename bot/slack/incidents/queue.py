@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-from bot.checks.reporter import CannotTell
-from bot.checks.request import CheckRequest, Priority
+from bot.checks.request import CheckRequest
 from bot.checks.service import Jobs
+from bot.queue.priority import Priority
+from bot.queue.retry import CannotTell
 from bot.queue.worker import Kind
 from bot.slack.api.calls import CallFailed
 from bot.slack.incidents.tasks import KIND, PEOPLE_WAIT, Do, Task

@@ -7,8 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from bot.checks.reporter import Answer, CannotTell, Teller
+from bot.checks.reporter import Answer, Teller
 from bot.checks.request import CheckRequest
+from bot.queue.retry import CannotTell
 from bot.report.events import EVERYTHING, Report
 from bot.report.progress import Progress
 from bot.report.scope import selection_of

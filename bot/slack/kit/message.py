@@ -113,3 +113,15 @@ def pages(blocks: Iterable[Block], text: str, *, most: int) -> tuple[list[Messag
 
 def _page(blocks: list[Block], text: str) -> Message:
     return Message(escaping.fits(text, limits.MESSAGE_TEXT), tuple(blocks))
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMessages:
+    """An answer: what the head becomes, what goes into its thread, and the file where something had to be cut."""
+
+    head: Message
+    thread: tuple[Message, ...]
+    file: Attachment | None = None
+
+
+STOP = "watch_stop"

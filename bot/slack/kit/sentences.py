@@ -258,3 +258,6 @@ TRY_AGAIN = "try again in a minute; if it stays so, look at aksbot's log"
 
 def no_answer_within(seconds: float) -> str:
     return f"Azure did not answer within {seconds:g} s"
+
+
+NAME_A_CLUSTER = "Say for which cluster: `/aks fixes &lt;cluster&gt;`"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.inbound import replies, triage_text
 from bot.slack.kit import escaping
 from bot.slack.kit.fleet_rows import value_of
-from bot.slack.kit.message import Block, Message, Pressed, actions, button, context, section
+from bot.slack.kit.message import AnswerMessages, Block, Message, Pressed, actions, button, context, section
 from bot.triage.explain import explain
 from bot.triage.named import named_clusters
 from handlers.fleet.clusters import FleetMember

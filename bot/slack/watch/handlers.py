@@ -21,7 +21,6 @@ from bot.incidents.watching import MOST, Look, Seen, Watch, pause, seen
 from bot.report.events import Report
 from bot.slack.api.calls import Refused
 from bot.slack.api.poster import NO_PLACE, Speaker, Where
-from bot.slack.checks.view import AnswerMessages
 from bot.slack.inbound import commands, replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
@@ -30,7 +29,7 @@ from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.service import IncidentKeeper
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import sentences
-from bot.slack.kit.message import Message
+from bot.slack.kit.message import AnswerMessages, Message
 from bot.slack.watch import text as said
 from bot.slack.watch import view as watch_view
 from bot.store.state import Posted

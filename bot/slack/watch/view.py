@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from bot.incidents.watching import LONGEST, Look, Watch
 from bot.render.verdict import found_nothing, summary
-from bot.slack.kit.message import CHECK_AGAIN, Block, Message, Pressed, actions, button, section
+from bot.slack.kit.message import CHECK_AGAIN, STOP, Block, Message, Pressed, actions, button, section
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
 from bot.slack.kit.rich_text import text
@@ -16,7 +16,6 @@ from bot.slack.watch import text as said
 from handlers.model import State
 from runbooks.library import Library
 
-STOP = "watch_stop"
 _MOST_NAMED, _MOST_LISTED = 5, 20
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from bot.app import Bot
-from bot.checks.request import Place, Priority
+from bot.checks.request import Place
 from bot.fixes.moves import WORD_LASTS_MS
 from bot.fixes.proposal import End
 from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
+from bot.queue.priority import Priority
 from bot.slack.inbound.asks import KIND, Ask, What
 from bot.slack.kit.limits import ACK_WITHIN_S
 from bot.store.connect import Connection
