@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.output import Output, OutputOption
-from bot.cli.process import Act
+from bot.cli.process import Act, Output, OutputOption
 
 audit_app = typer.Typer(help="The audit: what was repaired, by whom, on whose word.", no_args_is_help=False)
 

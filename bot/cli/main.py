@@ -14,8 +14,7 @@ import typer
 
 from bot.cli import process
 from bot.cli.audit_commands import audit_app
-from bot.cli.output import Output, OutputOption
-from bot.cli.process import Act
+from bot.cli.process import Act, Output, OutputOption
 from handlers.problem import Exit, Problem
 
 

@@ -7,7 +7,11 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from itertools import pairwise
+from typing import Annotated
+
+import typer
 
 from bot.log_redaction import redact_logs
 from bot.render.clean import clean, wrapped
@@ -111,3 +115,11 @@ def _log_to_stderr(debug: bool) -> None:
         logging.getLogger("azure").setLevel(logging.WARNING)
     else:
         logging.getLogger().addHandler(logging.NullHandler())
+
+
+class Output(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For a person, or for a program.")]

@@ -19,7 +19,6 @@ from bot.report.events import Selection
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed
 from bot.slack.api.messages import Voice
-from bot.slack.checks.steps import view
 from bot.slack.fixes import lists_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
@@ -39,6 +38,7 @@ from bot.slack.kit.message import (
     Pressed,
     section,
 )
+from bot.slack.kit.modal import modal
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -133,12 +133,12 @@ class Listeners:
         action, name = body["actions"][0], payloads.click_id(body)
         if await self._refused(body, respond, Pressed.load(action["value"]).cluster):
             return
-        window = await self._voice.open_view(body["trigger_id"], view([section(sentences.ONE_MOMENT)]))
+        window = await self._voice.open_view(body["trigger_id"], modal([section(sentences.ONE_MOMENT)]))
         number = int(action["action_id"].rpartition("_")[2])
         what, place = What.FILL_STEPS, payloads.click_place(body)
         said = await self._intake.ask(Ask(name, what, place, pressed=action["value"], number=number, view=window))
         if said:
-            await self._voice.fill_view(window, view(list(said.blocks)))
+            await self._voice.fill_view(window, modal(list(said.blocks)))
 
     def _clicked(self, what: What) -> Any:
         async def clicked(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:

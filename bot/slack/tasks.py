@@ -19,7 +19,7 @@ from bot.slack.api.messages import Voice
 from bot.slack.checks import cases_text
 from bot.slack.checks import view as checks_view
 from bot.slack.checks.cases import FOLDER, keep_case, keep_recording
-from bot.slack.checks.steps import steps, view
+from bot.slack.checks.steps import steps
 from bot.slack.fleet.handlers import FleetDesk
 from bot.slack.home import view as home_view
 from bot.slack.inbound import replies
@@ -28,6 +28,7 @@ from bot.slack.inbound.commands import read_mention
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages, Block, Message, Pressed, header, section
+from bot.slack.kit.modal import modal
 from bot.store.away import StoreAway
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -105,7 +106,7 @@ class Desk:
         pressed = Pressed.load(ask.pressed)
         runbook = self._library.get(pressed.code or "")
         if runbook is None:
-            await self._fill(ask, view([section(sentences.NO_RUNBOOK)]))
+            await self._fill(ask, modal([section(sentences.NO_RUNBOOK)]))
             return
         try:
             answer, gone = await self._kept(ask), sentences.REPORT_GONE
@@ -116,7 +117,7 @@ class Desk:
         if same:
             shown = steps(runbook, same[0])
         else:
-            shown = view([header(runbook.title), section(gone), *replies.outline(runbook)])
+            shown = modal([header(runbook.title), section(gone), *replies.outline(runbook)])
         await self._fill(ask, shown)
 
     async def _fill(self, ask: Ask, shown: Block) -> None:

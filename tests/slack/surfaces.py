@@ -200,7 +200,7 @@ SENTENCES: dict[str, Surface] = {
 }
 
 WINDOWS: dict[str, Surface] = {
-    "window-one-moment": partial(steps.view, [section(sentences.ONE_MOMENT)]),
+    "window-one-moment": partial(modal, [section(sentences.ONE_MOMENT)]),
     "window-steps": partial(steps.steps, library()["quota-exceeded"], diagnoses.found().findings[0].finding),
     "window-steps-unfilled": partial(
         steps.steps, LIBRARY["quota-exceeded"], Finding("quota-exceeded", CLUSTER, ("x",))

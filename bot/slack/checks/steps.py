@@ -8,14 +8,11 @@ from bot.render.subject import short
 from bot.slack.checks.thread import runbook_section
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import Block, context, header
+from bot.slack.kit.modal import modal
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import size
 from handlers.model import Finding
 from runbooks.library import SECTIONS, Runbook
-
-CALLBACK = "runbook_steps"
-TITLE = "Runbook"
-CLOSE = "Close"
 
 
 def steps(runbook: Runbook, finding: Finding) -> dict[str, Any]:
@@ -29,14 +26,4 @@ def steps(runbook: Runbook, finding: Finding) -> dict[str, Any]:
     kept = blocks[:room]
     if len(blocks) > room or any(size(block) > limits.RICH_TEXT for block in kept):
         kept.append(context(escaping.CUT.strip()))
-    return view(kept)
-
-
-def view(blocks: list[Block], *, title: str = TITLE) -> dict[str, Any]:
-    return {
-        "type": "modal",
-        "callback_id": CALLBACK,
-        "title": {"type": "plain_text", "text": escaping.cut(title, limits.VIEW_TITLE), "emoji": False},
-        "close": {"type": "plain_text", "text": CLOSE, "emoji": False},
-        "blocks": blocks,
-    }
+    return modal(kept)

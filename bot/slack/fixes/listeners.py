@@ -11,7 +11,6 @@ from bot.checks.request import Place
 from bot.metrics import Metrics
 from bot.slack.api import outgoing
 from bot.slack.api.messages import Voice
-from bot.slack.checks import steps
 from bot.slack.fixes import plan_text, plan_view
 from bot.slack.fixes.buttons import (
     APPROVE,
@@ -32,6 +31,7 @@ from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.intake import Intake, private
 from bot.slack.kit import sentences
 from bot.slack.kit.message import Message, section
+from bot.slack.kit.modal import modal
 
 Body = dict[str, Any]
 
@@ -60,7 +60,7 @@ class FixListeners:
             await ack()
             if await self._refused(body, respond):
                 return
-            loading = steps.view([section(sentences.ONE_MOMENT)], title=plan_text.PLAN_TITLE)
+            loading = modal([section(sentences.ONE_MOMENT)], title=plan_text.PLAN_TITLE)
             window = await self._voice.open_view(body["trigger_id"], loading)
             said = await self._intake.ask(_ask(what, body, view=window))
             if said:
