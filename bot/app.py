@@ -18,12 +18,12 @@ import handlers.diagnose
 import handlers.evidence
 from bot.checks.clients import azure_access, clients, kube_access
 from bot.checks.library import load as load_library
-from bot.checks.recent import RecentChecks
 from bot.checks.recording import azure_recorder
 from bot.checks.remedies import remedy_names
 from bot.checks.runner import azure_runner
-from bot.checks.running import RunningChecks
 from bot.checks.service import Jobs, Role
+from bot.checks.store.recent import RecentChecks
+from bot.checks.store.running import RunningChecks
 from bot.fixes.times import Times
 from bot.fixes.writer_clients import workbench
 from bot.http.alerts import AlertDoors
@@ -52,12 +52,12 @@ from bot.slack.checks.reporter import SlackTeller
 from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
 from bot.slack.fleet.handlers import FleetDesk
+from bot.slack.gaps.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
+from bot.slack.gaps.mentions import MentionsHeard
 from bot.slack.home.listeners import HomeListeners
 from bot.slack.inbound import deadline
-from bot.slack.inbound.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.intake import Intake
-from bot.slack.inbound.mentions_received import MentionsHeard
 from bot.slack.inbound.message_reader import Me
 from bot.slack.inbound.redacting import Redacts
 from bot.slack.inbound.replays import Replays

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Outcome, watched
-from bot.checks.running import Hold, Joined, Kept, Part, Waiter
+from bot.checks.store.running import Hold, Joined, Kept, Part, Waiter
 from bot.queue.cancel import end
 from bot.queue.notify_each import in_turn
 from bot.queue.retry import CannotTell

@@ -14,8 +14,8 @@ from bot.checks.outstanding import Outstanding
 from bot.checks.reporter import Teller
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner
-from bot.checks.running import RunningChecks
 from bot.checks.shared import Checks
+from bot.checks.store.running import RunningChecks
 from bot.queue.cancel import end
 from bot.queue.priority import Priority
 from bot.queue.retry import CannotTell

@@ -14,7 +14,7 @@ from bot.checks.leader import Lead
 from bot.checks.reporter import Answer, Teller
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner, watched
-from bot.checks.running import Hold, Joined, Part, RunningChecks, Waiter
+from bot.checks.store.running import Hold, Joined, Part, RunningChecks, Waiter
 from bot.queue.notify_each import in_turn
 from bot.queue.retry import CannotTell
 from bot.report import report_json

@@ -18,7 +18,7 @@ from functools import partial
 
 from bot.audit.store import Audit
 from bot.checks.fresh import Check, Telling
-from bot.fixes import audited, moves, reasons
+from bot.fixes import moves, reasons
 from bot.fixes.final_message import LastWord
 from bot.fixes.moves import NotMoved
 from bot.fixes.offering import Offering
@@ -26,6 +26,7 @@ from bot.fixes.outcome import judged, only_looks, without_acts
 from bot.fixes.proposal import End, Proposal, State
 from bot.fixes.recheck import CannotAsk, StillApproved, is_word_for_this
 from bot.fixes.reporter import FixReporter
+from bot.fixes.store import audit_records
 from bot.fixes.store.executions import Executions, HeldBy, RedisLedger
 from bot.fixes.store.offers import FixesInHand
 from bot.fixes.store.proposals import Proposals
@@ -186,7 +187,7 @@ class Runs:
             await self._free(one)
             await self._count(one)
             if one.end is End.EXPIRED:
-                await self._tools.audit.write_once(audited.ended(one, one.end, one.why, None), f"ended {one.id}")
+                await self._tools.audit.write_once(audit_records.ended(one, one.end, one.why, None), f"ended {one.id}")
             await self.last_word.say_again(one)
             return None
         if here is None or one.state is State.APPROVED:
@@ -257,7 +258,7 @@ class Runs:
         if not verdict.whole:
             await self._end(one, End.CANCELLED, reasons.audit_broken(verdict.why), held=held)
             return None
-        await tools.audit.write_once(audited.started(one), f"started {one.id}")
+        await tools.audit.write_once(audit_records.started(one), f"started {one.id}")
         await held.save(here)
         if not await self._is_started(one, held):
             return None
@@ -320,8 +321,8 @@ class Runs:
         await self._must_be_ours(one, held)
         # A worker that was killed in between has seen what it has seen: the first verdict stands.
         await self._audit_calls(one, here.calls if here else ())
-        record = await tools.audit.write_once(audited.ended(one, end.value, why, here), f"ended {one.id}")
-        end, why = audited.ended_as(record)
+        record = await tools.audit.write_once(audit_records.ended(one, end.value, why, here), f"ended {one.id}")
+        end, why = audit_records.ended_as(record)
         # Whoever dies after the move, and whose job nobody takes up, leaves this to the sweep.
         await tools.in_hand.must_be_told(one.id)
         moved = await tools.proposals.move(one.id, partial(moves.finish, end=end, why=why))
@@ -344,7 +345,7 @@ class Runs:
 
     async def _audit_calls(self, one: Proposal, calls: Sequence[Call]) -> None:
         for call in calls:
-            await self._tools.audit.write_once(audited.called(one, call), f"called {one.id} {call.request_id}")
+            await self._tools.audit.write_once(audit_records.called(one, call), f"called {one.id} {call.request_id}")
 
     async def _count(self, one: Proposal) -> None:
         if not only_looks(one.plan):

@@ -10,10 +10,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.fixes import audited, moves
+from bot.fixes import moves
 from bot.fixes.moves import NotMoved
 from bot.fixes.proposal import End, Proposal, State
 from bot.fixes.runner import Runs, Tools
+from bot.fixes.store import audit_records
 from bot.queue.retry import CannotTell
 from bot.store.away import StoreAway
 
@@ -78,7 +79,7 @@ class Sweep:
             if moved.proposal is None or moved.proposal.state is not State.ENDED:
                 await in_hand.is_told(one.id)
         elif moved.requester is not None:
-            await self._tools.audit.write_once(audited.ended(moved, End.EXPIRED, "", None), f"ended {one.id}")
+            await self._tools.audit.write_once(audit_records.ended(moved, End.EXPIRED, "", None), f"ended {one.id}")
             with suppress(CannotTell):
                 await self._runs.last_word.say(moved)
 

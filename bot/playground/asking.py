@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bot.checks.running import RunningChecks
+from bot.checks.store.running import RunningChecks
 from bot.playground.surroundings import Surroundings
 from bot.report import report_json
 from bot.report.events import Report

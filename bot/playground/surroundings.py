@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from bot.app import Bot, running
-from bot.checks.running import RunningChecks
+from bot.checks.store.running import RunningChecks
 from bot.fixes.times import Times
 from bot.http.slack import SLACK_PATH
 from bot.playground.permitting import permitting

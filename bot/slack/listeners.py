@@ -19,7 +19,7 @@ from bot.report.events import Selection
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed
 from bot.slack.api.messages import Voice
-from bot.slack.fixes import lists_text
+from bot.slack.fixes.lists import text as lists_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
 from bot.slack.inbound.asks import Ask, What

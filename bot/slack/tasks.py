@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.checks.recording import Record
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
-from bot.checks.running import RunningChecks
+from bot.checks.store.running import RunningChecks
 from bot.queue.retry import CannotTell
 from bot.queue.worker import Kind
 from bot.report import report_json

@@ -49,7 +49,7 @@ class Posting(Enum):
 
 
 class State:
-    """All of it but the checks that run (see `bot.checks.running`). Every call may raise StoreAway."""
+    """All of it but the checks that run (see `bot.checks.store.running`). Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from bot.fixes import audited, reasons
+from bot.fixes import reasons
 from bot.fixes.may import Barred, Barrier
 from bot.fixes.outcome import judged, without_acts
 from bot.fixes.proposal import End
+from bot.fixes.store import audit_records
 from bot.policy.fixes import Freeze
 from bot.render.verdict import label
 from bot.report.events import Report
@@ -90,7 +91,7 @@ def test_a_fix_that_ends_keeps_plain_text_whatever_was_sent_and_seen(plan: Plan,
         here = replace(_here(plan), outcome=outcome, calls=calls, why="Azure said no", ask=ask)
         for end, why in (judged(plan, here, LOOKS[look]), without_acts(here)):
             assert why
-            record = audited.ended(proposal(), end.value, why, here)
+            record = audit_records.ended(proposal(), end.value, why, here)
             assert markup_in(f"{why}\n{record.as_json()}") == [], (outcome, why)
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from bot.audit.chain import Tip, verify
 from bot.audit.record import Record
-from bot.fixes import audited
 from bot.fixes.proposal import End, Proposal, State
-from bot.slack.fixes import lists_view
+from bot.fixes.store import audit_records
 from bot.slack.fixes import view as fixes_view
-from bot.slack.fixes.lists_view import AuditPage, AuditState
+from bot.slack.fixes.lists import view as lists_view
+from bot.slack.fixes.lists.view import AuditPage, AuditState
 from bot.slack.fixes.view import Shown
 from handlers.remedy.execution import Execution, Outcome, Phase
 from tests.slack.reading import read
@@ -73,7 +73,7 @@ async def test_the_chain_of_the_audit_still_holds_and_says_how_the_fix_ended(nam
     verdict = await verify(_chain(records), Tip(len(records), records[-1].hash))
     assert (verdict.whole, verdict.records) == (True, len(records))
     one = _proposal(name)
-    assert audited.ended_as(records[-1]) == (one.end, one.why)
+    assert audit_records.ended_as(records[-1]) == (one.end, one.why)
 
 
 @pytest.mark.parametrize("name", ["fixed", "stale"])

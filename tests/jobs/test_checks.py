@@ -7,9 +7,9 @@ from typing import cast
 import pytest
 
 from bot.checks.reporter import Answer
-from bot.checks.running import Hold, Joined, Part, RunningChecks, Waiter
 from bot.checks.service import Jobs, Role, Taken
 from bot.checks.shared import Checks
+from bot.checks.store.running import Hold, Joined, Part, RunningChecks, Waiter
 from bot.queue.priority import Priority
 from bot.queue.worker import Kind
 from bot.store.away import StoreAway

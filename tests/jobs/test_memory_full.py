@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from bot.checks.reporter import Answer
-from bot.checks.running import RunningChecks
 from bot.checks.shared import Checks
+from bot.checks.store.running import RunningChecks
 from bot.store.connect import Connection
 from tests.jobs.people import Listener, SlowCheck, request
 

@@ -45,7 +45,7 @@ MAY_USE_RE = {
     "bot/drill/repair.py": OURS,
     "bot/triage/literals.py": "reads patterns, and searches no text",
     "bot/incidents/mutes.py": SHORT,
-    "bot/slack/fixes/audit_pages.py": SHORT,
+    "bot/slack/fixes/lists/audit_pages.py": SHORT,
     "bot/render/proof.py": "one mark at the beginning of a line",
     "bot/slack/checks/thread.py": "one mark at the beginning of a line",
     "bot/slack/checks/view.py": "splits a name at single letters",

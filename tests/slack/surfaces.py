@@ -11,15 +11,15 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.checks.recent import RecentCheck
 from bot.checks.reporter import Answer
+from bot.checks.store.recent import RecentCheck
 from bot.policy.look import Refused, Why
 from bot.policy.model import Look
 from bot.report.events import Report, Selection
 from bot.report.progress import Progress
 from bot.slack.checks import cases_text, steps
 from bot.slack.checks import view as checks_view
-from bot.slack.fixes.lists_view import OpenApproval
+from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import text as home_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, gate_text, replies, triage_text

@@ -16,11 +16,13 @@ from bot.fixes.moves import NotMoved, Why
 from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, Spot, State
 from bot.policy.fixes import Freeze
 from bot.render.verdict import label, summary
-from bot.slack.fixes import lists_text, lists_view, plan_view
+from bot.slack.fixes import plan_view
 from bot.slack.fixes import text as fixes_text
 from bot.slack.fixes import view as fixes_view
 from bot.slack.fixes.buttons import PressedFix
-from bot.slack.fixes.lists_view import AuditPage, AuditState, OpenApproval
+from bot.slack.fixes.lists import text as lists_text
+from bot.slack.fixes.lists import view as lists_view
+from bot.slack.fixes.lists.view import AuditPage, AuditState, OpenApproval
 from bot.slack.fixes.view import Shown
 from bot.slack.inbound import replies
 from handlers.remedy.execution import Call, Execution, Note, Outcome, Phase

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.checks.recent import RecentCheck
+from bot.checks.store.recent import RecentCheck
 from bot.policy.look import Refused, Why
 from bot.policy.model import Policy
-from bot.slack.fixes.lists_view import OpenApproval
+from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import view as home_view
 from bot.slack.home.view import Shown
 from bot.slack.inbound.gate import refusal

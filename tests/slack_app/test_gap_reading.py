@@ -21,7 +21,7 @@ from bot.slack.api.history import History
 from bot.slack.api.messages import Voice
 from bot.slack.api.poster import Speaker
 from bot.slack.api.sockets import Gap
-from bot.slack.inbound.gap_reader import MESSAGE_TRIES, Installed, Reading, Sources
+from bot.slack.gaps.reader import MESSAGE_TRIES, Installed, Reading, Sources
 from bot.slack.inbound.message_reader import Me
 from bot.store.away import StoreAway
 from bot.store.connect import Connection

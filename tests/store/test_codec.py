@@ -12,9 +12,9 @@ import pytest
 from bot.audit.chain import verify
 from bot.audit.record import Actor, Entry, What
 from bot.audit.store import Audit
-from bot.checks.recent import RecentCheck, RecentChecks
 from bot.checks.request import CheckRequest, Place
-from bot.checks.running import RunningChecks
+from bot.checks.store.recent import RecentCheck, RecentChecks
+from bot.checks.store.running import RunningChecks
 from bot.fixes.offering import Offering
 from bot.fixes.proposal import Spot
 from bot.fixes.store.offers import OfferedPlans

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.checks import recent
-from bot.checks.recent import RecentCheck, RecentChecks
+from bot.checks.store import recent
+from bot.checks.store.recent import RecentCheck, RecentChecks
 from bot.store import keys
 from bot.store.away import StoreAway
 from bot.store.connect import Connection

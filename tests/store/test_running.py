@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.checks.running import Hold, Kept, Part, RunningChecks
+from bot.checks.store.running import Hold, Kept, Part, RunningChecks
 from bot.store.connect import Connection
 
 QUESTION = '["prod-weu","",""]'

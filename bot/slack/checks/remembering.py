@@ -6,9 +6,9 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from bot.checks.recent import RecentCheck, RecentChecks
 from bot.checks.reporter import Answer, Teller
 from bot.checks.request import CheckRequest
+from bot.checks.store.recent import RecentCheck, RecentChecks
 from bot.render.clean import one_line
 from bot.render.verdict import word
 from bot.report.events import Selection

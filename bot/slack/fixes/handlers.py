@@ -10,11 +10,12 @@ from functools import partial
 from bot.audit.record import Entry
 from bot.audit.record import What as Recorded
 from bot.audit.store import Audit
-from bot.fixes import audited, moves, reasons
+from bot.fixes import moves, reasons
 from bot.fixes.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
 from bot.fixes.moves import Moved, NotMoved, Why
 from bot.fixes.proposal import End, Person, Proposal, Spot, State
 from bot.fixes.runner import Runs
+from bot.fixes.store import audit_records
 from bot.fixes.store.executions import Executions
 from bot.fixes.store.proposals import MOST_TRIES, Proposals
 from bot.fixes.times import Times
@@ -181,7 +182,7 @@ class FixDesk:
             return moved if isinstance(moved, NotMoved) else moved.moved(spot=spot)
 
         moved = await self._moved(ask, one, asked, Recorded.REQUESTED)
-        await self._audit(ask, audited.entry(Recorded.REQUESTED, moved, click.person, reason=ask.text))
+        await self._audit(ask, audit_records.entry(Recorded.REQUESTED, moved, click.person, reason=ask.text))
         await self._post(moved)
         if alone:
             await self._approve(ask, click)
@@ -205,7 +206,7 @@ class FixDesk:
         today = (await self._must_be_possible(one)).rules
         word = partial(moves.approve, who=click.person, digest=click.pressed.digest, today=today)
         moved = await self._moved(ask, one, word, Recorded.APPROVED)
-        await self._audit(ask, audited.entry(Recorded.APPROVED, moved, click.person))
+        await self._audit(ask, audit_records.entry(Recorded.APPROVED, moved, click.person))
         await self._begin_if_approved(moved)
 
     async def _break_glass(self, ask: Ask, click: _Click) -> None:
@@ -216,20 +217,20 @@ class FixDesk:
         await self._must_be_possible(one)
         word = partial(moves.break_glass, who=click.person, digest=click.pressed.digest, reason=reason)
         moved = await self._moved(ask, one, word, Recorded.BROKE_GLASS)
-        await self._audit(ask, audited.entry(Recorded.BROKE_GLASS, moved, click.person, reason=reason))
+        await self._audit(ask, audit_records.entry(Recorded.BROKE_GLASS, moved, click.person, reason=reason))
         await self.board.tell(moved, GLASS, fixes_view.broke_glass(moved, click.person, reason))
         await self._begin_if_approved(moved)
 
     async def _decline(self, ask: Ask, click: _Click) -> None:
         await self._must_have_a_say(ask, click)
         moved = await self._moved(ask, click.one, partial(moves.decline, who=click.person), Recorded.DECLINED)
-        await self._audit(ask, audited.entry(Recorded.DECLINED, moved, click.person))
+        await self._audit(ask, audit_records.entry(Recorded.DECLINED, moved, click.person))
         await self.runs.last_word.say(moved)
 
     async def _stop(self, ask: Ask, click: _Click) -> None:
         await self._must_have_a_say(ask, click)
         moved = await self._moved(ask, click.one, partial(moves.cancel, who=click.person), Recorded.CANCELLED)
-        await self._audit(ask, audited.entry(Recorded.CANCELLED, moved, click.person))
+        await self._audit(ask, audit_records.entry(Recorded.CANCELLED, moved, click.person))
         if moved.state is State.ENDED:
             await self.runs.last_word.say(moved)
         else:
@@ -301,7 +302,7 @@ class FixDesk:
     async def _refuse(self, ask: Ask, one: Proposal, who: Person, barred: Barred) -> None:
         why = reasons.why_barred(barred, fixes_text.name(one.plan), one.plan.remedy)
         with suppress(StoreAway):
-            await self._audit(ask, audited.entry(Recorded.REFUSED, one, who, reason=why))
+            await self._audit(ask, audit_records.entry(Recorded.REFUSED, one, who, reason=why))
         told = barred.barrier in (Barrier.PERSON, Barrier.GUEST, Barrier.FROZEN)
         raise _No(fixes_text.refused(self._barred(one, barred)), fixes_text.who_instead(barred) if told else ())
 

@@ -34,7 +34,7 @@ from bot.slack.api.poster import Speaker
 from bot.slack.fixes.approvers import SlackAskers
 from bot.slack.fixes.board import Board
 from bot.slack.fixes.handlers import FixDesk
-from bot.slack.fixes.lists import FixLists
+from bot.slack.fixes.lists.handlers import FixLists
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.replier import Replier

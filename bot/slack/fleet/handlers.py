@@ -11,11 +11,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from bot.checks.check import find
-from bot.checks.recent import RecentCheck, RecentChecks
+from bot.checks.store.recent import RecentCheck, RecentChecks
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.messages import Voice
 from bot.slack.api.people import People
-from bot.slack.fixes.lists_view import OpenApproval
+from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import view as home_view
 from bot.slack.home.view import Approvals, Shown
 from bot.slack.inbound import channel_text, commands, gate_text, replies

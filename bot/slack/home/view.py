@@ -9,11 +9,11 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Protocol
 
-from bot.checks.recent import RecentCheck
+from bot.checks.store.recent import RecentCheck
 from bot.render.clean import one_line
 from bot.render.verdict import only
 from bot.report.events import Selection
-from bot.slack.fixes.lists_view import OpenApproval
+from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import text as home_text
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.fleet_rows import option, state_of, value_of

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TypeVar
 
-from bot.checks.recent import RecentCheck
 from bot.checks.request import Place
+from bot.checks.store.recent import RecentCheck
 from bot.incidents.model import Book, Incident, Spot, State
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.people import People

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.checks.recent import RecentCheck
+from bot.checks.store.recent import RecentCheck
 
 
 def thread_link(one: RecentCheck, address: str) -> str:

@@ -17,7 +17,7 @@ from bot.slack.api.calls import Calls
 from bot.slack.api.messages import Voice
 from bot.slack.api.people import People
 from bot.slack.api.poster import Speaker
-from bot.slack.fixes.lists import FixLists
+from bot.slack.fixes.lists.handlers import FixLists
 from bot.slack.home import view as home_view
 from bot.slack.home.view import Shown
 from bot.slack.inbound.gate import Gate

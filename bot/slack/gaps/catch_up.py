@@ -23,7 +23,7 @@ from bot.slack.api.calls import CallFailed
 from bot.slack.api.history import History
 from bot.slack.api.poster import Speaker
 from bot.slack.api.sockets import Gap, Sockets
-from bot.slack.inbound.gap_reader import Hear, Installed, Reading, Sources
+from bot.slack.gaps.reader import Hear, Installed, Reading, Sources
 from bot.store.away import StoreAway
 from bot.store.gaps import RENEWED_EVERY_S, Gaps
 

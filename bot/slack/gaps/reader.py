@@ -18,7 +18,8 @@ from bot.slack.api.calls import Body, CallFailed, Refused
 from bot.slack.api.history import MOST_CHANNELS, Channel, History, Read
 from bot.slack.api.poster import Speaker, Where
 from bot.slack.api.sockets import Gap
-from bot.slack.inbound import gap_text, message_reader
+from bot.slack.gaps import text as gaps_text
+from bot.slack.inbound import message_reader
 from bot.slack.inbound.message_reader import Me
 from bot.slack.kit.message import Message
 from bot.store.away import StoreAway
@@ -150,12 +151,12 @@ class Reading:
         edge = until - ANSWERED.total_seconds()
         if said.cut and spoken.thread_ts:
             self._unread("messages", f"#{spoken.channel.name}: the end of a long thread")
-            await self._tell(to, spoken, "cut", gap_text.cut_off(since, until))
+            await self._tell(to, spoken, "cut", gaps_text.cut_off(since, until))
         elif said.cut:
             self._unread("messages", f"#{spoken.channel.name}: more messages than are read")
             edge = max([edge, *(float(one["ts"]) for one in said.found[:1])])
         if unread or (said.cut and not spoken.thread_ts):
-            await self._tell(to, spoken, "not-read", gap_text.not_read(since, until, edge))
+            await self._tell(to, spoken, "not-read", gaps_text.not_read(since, until, edge))
 
     async def _taken_in(self, to: Installed, spoken: _Spoken, message: Body) -> bool:
         """Whether nothing is left to do: it was heard, or it never will be and that is said."""
@@ -169,7 +170,7 @@ class Reading:
         if self._refused[name] < MESSAGE_TRIES:
             return False
         self._unread("message", f"#{spoken.channel.name}: the message {message['ts']} is refused again and again")
-        await self._tell(to, spoken, f"not-taken-{message['ts']}", gap_text.not_taken_in(float(message["ts"])))
+        await self._tell(to, spoken, f"not-taken-{message['ts']}", gaps_text.not_taken_in(float(message["ts"])))
         return True
 
     async def _hear(self, event: Body) -> bool:

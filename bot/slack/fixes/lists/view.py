@@ -10,8 +10,8 @@ from bot.audit.record import Record
 from bot.checks.offered_fix import Fix
 from bot.render.clean import one_line
 from bot.render.subject import short
-from bot.slack.fixes import lists_text
 from bot.slack.fixes.buttons import AUDIT_OLDER
+from bot.slack.fixes.lists import text as lists_text
 from bot.slack.fixes.offer_view import under
 from bot.slack.kit import escaping
 from bot.slack.kit.message import Block, Message, actions, context, header, section

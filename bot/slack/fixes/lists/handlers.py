@@ -18,10 +18,11 @@ from bot.fixes.store.proposals import Proposals
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.people import People
 from bot.slack.api.poster import Speaker
-from bot.slack.fixes import audit_pages as audit_pages
-from bot.slack.fixes import lists_text, lists_view
 from bot.slack.fixes.board import MESSAGE, where
-from bot.slack.fixes.lists_view import AuditState, OpenApproval
+from bot.slack.fixes.lists import audit_pages as audit_pages
+from bot.slack.fixes.lists import text as lists_text
+from bot.slack.fixes.lists import view as lists_view
+from bot.slack.fixes.lists.view import AuditState, OpenApproval
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.replier import Replier

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 from bot.audit.record import Record
 from bot.audit.store import Audit, AuditUnreadable
-from bot.slack.fixes.lists_view import AuditPage
+from bot.slack.fixes.lists.view import AuditPage
 from bot.slack.inbound.gate import Viewer
 from handlers.resource_id import last_name
 
