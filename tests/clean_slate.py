@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import BROKEN
+from tests.checks.conftest import BROKEN
 
 __all__ = ["collected", "let_coredis_break", "nobodys_settings"]
 

@@ -15,7 +15,7 @@ from handlers.clients.errors import ArmError
 from handlers.evidence.azure import MANAGED_CLUSTER
 from handlers.fleet.clusters import FleetMember, fleet
 from handlers.model import Target
-from handlers.remedy.leftovers import Restored, Tidy, remove_leftover_probe, restore_leftovers
+from handlers.remedy.cleanup import Restored, Tidy, remove_leftover_probe, restore_leftovers
 from handlers.resource_id import ResourceId
 
 log = logging.getLogger(__name__)

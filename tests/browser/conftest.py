@@ -14,7 +14,7 @@ from playwright.async_api import Browser, ViewportSize, async_playwright
 from sandbox.slack.control import Control
 from sandbox.slack.server import SlackServer
 from tests.browser.looking import Window
-from tests.jobs.conftest import BROKEN
+from tests.checks.conftest import BROKEN
 from tests.slack_app import conftest as whole_bot
 
 CHROMIUM = shutil.which("chromium")

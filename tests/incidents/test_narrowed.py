@@ -15,7 +15,7 @@ from bot.slack.incidents.service import IncidentKeeper
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 from tests.bot import diagnoses
-from tests.jobs.people import Listener
+from tests.checks.people import Listener
 
 LATE = Problem("cannot check prod-weu", "Azure did not answer", "try again")
 

@@ -7,8 +7,8 @@ import pytest
 
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.remedy.acts.budget import OURS
+from handlers.remedy.cleanup import Restored, restore_leftovers
 from handlers.remedy.execution import Execution, Outcome
-from handlers.remedy.leftovers import Restored, restore_leftovers
 from sandbox.kube.faults import Fault as KubeFault
 from sandbox.scenario import Scenario
 from tests.checking import azure

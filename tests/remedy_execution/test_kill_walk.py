@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
+from handlers.remedy.cleanup import restore_leftovers
 from handlers.remedy.execution import Execution, Outcome
-from handlers.remedy.leftovers import restore_leftovers
 from sandbox.arm.server import Fault
 from sandbox.kube.faults import Fault as KubeFault
 from sandbox.scenario import Scenario

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from handlers.remedy.acts.probe_from_pod import MADE_BY
+from handlers.remedy.cleanup import Restored, remove_leftover_probe
 from handlers.remedy.execution import Execution, Outcome
-from handlers.remedy.leftovers import Restored, remove_leftover_probe
 from sandbox.kube.controllers import node_is_alive
 from sandbox.kube.faults import Fault as KubeFault
 from sandbox.objects import remove_object

@@ -26,6 +26,7 @@ from bot.slack.inbound import channel_text, commands, gate_text, replies, triage
 from bot.slack.inbound.gate import refusal
 from bot.slack.kit import sentences
 from bot.slack.kit.message import Pressed, section
+from bot.slack.kit.modal import modal
 from bot.slack.triage.view import triaged
 from bot.triage.explain import explain
 from handlers.fleet.clusters import FleetMember

@@ -10,7 +10,7 @@ import pytest
 from bot.checks.service import Jobs, Role, Taken
 from bot.checks.store.running import RunningChecks
 from bot.store.connect import Connection, connected
-from tests.jobs.people import Listener, SlowCheck, request, working
+from tests.checks.people import Listener, SlowCheck, request, working
 from tests.store.servers import ROOT, kill_server, python, until, until_it_is_back
 
 WORKER = str(ROOT / "tests" / "jobs" / "worker_process.py")

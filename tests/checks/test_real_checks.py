@@ -19,7 +19,7 @@ from handlers.clients.kube.access import KubeAccess
 from handlers.problem import Problem
 from sandbox.scenario import Scenario
 from tests.checking import LIBRARY, access, azure
-from tests.jobs.people import Listener, request, working
+from tests.checks.people import Listener, request, working
 from tests.slack.limits_held import assert_accepted
 
 

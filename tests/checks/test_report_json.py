@@ -14,7 +14,7 @@ from bot.report.report_json import dump, load
 from handlers.model import Diagnosis, Finding, Ranked
 from tests.bot import diagnoses
 from tests.bot.diagnoses import POOL, library
-from tests.jobs.people import request
+from tests.checks.people import request
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from bot.checks.reporter import Answer
 from bot.checks.shared import Checks
 from bot.checks.store.running import RunningChecks
 from bot.store.connect import Connection
-from tests.jobs.people import Listener, SlowCheck, request
+from tests.checks.people import Listener, SlowCheck, request
 
 
 async def test_it_is_done_without_the_memory_and_says_so_once(connection: Connection) -> None:

@@ -16,7 +16,7 @@ from bot.store.away import StoreAway
 from bot.store.connect import Connection
 from handlers.problem import Problem
 from tests.bot.diagnoses import found
-from tests.jobs.people import CLUSTER, Listener, SlowCheck, request, working
+from tests.checks.people import CLUSTER, Listener, SlowCheck, request, working
 from tests.store.servers import until
 
 

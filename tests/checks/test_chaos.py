@@ -20,7 +20,7 @@ from bot.store.connect import Connection
 from bot.store.state import Posted, Posting, State
 from handlers.problem import Problem
 from tests.bot.diagnoses import TARGET, found
-from tests.jobs.people import request, working
+from tests.checks.people import request, working
 from tests.store.servers import kill_server, until, until_it_is_back
 
 

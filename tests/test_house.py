@@ -1,0 +1,70 @@
+"""The rooms of the house: no folder too wide to read at a glance, and no two sub-packages that need each other.
+
+import-linter holds in which direction they may import; here is counted what it does not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+WIDEST = 16
+PACKAGES = ("bot", "bot.slack", "handlers", "handlers.clients")
+
+
+def modules(package: str) -> Iterator[tuple[str, Path]]:
+    """Each module of a package, below it too, by its dotted name."""
+    for path in sorted((ROOT / package.replace(".", "/")).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The dotted names that a module imports, of functions too: what is imported late is needed all the same."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def room(package: str, dotted: str) -> str | None:
+    """The sub-package, or the module, of the package that a dotted name is in."""
+    if not dotted.startswith(f"{package}."):
+        return None
+    return dotted.removeprefix(f"{package}.").split(".")[0]
+
+
+def needs(package: str) -> dict[str, set[str]]:
+    """Each room of a package with the rooms beside it that it imports."""
+    found: dict[str, set[str]] = {}
+    for dotted, path in modules(package):
+        here = room(package, dotted)
+        if here is None:
+            continue
+        others = {there for name in imported(path) if (there := room(package, name)) is not None}
+        found.setdefault(here, set()).update(others - {here})
+    return found
+
+
+@pytest.mark.parametrize("top", ["bot", "handlers/clients"])
+def test_no_folder_shows_more_modules_than_one_reads_at_a_glance(top: str) -> None:
+    folders = [path.parent for path in (ROOT / top).rglob("__init__.py")]
+    counted = {folder.relative_to(ROOT): len([*folder.glob("*.py")]) - 1 for folder in folders}
+    assert len(counted) > 3
+    assert {folder: width for folder, width in counted.items() if width > WIDEST} == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_two_rooms_need_each_other(package: str) -> None:
+    rooms = needs(package)
+    assert len(rooms) > 3
+    try:
+        TopologicalSorter(rooms).prepare()
+    except CycleError as found:
+        pytest.fail(f"{package}: {' -> '.join(found.args[1])}")
