@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from handlers.clients.arm.response import SeenResponse
 from handlers.clients.kube.door.unreachable import unreachable
+from handlers.clients.response import SeenResponse
 
 Answering = Callable[[str], tuple[int, Any]]
 """From a path to a status and a body: an object, a text, or (with status 0) why nobody can be reached.

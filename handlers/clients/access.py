@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from handlers.clients.arm.versions import OfferedVersions
+from handlers.clients.versions import OfferedVersions
 
 WELL_KNOWN_AUTHORITIES = frozenset(
     {"login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn", "login.windows.net"}

@@ -11,10 +11,10 @@ import pytest
 
 from handlers.clients.access import AzureAccess
 from handlers.clients.arm.reader import ArmReader
-from handlers.clients.arm.versions import newest_not_above, type_of, with_version
 from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.errors import NotFound, Refused, VersionNotOffered
 from handlers.clients.recording.case import Recorder
+from handlers.clients.versions import newest_not_above, type_of, with_version
 from handlers.fleet.names import fleet
 from handlers.model import Why
 from handlers.problem import Problem

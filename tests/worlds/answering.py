@@ -11,12 +11,12 @@ from urllib.parse import parse_qsl, urlsplit
 from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from handlers.clients.arm.response import SeenResponse
 from handlers.clients.kube.door.unreachable import unreachable
 from handlers.clients.kube.inside.run_command_fallback import ANSWERS, LABELS, OBJECTS, ONLY_A_PART, THROUGH
 from handlers.clients.kube.inside.selectors import demands
 from handlers.clients.kube.recorded import PREFIX
 from handlers.clients.kube.reply import CUT
+from handlers.clients.response import SeenResponse
 from sandbox.arm import gateway
 from sandbox.arm.answers import Refusal
 from sandbox.arm.answers import to_bytes as arm_bytes

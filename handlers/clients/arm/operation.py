@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from handlers.clients.arm.refusals import code_and_message, in_short, retry_after_s
+from handlers.clients.refusals import code_and_message, in_short, retry_after_s
 
 
 class State(StrEnum):

@@ -9,7 +9,7 @@ from handlers.clients.answers import Answer, Listing
 from handlers.clients.errors import Garbled
 
 if TYPE_CHECKING:
-    from handlers.clients.arm.response import SeenResponse
+    from handlers.clients.response import SeenResponse
 
 NEXT = ("nextLink", "@odata.nextLink")
 

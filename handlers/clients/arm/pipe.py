@@ -31,13 +31,13 @@ from handlers.clients.arm.policies.refuse_writes import RefuseWrites
 from handlers.clients.arm.policies.retry import RetryReads
 from handlers.clients.arm.policies.share import ShareEqualReads
 from handlers.clients.arm.policies.understand import Understand, UnderstandRaw
-from handlers.clients.arm.response import SeenResponse
 from handlers.clients.arm.transport import Wire
-from handlers.clients.arm.versions import OfferedVersions
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock
 from handlers.clients.credential import credential
+from handlers.clients.response import SeenResponse
 from handlers.clients.tokens import Tokens
+from handlers.clients.versions import OfferedVersions
 
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential

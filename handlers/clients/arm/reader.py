@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from handlers.clients.access import AzureAccess
 from handlers.clients.addresses import address
 from handlers.clients.answers import Answer, Listing
+from handlers.clients.arm.client import ArmClient
 from handlers.clients.arm.pages import answer_of, listing_of, next_of, rows_of
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
-from handlers.clients.closing import ArmClient
 from handlers.clients.errors import ServerFault
 from handlers.resource_id import ResourceId
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
 
     from handlers.clients.arm.pipe import Pipe, Transport
-    from handlers.clients.arm.response import SeenResponse
     from handlers.clients.arm.typed import TypedClients
     from handlers.clients.recording.case import Recorder
+    from handlers.clients.response import SeenResponse
     from handlers.clients.tokens import Tokens
 
     Pages = list[SeenResponse]

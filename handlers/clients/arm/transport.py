@@ -17,10 +17,10 @@ from yarl import URL
 
 from handlers.clients.addresses import wanted_at
 from handlers.clients.arm.policies.refuse_writes import is_read
-from handlers.clients.arm.response import SeenResponse
 from handlers.clients.arm.write_sent_hook import WRITE, watched
 from handlers.clients.errors import ArmError, Garbled, TimedOut, Unreachable
 from handlers.clients.redact import redact_text
+from handlers.clients.response import SeenResponse
 
 CONNECT_S = 5.0
 READ_S = 30.0

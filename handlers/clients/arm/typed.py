@@ -17,7 +17,7 @@ from azure.mgmt.monitor.aio import MonitorManagementClient
 
 from handlers.clients.arm.pages import NEXT, next_of, rows_of
 from handlers.clients.arm.pipe import Pipe
-from handlers.clients.arm.response import SeenResponse
+from handlers.clients.response import SeenResponse
 
 
 class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from handlers.clients.access import AzureAccess
 from handlers.clients.addresses import address, follow, wanted_at
+from handlers.clients.arm.client import ArmClient
 from handlers.clients.arm.operation import Progress, State, Via, begun, polled
-from handlers.clients.arm.versions import version_of
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
-from handlers.clients.closing import ArmClient
 from handlers.clients.errors import Garbled, ServerFault, Throttled, TimedOut, Unreachable, WriteFateUnknown
+from handlers.clients.versions import version_of
 
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
 
     from handlers.clients.arm.pipe import Pipe
-    from handlers.clients.arm.response import SeenResponse
+    from handlers.clients.response import SeenResponse
 
 REQUEST_ID = "x-ms-client-request-id"
 CORRELATION_ID = "x-ms-correlation-request-id"

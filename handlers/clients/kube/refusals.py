@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from handlers.clients.arm import refusals
-from handlers.clients.arm.headers import harmless
+from handlers.clients import refusals
 from handlers.clients.errors import ArmError, Denied, Refused
+from handlers.clients.headers import harmless
 from handlers.clients.kube.paths import Asked, permission
 from handlers.clients.kube.reply import Reply
 from handlers.clients.redact import redact_json, redact_text

@@ -11,9 +11,9 @@ from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.addresses import wanted_at
-from handlers.clients.arm.response import SeenResponse
 from handlers.clients.errors import NotRecorded, ServerFault, TimedOut
 from handlers.clients.recording.case import FAILURES, Question, RecordedCall, Recording
+from handlers.clients.response import SeenResponse
 
 API_VERSION = "api-version"
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?")

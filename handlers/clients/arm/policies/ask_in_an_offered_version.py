@@ -7,8 +7,10 @@ from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.arm.policies.refuse_writes import is_read
-from handlers.clients.arm.response import SeenResponse
-from handlers.clients.arm.versions import (
+from handlers.clients.errors import ArmError
+from handlers.clients.recording.case import Recorder
+from handlers.clients.response import SeenResponse
+from handlers.clients.versions import (
     OfferedVersions,
     is_signed,
     newest_not_above,
@@ -17,8 +19,6 @@ from handlers.clients.arm.versions import (
     version_of,
     with_version,
 )
-from handlers.clients.errors import ArmError
-from handlers.clients.recording.case import Recorder
 
 Response = PipelineResponse[HttpRequest, AsyncHttpResponse]
 

@@ -8,9 +8,9 @@ from azure.core.pipeline import PipelineRequest, PipelineResponse
 from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from handlers.clients.arm.response import SeenResponse
 from handlers.clients.errors import ArmError
 from handlers.clients.recording.case import Recorder
+from handlers.clients.response import SeenResponse
 
 
 class Record(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):

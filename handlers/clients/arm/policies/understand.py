@@ -10,11 +10,11 @@ from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.addresses import wanted_at
-from handlers.clients.arm.headers import harmless
-from handlers.clients.arm.refusals import refusal
-from handlers.clients.arm.response import SeenResponse
 from handlers.clients.errors import Garbled
+from handlers.clients.headers import harmless
 from handlers.clients.redact import redact_json, redact_text
+from handlers.clients.refusals import refusal
+from handlers.clients.response import SeenResponse
 
 
 class Understand(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):

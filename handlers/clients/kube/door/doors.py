@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 from yarl import URL
 
-from handlers.clients.arm.headers import harmless
 from handlers.clients.arm.write_sent_hook import every_write_watched
 from handlers.clients.closing import Closing
 from handlers.clients.errors import Garbled
+from handlers.clients.headers import harmless
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.door.kubeconfig import ENTRA_SCOPE, BadKubeconfig, Entrance
 from handlers.clients.kube.door.sent_once import READS, refuse_redirect, refuse_second, sent_once

@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from handlers.clients.arm.refusals import code_and_message
 from handlers.clients.clock import Clock
 from handlers.clients.errors import ArmError, ServerFault, Unreachable
 from handlers.clients.kube.door.direct import DirectWay
@@ -40,6 +39,7 @@ from handlers.clients.kube.paths import Asked
 from handlers.clients.kube.refusals import refusal
 from handlers.clients.kube.reply import CUT, SOURCE, Reply
 from handlers.clients.recording.case import FAILURES
+from handlers.clients.refusals import code_and_message
 from handlers.model import Target
 
 THROUGH = "through run-command"

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
-from handlers.clients.arm.refusals import code_and_message
 from handlers.clients.errors import ArmError, VersionNotOffered
+from handlers.clients.refusals import code_and_message
 from runbooks.linear import compile_linear
 
 ABOUT_THE_TYPE = frozenset({"noregisteredproviderfound", "invalidresourcetype"})

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from handlers.clients.arm.headers import harmless
 from handlers.clients.errors import (
     ArmError,
     CredentialRefused,
@@ -18,6 +17,7 @@ from handlers.clients.errors import (
     Throttled,
     TimedOut,
 )
+from handlers.clients.headers import harmless
 from handlers.clients.redact import redact_text
 from runbooks.linear import compile_linear
 
