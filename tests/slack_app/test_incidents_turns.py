@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from bot.store.connect import Connection
 from sandbox.slack.control import Control
 from sandbox.slack.server import SlackServer
 from tests.slack_app.hearing import (
+    ENDED_BY_HAND,
     FULL_QUOTA,
     QUOTA_CARD,
     Reads,
@@ -15,6 +17,7 @@ from tests.slack_app.hearing import (
     merely_likely,
     reads,
     said_by_bot,
+    turns_end,
     until_answered,
     until_said,
 )
@@ -38,10 +41,13 @@ async def test_a_problem_that_somebody_reports_is_checked_and_confirmed_in_its_t
 
 
 @pytest.mark.parametrize("over_http", [False, True], ids=["socket", "http"])
-async def test_what_one_person_says_within_seconds_is_one_turn(reads: Reads, control: Control, over_http: bool) -> None:
-    async with reads(over_http=over_http):
+async def test_what_one_person_says_within_seconds_is_one_turn(
+    reads: Reads, control: Control, slack: SlackServer, redis: Connection, over_http: bool
+) -> None:
+    async with reads(over_http=over_http, spans=ENDED_BY_HAND):
         first = control.say("requester", "incidents", "something is wrong with prod-weu")
         control.say("requester", "incidents", "ErrCode_InsufficientVCPUQuota, out of vCPU quota")
+        await turns_end(slack, redis)
         await until_said(control, "Confirmed:")
         await until_answered(control)
     assert {one.thread_ts for one in said_by_bot(control)} == {first.ts}
@@ -49,16 +55,17 @@ async def test_what_one_person_says_within_seconds_is_one_turn(reads: Reads, con
 
 
 async def test_small_talk_in_the_same_breath_does_not_drown_a_report_but_its_end_does(
-    reads: Reads, control: Control
+    reads: Reads, control: Control, slack: SlackServer, redis: Connection
 ) -> None:
-    async with reads():
+    async with reads(spans=ENDED_BY_HAND):
         control.say("requester", "incidents", FULL_QUOTA)
         control.say("requester", "incidents", "never mind, it is fixed")
         report = control.say("approver", "platform-on-call", "release 4.2 rolled out successfully, thanks all")
         control.say("approver", "platform-on-call", FULL_QUOTA)
+        await turns_end(slack, redis)
         said = await until_said(control, "Confirmed:", "platform-on-call")
     assert said.thread_ts == report.ts
-    assert said_by_bot(control) == []
+    assert [seen(one) for one in said_by_bot(control)] == []
 
 
 async def test_repeats_and_other_channels_join_and_are_linked(reads: Reads, control: Control) -> None:
@@ -89,7 +96,7 @@ async def test_chatter_deploys_and_other_clouds_are_left_alone(reads: Reads, con
             control.say("visitor", "incidents", text)
         control.say("requester", "platform-on-call", FULL_QUOTA)
         await until_said(control, "Confirmed:", "platform-on-call")
-    assert said_by_bot(control) == []
+    assert [seen(one) for one in said_by_bot(control)] == []
 
 
 async def test_what_is_merely_likely_is_offered_as_a_button(reads: Reads, control: Control) -> None:
