@@ -30,7 +30,11 @@ def families() -> Mapping[str, list[dict[str, Any]]]:
     table = load_yaml(_TABLE.read_text(encoding="utf-8"))
     return {
         system: [
-            {**one, "codes": {str(number): means for number, (_, means) in one["codes"].items()}}
+            {
+                **one,
+                "codes": {str(number): means for number, (_, means) in one["codes"].items()},
+                "names": dict(one["codes"].values()),
+            }
             for one in table[system]
         ]
         for system in table
