@@ -113,9 +113,7 @@ class Refused:
         if told.refused:
             yield Refusal(pool.id, told.error, (str(told),), pool, waits=False)
         elif missing:
-            yield Refusal(
-                pool.id, told.error, _lines([str(told), f"{missing} nodes are missing"]), pool, missing=missing
-            )
+            yield Refusal(pool.id, told.error, _lines([str(told), _missing(missing)]), pool, missing=missing)
         elif self.growth.gaps:
             yield self.growth.gaps[0]
         elif pool.autoscaled and isinstance(self.scaler, Unavailable):
@@ -162,6 +160,10 @@ class Refused:
             error = refused[0].error if refused else waiting[0].error
             lines = [*map(str, waiting[:2]), *map(str, refused[:1])]
             yield Refusal(self.cluster.id, error, _lines(lines), missing=len(waiting))
+
+
+def _missing(nodes: int) -> str:
+    return "1 node is missing" if nodes == 1 else f"{nodes} nodes are missing"
 
 
 def _lines(lines: Iterable[object]) -> tuple[str, ...]:

@@ -114,7 +114,7 @@ _SENTENCES = (
     ("cse-error", r"\w+VMExtensionError\b|VMExtensionError_\w+|WINDOWS_CSE_ERROR_\w+"),
     (
         "cse-error",
-        rf"(?:vmsscse|cse-agent|custom ?script|extension).{{0,300}}{_EXIT}[1-9]\d{{0,2}}\b",
+        rf"(?:vmsscse|cse-agent|custom ?script).{{0,300}}{_EXIT}[1-9]\d{{0,2}}\b",
     ),
 )
 _EACH = [(code, compile_linear(pattern, ignore_case=True)) for code, pattern in _SENTENCES]
