@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,8 @@ REFUSED = {"code": "ZonalAllocationFailed", "message": SENTENCE}
 WRAPPED = {
     "code": "ReconcileVMSSAgentPoolFailed",
     "message": "VMSSAgentPoolReconciler retry failed: Category: InternalError; SubCode: ZonalAllocationFailed; "
-    f'Dependency: Microsoft.Compute/VirtualMachineScaleSet; OrginalError: Code="ZonalAllocationFailed" Message="{SENTENCE}"; '
+    f'Dependency: Microsoft.Compute/VirtualMachineScaleSet; OrginalError: Code="ZonalAllocationFailed" '
+    f'Message="{SENTENCE}"; '
     "AKSTeam: NodeProvisioning, Retriable: true.",
 }
 SKUS = f"/subscriptions/{SUB}/providers/Microsoft.Compute/skus"
@@ -44,7 +46,7 @@ HEAVY = {
 }
 
 
-def full(error: Body = REFUSED, **properties: object) -> Azure:
+def full(error: Body = REFUSED, **properties: Any) -> Azure:
     """Pool apps lacks one of its four nodes, and Azure says why."""
     azure = Azure()
     azure.pool("apps", count=4, machines=3, provisioningState="Failed", availabilityZones=["1"], **properties)
@@ -219,7 +221,8 @@ async def test_a_restriction_alone_is_no_problem_while_nobody_is_refused() -> No
     ],
 )
 async def test_what_ties_the_pool_to_certain_hardware_is_told(field: str, said: str) -> None:
-    finding = await found(QUESTION, full(**{field: "/subscriptions/s/resourceGroups/g/providers/x/one"}))
+    group: dict[str, Any] = {field: "/subscriptions/s/resourceGroups/g/providers/x/one"}
+    finding = await found(QUESTION, full(**group))
     assert any(line.startswith(said) for line in finding.because)
 
 

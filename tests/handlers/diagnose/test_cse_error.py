@@ -35,8 +35,8 @@ def script(status: int) -> str:
 WINDOWS = (
     "VM has reported a failure when processing extension 'vmssCSE' (publisher 'Microsoft.Compute' and type "
     "'CustomScriptExtension'). Error message: \"Command execution finished, but failed because it returned a non-zero "
-    "exit code of: '1'. The command had an error output of: 'ExitCode: |{code}|, Output: |WINDOWS_CSE_ERROR_{name}|, Error: "
-    "|Failed in downloading \\r\\nhttps://acs-mirror.azureedge.net/k.zip|\\r\\nAt C:\\\\Azur...'\"."
+    "exit code of: '1'. The command had an error output of: 'ExitCode: |{code}|, Output: |WINDOWS_CSE_ERROR_{name}|, "
+    "Error: |Failed in downloading \\r\\nhttps://acs-mirror.azureedge.net/k.zip|\\r\\nAt C:\\\\Azur...'\"."
 )
 
 
@@ -96,7 +96,7 @@ async def test_the_twin_with_exit_status_50_is_the_way_outs(status: int) -> None
 
 
 async def test_the_failure_of_another_extension_is_not_the_scripts() -> None:
-    azure = cse_failed(1, message=script(51).replace("vmssCSE", "MDE.Linux"))
+    azure = cse_failed(1, message=script(51).replace("vmssCSE", "MDE.Linux").replace("CustomScript", "MDE"))
     azure.machines["apps"][1]["properties"]["instanceView"]["extensions"][0]["name"] = "MDE.Linux"
     assert (await asked(QUESTION, azure)).outcome is Outcome.CLEAR
 

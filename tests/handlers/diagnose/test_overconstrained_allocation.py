@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ LISTED = ("Availability Zone", "Differencing (Ephemeral) Disks", "VM Size")
 GROUPS = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute"
 
 
-def narrow(error: Body = ZONAL, **properties: object) -> Azure:
+def narrow(error: Body = ZONAL, **properties: Any) -> Azure:
     azure = Azure()
     azure.pool("apps", count=4, machines=3, provisioningState="Failed", availabilityZones=["1"], **properties)
     azure.pools["apps"]["status"] = {"provisioningError": error}
