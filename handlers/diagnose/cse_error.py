@@ -88,7 +88,7 @@ def _failed(case: Case, machines: Sequence[Instance], error: ExtensionError, abo
     first = machines[0]
     pool = next((one for one in case.pools.pools if one.name.lower() == first.pool.lower()), None)
     # A pool stands for one exit code; machines with another one are told by the first of them.
-    together = pool is not None and pool.id not in about
+    together = len(machines) > 1 and pool is not None and pool.id not in about
     subject = pool.id if pool and together else first.id
     nodes = [node for one in machines if (node := case.known.get(one.id.lower()))]
     serve = len(nodes) == len(machines) and all(node.is_ready for node in nodes)
