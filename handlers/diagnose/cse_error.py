@@ -16,7 +16,7 @@ from handlers.evidence.extension_errors import ExtensionError, read_extension_er
 from handlers.evidence.growth import Growth
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable
 from handlers.resource_id import last_name
-from runbooks.cse_exit_codes import called, exit_code
+from runbooks.cse_exit_codes import exit_code
 
 CODE = "cse-error"
 MOST_NAMED = 5
@@ -139,9 +139,9 @@ def _of_log(case: Case, refusal: Refusal) -> Finding:
         subject=refusal.about,
         severity=Severity.ERROR if refusal.waits else Severity.WARNING,
         affects=refusal.harms(CODE, case.cluster, case.complaints),
-        because=(*(_short(one, refusal, error) for one in refusal.says), *_meaning(error, refusal.error.code)),
+        because=(*(_short(one, refusal, error) for one in refusal.says), *_meaning(error)),
         facts={
-            **_facts(case.cluster, refusal.pool, error, refusal.error.code),
+            **_facts(case.cluster, refusal.pool, error),
             "scale_set": "",
             "instance_id": "",
             "machine": "",
@@ -162,11 +162,9 @@ def _short(line: str, refusal: Refusal, error: ExtensionError) -> str:
     return line.replace(message, str(error)) if "extension '" in message else line
 
 
-def _facts(cluster: ManagedCluster, pool: AgentPool | None, error: ExtensionError, code: str = "") -> dict[str, object]:
-    by_name = called(code) if not error.exit_code and not error.windows else None
-    number = error.exit_code or (by_name.number if by_name else 0)
+def _facts(cluster: ManagedCluster, pool: AgentPool | None, error: ExtensionError) -> dict[str, object]:
     return {
-        "exit_code": str(number) if number else "",
+        "exit_code": str(error.exit_code) if error.exit_code else "",
         "windows": error.windows or (pool is not None and pool.os.lower() == "windows"),
         "windows_error": f"WINDOWS_CSE_ERROR_{error.windows_name}" if error.windows_name else "",
         "line": error.line,
@@ -180,8 +178,8 @@ def _facts(cluster: ManagedCluster, pool: AgentPool | None, error: ExtensionErro
     }
 
 
-def _meaning(error: ExtensionError, code: str = "") -> Iterator[str]:
-    means = exit_code(error.exit_code, windows=error.windows) if error.exit_code else called(code)
+def _meaning(error: ExtensionError) -> Iterator[str]:
+    means = exit_code(error.exit_code, windows=error.windows)
     if means:
         yield f"exit code {means.number} is {means.name}: {means.means}"
 

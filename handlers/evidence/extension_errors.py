@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from handlers.evidence.compute import Instance
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.signs import named_cause
+from runbooks.cse_exit_codes import called
 from runbooks.linear import compile_linear
 
 SCRIPT_FAILED = "cse-error"
@@ -28,6 +29,12 @@ _WINDOWS = compile_linear(
 _OF_WINDOWS = compile_linear(r"CustomScriptExtension|CSEWindows")
 """The script extension of Windows nodes has a type, and a page of help, of its own."""
 _OUTPUT = compile_linear(r'"Output\\?":\s*\\?"(?P<said>(?:[^"\\]|\\[^"]){1,1000})')
+_NAMED = compile_linear(r"VMExtensionError_(?P<after>\w{3,80})|\b(?P<before>\w{3,80})VMExtensionError\b")
+_SPOKEN = (
+    (compile_linear(r"connection (?:from agents )?to kubernetes api server", ignore_case=True), 51),
+    (compile_linear(r"resolve kubernetes api server name", ignore_case=True), 52),
+)
+"""What AKS says in place of an exit code."""
 _SCRIPT = compile_linear(r"cse|customscript", ignore_case=True)
 _LONGEST = 200
 
@@ -91,9 +98,18 @@ def read_extension_error(error: ErrorDetail) -> ExtensionError:
     if told:
         line = " ".join(_telling(_plain(told["said"] or ""))) or told["name"]
         return ExtensionError(name, int(told["code"]), line[:_LONGEST], windows=True, windows_name=told["name"])
-    exit_code = int(exited["code"] or exited["json"]) if exited else 0
+    exit_code = int(exited["code"] or exited["json"]) if exited else _meant(error)
     windows = _OF_WINDOWS.search(error.message) is not None
     return ExtensionError(name, exit_code, _line(error.message), windows)
+
+
+def _meant(error: ErrorDetail) -> int:
+    """The exit code that AKS has put into words; 0 where it has not."""
+    named = _NAMED.search(f"{error.code} {error.message}")
+    known = called(named["after"] or named["before"]) if named else None
+    if known:
+        return known.number
+    return next((number for sentence, number in _SPOKEN if sentence.search(error.message)), 0)
 
 
 def _line(message: str) -> str:
@@ -101,7 +117,8 @@ def _line(message: str) -> str:
     said = _plain(message).partition("'. More information")[0]
     output, (_, _, stderr) = _OUTPUT.search(message), said.partition("[stderr]")
     lines = _telling(stderr) or _telling(_plain(output["said"]) if output else "")
-    telling = lines[-1] if lines else next(iter(_telling(said)), said.strip())
+    rest = said.partition("Error message: ")[2] or said
+    telling = lines[-1] if lines else next(iter(_telling(rest)), said.strip())
     return telling[:_LONGEST]
 
 

@@ -112,6 +112,7 @@ _SENTENCES = (
     ("invalid-resource-reference", r"invalidresourcereference"),
     ("outbound-conn-fail", rf"outboundconnfail|outbound connection from agents|{_EXIT}50\b"),
     ("cse-error", r"\w+VMExtensionError\b|VMExtensionError_\w+|WINDOWS_CSE_ERROR_\w+"),
+    ("cse-error", r"connection (?:from agents )?to kubernetes api server|unable to resolve kubernetes api server name"),
     (
         "cse-error",
         rf"(?:vmsscse|cse-agent|custom ?script).{{0,300}}{_EXIT}[1-9]\d{{0,2}}\b",

@@ -149,9 +149,17 @@ async def test_exit_code_50_of_windows_is_no_missing_way_out() -> None:
         (
             {
                 "code": "VMExtensionProvisioningError",
+                "message": "Agents are unable to resolve Kubernetes API server name",
+            },
+            "52",
+        ),
+        ({"code": "SomethingNewVMExtensionError", "message": "it failed"}, ""),
+        (
+            {
+                "code": "VMExtensionProvisioningError",
                 "message": "CSE failed with 'VMExtensionError_K8SAPIServerConnFail'",
             },
-            "",
+            "51",
         ),
     ],
 )
