@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,10 +9,11 @@ from handlers.diagnose.quota_demand import quotas_of
 from handlers.evidence.azure import AgentPool
 from handlers.evidence.compute import ComputeUsages, VmSize, VmSizes
 from handlers.model import Unavailable
+from runbooks.linear import compile_linear
 
 MOST_NAMED = 5
 """A phone shows about that many names."""
-_SERIES = re.compile(r"Standard_(?P<series>[A-Z]+)\d+(?P<kind>[a-z]*)(?:_\w*?v(?P<version>\d+))?", re.ASCII)
+_SERIES = compile_linear(r"^Standard_(?P<series>[A-Z]+)\d+[a-z]*(?:_\w*?v(?P<version>\d+))?")
 NEEDED = ("premiumio", "acceleratednetworkingenabled")
 """What a size of a pool can, another one must, too: its disks and its network are set up for that."""
 
@@ -74,7 +74,7 @@ def _burstable(size: VmSize) -> bool:
 
 
 def _distance(size: VmSize, other: VmSize) -> tuple[bool, float, int, str]:
-    mine, its = _SERIES.match(size.name), _SERIES.match(other.name)
+    mine, its = _SERIES.search(size.name), _SERIES.search(other.name)
     another = not mine or not its or mine["series"] != its["series"]
     version = abs(int((mine and mine["version"]) or 1) - int((its and its["version"]) or 1))
     return another, other.memory_gb - size.memory_gb, version, other.name

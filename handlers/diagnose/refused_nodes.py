@@ -7,7 +7,6 @@ for as long as somebody may wonder.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +18,9 @@ from handlers.evidence.compute import Instances, ScaleSets
 from handlers.evidence.errors import ErrorDetail
 from handlers.evidence.growth import Growth
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable
+from runbooks.linear import compile_linear
+
+_WORD = compile_linear(r"[A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ class Refused:
 
     def _pool_in(self, message: str) -> AgentPool | None:
         """The pool that a text names by its own word, or the only one there is."""
-        named = [pool for pool in self.pools.pools if re.search(rf"\b{re.escape(pool.name)}\b", message)]
+        words = {found[0].lower() for found in _WORD.finditer(message)}
+        named = [pool for pool in self.pools.pools if pool.name.lower() in words]
         found = named or list(self.pools.pools)
         return found[0] if len(found) == 1 else None
 
