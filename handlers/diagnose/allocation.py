@@ -88,9 +88,8 @@ class Place:
             what.append("which sizes and zones this subscription may use was not seen")
         elif self.size and not self.closed:
             where = f" in zones {', '.join(self.size.open_zones)}" if self.size.open_zones else ""
-            what.append(
-                f"{self.size_name} is not restricted for this subscription{where}; free machines Azure tells nobody"
-            )
+            what.append(f"{self.size_name} is not restricted for this subscription{where}")
+            what.append("how many machines of a size are free, Azure does not say")
         return (*what, *self.closed, *self.ties)
 
     def facts(self) -> dict[str, object]:

@@ -67,6 +67,7 @@ def _failed(cluster: ManagedCluster, refusal: Refusal, place: Place, complaints:
             "private": cluster.private,
             "stopped": cluster.stopped,
             "refused": not refusal.waits,
-            "surging": refusal.only_surge,
+            "surging": refusal.lacks_only_surge,
+            "maybe_surging": refusal.may_lack_surge,
         },
     )

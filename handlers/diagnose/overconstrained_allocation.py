@@ -66,7 +66,8 @@ def _overconstrained(cluster: ManagedCluster, refusal: Refusal, place: Place, co
             "listed": bool(named),
             "leaves_out": list(_leaves_out(place)),
             "refused": not refusal.waits,
-            "surging": refusal.only_surge,
+            "surging": refusal.lacks_only_surge,
+            "maybe_surging": refusal.may_lack_surge,
         },
     )
 

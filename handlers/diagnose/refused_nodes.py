@@ -39,8 +39,13 @@ class Refusal:
     """How many nodes the pool lacks; None where that was not seen."""
 
     @property
-    def only_surge(self) -> bool:
-        """Whether a pool that has all its nodes lacks those that an upgrade adds for a while, and may do without."""
+    def lacks_only_surge(self) -> bool:
+        """Whether the pool has all its nodes and is being upgraded: it lacks what the upgrade adds for a while."""
+        return self.may_lack_surge and self.pool is not None and self.pool.upgrading
+
+    @property
+    def may_lack_surge(self) -> bool:
+        """Whether the pool has all its nodes, as one whose upgrade failed: then it may do without more of them."""
         return bool(self.pool and self.waits and self.missing == 0 and self.pool.may_lose_nodes)
 
     def harms(self, code: str, cluster: ManagedCluster, complaints: Complaints) -> tuple[str, ...]:

@@ -226,14 +226,25 @@ async def test_what_ties_the_pool_to_certain_hardware_is_told(field: str, said: 
     assert any(line.startswith(said) for line in finding.because)
 
 
-async def test_an_upgrade_that_only_lacks_its_surge_node_may_go_without_it() -> None:
+@pytest.mark.parametrize(
+    ("asked_for", "said"),
+    [("1.34", "only what an upgrade adds for a while was missing"), ("1.33", "If it was an upgrade that failed")],
+)
+async def test_an_upgrade_that_only_lacks_its_surge_node_may_go_without_it(asked_for: str, said: str) -> None:
     azure = full()
     azure.pool("apps", count=3, provisioningState="Failed", status={"provisioningError": REFUSED})
-    finding = await found(QUESTION, azure)
-    assert "--max-surge 0 --max-unavailable 1" in LIBRARY[QUESTION].render("Fix", finding.facts)
-    azure.pools["apps"]["mode"] = "System"
-    finding = await found(QUESTION, azure)
-    assert "--max-surge 0" not in LIBRARY[QUESTION].render("Fix", finding.facts)
+    azure.pools["apps"]["orchestratorVersion"] = asked_for
+    fix = LIBRARY[QUESTION].render("Fix", (await found(QUESTION, azure)).facts)
+    assert said in fix
+    assert "--max-surge 0 --max-unavailable 1" in fix
+
+
+@pytest.mark.parametrize(("mode", "machines"), [("System", 3), ("User", 2)])
+async def test_a_pool_that_lacks_nodes_or_may_lose_none_is_not_told_to_go_without(mode: str, machines: int) -> None:
+    azure = full()
+    error = {"provisioningError": REFUSED}
+    azure.pool("apps", count=3, machines=machines, provisioningState="Failed", status=error, mode=mode)
+    assert "--max-surge 0" not in LIBRARY[QUESTION].render("Fix", (await found(QUESTION, azure)).facts)
 
 
 async def test_a_reservation_is_made_zone_by_zone_with_the_pools_own_size() -> None:
