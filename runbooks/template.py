@@ -28,6 +28,7 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from runbooks import cse_exit_codes
 from runbooks.conditions import WHEN, WHEN_IN_SHELL, Outliner, When, laid_out
 from runbooks.placeholder import Placeholder, formatted, is_known, number_of
 from runbooks.put_in import in_code, in_code_first, in_prose, in_prose_first, on_one_line
@@ -35,6 +36,10 @@ from runbooks.put_in import in_code, in_code_first, in_prose, in_prose_first, on
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)")
 _QUOTES = re.compile(r"""\\.|['"]|(?:^|(?<=\s))#""")
 _SHELLS = frozenset({"sh", "bash", "shell", "console"})
+
+
+_TABLES: Mapping[str, Any] = {"cse_exit_codes": cse_exit_codes.families()}
+"""What every runbook may look up, whatever is known of a finding."""
 
 
 class CannotRender(ValueError):
@@ -60,14 +65,14 @@ def outline(source: str, facts: Mapping[str, Any] | None = None, labels: Mapping
     shown = {name: Placeholder(name=label) for name, label in (labels or {}).items()} | known
     environment = _environment(Placeholder, quotes=bool(facts))
     try:
-        return laid_out(_fill(environment, source, shown, Outliner(frozenset(known))))
+        return laid_out(_fill(environment, source, shown, Outliner(frozenset(known) | _TABLES.keys())))
     except CannotRender:
         return source
 
 
 def gaps(source: str) -> list[tuple[int, str]]:
     """Where the outline of a right template has a hole, or states what is not known: the line, and what is wrong."""
-    outliner = Outliner(frozenset(), strict=True)
+    outliner = Outliner(frozenset(_TABLES), strict=True)
     try:
         _fill(_environment(Placeholder, quotes=False), source, {}, outliner)
     except CannotRender as cannot:
@@ -220,6 +225,7 @@ def _environment(undefined: type[Undefined], *, quotes: bool = True) -> Immutabl
         undefined=undefined, trim_blocks=True, lstrip_blocks=True, extensions=[_PutIn, When]
     )
     environment.globals.clear()  # a fact may be called `namespace`, as Jinja's own class is
+    environment.globals.update(_TABLES)
     environment.filters |= {
         "sh": _sh,
         "sh_in_double_quotes": _sh_in_double_quotes,

@@ -11,6 +11,7 @@ from handlers.engine.declare import collector
 from handlers.evidence.errors import ErrorDetail, innermost
 from handlers.evidence.linked import Linked, linked_of_cluster, linked_of_pool
 from handlers.evidence.namespaces import namespaces_of
+from handlers.evidence.placement import Placement, read_placement
 from handlers.evidence.pool_sizes import SizedNodes, sized_nodes
 from handlers.evidence.rolling import Rolling, read_rolling
 from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS, KUBE_SYSTEM, system_namespaces_of
@@ -164,6 +165,7 @@ class AgentPool:
     """Where its machines' cores were paid for before: a capacity reservation, or dedicated hosts."""
     node_addresses: bool = False
     """Every node gets a public address of its own. One of a prefix has counted since the prefix was made."""
+    placement: Placement = field(default_factory=Placement)
 
     @property
     def failed(self) -> bool:
@@ -301,6 +303,7 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         rolling=read_rolling(properties),
         reserved=_reserved(properties),
         node_addresses=dig(properties, "enableNodePublicIP") is True and not text(properties, "nodePublicIPPrefixID"),
+        placement=read_placement(properties),
     )
 
 

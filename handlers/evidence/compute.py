@@ -134,6 +134,25 @@ class VmSize:
     cores: int
     zones: tuple[str, ...]
     restrictions: tuple[Restriction, ...]
+    memory_gb: float = 0
+    architecture: str = ""
+    gpus: int = 0
+    can: frozenset[str] = frozenset()
+    """What it is capable of, in lower case: `lowprioritycapable`, `premiumio`, `ephemeralosdisksupported`."""
+
+    @property
+    def open_zones(self) -> tuple[str, ...]:
+        """The zones where it is offered and this subscription may use it. Whether machines are free there, nobody
+        tells."""
+        if self.closed_everywhere:
+            return ()
+        closed = {zone for one in self.restrictions for zone in one.zones}
+        return tuple(sorted(zone for zone in self.zones if zone not in closed))
+
+    @property
+    def closed_everywhere(self) -> bool:
+        """Whether this subscription may use it nowhere in the region."""
+        return any(not one.zones for one in self.restrictions)
 
     def closed_to(self, zones: tuple[str, ...]) -> tuple[str, ...]:
         """Why a pool in these zones (none: wherever Azure likes) cannot get it."""
@@ -279,7 +298,16 @@ def _size(body: Mapping[str, Any]) -> VmSize:
         cores=int(capabilities.get("vCPUs") or 0) or number(body, "numberOfCores"),
         zones=texts(info, "zones"),
         restrictions=tuple(_restriction(row) for row in rows(body, "restrictions")),
+        memory_gb=_decimal(capabilities.get("MemoryGB", "")),
+        architecture=capabilities.get("CpuArchitectureType", "").lower(),
+        gpus=int(_decimal(capabilities.get("GPUs", ""))),
+        can=frozenset(name.lower() for name, value in capabilities.items() if value.lower() == "true"),
     )
+
+
+def _decimal(told: str) -> float:
+    """`3.5` gigabytes; 0 where the size does not say."""
+    return float(told) if told.replace(".", "", 1).isdigit() else 0
 
 
 def _restriction(body: Mapping[str, Any]) -> Restriction:

@@ -93,12 +93,16 @@ _SENTENCES = (
     # Karpenter's reasons for a NodeClaim that waits: the quota of a family (or of spot cores), that of the region.
     ("quota-exceeded", r"\b(?:subscription|regional)quotareached\b"),
     ("quota-exceeded", r"(?:\bcores?\b|vcpus?).{0,80}\bquota\b|\bquota\b.{0,80}(?:\bcores?\b|vcpus?|exceed)"),
-    ("overconstrained-allocation", r"overconstrained(?:zonal)?allocationrequest"),
+    (
+        "overconstrained-allocation",
+        r"overconstrained(?:zonal)?allocationrequest|cannot be allocated, because the condition is too restrictive",
+    ),
     (
         "allocation-failed",
         r"\b(?:zonal)?allocationfailed|sufficient capacity for the requested vm size|skunotavailable",
     ),
     ("allocation-failed", r"is not allowed in your subscription in location"),
+    ("allocation-failed", r"akscapacity\w{1,20}|zone\(s\) .{1,40} for resource .{1,60} (?:is|are) not supported"),
     ("public-ip-count-limit", r"publicip(?:addresse?s?)?countlimitreached"),
     ("pdb-blocks-drain", r"unsatisfiablepdb"),
     ("drain-error", r"poddrain|drain(?:ing)? (?:of )?node|drain did not|evict(?:ing)? pod|blocked by pdb"),
@@ -107,9 +111,11 @@ _SENTENCES = (
     ("log-analytics-workspace-missing", r"log analytics workspace.{0,80}(?:info|not (?:be )?found|does not exist)"),
     ("invalid-resource-reference", r"invalidresourcereference"),
     ("outbound-conn-fail", rf"outboundconnfail|outbound connection from agents|{_EXIT}50\b"),
+    ("cse-error", r"\w+VMExtensionError\b|VMExtensionError_\w+|WINDOWS_CSE_ERROR_\w+"),
+    ("cse-error", r"connection (?:from agents )?to kubernetes api server|unable to resolve kubernetes api server name"),
     (
         "cse-error",
-        rf"\w+VMExtensionError\b|(?:vmsscse|cse-agent|custom ?script|extension).{{0,300}}{_EXIT}[1-9]\d{{0,2}}\b",
+        rf"(?:vmsscse|cse-agent|custom ?script).{{0,300}}{_EXIT}[1-9]\d{{0,2}}\b",
     ),
 )
 _EACH = [(code, compile_linear(pattern, ignore_case=True)) for code, pattern in _SENTENCES]

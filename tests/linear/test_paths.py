@@ -26,7 +26,9 @@ from bot.triage.reading import read_alert, read_message
 from bot.triage.recognise import Recogniser
 from bot.triage.with_files import WithFiles
 from handlers.clients.redact import redact, redact_text
-from handlers.evidence.errors import innermost
+from handlers.diagnose.overconstrained_allocation import applied
+from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.extension_errors import read_extension_error
 from handlers.evidence.signs import named_cause
 from handlers.fleet.cluster_text import speakable
 from runbooks.library import Library
@@ -69,6 +71,8 @@ PATHS: dict[str, Callable[[str], object]] = {
     "values for a runbook": lambda text: extract(LIBRARY["quota-exceeded"], text),
     "an error of Azure's": innermost,
     "the cause that an error names": lambda text: named_cause("Conflict", text),
+    "what an extension says": lambda text: read_extension_error(ErrorDetail("VMExtensionProvisioningError", text)),
+    "the conditions that Azure lists": lambda text: applied(f"Constraints applied are: {text}"),
     "a message": _heard,
     "a message with a card": lambda text: read_message({"text": "", "attachments": [{"title": text, "text": text}]}),
     "a message, as people see it": lambda text: readable({"text": text}),

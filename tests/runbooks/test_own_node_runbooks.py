@@ -80,7 +80,8 @@ def system_pod(trouble: str, *, owned: bool) -> dict[str, Any]:
 
 def half_done(*, images_only: bool, **facts: Any) -> dict[str, Any]:
     versions = {"version": "1.33", "current_version": "1.32.5", "target": "1.33.2", "images_only": images_only}
-    return PLACE | {"pool": "apps", "pool_id": POOL_ID, "cordoned": [], "surplus": 0, "proved": True} | versions | facts
+    nodes = {"cordoned": [], "quarantined": [], "surplus": 0, "count": 3, "autoscaled": False}
+    return PLACE | {"pool": "apps", "pool_id": POOL_ID, "proved": True} | nodes | versions | facts
 
 
 EVERY_STATE = [
@@ -194,9 +195,13 @@ def test_after_a_refusal_the_upgrade_is_started_again() -> None:
     assert [line for line in one if line.startswith("az ")] == [of_cluster, of_pool]
 
 
-def test_a_drain_that_nothing_helps_restarts_the_machine_where_there_is_one() -> None:
-    assert RESTART_IN_A_SET in commands(text("drain-error", FIX, drain()))
-    assert RESTART_ALONE in commands(text("drain-error", FIX, drain(**ALONE)))
+def test_a_drain_that_nothing_helps_restarts_the_kubelet_and_never_the_machine() -> None:
+    in_a_set, alone = (commands(text("drain-error", FIX, drain(**place))) for place in (IN_A_SET, ALONE))
+    of_set = f"az vmss run-command invoke --subscription {SUB} --resource-group mc-one --name vmss --instance-id 3 "
+    assert [line for line in in_a_set if line.startswith(of_set) and "systemctl restart kubelet" in line]
+    of_machine = f"az vm run-command invoke --ids {ALONE['machine_id']} "
+    assert [line for line in alone if line.startswith(of_machine) and "systemctl restart kubelet" in line]
+    assert not [line for line in (*in_a_set, *alone) if line.startswith(("az vmss restart", "az vm restart"))]
     assert "restart" not in text("drain-error", FIX, drain(**NOWHERE))
 
 
@@ -220,9 +225,29 @@ def test_of_two_budgets_the_person_chooses_and_none_is_said_to_allow_nothing() -
     assert "no pod of it may be moved" in text("pdb-blocks-drain", MEANING, budget())
     lines = commands(text("pdb-blocks-drain", FIX, facts))
     assert lines[:2] == [
-        "kubectl get pdb web web-too --namespace shop --output yaml",
+        "kubectl get pdb web web-too --namespace shop --output yaml > budgets-of-shop.yaml",
         "kubectl delete pdb '<budget>' --namespace shop",
     ]
+    assert lines[-1] == "kubectl replace --force --filename budgets-of-shop.yaml"
+
+
+def test_a_budget_is_saved_before_it_is_touched_and_put_back_from_there() -> None:
+    lines = [line for line in commands(text("pdb-blocks-drain", FIX, budget())) if line.startswith("kubectl")]
+    assert lines[0] == "kubectl get pdb web --namespace shop --output yaml > pdb-web.yaml"
+    assert lines[1].startswith("kubectl patch pdb web ")
+    assert lines[-2:] == ["kubectl replace --force --filename pdb-web.yaml", "kubectl get pdb web --namespace shop"]
+
+
+def test_a_quarantined_node_is_deleted_or_loses_its_label_because_no_upgrade_touches_it() -> None:
+    facts = half_done(images_only=False, cordoned=["node-1"], quarantined=["node-1"], surplus=1)
+    assert "keeps one surge node for each" in text("upgrade-half-done", MEANING, facts)
+    lines = commands(text("upgrade-half-done", FIX, facts))
+    assert lines[0].startswith("kubectl drain node-1 ")
+    assert lines[1] == f"az aks nodepool delete-machines {OF_POOL} --machine-names node-1"
+    assert lines[2] == "kubectl label node node-1 kubernetes.azure.com/upgrade-status-"
+    assert lines[3] == f"az aks nodepool scale {OF_POOL} --node-count 3"
+    assert "does not clear it" in text("upgrade-half-done", FIX, facts)
+    assert "quarantine" not in text("upgrade-half-done", FIX, half_done(images_only=False, cordoned=["node-1"]))
 
 
 def test_an_upgrade_goes_on_to_the_control_planes_version_or_to_the_newest_image() -> None:

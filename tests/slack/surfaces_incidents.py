@@ -35,9 +35,9 @@ SEEN_ELSEWHERE = replace(OPEN, count=7, elsewhere=(Spot("C0ALERTS", "2.000001"),
 UNPROVED = replace(OPEN, causes=(), known=())
 BESIDE_UNPROVED = replace(
     OPEN,
-    codes=("allocation-failed", "quota-exceeded"),
-    why="“ZonalAllocationFailed” (error code)",
-    signs=(("allocation-failed", "“ZonalAllocationFailed” (error code)"), ("quota-exceeded", SUSPECTED.why)),
+    codes=("aso-auth-error", "quota-exceeded"),
+    why="“AADSTS7000215” (error code)",
+    signs=(("aso-auth-error", "“AADSTS7000215” (error code)"), ("quota-exceeded", SUSPECTED.why)),
 )
 LATER = replace(OPEN, id="i-2", home=Spot("C0ALERTS", "2.000001"), state=State.CLOSED, merged_into="i-1")
 

@@ -98,7 +98,7 @@ async def test_an_exit_code_in_a_wrapper_names_its_cause_and_nothing_else_claims
     assert text in failure.facts["stopped_by"]
 
 
-@pytest.mark.parametrize("code", ["AllocationFailed", "LogAnalyticsWorkspaceNotFound", "SomethingNobodyKnows"])
+@pytest.mark.parametrize("code", ["LogAnalyticsWorkspaceNotFound", "SomethingNobodyKnows"])
 async def test_what_azure_names_and_no_check_knows_leaves_the_failure_as_the_root_with_its_error(code: str) -> None:
     diagnosis = await diagnosed(mixed(code, "as Azure says", lock_set=timedelta(days=1)))
     assert roots(diagnosis)[0] == "nodepool-failed"

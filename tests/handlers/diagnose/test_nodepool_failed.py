@@ -31,6 +31,10 @@ def failed(**pool: Any) -> Azure:
     return azure
 
 
+UNNAMED = {"provisioningError": {"code": "ReconcileVMSSAgentPoolFailed", "message": "it failed"}}
+"""An error that names no cause. Where Azure keeps none at all, what it might have named stays open."""
+
+
 def seen(finding: Finding) -> dict[int, str]:
     return {row["step"]: row["seen"] for row in finding.facts["ledger"]}
 
@@ -40,14 +44,19 @@ def line(finding: Finding, step: int) -> str:
 
 
 async def test_all_seven_places_are_walked_in_the_order_of_the_document() -> None:
-    finding = await found("nodepool-failed", failed(), PROVEN)
+    finding = await found("nodepool-failed", failed(status=UNNAMED), PROVEN)
     assert finding.subject == pool_id("apps")
     assert finding.affects == ()
     assert seen(finding) == {1: "state", 2: "ok", 3: "ok", 4: "ok", 5: "ok", 6: "ok", 7: "ok"}
 
 
+async def test_a_place_whose_proof_is_azures_word_gets_no_tick_where_azure_says_nothing() -> None:
+    finding = await found("nodepool-failed", failed(), PROVEN)
+    assert (seen(finding)[5], "allocation-failed" in line(finding, 5)) == ("unseen", True)
+
+
 async def test_a_place_behind_which_a_kind_of_problem_has_no_check_gets_no_tick() -> None:
-    finding = await found("nodepool-failed", failed())
+    finding = await found("nodepool-failed", failed(status=UNNAMED))
     unchecked = {place: sorted(set(looked_for_at(place)) - CHECKED) for place in Place}
     assert {step for step, mark in seen(finding).items() if mark == "unseen"} == {
         one for one in Place if unchecked[one]
@@ -228,7 +237,7 @@ async def test_a_cluster_without_a_managed_identity_leaves_its_roles_unseen() ->
 
 @pytest.mark.parametrize(("zones", "outcome"), [([], "ok"), (["1"], "ok"), (["3"], "bad")])
 async def test_a_size_that_is_closed_in_one_zone_concerns_pools_of_that_zone(zones: list[str], outcome: str) -> None:
-    azure = failed(availabilityZones=zones)
+    azure = failed(availabilityZones=zones, status=UNNAMED)
     azure.closed = [{"type": "Zone", "reasonCode": "NotAvailableForSubscription", "restrictionInfo": {"zones": ["3"]}}]
     assert seen(await found("nodepool-failed", azure, PROVEN))[5] == outcome
 
