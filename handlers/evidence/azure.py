@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
@@ -69,6 +70,12 @@ class ManagedCluster(Evidence):
     """What Azure asks on the side of whoever sends it again; its pools' come on top."""
     system_namespaces: tuple[str, ...] = (KUBE_SYSTEM,)
     """Where AKS runs pods of its own, as far as the cluster's profile says."""
+    kubelet_identity: str = ""
+    """Object id; the other identities are the control plane's."""
+    proxy: str = ""
+    """The HTTP proxy that its nodes leave through, without a path or credentials."""
+    node_registry: str = ""
+    """A network-isolated cluster: the private registry that its nodes take images and packages from."""
 
     @property
     def subscription(self) -> str:
@@ -239,6 +246,9 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         namespaces=namespaces_of(properties),
         linked=linked_of_cluster(properties),
         system_namespaces=system_namespaces_of(properties),
+        kubelet_identity=text(properties, "identityProfile", "kubeletidentity", "objectId"),
+        proxy=urlsplit(text(properties, "httpProxyConfig", "httpsProxy")).hostname or "",
+        node_registry=_node_registry(dig(properties, "bootstrapProfile")),
     )
 
 
@@ -306,6 +316,10 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
 
 def _api_server_subnet(access: Any) -> str:
     return text(access, "subnetId") if dig(access, "enableVnetIntegration") is True else ""
+
+
+def _node_registry(bootstrap: Any) -> str:
+    return text(bootstrap, "containerRegistryId") if text(bootstrap, "artifactSource").lower() == "cache" else ""
 
 
 def _reserved(properties: Any) -> str:
