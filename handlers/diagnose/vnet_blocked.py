@@ -164,8 +164,8 @@ def _denied(case: Case, packet: Packet, way: Way) -> Judgement:
 def _by_name(way: NodeWay) -> Way:
     named = ", ".join(way.name_servers)
     says = (
-        f"network {way.subnet.network.name} asks DNS servers {named} instead of Azure's: what they answer is not visible "
-        "from here, and a node could not resolve its API server"
+        f"network {way.subnet.network.name} asks DNS servers {named} instead of Azure's: what they answer is not "
+        "visible from here, and a node could not resolve its API server"
     )
     return Way(Passage.BEYOND, says, way.subnet.network.id)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
@@ -247,7 +246,7 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         linked=linked_of_cluster(properties),
         system_namespaces=system_namespaces_of(properties),
         kubelet_identity=text(properties, "identityProfile", "kubeletidentity", "objectId"),
-        proxy=urlsplit(text(properties, "httpProxyConfig", "httpsProxy")).hostname or "",
+        proxy=_host(text(properties, "httpProxyConfig", "httpsProxy")),
         node_registry=_node_registry(dig(properties, "bootstrapProfile")),
     )
 
@@ -316,6 +315,11 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
 
 def _api_server_subnet(access: Any) -> str:
     return text(access, "subnetId") if dig(access, "enableVnetIntegration") is True else ""
+
+
+def _host(url: str) -> str:
+    """Of a proxy, without credentials. Where these were redacted, it is no URL any more."""
+    return url.rpartition("://")[2].rpartition("@")[2].partition("/")[0].partition(":")[0]
 
 
 def _node_registry(bootstrap: Any) -> str:
