@@ -51,7 +51,6 @@ class PrivateZone(Evidence):
 
 @collector(
     reads=(
-        "Microsoft.Network/privateDnsZones/read",
         "Microsoft.Network/privateDnsZones/virtualNetworkLinks/read",
         "Microsoft.Network/privateDnsZones/A/read",
         "Microsoft.Network/networkInterfaces/read",
@@ -62,25 +61,12 @@ async def private_zone(cluster: ManagedCluster, arm: ArmReader) -> PrivateZone |
     zone = zone_of(cluster)
     if not zone:
         return NotApplicable(f"{cluster.name} has no private DNS zone")
-    try:
-        itself = await arm.get(zone, ZONES_API)
-    except NotFound:
-        return PrivateZone(
-            source=zone,
-            taken_at=cluster.taken_at,
-            id=zone,
-            exists=False,
-            links=(),
-            record=(),
-            endpoint=(),
-        )
     label = cluster.private_fqdn.partition(".")[0]
     asked = [_LINKS, _RECORD] + ([] if cluster.api_server_subnet else [_INTERFACES])
 
     async def ask(what: str) -> tuple[str, object]:
         if what == _LINKS:
-            listing = await arm.list(f"{zone}/virtualNetworkLinks", ZONES_API)
-            return what, tuple(map(read_link, whole(listing.items)))
+            return what, await _links(arm, f"{zone}/virtualNetworkLinks")
         if what == _RECORD:
             return what, await _record(arm, f"{zone}/A/{label}")
         path = f"{cluster.node_group_id}/providers/Microsoft.Network/networkInterfaces"
@@ -90,11 +76,11 @@ async def private_zone(cluster: ManagedCluster, arm: ArmReader) -> PrivateZone |
     told, gaps = await each(asked, ask)
     seen: dict[str, Any] = dict(told)
     return PrivateZone(
-        source=itself.source,
-        taken_at=itself.taken_at,
+        source=zone,
+        taken_at=cluster.taken_at,
         gaps=gaps,
-        id=need_text(itself.body, "id"),
-        exists=True,
+        id=zone,
+        exists=seen.get(_LINKS, ()) is not None,
         links=seen.get(_LINKS),
         record=seen.get(_RECORD),
         endpoint=seen.get(_INTERFACES, ()),
@@ -109,6 +95,15 @@ def zone_of(cluster: ManagedCluster) -> str:
         return cluster.private_zone
     name = cluster.private_fqdn.partition(".")[2]
     return f"{cluster.node_group_id}/providers/Microsoft.Network/privateDnsZones/{name}" if name else ""
+
+
+async def _links(arm: ArmReader, path: str) -> tuple[ZoneLink, ...] | None:
+    """None where there is no such zone."""
+    try:
+        listing = await arm.list(path, ZONES_API)
+    except NotFound:
+        return None
+    return tuple(map(read_link, whole(listing.items)))
 
 
 async def _record(arm: ArmReader, path: str) -> tuple[str, ...]:

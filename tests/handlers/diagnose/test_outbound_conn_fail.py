@@ -41,7 +41,7 @@ def own_network(error: Body | None = None, **pool: Any) -> Azure:
     """Pool `apps` in a subnet that people brought; failed with an error, where there is one."""
     azure = Azure()
     azure.subnet("10.1.0.0/24", 3)
-    failed = {"provisioningState": "Failed", "status": {"provisioningError": error}} if error else {}
+    failed: dict[str, Any] = {"provisioningState": "Failed", "status": {"provisioningError": error}} if error else {}
     azure.pool("apps", vnetSubnetID=SUBNET, **failed, **pool)
     return azure
 

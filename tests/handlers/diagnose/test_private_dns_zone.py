@@ -37,7 +37,6 @@ def private(error: Body | None = None, zone: str = ZONE) -> Azure:
     azure.cluster["privateFQDN"] = f"one-abcd.{name}"
     kind = zone if zone is BROUGHT else "system"
     azure.cluster["apiServerAccessProfile"] = {"enablePrivateCluster": True, "privateDNSZone": kind}
-    azure.more[zone] = resource(zone, {"provisioningState": "Succeeded"})
     linked(azure, VNET, zone=zone)
     azure.more[f"{zone}/A/one-abcd"] = resource(f"{zone}/A/one-abcd", {"aRecords": [{"ipv4Address": "10.1.0.7"}]})
     endpoint = {"id": f"{NODE_GROUP_ID}/providers/Microsoft.Network/privateEndpoints/kube-apiserver"}
@@ -75,7 +74,7 @@ async def test_a_zone_that_is_right_is_clear_and_says_what_it_holds() -> None:
 
 async def test_a_zone_that_does_not_exist_is_found() -> None:
     azure = private(NO_NAME)
-    del azure.more[ZONE]
+    del azure.more[f"{ZONE}/virtualNetworkLinks"]
     finding = await found(CODE, azure)
     assert (finding.subject, finding.severity) == (ZONE, Severity.ERROR)
     assert finding.facts["cause"] == "missing"
