@@ -147,7 +147,7 @@ def _unseen(
     cluster: ManagedCluster, networks: NodeNetworks | Unavailable, roles: RoleAssignments | Unavailable
 ) -> Iterator[Unavailable]:
     yield from [networks] if isinstance(networks, Unavailable) else networks.gaps
-    if cluster.private_zone.startswith("/"):
+    if cluster.private_zone.startswith("/") and cluster.identities:  # who signs in as a service principal is not known
         yield from [roles] if isinstance(roles, Unavailable) else roles.gaps
 
 

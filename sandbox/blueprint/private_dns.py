@@ -1,4 +1,4 @@
-"""The private DNS zone that AKS makes for a private cluster: its link, its record, and the endpoint that that points to."""
+"""The private DNS zone that AKS makes for a private cluster: its link, its record, and the endpoint behind that."""
 
 from __future__ import annotations
 

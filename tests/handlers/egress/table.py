@@ -38,7 +38,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("images", "", "open 65001"),
     ("inside", "", "open 65000"),
     ("server", "", "open 65001"),
-    ("abroad", "", "denied 65500"),
+    ("abroad", "", "unknown 65500"),
     ("time", "", "open 65001"),
     ("platform", "", "open 65000"),
     # One rule.
