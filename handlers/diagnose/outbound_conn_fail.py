@@ -80,7 +80,7 @@ def _of_subnet(
     elif seen and passage is Passage.BEYOND:
         yield _finding(cluster, way, [one for one in ways if one[1].passage is passage], needed, complaints, seen)
     elif passage is Passage.OPEN:
-        yield Clear(f"{way.named}: {ways[0][1].says}" if ways else f"{way.named}: nothing outside is needed")
+        yield Clear(f"{way.named}: no rule or route stops {ways[0][0]}; {ways[0][1].says}")
     else:
         says = next(one.says for _, one in ways if one.passage is passage)
         unsure = seen or failures_that_name_nothing(complaints, cluster, way)
@@ -157,7 +157,7 @@ def _finding(
         subject=first.subject or way.subnet.id,
         severity=Severity.ERROR if claimed or seen.machines else Severity.WARNING,
         affects=(*claimed, *seen.subjects),
-        because=(_proof(blocked) if proven else first.says, f"this is the way of {way.named}", *seen.lines),
+        because=(_proof(blocked) if proven else first.says, f"nodes of {way.named} leave this way", *seen.lines),
         facts={
             **blocker_facts(first, way),
             "proven": proven,

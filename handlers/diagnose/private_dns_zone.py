@@ -10,6 +10,7 @@ from handlers.egress.packet import network as prefix_of
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaints
+from handlers.evidence.compute import ScaleSets
 from handlers.evidence.governance import RoleAssignments
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_networks import Network, NodeNetworks
@@ -47,7 +48,8 @@ class Fault:
     codes=(CODE,),
     area="network",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog), "the zone, its links and its record prove it; errors only tell whom it has hit"
+        (ActivityLog, NodeActivityLog, ScaleSets),
+        "the zone, its links and its record prove it; errors only tell whom it has hit",
     ),
 )
 def private_dns_zone(

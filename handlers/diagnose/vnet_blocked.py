@@ -60,13 +60,20 @@ def vnet_blocked(
     """A firewall, a rule or custom DNS servers keep nodes from their API server."""
     yield from [instances] if isinstance(instances, Unavailable) else instances.gaps
     yield from (*complaints.gaps, *needed.gaps) if complaints.failures else ()
-    yield from [zone] if isinstance(zone, Unavailable) and complaints.failures else ()
+    yield from _unseen_of(zone) if complaints.failures else ()
     for one in node_ways(cluster, pools, networks, filters, sets):
         if isinstance(one, Unavailable):
             yield one
         else:
             case = Case(cluster, one, complaints, symptoms(cluster, one, complaints, instances))
             yield from _of_subnet(case, needed, zone)
+
+
+def _unseen_of(zone: PrivateZone | NotApplicable | Unavailable) -> Iterator[Unavailable]:
+    if isinstance(zone, Unavailable):
+        yield zone
+    elif isinstance(zone, PrivateZone):
+        yield from zone.gaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +194,9 @@ def _unknown(case: Case, ways: tuple[tuple[Packet, Way], ...]) -> str:
 
 
 def _quiet(way: NodeWay, ways: list[tuple[Packet, Way]]) -> str:
-    told = list(dict.fromkeys(one.says for _, one in ways)) or ["the API server is inside"]
-    if way.name_servers:
-        told.insert(0, f"names are asked of {', '.join(way.name_servers)}")
-    return f"{'; '.join(told[:2])}; no node's script says that it did not reach its API server"
+    told = [f"names are asked of {', '.join(way.name_servers)}"] if way.name_servers else []
+    told += [f"{packet}: {one.says}" for packet, one in ways if packet.port != 53][:1]
+    return "; ".join((*told, "no node's script says that it did not reach its API server"))
 
 
 def _finding(case: Case, way: Way, *, proven: bool, packet: Packet | None = None) -> Finding:
@@ -207,7 +213,7 @@ def _finding(case: Case, way: Way, *, proven: bool, packet: Packet | None = None
         subject=way.subject or case.way.subnet.id,
         severity=Severity.ERROR if claimed or case.seen.machines else Severity.WARNING,
         affects=(*claimed, *case.seen.subjects),
-        because=(f"{way.says}{what}", f"this is the way of {case.way.named}", *case.seen.lines),
+        because=(f"{way.says}{what}", f"nodes of {case.way.named} go this way", *case.seen.lines),
         facts={
             **blocker_facts(way, case.way),
             "proven": proven,

@@ -46,9 +46,9 @@ class Outbound:
 def leave(outbound: Outbound, subnet: str, subnet_id: str, nat: NatGateway | None) -> Exit:
     """Where a route leads to the internet: is there an address to leave from?"""
     if nat is not None and nat.addresses:
-        return Exit(Fit.YES, f"leaves through NAT gateway {nat.name}", nat.id)
+        return Exit(Fit.YES, f"it leaves through NAT gateway {nat.name}", nat.id)
     if outbound.nodes_have_addresses:
-        return Exit(Fit.YES, "nodes have public addresses of their own")
+        return Exit(Fit.YES, "it leaves from the nodes' own public addresses")
     if outbound.kind == "userassignednatgateway":
         if nat is None:
             return Exit(Fit.NO, f"subnet {subnet} has no NAT gateway, and outbound type is {_CALLED}", subnet_id)
@@ -61,7 +61,8 @@ def leave(outbound: Outbound, subnet: str, subnet_id: str, nat: NatGateway | Non
         return Exit(
             Fit.MAYBE, f"no route of subnet {subnet} leads to a firewall, and outbound type is userDefinedRouting"
         )
-    return Exit(Fit.YES, "leaves for the internet")
+    through = {"loadbalancer": "load balancer", "managednatgateway": "NAT gateway"}.get(outbound.kind, "way out")
+    return Exit(Fit.YES, f"it leaves through the cluster's {through}")
 
 
 _CALLED = "userAssignedNATGateway"

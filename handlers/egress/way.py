@@ -47,8 +47,10 @@ _WORST = (Passage.DENIED, Passage.UNKNOWN, Passage.BEYOND, Passage.OPEN)
 
 def way_out(packet: Packet, place: Place) -> Way:
     """What a packet meets first that does not let it through; else how it leaves."""
-    found = [*_groups(packet, place), _route(packet, place)]
-    return min(found, key=lambda one: _WORST.index(one.passage))
+    leaves = _route(packet, place)
+    found = [*_groups(packet, place), leaves]
+    worst = min(found, key=lambda one: _WORST.index(one.passage))
+    return leaves if worst.open else worst
 
 
 def _groups(packet: Packet, place: Place) -> Iterator[Way]:
@@ -74,7 +76,7 @@ def _route(packet: Packet, place: Place) -> Way:
     taken = hops(place.routes, packet, place.around)
     kinds = {one.hop for one in taken}
     first = taken[0]
-    if kinds == {Hop.NOWHERE}:
+    if kinds == {Hop.NOWHERE} and first.own:
         return Way(Passage.DENIED, _says_route(first, place, "drops it"), _subject(first, place), route=first)
     if kinds <= {Hop.INTERNET} and packet.address is None:
         return _leaves(place, first)

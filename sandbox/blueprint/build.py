@@ -126,7 +126,7 @@ class Builder:
         for body in NodeGroup(places, subnet, tuple(one.ip_configuration for one in machines)).bodies():
             put(body)
         if spec.private:
-            for body in private_dns_bodies(places, cluster["properties"]["privateFQDN"], subnet):
+            for body in private_dns_bodies(places, subnet):
                 put(body)
         listed = f"{places.id}/outboundNetworkDependenciesEndpoints".lower()
         self.world.tables[listed] = required_endpoints(places, cluster["properties"]["fqdn"])

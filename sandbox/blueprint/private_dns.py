@@ -11,10 +11,10 @@ from sandbox.world import Body
 _ZONE = "Microsoft.Network/privateDnsZones"
 
 
-def private_dns_bodies(places: Places, host: str, subnet: Subnet) -> Iterator[Body]:
+def private_dns_bodies(places: Places, subnet: Subnet) -> Iterator[Body]:
     """All of it, for the API server's private name."""
-    label, _, name = host.partition(".")
-    zone = f"{places.node_group}/providers/{_ZONE}/{name}"
+    host, zone = places.private_host, places.private_zone
+    label = host.partition(".")[0]
     endpoint, interface = _endpoint(places, subnet)
     held = interface["properties"]["ipConfigurations"][0]["properties"]["privateIPAddress"]
     yield _of_zone(

@@ -130,6 +130,14 @@ def test_a_rule_that_denies_counts_before_an_appliance_on_the_way() -> None:
     assert way_out(IMAGES, place).says.endswith("goes to appliance 10.1.9.4: its rules are not visible from here")
 
 
+def test_azures_route_to_nowhere_for_private_addresses_is_no_proof() -> None:
+    """More networks may be connected than peerings and gateways show."""
+    found = way_out(table.ABROAD, Place(PLAIN, (), None, OUT))
+    assert found.passage is Passage.UNKNOWN
+    own = RouteTable("/udr", "udr", table.routes("192.168.0.0/16 none"))
+    assert way_out(table.ABROAD, Place(PLAIN, (), own, OUT)).passage is Passage.DENIED
+
+
 def test_a_source_that_is_an_application_security_group_cannot_be_told() -> None:
     rule = Rule("some", 400, allows=False, sources=(), of_groups=True)
     assert decide([rule], IMAGES, PLAIN).passage is Passage.UNKNOWN
