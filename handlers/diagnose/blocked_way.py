@@ -47,6 +47,7 @@ def blocker_facts(way: Way, place: NodeWay) -> dict[str, object]:
         "network": place.subnet.network.name,
         "network_id": place.subnet.network.id,
         "name_servers": list(place.name_servers),
+        "scale_set": place.scale_sets[0] if place.scale_sets else "<scale-set>",
     }
 
 

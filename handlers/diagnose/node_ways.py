@@ -28,6 +28,8 @@ class NodeWay:
     subnet: NodeSubnet
     pools: tuple[AgentPool, ...]
     place: Place
+    scale_sets: tuple[str, ...] = ()
+    """The names of its pools' scale sets."""
 
     def of(self, packet: Packet) -> Way:
         return way_out(packet, self.place)
@@ -55,7 +57,8 @@ def node_ways(
             yield Unavailable(last_name(lacks), Why.ABSENT, f"subnet {subnet.name} names it, and it was not found")
         if not lacks:
             mine = tuple(one for one in pools.pools if one.id in subnet.pools)
-            yield NodeWay(subnet, mine, _place(cluster, mine, subnet, filters, sets))
+            names = tuple(found.name for pool in mine if (found := sets.of(pool)))
+            yield NodeWay(subnet, mine, _place(cluster, mine, subnet, filters, sets), names)
 
 
 def _place(

@@ -99,5 +99,5 @@ def _to_address(routes: Sequence[Route], address: IPv4Address, around: Around) -
 
 
 _PRIVATE = tuple(IPv4Network(one) for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
-"""For these Azure has a route to nowhere, until a network, a peering or a gateway brings a better one; which of these there
-are, nobody can be sure of from here."""
+"""For these Azure has a route to nowhere, until a network, a peering or a gateway brings a better one. Which of these
+there are, nobody can be sure of from here."""
