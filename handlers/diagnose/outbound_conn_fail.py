@@ -46,11 +46,14 @@ def outbound_conn_fail(
     networks: NodeNetworks,
     filters: PacketFilters,
     sets: ScaleSets,
-    needed: RequiredEndpoints,
+    needed: RequiredEndpoints | Unavailable,
     complaints: Complaints,
     instances: Instances | Unavailable,
 ) -> Iterator[Judgement]:
     """Nodes have no way out to what they need to start."""
+    if isinstance(needed, Unavailable):
+        yield needed
+        return
     yield from [instances] if isinstance(instances, Unavailable) else instances.gaps
     yield from (*complaints.gaps, *needed.gaps) if complaints.failures else ()
     for one in node_ways(cluster, pools, networks, filters, sets):

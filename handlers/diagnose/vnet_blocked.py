@@ -52,12 +52,15 @@ def vnet_blocked(
     networks: NodeNetworks,
     filters: PacketFilters,
     sets: ScaleSets,
-    needed: RequiredEndpoints,
+    needed: RequiredEndpoints | Unavailable,
     zone: PrivateZone | NotApplicable | Unavailable,
     complaints: Complaints,
     instances: Instances | Unavailable,
 ) -> Iterator[Judgement]:
     """A firewall, a rule or custom DNS servers keep nodes from their API server."""
+    if isinstance(needed, Unavailable):
+        yield needed
+        return
     yield from [instances] if isinstance(instances, Unavailable) else instances.gaps
     yield from (*complaints.gaps, *needed.gaps) if complaints.failures else ()
     yield from _unseen_of(zone) if complaints.failures else ()
