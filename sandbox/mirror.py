@@ -1,6 +1,7 @@
 """What Azure repeats of one resource inside another follows by itself, so that a fact is written once.
 
-A cluster repeats its node pools in `agentPoolProfiles`, a virtual network its `subnets`.
+A cluster repeats its node pools in `agentPoolProfiles`, a virtual network its `subnets`, a security group its
+`securityRules`, a route table its `routes`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ Body = dict[str, Any]
 _REPEATED = {
     "microsoft.containerservice/managedclusters/agentpools": "agentPoolProfiles",
     "microsoft.network/virtualnetworks/subnets": "subnets",
+    "microsoft.network/networksecuritygroups/securityrules": "securityRules",
+    "microsoft.network/routetables/routes": "routes",
 }
 
 
@@ -29,6 +32,6 @@ def repeat_in_parent(resources: dict[str, Body], key: str) -> None:
 
 
 def _copy(body: Body, listed: str) -> Body:
-    if listed == "subnets":
+    if listed != "agentPoolProfiles":
         return deepcopy(body)
     return {"name": body["name"], **deepcopy(body.get("properties", {}))}

@@ -32,6 +32,9 @@ def private_cluster_unreachable(
     if isinstance(nodes, Nodes):
         yield Clear(f"out of reach from here ({api.detail}); its inside was seen through run-command")
         return
+    if isinstance(nodes, Unavailable) and (nodes.grant or "").startswith("list nodes"):
+        yield Clear(f"out of reach from here ({api.detail}); it was reached through run-command, and refuses")
+        return
     if api.trouble == "refused":
         yield Clear(f"the way to the private API server is open, and it refuses: {api.detail}")
         return

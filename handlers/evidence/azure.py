@@ -70,6 +70,12 @@ class ManagedCluster(Evidence):
     """What Azure asks on the side of whoever sends it again; its pools' come on top."""
     system_namespaces: tuple[str, ...] = (KUBE_SYSTEM,)
     """Where AKS runs pods of its own, as far as the cluster's profile says."""
+    kubelet_identity: str = ""
+    """Object id; the other identities are the control plane's."""
+    proxy: str = ""
+    """The HTTP proxy that its nodes leave through, without a path or credentials."""
+    node_registry: str = ""
+    """A network-isolated cluster: the private registry that its nodes take images and packages from."""
 
     @property
     def subscription(self) -> str:
@@ -241,6 +247,9 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         namespaces=namespaces_of(properties),
         linked=linked_of_cluster(properties),
         system_namespaces=system_namespaces_of(properties),
+        kubelet_identity=text(properties, "identityProfile", "kubeletidentity", "objectId"),
+        proxy=_host(text(properties, "httpProxyConfig", "httpsProxy")),
+        node_registry=_node_registry(dig(properties, "bootstrapProfile")),
     )
 
 
@@ -309,6 +318,15 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
 
 def _api_server_subnet(access: Any) -> str:
     return text(access, "subnetId") if dig(access, "enableVnetIntegration") is True else ""
+
+
+def _host(url: str) -> str:
+    """Of a proxy, without credentials. Where these were redacted, it is no URL any more."""
+    return url.rpartition("://")[2].rpartition("@")[2].partition("/")[0].partition(":")[0]
+
+
+def _node_registry(bootstrap: Any) -> str:
+    return text(bootstrap, "containerRegistryId") if text(bootstrap, "artifactSource").lower() == "cache" else ""
 
 
 def _reserved(properties: Any) -> str:

@@ -36,6 +36,8 @@ class ScaleSet:
     state: str
     capacity: int
     size: str
+    security_groups: tuple[str, ...] = ()
+    """Those of its network profile: every interface that it makes gets them."""
 
     @property
     def failed(self) -> bool:
@@ -182,6 +184,7 @@ async def scale_sets(cluster: ManagedCluster, arm: ArmReader) -> ScaleSets:
             state=need_text(item, "properties", "provisioningState"),
             capacity=need_number(item, "sku", "capacity"),
             size=text(item, "sku", "name"),
+            security_groups=_security_groups(item),
         )
         for item in whole(listing.items)
     )
@@ -263,6 +266,13 @@ def _provisioned_for(body: Mapping[str, Any]) -> str:
     tags = _tags(body)
     made = text(tags, "karpenter.sh_nodepool")
     return made or ("node auto-provisioning" if "karpenter.azure.com_cluster" in tags else "")
+
+
+def _security_groups(body: Mapping[str, Any]) -> tuple[str, ...]:
+    profile = dig(body, "properties", "virtualMachineProfile", "networkProfile")
+    interfaces = rows(profile, "networkInterfaceConfigurations")
+    named = (text(one, "properties", "networkSecurityGroup", "id") for one in interfaces)
+    return tuple(dict.fromkeys(one for one in named if one))
 
 
 def _pool_of(body: Mapping[str, Any]) -> str:

@@ -27,6 +27,8 @@ from sandbox.blueprint.network import Networks
 from sandbox.blueprint.node_group import NodeGroup, identity_body, route_table_body
 from sandbox.blueprint.node_model import Machine, NodeModel
 from sandbox.blueprint.places import Places, group_id
+from sandbox.blueprint.private_dns import private_dns_bodies
+from sandbox.blueprint.required_endpoints import required_endpoints
 from sandbox.blueprint.scale_set import ScaleSetMachines
 from sandbox.blueprint.sizes import sku_rows
 from sandbox.blueprint.subscription import group_body, subscription_bodies
@@ -110,7 +112,8 @@ class Builder:
         spec, put = places.spec, self.world.put
         created = self.clock.at(spec.created)
         put(group_body(places.subscription, places.node_group_name, spec.location, managed_by=places.id))
-        put(cluster_body(places, self.fleet.tenant, created))
+        cluster = cluster_body(places, self.fleet.tenant, created)
+        put(cluster)
         if places.own_identity:
             put(identity_body(places, places.own_identity))
         table = self._route_table(places)
@@ -122,6 +125,11 @@ class Builder:
         subnet = self.networks.subnets[places.node_subnet]
         for body in NodeGroup(places, subnet, tuple(one.ip_configuration for one in machines)).bodies():
             put(body)
+        if spec.private:
+            for body in private_dns_bodies(places, subnet):
+                put(body)
+        listed = f"{places.id}/outboundNetworkDependenciesEndpoints".lower()
+        self.world.tables[listed] = required_endpoints(places, cluster["properties"]["fqdn"])
         for body in cluster_roles(places, table, created):
             put(body)
         if spec.logs_to:

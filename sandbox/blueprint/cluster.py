@@ -179,10 +179,8 @@ def _network_profile(places: Places) -> Body:
 
 
 def _private_parts(places: Places) -> Body:
-    mint, location = places.mint, places.spec.location
-    zone = f"{mint.guid(places.name, 'zone')}.privatelink.{location}.azmk8s.io"
     return {
-        "privateFQDN": f"{places.name}-{mint.word(8, places.name, 'private')}.{zone}",
+        "privateFQDN": places.private_host,
         "privateLinkResources": [
             {
                 "id": f"{places.id}/privateLinkResources/management",

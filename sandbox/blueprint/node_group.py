@@ -111,8 +111,11 @@ class NodeGroup:
                 "securityRules": [],
                 "defaultSecurityRules": [
                     _default_rule(group, "AllowVnetInBound", 65000, "Inbound", "VirtualNetwork", "VirtualNetwork"),
-                    _default_rule(group, "AllowInternetOutBound", 65001, "Outbound", "*", "Internet"),
+                    _default_rule(group, "AllowAzureLoadBalancerInBound", 65001, "Inbound", "AzureLoadBalancer", "*"),
                     _default_rule(group, "DenyAllInBound", 65500, "Inbound", "*", "*"),
+                    _default_rule(group, "AllowVnetOutBound", 65000, "Outbound", "VirtualNetwork", "VirtualNetwork"),
+                    _default_rule(group, "AllowInternetOutBound", 65001, "Outbound", "*", "Internet"),
+                    _default_rule(group, "DenyAllOutBound", 65500, "Outbound", "*", "*"),
                 ],
             },
         }

@@ -106,6 +106,17 @@ class Places:
         return f"{self.node_group}/providers/Microsoft.Network/virtualNetworks/aks-vnet-{self.suffix}"
 
     @cached_property
+    def private_host(self) -> str:
+        """The API server's name in a private cluster."""
+        zone = f"{self.mint.guid(self.name, 'zone')}.privatelink.{self.spec.location}.azmk8s.io"
+        return f"{self.name}-{self.mint.word(8, self.name, 'private')}.{zone}"
+
+    @cached_property
+    def private_zone(self) -> str:
+        """The private DNS zone that AKS makes for it."""
+        return f"{self.node_group}/providers/Microsoft.Network/privateDnsZones/{self.private_host.partition('.')[2]}"
+
+    @cached_property
     def node_subnet(self) -> str:
         return f"{self.vnet}/subnets/{self.spec.network.node_subnet or 'aks-subnet'}"
 

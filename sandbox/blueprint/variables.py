@@ -47,6 +47,11 @@ def _of_cluster(places: Places) -> Iterator[tuple[str, str]]:
     yield f"{name}.nodes", places.node_group
     yield f"{name}.nodes.name", places.node_group_name
     yield f"{name}.subnet", places.node_subnet
+    yield f"{name}.vnet", places.vnet
+    yield f"{name}.nsg", places.security_group
+    if places.spec.private:
+        yield f"{name}.zone", places.private_zone
+        yield f"{name}.record", places.private_host.partition(".")[0]
     yield f"{name}.balancer", places.load_balancer
     yield f"{name}.address", places.outbound_address
     yield f"{name}.usage", places.usages("Microsoft.Compute")

@@ -63,7 +63,7 @@ async def test_nothing_is_excused_that_need_not_be() -> None:
         looked = touched({wanted.makes})
         places = [
             next((ELSEWHERE[sight] for sight in wanted.sees if sight in ELSEWHERE), ("healthy-fleet", "prod-eus2")),
-            *([PRIVATE] if "private-cluster-unreachable" in looked else []),
+            *([PRIVATE] if {"private-cluster-unreachable", "private-dns-zone"} & looked else []),
         ]
         for scenario, name in places:
             world = Scenario.load(scenario).world
@@ -85,7 +85,12 @@ async def test_nothing_is_excused_that_need_not_be() -> None:
 
 async def test_what_is_declared_is_used_and_what_is_used_is_declared() -> None:
     used = set()
-    for scenario in ("healthy-fleet", "quota-blocks-upgrade", "node-vm-failed-availability-set"):
+    for scenario in (
+        "healthy-fleet",
+        "quota-blocks-upgrade",
+        "node-vm-failed-availability-set",
+        "outbound-nat-gateway",
+    ):
         world = Scenario.load(scenario).world
         names = [body["name"] for key, body in world.resources.items() if is_cluster(key)]
         async with azure(world) as server:

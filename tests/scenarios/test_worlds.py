@@ -190,7 +190,7 @@ def test_pools_scale_sets_instances_interfaces_and_addresses_agree(name: str) ->
             for subnet in of_type(world, "Microsoft.Network/virtualNetworks/subnets")
             for one in subnet["properties"].get("ipConfigurations", ())
         ]
-        assert set(taken) == {one for one in sitting if "/networkinterfaces/pe-" not in one}
+        assert set(taken) == {one for one in sitting if "/ipconfigurations/privateendpointipconfig" not in one}
         assert len(sitting) == len(set(sitting))
 
 

@@ -15,7 +15,7 @@ from tests.worlds.governance import governance_bodies, subscription_bodies
 from tests.worlds.ids import LOCATION, NOW, TENANT, VERSION, Body, Ids, guid
 from tests.worlds.inside import object_bodies
 from tests.worlds.machines import compute_bodies, sku_table, usage_rows
-from tests.worlds.network import network_bodies
+from tests.worlds.network import network_bodies, required_endpoints
 from tests.worlds.nodes import node_bodies
 from tests.worlds.past import history
 from tests.worlds.pools import Machine, Pool, auto_machines, pool_body, pools_of
@@ -68,6 +68,7 @@ def build(shape: Shape) -> Cluster:
     network = f"/subscriptions/{ids.subscription}/providers/Microsoft.Network/locations/{LOCATION}"
     azure.tables[f"{network}/usages".lower()] = network_usages(network, {}, {})
     azure.tables[f"/subscriptions/{ids.subscription}/providers/Microsoft.Compute/skus".lower()] = sku_table()
+    azure.tables[f"{ids.cluster}/outboundNetworkDependenciesEndpoints".lower()] = required_endpoints(ids)
     azure.events = history(ids, pools)
     if "broken-audit-policy" in shape.guards:
         azure.policy_states = [_broken_policy(ids)]

@@ -106,7 +106,8 @@ def _assignment(scope: str, name: str, mode: str) -> Body:
 
 def _roles(ids: Ids) -> Iterator[Body]:
     """AKS makes its identity a contributor in the node resource group; its owners gave it the network."""
-    for scope in (ids.node_group_id, *([ids.network_group] if ids.shape.own_subnet else [])):
+    theirs = ids.shape.own_subnet or (ids.shape.private and ids.shape.zone == "own")
+    for scope in (ids.node_group_id, *([ids.network_group] if theirs else [])):
         name = guid(ids.seed, scope)
         yield {
             "id": f"{scope}{_ASSIGN}/roleAssignments/{name}",

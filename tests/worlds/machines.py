@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from sandbox.blueprint.sizes import FAMILIES, SIZES, sku_rows
 from tests.worlds.ids import LOCATION, MADE, Body, Ids, wire
+from tests.worlds.network import security_group
 from tests.worlds.pools import OF_MACHINES, SPOT, Machine, Pool
 
 _SKUS = list(sku_rows([LOCATION]))
@@ -34,6 +35,9 @@ def compute_bodies(ids: Ids, pools: Iterable[Pool], auto: Iterable[Machine]) -> 
 def scale_set(pool: Pool) -> Body:
     name = pool.ids.scale_set(pool.name).rsplit("/", 1)[-1]
     profile: Body = {"osProfile": {"computerNamePrefix": name.removesuffix("vmss")}}
+    if pool.ids.shape.own_subnet:
+        interface = {"name": name, "properties": {"networkSecurityGroup": {"id": security_group(pool.ids)}}}
+        profile["networkProfile"] = {"networkInterfaceConfigurations": [interface]}
     if pool.kind in SPOT:
         profile |= {"priority": "Spot", "evictionPolicy": "Delete" if pool.kind == "spot" else "Deallocate"}
     if pool.kind == "reserved":

@@ -106,8 +106,7 @@ def pods_per_node(pool: Pool) -> int:
 
 def network_bodies(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...]) -> Iterator[Body]:
     shape = ids.shape
-    if shape.own_subnet:
-        yield from _subnets(ids, pools, auto)
+    yield from _subnets(ids, pools, auto) if shape.own_subnet else [_managed_network(ids)]
     if shape.outbound == "userDefinedRouting" or shape.network == "kubenet":
         yield _route_table(ids)
     if shape.outbound.endswith("NATGateway"):
@@ -120,14 +119,94 @@ def network_bodies(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...])
         yield _plain(zone_id(ids), numberOfRecordSets=2)
         link = f"{zone_id(ids)}/virtualNetworkLinks/link"
         yield _plain(
-            link, registrationEnabled=False, virtualNetworkLinkState="Completed", virtualNetwork={"id": ids.vnet}
+            link, registrationEnabled=False, virtualNetworkLinkState="Completed", virtualNetwork={"id": _vnet_id(ids)}
         )
-    rules: list[Body] = []
-    yield _plain(ids.in_node_group("networkSecurityGroups", f"aks-agentpool-{ids.suffix}-nsg"), securityRules=rules)
+        yield from _api_server_record(ids)
+    yield _plain(security_group(ids), securityRules=[])
+    yield _plain(_own_group(ids), securityRules=list(_allow_list(ids)))
+
+
+def security_group(ids: Ids) -> str:
+    """The one that AKS makes, and puts on the interfaces of scale sets in networks that people brought."""
+    return ids.in_node_group("networkSecurityGroups", f"aks-agentpool-{ids.suffix}-nsg")
+
+
+def required_endpoints(ids: Ids) -> list[Body]:
+    """What Azure lists that its nodes must reach."""
+    hosts = {"images": "mcr.microsoft.com", "azure-resource-management": "management.azure.com"}
+    return [_category(name, host, 443, "https") for name, host in hosts.items()] + [
+        _category("time-sync", "ntp.ubuntu.com", 123, "udp")
+    ]
+
+
+def _category(name: str, host: str, port: int, protocol: str) -> Body:
+    details = [{"port": port, "protocol": protocol}]
+    return {"category": name, "endpoints": [{"domainName": host, "endpointDetails": details}]}
+
+
+def _own_group(ids: Ids) -> str:
+    return f"{ids.network_group}/providers/Microsoft.Network/networkSecurityGroups/nsg-{ids.seed}"
+
+
+def _allow_list(ids: Ids) -> Iterator[Body]:
+    """Everything is denied that no rule before lets out."""
+    allowed = (
+        ("VirtualNetwork", "*"),
+        ("AzureCloud", "443"),
+        ("Internet", "123"),
+        ("MicrosoftContainerRegistry", "443"),
+    )
+    for number, (place, port) in enumerate(allowed):
+        yield _rule(ids, f"allow-{number}", 100 + number, "Allow", place, port)
+    yield _rule(ids, "deny-the-rest", 4096, "Deny", "*", "*")
+
+
+def _rule(ids: Ids, name: str, priority: int, access: str, place: str, port: str) -> Body:
+    properties = {
+        "priority": priority,
+        "access": access,
+        "direction": "Outbound",
+        "protocol": "*",
+        "sourceAddressPrefix": "*",
+        "sourcePortRange": "*",
+        "destinationAddressPrefix": place,
+        "destinationPortRange": port,
+    }
+    return {"id": f"{_own_group(ids)}/securityRules/{name}", "name": name, "properties": properties}
+
+
+def _api_server_record(ids: Ids) -> Iterator[Body]:
+    """The record of the private name, and the endpoint that it points to; an API server in the network has none."""
+    host = f"{ids.name}-{guid(ids.seed, 'host')[:8]}"
+    address = "10.16.0.9" if ids.shape.own_subnet else "10.224.0.9"
+    yield _plain(f"{zone_id(ids)}/A/{host}", aRecords=[{"ipv4Address": address}])
+    if not ids.shape.integrated:
+        endpoint = ids.in_node_group("privateEndpoints", "kube-apiserver")
+        held = {"name": "one", "properties": {"privateIPAddress": address}}
+        interface = ids.in_node_group("networkInterfaces", "kube-apiserver.nic.1")
+        yield _plain(interface, privateEndpoint={"id": endpoint}, ipConfigurations=[held])
+
+
+def _vnet_id(ids: Ids) -> str:
+    return ids.vnet if ids.shape.own_subnet else ids.in_node_group("virtualNetworks", f"aks-vnet-{ids.suffix}")
+
+
+def _managed_network(ids: Ids) -> Body:
+    network = _vnet_id(ids)
+    subnet: Body = {"addressPrefix": "10.224.0.0/16", "networkSecurityGroup": {"id": security_group(ids)}}
+    if ids.shape.network == "kubenet":
+        subnet["routeTable"] = {"id": _route_table_id(ids)}
+    one = {"id": f"{network}/subnets/aks-subnet", "name": "aks-subnet", "properties": subnet}
+    return _plain(network, addressSpace={"addressPrefixes": ["10.224.0.0/12"]}, subnets=[one])
 
 
 def _subnets(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...]) -> Iterator[Body]:
-    yield {"id": ids.vnet, "name": ids.vnet.rsplit("/", 1)[-1], "location": LOCATION, "properties": _vnet()}
+    inside = [*_inside(ids, pools, auto)]
+    yield {"id": ids.vnet, "name": ids.vnet.rsplit("/", 1)[-1], "location": LOCATION, "properties": _vnet(ids, inside)}
+    yield from inside
+
+
+def _inside(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...]) -> Iterator[Body]:
     nodes = sum(len(pool.machines) * per_node(pool) for pool in pools) + len(auto)
     next_auto = max(1, len(auto)) if ids.shape.auto >= 0 else 0
     wanted = sum(_growth(pool) * per_node(pool) for pool in pools) + next_auto
@@ -158,6 +237,8 @@ def _subnet(ids: Ids, name: str, prefix: str, used: int, wanted: int) -> Body:
         properties["routeTable"] = {"id": _route_table_id(ids)}
     if ids.shape.outbound == "userAssignedNATGateway" and name == "nodes":
         properties["natGateway"] = {"id": _nat_gateway(ids)}
+    if ids.seed % 5 == 0 and name == "nodes":
+        properties["networkSecurityGroup"] = {"id": _own_group(ids)}
     if name != "nodes":
         properties["delegations"] = [
             {"name": "aks", "properties": {"serviceName": "Microsoft.ContainerService/managedClusters"}}
@@ -165,8 +246,21 @@ def _subnet(ids: Ids, name: str, prefix: str, used: int, wanted: int) -> Body:
     return {"id": ids.subnet(name), "name": name, "properties": properties}
 
 
-def _vnet() -> Body:
-    return {"provisioningState": "Succeeded", "addressSpace": {"addressPrefixes": ["10.16.0.0/16"]}}
+def _vnet(ids: Ids, subnets: list[Body]) -> Body:
+    """A third of them are spokes: their name servers stand in a hub, whose gateway they may use."""
+    space = {"addressPrefixes": ["10.16.0.0/16"]}
+    properties: Body = {"provisioningState": "Succeeded", "addressSpace": space, "subnets": subnets}
+    if ids.seed % 3 == 0:
+        hub = f"{ids.network_group}/providers/Microsoft.Network/virtualNetworks/hub"
+        peering = {
+            "remoteVirtualNetwork": {"id": hub},
+            "remoteAddressSpace": {"addressPrefixes": ["10.15.0.0/16"]},
+            "peeringState": "Connected",
+            "useRemoteGateways": ids.seed % 2 == 0,
+        }
+        properties["dhcpOptions"] = {"dnsServers": ["10.15.0.4", "10.15.0.5"]}
+        properties["virtualNetworkPeerings"] = [{"id": f"{ids.vnet}/p/hub", "name": "hub", "properties": peering}]
+    return properties
 
 
 def _route_table_id(ids: Ids) -> str:

@@ -35,6 +35,9 @@ NODE_GROUP_ID = f"/subscriptions/{SUB}/resourceGroups/{NODE_GROUP}"
 CLUSTER = f"/subscriptions/{SUB}/resourcegroups/{GROUP}/providers/Microsoft.ContainerService/managedClusters/one"
 VNET = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/vnet"
 SUBNET = f"{VNET}/subnets/nodes"
+NETWORKS = f"{NODE_GROUP_ID}/providers/Microsoft.Network"
+NSG = f"{NETWORKS}/networkSecurityGroups/aks-agentpool-12345678-nsg"
+MANAGED_VNET = f"{NETWORKS}/virtualNetworks/aks-vnet-12345678"
 AUTOSCALER = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 LOCATION = f"/subscriptions/{SUB}/providers/Microsoft.Compute/locations/westeurope"
 LOCKS = "/providers/Microsoft.Authorization/locks"
@@ -134,6 +137,17 @@ class Azure:
         ]
         self.writer_may_inside = True
         """What the cluster answers the writer that asks what it may do."""
+        self.network: Body = {}
+        """What more is to be said of the network that people brought: name servers, peerings."""
+        self.rules: list[Body] = []
+        """Of the security group that AKS put on the nodes' interfaces."""
+        self.endpoints: list[Body] = [
+            endpoint("images", "mcr.microsoft.com"),
+            endpoint("azure-resource-management", "management.azure.com"),
+            endpoint("time-sync", "ntp.ubuntu.com", 123, "UDP"),
+            endpoint("ubuntu-optional", "security.ubuntu.com", 80),
+        ]
+        """What Azure lists that nodes must reach."""
         self.more: dict[str, Body] = {}
         """Answers to what nothing else here holds, by path."""
         self.denied: set[str] = set()
@@ -385,10 +399,21 @@ class Azure:
         counted = [{"id": one, "name": {"value": "SubnetSpace"}, "currentValue": n} for one, n in self.taken.items()]
         found[f"{VNET}/usages"] = rows(counted)
         found |= {f"{insights}#{group}": rows(events) for group, events in self.events.items()}
+        found[f"{CLUSTER}/outboundNetworkDependenciesEndpoints"] = rows(self.endpoints)
+        found[NSG] = resource(NSG, {"securityRules": self.rules, "defaultSecurityRules": []})
+        found[VNET] = self._network(VNET, self.subnets, "10.0.0.0/14")
+        managed = {f"{MANAGED_VNET}/subnets/aks-subnet": {"addressPrefix": "10.224.0.0/16"}}
+        found[f"{NETWORKS}/virtualNetworks"] = rows([self._network(MANAGED_VNET, managed, "10.224.0.0/12")])
         return found | self.more
 
+    def _network(self, vnet: str, subnets: dict[str, Body], space: str) -> Body:
+        inside = [resource(one, body) for one, body in subnets.items() if within(vnet, one)]
+        return resource(vnet, {"addressSpace": {"addressPrefixes": [space]}, "subnets": inside, **self.network})
+
     def _scale_set(self, pool: str) -> Body:
-        body = resource(scale_set_id(pool), {"provisioningState": "Succeeded"})
+        interface = {"name": "nic", "properties": {"primary": True, "networkSecurityGroup": {"id": NSG}}}
+        profile = {"networkProfile": {"networkInterfaceConfigurations": [interface]}}
+        body = resource(scale_set_id(pool), {"provisioningState": "Succeeded", "virtualMachineProfile": profile})
         capacity = len(self.machines[pool])
         return body | {"tags": {self.tag: pool}, "sku": {"name": "Standard_D4s_v5", "capacity": capacity}}
 
@@ -410,6 +435,29 @@ def resource(resource_id: str, properties: Body, **more: Any) -> Body:
 
 def rows(items: Any) -> Body:
     return {"value": list(items)}
+
+
+def endpoint(category: str, host: str, port: int = 443, protocol: str = "Https") -> Body:
+    """One row of what nodes must reach."""
+    return {
+        "category": category,
+        "endpoints": [{"domainName": host, "endpointDetails": [{"port": port, "protocol": protocol}]}],
+    }
+
+
+def rule(name: str, priority: int, access: str, to: str = "Internet", ports: str = "*", **more: Any) -> Body:
+    """An outbound rule of a security group."""
+    properties = {
+        "priority": priority,
+        "access": access,
+        "direction": "Outbound",
+        "protocol": "*",
+        "sourceAddressPrefix": "*",
+        "sourcePortRange": "*",
+        "destinationAddressPrefix": to,
+        "destinationPortRange": ports,
+    }
+    return resource(f"{NSG}/securityRules/{name}", properties | more)
 
 
 def machine(pool: str, number: int) -> Body:
