@@ -83,6 +83,7 @@ _BY_CODE = {azure.lower(): code for code, cause in CAUSES.items() for azure in c
 _EXIT = r"exit(?:ed with)?(?: status| code)?[=: ]{1,3}"
 _SENTENCES = (
     ("request-disallowed-by-policy", r"disallowed ?by ?policy"),
+    ("read-only-disabled-subscription", r"disabled and therefore marked as read ?only|readonlydisabledsubscription"),
     ("subscription-not-registered", r"missingsubscriptionregistration|not registered to use namespace"),
     ("resource-lock", r"scopelocked|scope\(s\) are locked|is locked, please remove"),
     (
