@@ -60,9 +60,7 @@ def named_subscription(complaint: Complaint) -> str:
 
 
 @collector(reads=("Microsoft.Resources/subscriptions/read",))
-async def subscriptions(
-    cluster: ManagedCluster, complaints: Complaints | Unavailable, arm: ArmReader
-) -> Subscriptions:
+async def subscriptions(cluster: ManagedCluster, complaints: Complaints | Unavailable, arm: ArmReader) -> Subscriptions:
     """the state of the subscription"""
     wanted = dict.fromkeys((cluster.subscription.lower(), *_named(complaints)))
     ids = [*wanted][: MOST_NAMED + 1]
