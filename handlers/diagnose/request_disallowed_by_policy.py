@@ -117,6 +117,7 @@ def _facts(
     return {
         "policy": _name(violation, policies) if violation else "",
         "assignment_id": violation.assignment_id if violation else "",
+        "assignment": last_name(violation.assignment_id) if violation else "",
         "definition_id": violation.definition_id if violation else "",
         "reference": violation.reference if violation else "",
         "policy_scope": violation.scope if violation else "",
