@@ -10,6 +10,7 @@ from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.errors import ErrorDetail, innermost
 from handlers.evidence.linked import Linked, linked_of_cluster, linked_of_pool
+from handlers.evidence.named_resources import Reference, named_by_cluster, named_by_pool, workspaces_of
 from handlers.evidence.namespaces import namespaces_of
 from handlers.evidence.pool_sizes import SizedNodes, sized_nodes
 from handlers.evidence.rolling import Rolling, read_rolling
@@ -69,6 +70,10 @@ class ManagedCluster(Evidence):
     """What Azure asks on the side of whoever sends it again; its pools' come on top."""
     system_namespaces: tuple[str, ...] = (KUBE_SYSTEM,)
     """Where AKS runs pods of its own, as far as the cluster's profile says."""
+    references: tuple[Reference, ...] = ()
+    """The resources that it names and needs; its pools name their own."""
+    workspaces: tuple[Reference, ...] = ()
+    """The Log Analytics workspaces that it sends to."""
 
     @property
     def subscription(self) -> str:
@@ -164,6 +169,8 @@ class AgentPool:
     """Where its machines' cores were paid for before: a capacity reservation, or dedicated hosts."""
     node_addresses: bool = False
     """Every node gets a public address of its own. One of a prefix has counted since the prefix was made."""
+    references: tuple[Reference, ...] = ()
+    """The resources that it names and needs."""
 
     @property
     def failed(self) -> bool:
@@ -239,6 +246,8 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         namespaces=namespaces_of(properties),
         linked=linked_of_cluster(properties),
         system_namespaces=system_namespaces_of(properties),
+        references=named_by_cluster(body),
+        workspaces=workspaces_of(properties),
     )
 
 
@@ -301,6 +310,7 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         rolling=read_rolling(properties),
         reserved=_reserved(properties),
         node_addresses=dig(properties, "enableNodePublicIP") is True and not text(properties, "nodePublicIPPrefixID"),
+        references=named_by_pool(properties, need_text(body, "id")),
     )
 
 
