@@ -87,10 +87,10 @@ def _found(
         affects=harmed,
         began=deleted.at if deleted else None,
         because=(
-            f"{referrer} refers to {one.what}, {one.id}",
-            f"it does not exist: Azure answers 404 {missing.code}",
+            f'{one.what} "{one.name}" in {one.group} does not exist: Azure answers 404 {missing.code}',
+            f"{referrer} refers to it",
             *([f"it was deleted at {deleted.at:%Y-%m-%d %H:%M} UTC"] if deleted else []),
-            *([f"without {one.what} the nodes have no way out"] if one.what in WAY_OUT else []),
+            *(["without it the nodes have no way out"] if one.what in WAY_OUT else []),
             *(str(said) for said in told[:1]),
         ),
         facts={

@@ -48,8 +48,8 @@ def _found(
 
     harmed = complaints.claimed(complaints.failed, (CODE,), in_the_way)
     told = complaints.standing(CODE)
-    group = one.id.split("/")[4]
-    gone = f"resource group {group} does not exist" if missing.group_is_gone else f"workspace {one.name} does not exist"
+    group = f"resource group {one.group}, where workspace {one.name} was," if missing.group_is_gone else ""
+    gone = group or f"workspace {one.name} in {one.group}"
     return Finding(
         code=CODE,
         subject=one.id,
@@ -57,8 +57,8 @@ def _found(
         affects=harmed,
         began=deleted.at if deleted else None,
         because=(
-            f"{one.what} of {cluster.name} sends to {one.id}",
-            f"{gone}: Azure answers 404 {missing.code}",
+            f"{gone} does not exist: Azure answers 404 {missing.code}",
+            f"{one.what} of {cluster.name} sends to it",
             *([f"it was deleted at {deleted.at:%Y-%m-%d %H:%M} UTC"] if deleted else []),
             *(str(said) for said in told[:1]),
         ),
@@ -66,7 +66,7 @@ def _found(
             "feature": one.what,
             "workspace": one.name,
             "workspace_id": one.id,
-            "workspace_group": group,
+            "workspace_group": one.group,
             "workspace_subscription": one.id.split("/")[2],
             "group_is_gone": missing.group_is_gone,
             "location": cluster.location,

@@ -13,6 +13,9 @@ from handlers.resource_id import last_name
 WAY_OUT = frozenset({"the load balancer", "an outbound address", "an outbound address prefix"})
 """Without these, nodes reach nothing outside."""
 
+_PARTS = 8
+"""Slashes in the id of a resource of a group: a shorter text names none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -28,6 +31,10 @@ class Reference:
     @property
     def name(self) -> str:
         return last_name(self.id)
+
+    @property
+    def group(self) -> str:
+        return self.id.split("/")[4]
 
 
 def named_by_cluster(body: Mapping[str, Any]) -> tuple[Reference, ...]:
@@ -109,6 +116,6 @@ def _features(properties: Any) -> Iterator[Reference]:
 def _once(found: list[Reference]) -> tuple[Reference, ...]:
     known: dict[str, Reference] = {}
     for one in found:
-        if one.id.startswith("/subscriptions/"):
+        if one.id.startswith("/subscriptions/") and one.id.count("/") >= _PARTS:
             known.setdefault(one.id.lower(), one)
     return tuple(known.values())

@@ -25,7 +25,12 @@ ELSEWHERE = {
     "list nodeclaims.karpenter.sh": ("unusual-nodes", "dev-shared"),
 }
 """Where something is looked at that prod-eus2 has not: it has no autoscaled pool, and no node auto-provisioning."""
-NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read", "Microsoft.Resources/subscriptions/read"}
+USING_ALL = (
+    *("healthy-fleet", "quota-blocks-upgrade", "node-vm-failed-availability-set"),
+    *("request-disallowed-by-policy", "unusual-references"),
+)
+"""Between them, their clusters are asked about everything."""
+NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read"}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -85,7 +90,7 @@ async def test_nothing_is_excused_that_need_not_be() -> None:
 
 async def test_what_is_declared_is_used_and_what_is_used_is_declared() -> None:
     used = set()
-    for scenario in ("healthy-fleet", "quota-blocks-upgrade", "node-vm-failed-availability-set"):
+    for scenario in USING_ALL:
         world = Scenario.load(scenario).world
         names = [body["name"] for key, body in world.resources.items() if is_cluster(key)]
         async with azure(world) as server:

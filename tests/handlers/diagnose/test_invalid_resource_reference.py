@@ -97,9 +97,9 @@ async def test_a_load_balancer_that_is_gone_is_named_although_nothing_has_failed
     finding = await found(QUESTION, azure)
     assert (finding.subject, finding.severity, finding.affects) == (BALANCER, Severity.ERROR, ())
     assert finding.because == (
-        f"one refers to the load balancer, {BALANCER}",
-        "it does not exist: Azure answers 404 ResourceNotFound",
-        "without the load balancer the nodes have no way out",
+        f'the load balancer "kubernetes" in {NODE_GROUP} does not exist: Azure answers 404 ResourceNotFound',
+        "one refers to it",
+        "without it the nodes have no way out",
     )
 
 
@@ -255,7 +255,8 @@ async def test_a_subnet_that_its_network_does_not_list_is_gone() -> None:
     azure.pools["apps"]["vnetSubnetID"] = SUBNET
     azure.more[f"{VNET}/subnets"] = rows([])
     finding = await found(QUESTION, azure)
-    assert finding.because[0] == f"pool apps refers to the subnet of its nodes, {SUBNET}"
+    assert finding.because[0] == 'the subnet of its nodes "nodes" in rg-one does not exist: Azure answers 404 NotFound'
+    assert finding.because[1] == "pool apps refers to it"
     azure.more[f"{VNET}/subnets"] = rows([{"id": SUBNET}])
     assert (await asked(QUESTION, azure)).outcome is Outcome.INCONCLUSIVE
 

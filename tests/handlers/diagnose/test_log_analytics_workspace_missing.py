@@ -61,8 +61,8 @@ async def test_the_workspace_and_who_sends_to_it_are_named() -> None:
     assert finding.subject == WORKSPACE.lower()
     assert (finding.severity, finding.affects) == (Severity.WARNING, ())
     assert finding.because == (
-        f"the monitoring add-on of one sends to {WORKSPACE.lower()}",
-        "workspace logs does not exist: Azure answers 404 ResourceNotFound",
+        "workspace logs in rg-one does not exist: Azure answers 404 ResourceNotFound",
+        "the monitoring add-on of one sends to it",
     )
 
 
@@ -104,7 +104,7 @@ async def test_only_a_workspace_or_a_group_that_is_gone_proves_it(code: str, out
 async def test_a_group_that_is_gone_is_to_be_made_first() -> None:
     finding = await found(QUESTION, monitored(LogsElsewhere("ResourceGroupNotFound")))
     assert finding.facts["group_is_gone"] is True
-    assert "resource group rg-one does not exist" in finding.because[1]
+    assert finding.because[0].startswith("resource group rg-one, where workspace logs was, does not exist")
 
 
 async def test_a_failure_that_azure_explains_with_it_is_explained() -> None:
