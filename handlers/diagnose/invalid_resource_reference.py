@@ -31,7 +31,7 @@ def invalid_resource_reference(
     cluster: ManagedCluster,
     pools: AgentPools,
     named: NamedResources,
-    rare: RareResources | NotApplicable,
+    rare: RareResources | NotApplicable | Unavailable,
     complaints: Complaints,
     log: ActivityLog | Unavailable,
     node_log: NodeActivityLog | Unavailable,
@@ -41,6 +41,7 @@ def invalid_resource_reference(
     for missing in (one for each in looked_up for one in each.missing):
         yield _found(cluster, pools, missing, complaints, log, node_log)
     yield from (gap for each in looked_up for gap in each.gaps)
+    yield from [rare] if isinstance(rare, Unavailable) else []
     yield from named.strange
     yield from _without_a_name(complaints)
     if complaints.failures and complaints.gaps:

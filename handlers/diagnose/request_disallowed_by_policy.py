@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.complaints import Complaints
 from handlers.evidence.policy_refusals import PolicyRefusals, Refusal
 from handlers.evidence.policy_violations import Violation
 from handlers.evidence.signs import DENIED_BY_POLICY
-from handlers.model import Clear, Finding, Judgement, NotApplicable
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable
 from handlers.resource_id import last_name, same, within
 from runbooks.linear import compile_linear
 
@@ -21,11 +21,20 @@ _REASON = compile_linear(r"reasons?: '([^']{3,400})'", ignore_case=True)
 _TAG = compile_linear(r"^tags\[['\"]?([^'\"\]]+)['\"]?\]$|^tags\.(.+)$", ignore_case=True)
 
 
-@diagnostic(codes=(CODE,), area="governance")
+@diagnostic(
+    codes=(CODE,),
+    area="governance",
+    clear_without=ClearWithout(
+        (PolicyRefusals,), "where Azure and both activity logs tell of no denied request, no policy is asked about"
+    ),
+)
 def request_disallowed_by_policy(
-    cluster: ManagedCluster, complaints: Complaints, policies: PolicyRefusals | NotApplicable
+    cluster: ManagedCluster, complaints: Complaints, policies: PolicyRefusals | NotApplicable | Unavailable
 ) -> Iterator[Judgement]:
     """A policy denies a request of the cluster, or of AKS for it."""
+    if isinstance(policies, Unavailable):
+        yield policies
+        return
     refusals = policies.refusals if isinstance(policies, PolicyRefusals) else ()
     gone: list[str] = []
     for group in _by_policy(refusals):

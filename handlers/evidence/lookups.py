@@ -150,7 +150,7 @@ async def named_resources(
         "Microsoft.ContainerRegistry/registries/read",
         "Microsoft.KeyVault/vaults/read",
         "Microsoft.Network/applicationGateways/read",
-        "Microsoft.Network/dnsZones/read",
+        "Microsoft.Network/dnszones/read",
         "Microsoft.Network/natGateways/read",
         "Microsoft.Network/networkSecurityGroups/read",
         "Microsoft.Network/privateDnsZones/read",

@@ -19,6 +19,7 @@ from tests.checking import (
 ACTIONS = sorted({action for collector in GRAPH.wanted for action in collector.reads})
 SIGHTS = sorted({sight for collector in GRAPH.wanted for sight in collector.sees})
 PRIVATE = ("healthy-fleet", "payments-prod")
+MONITORED = ("unusual-references", "prod-weu")
 ELSEWHERE = {
     "get configmaps:cluster-autoscaler-status in kube-system": ("healthy-fleet", "prod-weu"),
     "list aksnodeclasses.karpenter.azure.com": ("unusual-nodes", "dev-shared"),
@@ -69,6 +70,7 @@ async def test_nothing_is_excused_that_need_not_be() -> None:
         places = [
             next((ELSEWHERE[sight] for sight in wanted.sees if sight in ELSEWHERE), ("healthy-fleet", "prod-eus2")),
             *([PRIVATE] if "private-cluster-unreachable" in looked else []),
+            *([MONITORED] if "log-analytics-workspace-missing" in looked else []),
         ]
         for scenario, name in places:
             world = Scenario.load(scenario).world
