@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.complaints import Complaints
+from handlers.evidence.governance import Policies
 from handlers.evidence.policy_refusals import PolicyRefusals, Refusal
 from handlers.evidence.policy_violations import Violation
 from handlers.evidence.signs import DENIED_BY_POLICY
-from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 from handlers.resource_id import last_name, same, within
 from runbooks.linear import compile_linear
 
@@ -25,11 +26,15 @@ _TAG = compile_linear(r"^tags\[['\"]?([^'\"\]]+)['\"]?\]$|^tags\.(.+)$", ignore_
     codes=(CODE,),
     area="governance",
     clear_without=ClearWithout(
-        (PolicyRefusals,), "where Azure and both activity logs tell of no denied request, no policy is asked about"
+        (PolicyRefusals, Policies),
+        "where Azure and both activity logs tell of no denied request, no policy is asked about",
     ),
 )
 def request_disallowed_by_policy(
-    cluster: ManagedCluster, complaints: Complaints, policies: PolicyRefusals | NotApplicable | Unavailable
+    cluster: ManagedCluster,
+    complaints: Complaints,
+    policies: PolicyRefusals | NotApplicable | Unavailable,
+    assigned: Policies | Unavailable,
 ) -> Iterator[Judgement]:
     """A policy denies a request of the cluster, or of AKS for it."""
     if isinstance(policies, Unavailable):
@@ -45,12 +50,26 @@ def request_disallowed_by_policy(
         else:
             yield _found(cluster, group, policies, complaints)
     blind = complaints.blind_spot()
-    if blind:
+    if blind and _only_silent(complaints) and _none_enforced(assigned):
+        yield Clear(f"no policy is enforced on {cluster.node_group}")
+    elif blind:
         yield blind
     elif gone:
         yield Clear("; ".join(gone))
     elif not refusals:
         yield Clear(f"no request was denied by a policy in the day until {complaints.until}")
+
+
+def _only_silent(complaints: Complaints) -> bool:
+    """Whether all that could be told was told, and yet something has failed without a word."""
+    spot = complaints.blind_spot()
+    return bool(complaints.silent) and not complaints.gaps and spot is not None and spot.why is Why.ABSENT
+
+
+def _none_enforced(assigned: Policies | Unavailable) -> bool:
+    return (
+        isinstance(assigned, Policies) and assigned.complete and not any(one.enforced for one in assigned.assignments)
+    )
 
 
 def _by_policy(refusals: tuple[Refusal, ...]) -> list[list[Refusal]]:

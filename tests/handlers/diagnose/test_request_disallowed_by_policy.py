@@ -393,3 +393,17 @@ async def test_a_wish_that_was_denied_is_told_for_as_long_as_somebody_waits() ->
     finding: Finding = await found(QUESTION, of_wish(HOUR))
     assert finding.facts["in_node_group"] is False
     assert (await asked(QUESTION, of_wish(timedelta(hours=3)))).outcome is Outcome.CLEAR
+
+
+async def test_a_pool_that_failed_without_a_word_was_denied_by_no_policy_only_where_none_is_enforced() -> None:
+    azure = Azure()
+    azure.pool("apps")
+    azure.pools["apps"]["provisioningState"] = "Failed"
+    check = await asked(QUESTION, azure)
+    assert (check.outcome, check.why) == (Outcome.CLEAR, f"no policy is enforced on {NODE_GROUP}")
+    assigned(azure, enforcementMode="DoNotEnforce")
+    assert (await asked(QUESTION, azure)).outcome is Outcome.CLEAR
+    assigned(azure)
+    assert (await asked(QUESTION, azure)).outcome is Outcome.INCONCLUSIVE
+    azure.denied = {"policyAssignments"}
+    assert (await asked(QUESTION, azure)).outcome is Outcome.INCONCLUSIVE
