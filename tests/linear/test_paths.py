@@ -27,6 +27,7 @@ from bot.triage.recognise import Recogniser
 from bot.triage.with_files import WithFiles
 from handlers.clients.redact import redact, redact_text
 from handlers.evidence.errors import innermost
+from handlers.evidence.policy_violations import violations
 from handlers.evidence.signs import named_cause
 from handlers.fleet.cluster_text import speakable
 from runbooks.library import Library
@@ -68,6 +69,7 @@ PATHS: dict[str, Callable[[str], object]] = {
     "explain, as an answer": lambda text: replies.explained(text, LIBRARY),
     "values for a runbook": lambda text: extract(LIBRARY["quota-exceeded"], text),
     "an error of Azure's": innermost,
+    "the policies that an error names": lambda text: violations(f"policyAssignments {text}"),
     "the cause that an error names": lambda text: named_cause("Conflict", text),
     "a message": _heard,
     "a message with a card": lambda text: read_message({"text": "", "attachments": [{"title": text, "text": text}]}),
