@@ -46,7 +46,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Something that must still be so: a resource or quota row exists, says a value, or has too little room."""
+    """Something that must still be so: a resource or quota row exists (or does not), says a value, or has too little
+    room."""
 
     id: str
     path: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ class Cause:
     room_below: int | None = None
     cluster: str = ""
     """As in Change: the cause is an object inside this cluster."""
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +150,8 @@ class World:
             body = find_object(self.kubes[cause.cluster.lower()], cause.id)
         else:
             body = self.resources.get(cause.id.lower()) or self.usage(cause.id)
-        if body is None:
-            return False
+        if body is None or cause.absent:
+            return body is None and cause.absent
         if cause.room_below is not None:
             return bool(body["limit"] - body["currentValue"] < cause.room_below)
         return not cause.path or bool(field_of(body, ".".join(cause.path)) == cause.equals)

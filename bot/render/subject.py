@@ -11,7 +11,12 @@ _WORDS = {
     "microsoft.kubernetes/connectedclusters": "cluster",
     "microsoft.network/virtualnetworks": "network",
     "microsoft.network/virtualnetworks/subnets": "subnet",
+    "microsoft.network/loadbalancers": "load balancer",
+    "microsoft.network/publicipaddresses": "public address",
     "microsoft.authorization/locks": "lock",
+    "microsoft.authorization/policyassignments": "policy",
+    "microsoft.managedidentity/userassignedidentities": "identity",
+    "microsoft.operationalinsights/workspaces": "workspace",
     "microsoft.compute/virtualmachinescalesets": "scale set",
     "microsoft.compute/virtualmachinescalesets/virtualmachines": "instance",
     "microsoft.resources/resourcegroups": "group",
@@ -24,7 +29,9 @@ def short(subject: str) -> str:
     try:
         resource = ResourceId.parse(subject)
     except BadResourceId:
-        return one_line(subject)
+        # What is assigned to a management group stands above all subscriptions.
+        above, _, name = subject.rpartition("/policyAssignments/")
+        return one_line(f"policy {name}" if above.startswith("/providers/") and name else subject)
     parts = resource.text.strip("/").split("/")
     if resource.type.lower().endswith("/locations/usages"):
         return one_line(f"quota {resource.name} in {parts[-3]}")

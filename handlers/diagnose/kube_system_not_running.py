@@ -131,6 +131,7 @@ def _facts(cluster: ManagedCluster, trouble: Trouble, pod: Pod | None) -> dict[s
         "standing": trouble.standing,
         "cluster": cluster.name,
         "group": cluster.group,
+        "subscription": cluster.subscription,
     }
 
 

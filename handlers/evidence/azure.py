@@ -10,6 +10,7 @@ from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.errors import ErrorDetail, innermost
 from handlers.evidence.linked import Linked, linked_of_cluster, linked_of_pool
+from handlers.evidence.named_resources import Reference, named_by_cluster, named_by_pool, workspaces_of
 from handlers.evidence.namespaces import namespaces_of
 from handlers.evidence.placement import Placement, read_placement
 from handlers.evidence.pool_sizes import SizedNodes, sized_nodes
@@ -76,6 +77,10 @@ class ManagedCluster(Evidence):
     """The HTTP proxy that its nodes leave through, without a path or credentials."""
     node_registry: str = ""
     """A network-isolated cluster: the private registry that its nodes take images and packages from."""
+    references: tuple[Reference, ...] = ()
+    """The resources that it names and needs; its pools name their own."""
+    workspaces: tuple[Reference, ...] = ()
+    """The Log Analytics workspaces that it sends to."""
 
     @property
     def subscription(self) -> str:
@@ -172,6 +177,8 @@ class AgentPool:
     node_addresses: bool = False
     """Every node gets a public address of its own. One of a prefix has counted since the prefix was made."""
     placement: Placement = field(default_factory=Placement)
+    references: tuple[Reference, ...] = ()
+    """The resources that it names and needs."""
 
     @property
     def failed(self) -> bool:
@@ -250,6 +257,8 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         kubelet_identity=text(properties, "identityProfile", "kubeletidentity", "objectId"),
         proxy=_host(text(properties, "httpProxyConfig", "httpsProxy")),
         node_registry=_node_registry(dig(properties, "bootstrapProfile")),
+        references=named_by_cluster(body),
+        workspaces=workspaces_of(properties),
     )
 
 
@@ -313,6 +322,7 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         reserved=_reserved(properties),
         node_addresses=dig(properties, "enableNodePublicIP") is True and not text(properties, "nodePublicIPPrefixID"),
         placement=read_placement(properties),
+        references=named_by_pool(properties, need_text(body, "id")),
     )
 
 

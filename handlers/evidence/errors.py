@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from handlers.evidence.signs import named_cause
+from handlers.evidence.policy_violations import Violation, violations
+from handlers.evidence.signs import DENIED_BY_POLICY, named_cause
 from runbooks.linear import compile_linear
 
 WRAPPERS = frozenset(
@@ -75,6 +76,8 @@ class ErrorDetail:
     code: str
     message: str
     target: str = ""
+    policies: tuple[Violation, ...] = ()
+    """The policies that denied the request, where that is the cause."""
 
     @property
     def wraps(self) -> bool:
@@ -124,7 +127,12 @@ def innermost(value: Any) -> ErrorDetail | None:
     best = named or own or telling or list(found)
     # Compute counts its throttling in JSON, one layer below the sentence that says so.
     spoken = [layer for layer in best if not layer.message.startswith("{")]
-    return (spoken or best)[-1] if best else None
+    return with_policies((spoken or best)[-1], value) if best else None
+
+
+def with_policies(error: ErrorDetail, value: Any) -> ErrorDetail:
+    """Which policy it was stands beside the message, or in another layer."""
+    return replace(error, policies=violations(value)) if error.names == DENIED_BY_POLICY else error
 
 
 def _walk(value: Any, depth: int) -> Iterator[ErrorDetail]:

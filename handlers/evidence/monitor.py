@@ -11,7 +11,8 @@ from handlers.clients.answers import Listing
 from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
-from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.errors import ErrorDetail, innermost, with_policies
+from handlers.evidence.policy_violations import Violation, violations
 from handlers.evidence.refused import refused_at_once
 from handlers.evidence.wire import dig, moment, need_text, rows, text, whole
 from handlers.model import CannotSee, Evidence, Target, Unavailable, Why
@@ -45,6 +46,7 @@ OPERATIONS = frozenset(
 
 `virtualMachineScaleSets/delete/action` is how the autoscaler, and AKS itself, delete instances of a scale set.
 """
+DENY_EVENT = "microsoft.authorization/policies/deny/action"
 LAG = timedelta(minutes=15)
 """How late an event may show up. Recorded: 3 minutes and more between an event and its submission (CATALOG 3.7); Azure
 Monitor's page on ingestion time says 10 to 15 minutes for the activity log's older ways."""
@@ -69,6 +71,8 @@ class Event:
     """What the events of one request share. A pipeline may give all its requests the same correlation."""
     accepted: bool = True
     """False where Azure answered the request at once with an error: nothing was begun, and no state changed."""
+    policies: tuple[Violation, ...] = ()
+    """Which policies denied a request: Azure Policy writes an event of its own, under the request's correlation."""
 
     @property
     def refused(self) -> bool:
@@ -261,16 +265,18 @@ def read_event(body: Mapping[str, Any], begun: Collection[Request] = ()) -> Even
     if at is None:
         raise CannotSee(Unavailable("an event", Why.FAILED, f"no readable time: {text(body, 'eventTimestamp')[:40]}"))
     failed = text(body, "status", "value").lower() == "failed"
+    operation = text(body, "operationName", "value")
     return Event(
         at=at,
-        operation=text(body, "operationName", "value"),
+        operation=operation,
         status=text(body, "status", "value"),
         http=text(body, "subStatus", "value"),
-        resource=text(body, "resourceId"),
+        resource=text(body, "resourceId") or text(body, "properties", "entity"),
         correlation=text(body, "correlationId"),
         error=_error(dig(body, "properties", "statusMessage")) if failed else None,
         request=_request(body)[0],
         accepted=not failed or _request(body) in begun or not refused_at_once(body),
+        policies=violations(dig(body, "properties", "policies")) if operation.lower() == DENY_EVENT else (),
     )
 
 
@@ -289,7 +295,7 @@ def _request(body: Mapping[str, Any]) -> Request:
 def _error(status_message: Any) -> ErrorDetail | None:
     error = innermost(status_message)
     if error is None and isinstance(status_message, str) and status_message.strip():
-        return ErrorDetail("", status_message.strip())
+        return with_policies(ErrorDetail("", status_message.strip()), status_message)
     return replace(error, message=error.message or "no message") if error else None
 
 

@@ -12,6 +12,8 @@ from enum import IntEnum
 
 from runbooks.linear import compile_linear
 
+DENIED_BY_POLICY = "request-disallowed-by-policy"
+
 
 class Place(IntEnum):
     """Where the Azure document looks for the cause of a failed node pool, by the number of its step."""
@@ -50,7 +52,7 @@ CAUSES: Mapping[str, Cause] = {
         ),
         Place.QUOTA,
     ),
-    "request-disallowed-by-policy": Cause(("RequestDisallowedByPolicy", "RequestDisallowedByAzure"), Place.POLICIES),
+    DENIED_BY_POLICY: Cause(("RequestDisallowedByPolicy", "RequestDisallowedByAzure"), Place.POLICIES),
     "resource-lock": Cause(("ScopeLocked",), Place.LOCKS),
     "pdb-blocks-drain": Cause(("UnsatisfiablePDB",)),
     "drain-error": Cause(("PodDrainFailure", "NodeDrainError")),
@@ -82,7 +84,8 @@ _BY_CODE = {azure.lower(): code for code, cause in CAUSES.items() for azure in c
 
 _EXIT = r"exit(?:ed with)?(?: status| code)?[=: ]{1,3}"
 _SENTENCES = (
-    ("request-disallowed-by-policy", r"disallowed ?by ?policy"),
+    (DENIED_BY_POLICY, r"disallowed ?by ?policy"),
+    ("read-only-disabled-subscription", r"disabled and therefore marked as read ?only|readonlydisabledsubscription"),
     ("subscription-not-registered", r"missingsubscriptionregistration|not registered to use namespace"),
     ("resource-lock", r"scopelocked|scope\(s\) are locked|is locked, please remove"),
     (

@@ -32,6 +32,7 @@ TITLES = {
     "Microsoft.Authorization/locks/write": "Add management locks",
     "Microsoft.Resources/tags/write": "Update tags of a resource",
 }
+DENY = "Microsoft.Authorization/policies/deny/action"
 _EVENT_NAMES = {"BeginRequest": "Begin request", "EndRequest": "End request"}
 _LAG = timedelta(seconds=94)
 """An event can be read a minute or two after it happened."""
@@ -68,6 +69,7 @@ class Scribe:
         begin = self.clock.at(spec.at) - timedelta(microseconds=self.mint.number(0, 999_999, label, "at"))
         end = begin + span(spec.takes)
         yield self._event(label, spec, begin, "BeginRequest", "Started", HTTPStatus.OK, {})
+        yield from self._policy_event(label, spec, end)
         if spec.outcome == "Refused":
             status = HTTPStatus(spec.http or 409)
             yield self._event(label, spec, end, "EndRequest", "Failed", status, _refusal(spec, status))
@@ -78,6 +80,21 @@ class Scribe:
         yield self._event(label, spec, accepted, "EndRequest", "Accepted", status, answer)
         if spec.outcome != "Running":
             yield self._event(label, spec, end, "EndRequest", spec.outcome, HTTPStatus.OK, _ending(spec))
+
+    def _policy_event(self, label: str, spec: EventSpec, at: datetime) -> Iterator[Body]:
+        """Azure Policy's own entry for a write that it denied, under the same correlation and operation id."""
+        policies = [one["info"] for one in _additional_info(spec.error) if one.get("type") == "PolicyViolation"]
+        if not policies or spec.operation.startswith("Microsoft.ContainerService/"):
+            return  # what AKS only repeats was denied elsewhere
+        own = spec.model_copy(
+            update={"operation": DENY, "outcome": "Refused", "correlation": spec.correlation or label}
+        )
+        extra = {"isComplianceCheck": "False", "policies": json.dumps([_in_the_log(one) for one in policies])}
+        body = self._event(f"{label}/policy", own, at, "EndRequest", "Failed", HTTPStatus.FORBIDDEN, extra)
+        body["operationId"] = self.mint.guid("operation", label)
+        body["category"] = {"value": "Policy", "localizedValue": "Policy"}
+        body["properties"]["eventCategory"] = "Policy"
+        yield body
 
     def _event(
         self, label: str, spec: EventSpec, at: datetime, name: str, status: str, http: HTTPStatus, extra: Body
@@ -155,6 +172,16 @@ class Scribe:
     def _hierarchy(self, subscription: str) -> str:
         groups = [one.management_group for one in self.fleet.subscriptions.values() if one.id == subscription]
         return "/".join([self.fleet.tenant, *groups, subscription])
+
+
+def _additional_info(error: Body | None) -> list[Body]:
+    found = (error or {}).get("additionalInfo")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _in_the_log(policy: Body) -> Body:
+    """The event names policies; what they compared stands in the answer to the request only."""
+    return {key: value for key, value in policy.items() if key != "evaluationDetails"}
 
 
 def _refusal(spec: EventSpec, status: HTTPStatus) -> Body:

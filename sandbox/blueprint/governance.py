@@ -81,12 +81,25 @@ def lock_body(name: str, spec: LockSpec, mint: Mint, created: datetime) -> Body:
 
 
 def policy_bodies(name: str, spec: PolicySpec, mint: Mint, created: datetime) -> Iterator[Body]:
-    """An assignment of a built-in policy, and an exemption from it for each scope that is spared."""
+    """A built-in policy, its assignment, and an exemption from it for each scope that is spared."""
+    definition = f"/providers/Microsoft.Authorization/policyDefinitions/{spec.definition}"
+    yield {
+        "properties": {
+            "displayName": spec.display_name,
+            "policyType": "BuiltIn",
+            "mode": "Indexed",
+            "version": "1.0.0",
+            "parameters": {key: {"type": "String"} for key in spec.parameters},
+        },
+        "id": definition,
+        "type": "Microsoft.Authorization/policyDefinitions",
+        "name": spec.definition,
+    }
     assignment = f"{spec.scope}/providers/Microsoft.Authorization/policyAssignments/{name}"
     yield {
         "properties": {
             "displayName": spec.display_name,
-            "policyDefinitionId": f"/providers/Microsoft.Authorization/policyDefinitions/{spec.definition}",
+            "policyDefinitionId": definition,
             "scope": spec.scope,
             "notScopes": [],
             "parameters": {key: {"value": value} for key, value in spec.parameters.items()},

@@ -64,6 +64,8 @@ class CauseSpec(Strict):
     path: str = ""
     equals: Any = None
     room_below: int | None = None
+    absent: bool = False
+    """That there is no such resource."""
 
 
 class RefusalSpec(Strict):

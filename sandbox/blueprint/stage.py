@@ -240,7 +240,8 @@ class _Stagehand:
 def _cause(spec: CauseSpec | None) -> Cause | None:
     if spec is None:
         return None
-    return Cause(spec.id, tuple(filter(None, spec.path.split("."))), spec.equals, spec.room_below, spec.cluster)
+    path = tuple(filter(None, spec.path.split(".")))
+    return Cause(spec.id, path, spec.equals, spec.room_below, spec.cluster, spec.absent)
 
 
 def _completed(resource: str, body: Body) -> Body:

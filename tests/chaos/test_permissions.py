@@ -19,13 +19,19 @@ from tests.checking import (
 ACTIONS = sorted({action for collector in GRAPH.wanted for action in collector.reads})
 SIGHTS = sorted({sight for collector in GRAPH.wanted for sight in collector.sees})
 PRIVATE = ("healthy-fleet", "payments-prod")
+MONITORED = ("unusual-references", "prod-weu")
 ELSEWHERE = {
     "get configmaps:cluster-autoscaler-status in kube-system": ("healthy-fleet", "prod-weu"),
     "list aksnodeclasses.karpenter.azure.com": ("unusual-nodes", "dev-shared"),
     "list nodeclaims.karpenter.sh": ("unusual-nodes", "dev-shared"),
 }
 """Where something is looked at that prod-eus2 has not: it has no autoscaled pool, and no node auto-provisioning."""
-NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read", "Microsoft.Resources/subscriptions/read"}
+USING_ALL = (
+    *("healthy-fleet", "quota-blocks-upgrade", "node-vm-failed-availability-set"),
+    *("request-disallowed-by-policy", "unusual-references", "outbound-nat-gateway"),
+)
+"""Between them, their clusters are asked about everything."""
+NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read"}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -64,6 +70,7 @@ async def test_nothing_is_excused_that_need_not_be() -> None:
         places = [
             next((ELSEWHERE[sight] for sight in wanted.sees if sight in ELSEWHERE), ("healthy-fleet", "prod-eus2")),
             *([PRIVATE] if {"private-cluster-unreachable", "private-dns-zone"} & looked else []),
+            *([MONITORED] if "log-analytics-workspace-missing" in looked else []),
         ]
         for scenario, name in places:
             world = Scenario.load(scenario).world
@@ -85,12 +92,7 @@ async def test_nothing_is_excused_that_need_not_be() -> None:
 
 async def test_what_is_declared_is_used_and_what_is_used_is_declared() -> None:
     used = set()
-    for scenario in (
-        "healthy-fleet",
-        "quota-blocks-upgrade",
-        "node-vm-failed-availability-set",
-        "outbound-nat-gateway",
-    ):
+    for scenario in USING_ALL:
         world = Scenario.load(scenario).world
         names = [body["name"] for key, body in world.resources.items() if is_cluster(key)]
         async with azure(world) as server:

@@ -29,6 +29,7 @@ from handlers.clients.redact import redact, redact_text
 from handlers.diagnose.overconstrained_allocation import applied
 from handlers.evidence.errors import ErrorDetail, innermost
 from handlers.evidence.extension_errors import read_extension_error
+from handlers.evidence.policy_violations import violations
 from handlers.evidence.signs import named_cause
 from handlers.fleet.cluster_text import speakable
 from runbooks.library import Library
@@ -70,6 +71,7 @@ PATHS: dict[str, Callable[[str], object]] = {
     "explain, as an answer": lambda text: replies.explained(text, LIBRARY),
     "values for a runbook": lambda text: extract(LIBRARY["quota-exceeded"], text),
     "an error of Azure's": innermost,
+    "the policies that an error names": lambda text: violations(f"policyAssignments {text}"),
     "the cause that an error names": lambda text: named_cause("Conflict", text),
     "what an extension says": lambda text: read_extension_error(ErrorDetail("VMExtensionProvisioningError", text)),
     "the conditions that Azure lists": lambda text: applied(f"Constraints applied are: {text}"),

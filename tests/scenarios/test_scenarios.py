@@ -12,8 +12,8 @@ from sandbox.world import World
 from tests.checking import azure, check, cluster_id
 from tests.replaying import replayed, verdict
 
-OUT_OF_REACH = {"api-server-unavailable", "private-cluster-unreachable"}
-"""Where the API server does not answer, what runs inside stays unseen, and that is said."""
+OUT_OF_REACH = {"api-server-unavailable", "private-cluster-unreachable", "read-only-disabled-subscription"}
+"""Where the API server does not answer, or Azure refuses its credential, the inside stays unseen, and that is said."""
 
 UNSEEN = ("not looked at", "was not seen", "were not seen", "cannot be seen")
 """What no clear check says. (Azure's own texts, which some quote, "could not" do many things.)"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bot.checks.library import load
-from bot.drill.play import pieces, steps_for
 from bot.drill.repair import Repaired
 from bot.drill.steps import Ask, Scene
 from bot.fixes.proposal import End

@@ -40,6 +40,7 @@ def governance_bodies(ids: Ids) -> Iterator[Body]:
         yield lock(f"/subscriptions/{ids.subscription}/resourceGroups/rg-archive", "ReadOnly", "archive")
     yield from _policies(ids)
     yield from _roles(ids)
+    yield from _named(ids)
     if "diagnostic-setting" in guards:
         yield _diagnostics(ids)
     if "monitoring-with-identity" in guards:
@@ -120,6 +121,13 @@ def _roles(ids: Ids) -> Iterator[Body]:
                 "scope": scope,
             },
         }
+
+
+def _named(ids: Ids) -> Iterator[Body]:
+    """What the cluster's body names: its identities, and the registry that isolated nodes start from."""
+    registry = f"{ids.group_id}/providers/Microsoft.ContainerRegistry/registries/boot{ids.seed}"
+    for one in (ids.kubelet_identity, ids.own_identity, *([registry] if ids.shape.isolated else [])):
+        yield {"id": one, "name": one.rsplit("/", 1)[-1], "location": LOCATION, "properties": {}}
 
 
 def _diagnostics(ids: Ids) -> Body:

@@ -117,6 +117,8 @@ class Azure:
         """What the cluster autoscaler wrote into its config map; without a word there is none."""
         self.kube_trouble = ""
         """Why the API server is out of reach, as the client words it."""
+        self.subscription = "Enabled"
+        """The state of the cluster's subscription."""
         self.registered: dict[str, str] = {}
         """The registration of resource providers that are not Registered, by namespace."""
         self.denials: list[Body] = []
@@ -151,7 +153,7 @@ class Azure:
         self.more: dict[str, Body] = {}
         """Answers to what nothing else here holds, by path."""
         self.denied: set[str] = set()
-        """Parts of paths that are answered with 403."""
+        """Parts of paths that are answered with 403; one that ends with `$` is the whole end of a path."""
 
     def pool(self, name: str = "apps", count: int = 3, machines: int | None = None, **properties: Any) -> Body:
         self.pools[name] = {
@@ -285,7 +287,7 @@ class Azure:
         if path.startswith("/kube:"):
             return self.inside(path.removeprefix("/kube:"))
         answers = {known.lower(): answer for known, answer in self.answers().items()}
-        if any(part.lower() in path.lower() for part in self.denied):
+        if any(part.lower() in f"{path.lower()}$" for part in self.denied):
             message = f"no authorization to perform action on {path}"
             return 403, {"error": {"code": "AuthorizationFailed", "message": message}}
         if path.lower().endswith(LOCKS.lower()):
@@ -378,6 +380,7 @@ class Azure:
             f"{above}/providers/{one}": {"namespace": one, "registrationState": state}
             for one, state in namespaces.items()
         }
+        found[above] = subscription(SUB, self.subscription)
         found[f"{above}/providers/Microsoft.ResourceHealth/events"] = rows(self.service_events)
         found[f"{NODE_GROUP_ID}{hub}/denyAssignments"] = rows(self.denials)
         found |= {
@@ -431,6 +434,17 @@ def _of_subscription(path: str) -> Body | None:
 
 def resource(resource_id: str, properties: Body, **more: Any) -> Body:
     return {"id": resource_id, "name": resource_id.rsplit("/", 1)[-1], "properties": copy.deepcopy(properties), **more}
+
+
+def subscription(subscription_id: str, state: str, name: str = "platform") -> Body:
+    """A subscription as Azure Resource Manager tells it."""
+    return {
+        "id": f"/subscriptions/{subscription_id}",
+        "subscriptionId": subscription_id,
+        "displayName": name,
+        "state": state,
+        "subscriptionPolicies": {"quotaId": "PayAsYouGo_2014-09-01", "spendingLimit": "Off"},
+    }
 
 
 def rows(items: Any) -> Body:
