@@ -21,6 +21,8 @@ CODE = "memory-saturation"
 TOGETHER = timedelta(minutes=1)
 """A kubelet writes all its conditions at once; clocks and the seconds between two of its rounds differ."""
 MOST_OWNERS = 5
+WORTH_NAMING = 20
+"""An owner whose pods have a twentieth of the node or more."""
 _NAMES_ANOTHER = ("cni", "network", "csinode", "shutting down", "certificate")
 """What a kubelet's message says where something else keeps the node from being Ready."""
 
@@ -72,7 +74,7 @@ def _found(
 ) -> Finding:
     node = short.node
     there = pods.by_node.get(node.name, ()) if isinstance(pods, PodsOnShortNodes) else ()
-    owners = by_owner(there)[:MOST_OWNERS]
+    owners = _largest(short, by_owner(there))
     brought_down = _brought_down(short, instances)
     affects = (*((node.subject,) if brought_down else ()), *_owners_killed(short))
     seen = history if isinstance(history, MemoryHistory) else None
@@ -103,10 +105,17 @@ def _because(
         again = f", {event.count} times" if event.count > 1 else ""
         yield f"event {event.reason}{again}: {event.message}"
     yield from memory_proof.killed(short.kills)
-    yield from memory_proof.top(owners[:3])
+    yield from memory_proof.top(owners)
     yield from filter(None, (memory_proof.outside_pods(short, pods),))
     if history:
         yield from filter(None, (memory_proof.over_time(short.node.name, history),))
+
+
+def _largest(short: ShortNode, owners: list[OwnerMemory]) -> list[OwnerMemory]:
+    """Those whose end would make a difference; where all are small, the first few."""
+    room = short.node.memory_for_pods or 0
+    large = [one for one in owners if one.weight * WORTH_NAMING >= room]
+    return (large or owners[:3])[:MOST_OWNERS]
 
 
 def _brought_down(short: ShortNode, instances: Instances | Unavailable) -> bool:
