@@ -11,8 +11,11 @@ from datetime import datetime
 from weakref import WeakValueDictionary
 
 from bot.checks.request import CheckRequest, Place
+from bot.render.pictures.picture import Picture
+from bot.render.pictures.process import Drawing
 from bot.slack.api.calls import Refused, Uncertain
 from bot.slack.api.messages import Mark, Voice
+from bot.slack.api.pictures import Pictures
 from bot.slack.kit import sentences
 from bot.slack.kit.message import INVITE, AnswerMessages, Message, Pressed, actions, button, context
 from bot.store.away import StoreAway
@@ -49,14 +52,15 @@ class Where:
 class Speaker:
     """Raises CallFailed."""
 
-    def __init__(self, voice: Voice, state: State) -> None:
+    def __init__(self, voice: Voice, state: State, drawing: Drawing | None = None) -> None:
         self._voice, self._state = voice, state
+        self._pictures = Pictures(voice, drawing or Drawing())
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def once(self, where: Where, part: str, message: Message) -> tuple[Posted, bool]:
+    async def once(self, where: Where, part: str, message: Message, *, fallback: bool = True) -> tuple[Posted, bool]:
         """The message of this part, and whether it says this: one that stood there already may say something else."""
         async with self._locks.setdefault(f"{where.job} {part}", asyncio.Lock()):
-            return await self._once(where, part, message)
+            return await self._once(where, part, message, fallback=fallback)
 
     async def standing(self, where: Where, part: str) -> Posted | None:
         """Where a part stands, as far as anybody knows."""
@@ -64,7 +68,7 @@ class Speaker:
             return await self._state.posted(where.job, part)
         return None
 
-    async def _once(self, where: Where, part: str, message: Message) -> tuple[Posted, bool]:
+    async def _once(self, where: Where, part: str, message: Message, *, fallback: bool) -> tuple[Posted, bool]:
         place = where.place
         known = await self._known(where, part)
         if isinstance(known, Posted):
@@ -75,7 +79,7 @@ class Speaker:
             if found:
                 return await self._recorded(where, part, found), False
         try:
-            posted = await self._voice.post(place.channel, message, mark, place.thread_ts)
+            posted = await self._voice.post(place.channel, message, mark, place.thread_ts, fallback=fallback)
         except Refused:
             with suppress(StoreAway):
                 await self._state.not_posted(where.job, part)
@@ -111,6 +115,8 @@ class Speaker:
         inside = replace(where, place=replace(where.place, channel=head.channel, thread_ts=thread_ts))
         for number, message in enumerate(said.thread):
             await self.once(inside, f"{name}-{number}", message)
+        if said.picture:
+            await self._picture(inside, said.picture, f"{name}-picture")
         if said.file and not await self._has_file(inside, said.file.name):
             try:
                 await self._voice.upload(head.channel, thread_ts, said.file)
@@ -161,6 +167,15 @@ class Speaker:
             return
         yield True
         await self._recorded(where, part, Posted(where.place.channel, "private"))
+
+    async def _picture(self, where: Where, picture: Picture, part: str) -> None:
+        """Drawn once the answer stands: nobody waits for it."""
+        if await self.standing(where, part) is None:
+
+            async def post(message: Message) -> object:
+                return await self.once(where, part, message, fallback=False)
+
+            await self._pictures.show(where.place, where.asked_at, picture, post)
 
     async def _has_file(self, where: Where, name: str) -> bool:
         """Files carry no mark: one of that name that came after the question is ours."""
