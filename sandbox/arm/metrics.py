@@ -181,14 +181,12 @@ def _point(at: datetime, value: float, asked: _Asked) -> Body:
 
 
 def _line(name: str, node: Body, asked: _Asked, kube: KubeWorld, given: dict[str, dict[str, Points]]) -> list[float]:
-    """What a scenario says of this node, or what the metrics server measures of it now, a little up and down."""
+    """What a scenario says of this node, or what the metrics server measures of it now."""
     told = given.get(name, {}).get(node["metadata"]["name"])
     if told:
         return [_between(told, at) for at in asked.moments()]
     _, what, share = _METRICS[name]
-    now = 100 * share * _used(node, kube, what)
-    phase = sum(node["metadata"]["name"].encode())
-    return [now * (1 + 0.03 * math.sin(at.timestamp() / 1500 + phase)) for at in asked.moments()]
+    return [100 * share * _used(node, kube, what)] * len(asked.moments())
 
 
 def _between(points: Points, at: datetime) -> float:

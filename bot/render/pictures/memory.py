@@ -46,7 +46,7 @@ def memory_by_node(diagnosis: Diagnosis) -> Picture | None:
 def described(chart: Chart) -> str:
     """The same in words."""
     begins, ends = _clock(chart, 0), _clock(chart, len(chart.seconds) - 1)
-    return f"{chart.title}, {begins} to {ends} UTC. {'. '.join(_told(chart))}."
+    return f"{chart.title}, {begins} UTC to {ends} UTC. {'. '.join(_told(chart))}."
 
 
 def _told(chart: Chart) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _told(chart: Chart) -> Iterator[str]:
             continue
         (_, first), (_, last) = known[0], known[-1]
         at, highest = max(known, key=lambda pair: pair[1])
-        peak = f", highest {highest:.0f} % at {_clock(chart, at)}" if highest > max(first, last) + 1 else ""
+        peak = f", highest {highest:.0f} % at {_clock(chart, at)} UTC" if highest > max(first, last) + 1 else ""
         yield f"{curve.label}: from {first:.0f} % to {last:.0f} %{peak}"
 
 

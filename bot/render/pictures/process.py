@@ -14,7 +14,7 @@ from bot.render.pictures.picture import Chart
 
 log = logging.getLogger(__name__)
 
-WITHIN_S = 15.0
+WITHIN_S = 20.0
 """Half a second is usual; the first on a machine also looks for its fonts. The answer stands meanwhile."""
 LARGEST = 100_000
 """Bytes: what a phone loads at once on a poor line."""

@@ -13,6 +13,7 @@ from bot.render.pictures.process import Drawing
 from bot.slack.api import outgoing
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import BLOCKS_REFUSED, Voice
+from bot.slack.kit import escaping, limits
 from bot.slack.kit.message import Message, image
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,11 @@ LOOK_AGAIN_S = (0.2, 0.3, 0.5, 1.0, 1.0, 2.0)
 
 Post = Callable[[Message], Awaitable[object]]
 """Says the message with the image, once, and raises CallFailed."""
+
+
+def picture_message(file_id: str, alt: str) -> Message:
+    """A picture that Slack holds, as a message; its words are the notification, too."""
+    return Message(escaping.fits(escaping.escape(alt), limits.MESSAGE_TEXT), (image(file_id, alt),))
 
 
 class Pictures:
@@ -48,7 +54,7 @@ class Pictures:
         if not await self._processed(file_id):
             return False
         try:
-            await post(Message(picture.alt, (image(file_id, picture.alt),)))
+            await post(picture_message(file_id, picture.alt))
         except Refused as refused:
             if refused.error not in BLOCKS_REFUSED:
                 raise

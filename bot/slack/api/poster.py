@@ -32,6 +32,7 @@ NO_PLACE = NOT_IN_CHANNEL | _RESTRICTED | {"is_archived", "thread_not_found", "m
 """Here nothing can be said, now or later."""
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"})
 _URL_GONE = frozenset({"used_url", "expired_url", "no_service", "is_archived"})
+PICTURE = "picture"
 _MOST_PRIVATE = 4
 """Messages over one response URL, which takes five."""
 
@@ -115,14 +116,23 @@ class Speaker:
         inside = replace(where, place=replace(where.place, channel=head.channel, thread_ts=thread_ts))
         for number, message in enumerate(said.thread):
             await self.once(inside, f"{name}-{number}", message)
-        if said.picture:
-            await self._picture(inside, said.picture, f"{name}-picture")
         if said.file and not await self._has_file(inside, said.file.name):
             try:
                 await self._voice.upload(head.channel, thread_ts, said.file)
             except Refused as refused:
                 log.warning("a file was refused: %s", refused)
                 await self.once(inside, f"{name}-file-refused", Message(sentences.file_refused(refused.error)))
+
+    async def picture(self, where: Where, head: Posted, picture: Picture) -> None:
+        """Drawn and shown under a head whose answer stands. It never raises CallFailed: a picture is an extra."""
+        place = replace(where.place, channel=head.channel, thread_ts=where.place.thread_ts or head.ts)
+        inside = replace(where, place=place)
+        if await self.standing(inside, PICTURE) is None:
+
+            async def post(message: Message) -> object:
+                return await self.once(inside, PICTURE, message, fallback=False)
+
+            await self._pictures.show(place, where.asked_at, picture, post)
 
     async def elsewhere(self, where: Where, said: AnswerMessages, why: str) -> None:
         """Only the person who asked sees it: over the response URL, or in a direct message."""
@@ -167,15 +177,6 @@ class Speaker:
             return
         yield True
         await self._recorded(where, part, Posted(where.place.channel, "private"))
-
-    async def _picture(self, where: Where, picture: Picture, part: str) -> None:
-        """Drawn once the answer stands: nobody waits for it."""
-        if await self.standing(where, part) is None:
-
-            async def post(message: Message) -> object:
-                return await self.once(where, part, message, fallback=False)
-
-            await self._pictures.show(where.place, where.asked_at, picture, post)
 
     async def _has_file(self, where: Where, name: str) -> bool:
         """Files carry no mark: one of that name that came after the question is ours."""

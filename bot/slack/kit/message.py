@@ -130,7 +130,7 @@ class AnswerMessages:
     thread: tuple[Message, ...]
     file: Attachment | None = None
     picture: Picture | None = None
-    """Drawn and shown once the answer stands; where that does not work, the answer stands without it."""
+    """Drawn once the answer stands, and shown under it; where that does not work, the answer stands without it."""
 
 
 STOP = "watch_stop"

@@ -17,6 +17,7 @@ LOW = (
     "The node was low on resource: memory. Threshold quantity: 100Mi, available: 81200Ki. Container api was using 9Gi, "
     "request is 512Mi, has larger consumption of memory."
 )
+ARITHMETIC = "15.6 GiB - 2.9 GiB reserved for the system, the kubelet and eviction = 12.7 GiB for pods"
 DISK = "The node was low on resource: ephemeral-storage. Threshold quantity: 13Gi, available: 12Gi."
 HISTORY = f"{CLUSTER}/providers/Microsoft.Insights/metrics"
 ROOM = {"capacity": {"memory": "16000Mi"}, "allocatable": {"memory": "13000Mi"}}
@@ -105,8 +106,7 @@ async def test_a_node_under_pressure_is_found_with_the_arithmetic_and_its_larges
     assert (finding.subject, finding.severity) == ("Node/node-0", Severity.ERROR)
     assert finding.because == (
         "node-0 (pool apps) reports MemoryPressure since 2026-11-18 02:58 UTC: " + INSUFFICIENT,
-        "15.6 GiB - 2.9 GiB reserved for the system, the kubelet and eviction = 12.7 GiB for pods; "
-        "in use 14.9 GiB (118 %)",
+        f"{ARITHMETIC}; in use 14.9 GiB (118 %)",
         "shop/Deployment/api (2 pods here): 12.7 GiB in use, 1.0 GiB requested, no limit",
         "shop/StatefulSet/web (1 pod here): 800 MiB in use, 1.0 GiB requested, limit 2.0 GiB",
         "Azure Monitor: 61 % at 02:52 UTC, 118 % at 03:02 UTC; the other 2 nodes now 52 % on average",
