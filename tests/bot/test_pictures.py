@@ -61,7 +61,7 @@ async def drawn_by(*code: str, within_s: float = 20.0) -> bytes | None:
 def test_the_picture_says_in_words_what_it_shows() -> None:
     assert picture("node-0").alt == (
         "prod-weu: memory by node, % of what its pods may have, 00:05 UTC to 00:20 UTC. "
-        "node-0: from 47 % to 103 %, highest 110 % at 00:15 UTC. average of the other 2 nodes: from 50 % to 52 %."
+        "node-0: from 47 % to 103 %, highest 110 % at 00:15 UTC. Average of the other 2 nodes: from 50 % to 52 %."
     )
 
 

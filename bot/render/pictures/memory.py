@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -30,7 +29,7 @@ def memory_by_node(diagnosis: Diagnosis) -> Picture | None:
     shown = [(node, one) for node, one in kept if one["moments"] == first["moments"]][:MOST_CURVES]
     curves = [Curve(node, tuple(one["percent"])) for node, one in shown]
     if first["others"] and any(value is not None for value in first["others_percent"]):
-        label = f"average of the other {first['others']} nodes"
+        label = f"Average of the other {first['others']} nodes"
         curves.append(Curve(label, tuple(first["others_percent"]), background=True))
     chart = Chart(
         title=f"{diagnosis.target.name}: memory by node, % of what its pods may have",
@@ -72,4 +71,6 @@ def _kept(facts: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60] or "cluster"
+    """For a file's name."""
+    kept = "".join(one if one.isascii() and (one.isalnum() or one in "_-") else "-" for one in name)
+    return kept[:60] or "cluster"
