@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -79,6 +80,10 @@ class WriteRule:
     """The rule applies only while this holds (`World.holds`), so that who removes the cause gets another answer."""
 
 
+Points = tuple[tuple[datetime, float], ...]
+"""Values at moments, in their order; between two of them lies a straight line."""
+
+
 @dataclass
 class World:
     """Everything that can be read, by lower-case id or path."""
@@ -97,6 +102,8 @@ class World:
     """Lower-case ids that Resource Graph does not know yet: it lags behind by minutes."""
     cloud_as_of: str = ""
     """The day whose api-versions this cloud offers: sovereign clouds and Azure Stack lag behind. Empty: today's."""
+    metrics: dict[str, dict[str, dict[str, Points]]] = field(default_factory=dict)
+    """What Azure Monitor has of nodes over time: by lower-case cluster id, metric and node. Of others it is made up."""
     latency_s: float = 0.0
     kubes: dict[str, KubeWorld] = field(default_factory=dict)
     """What the clusters' API servers hold, by lower-case cluster id."""

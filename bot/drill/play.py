@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from bot.checks.library import load
 from bot.drill.repair import Offered, Repaired
 from bot.drill.result import Item, Played
-from bot.drill.steps import Amiss, Ask, Compare, Read, Scene, Step
+from bot.drill.steps import Amiss, Ask, Compare, Look, Read, Scene, Step
 from bot.fixes.proposal import End
 from bot.playground.hurried import HurriedTimes
 from bot.playground.surroundings import azure, bot_between, own_settings, slack
@@ -72,6 +72,7 @@ def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
         Ask(cluster),
         Compare(cluster, piece.expected(cluster), piece.stays_open.get(cluster, ())),
         Read(cluster),
+        Look(cluster),
     )
     if piece.repairs is None:
         return seen

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot.drill.result import Item, differences
 from bot.playground.asking import Answer, buttons, check_in_slack, words_of
 from bot.playground.surroundings import Surroundings
+from bot.render.pictures.memory import memory_by_node
 from bot.render.verdict import label, not_checked
 from bot.slack.kit import escaping
 from bot.slack.kit.message import CHECK_AGAIN, SHOW_ALL, STEPS, WRONG
@@ -91,6 +92,31 @@ class Compare:
             raise Amiss(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {still}")
         if self.stays_open and open_checks != [*self.stays_open]:
             raise Amiss(f"open are {', '.join(open_checks) or 'none'} instead of {', '.join(self.stays_open)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Where the answer has a picture, it stands in the thread, with words for who cannot see it."""
+
+    cluster: str
+
+    async def take(self, scene: Scene) -> None:
+        answer = scene.answers[self.cluster]
+        picture = memory_by_node(answer.report.diagnosis) if answer.report else None
+        if picture is None:
+            return
+        control = scene.around.slack.control
+
+        def shown() -> list[dict[str, Any]]:
+            blocks = (block for one in control.thread(self.cluster, answer.head.ts) for block in one.blocks)
+            return [block for block in blocks if block["type"] == "image"]
+
+        try:
+            [image] = await control.until(shown, scene.answer_within_s)
+        except TimeoutError as late:
+            raise Amiss(f"the picture {picture.name} does not stand in the thread") from late
+        if image["alt_text"] != picture.alt:
+            raise Amiss(f"the picture says {image['alt_text']!r} to who cannot see it")
 
 
 @dataclass(frozen=True, slots=True)

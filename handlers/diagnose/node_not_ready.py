@@ -15,15 +15,39 @@ from handlers.evidence.cluster import Node, NodeLeases, Nodes
 from handlers.evidence.complaints import Complaints, Failure, never
 from handlers.evidence.compute import Instance, Instances
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
+from handlers.evidence.node_warnings import NodeWarnings
 from handlers.evidence.system_namespaces import SYSTEM_NAMESPACE
-from handlers.model import Clear, Finding, Judgement, Unavailable
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable
 
 CODE = "node-not-ready"
 REPLACING = timedelta(minutes=30)
 """A node that is being replaced or taken away is gone by then; AKS waits so long for its pods."""
 SILENT = timedelta(seconds=40)
 """A kubelet renews its lease every 10 s; Kubernetes itself gives up on it after 40."""
-PRESSURES = {"MemoryPressure": "memory", "DiskPressure": "disk", "PIDPressure": "process ids"}
+PRESSURES = {
+    "MemoryPressure": ("memory-pressure", "memory"),
+    "DiskPressure": ("disk-pressure", "disk"),
+    "PIDPressure": ("pid-pressure", "process ids"),
+}
+"""Three causes with steps of their own; where several hold, the first is the reason and the others are told."""
+
+
+MOST_WARNINGS = 2
+KUBELETS = frozenset(
+    {
+        "FreeDiskSpaceFailed",
+        "FrequentContainerdRestart",
+        "FrequentKubeletRestart",
+        "ImageGCFailed",
+        "InvalidDiskCapacity",
+        "KernelOops",
+        "KubeletIsDown",
+        "ContainerdIsDown",
+        "SystemOOM",
+        "TaskHung",
+    }
+)
+"""Warnings of the kubelet and of AKS's node problem detector that tell why a kubelet does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +62,8 @@ class Reason:
     codes=(CODE,),
     area="nodes",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, NodeLeases),
-        "every node says itself that it is Ready, and no machine is without one; leases and errors only tell why not",
+        (ActivityLog, NodeActivityLog, NodeLeases, NodeWarnings),
+        "every node says itself that it is Ready, and no machine is without one; the rest only tells why not",
     ),
 )
 def node_not_ready(
@@ -48,6 +72,7 @@ def node_not_ready(
     nodes: Nodes,
     instances: Instances | Unavailable,
     leases: NodeLeases | Unavailable,
+    warnings: NodeWarnings | NotApplicable | Unavailable,
     complaints: Complaints,
 ) -> Iterator[Judgement]:
     """A node is not Ready, or is not there although its machine runs or its pool wants it; why, by elimination."""
@@ -61,7 +86,9 @@ def node_not_ready(
         if excuse:
             excused.append(f"{node.name} {excuse}")
         elif not may_be_off(node, pool, machine, instances):
-            yield _not_ready(cluster, node, pool, _reason(node, machine, instances, leases), nodes, complaints)
+            yield _not_ready(
+                cluster, node, pool, _reason(node, machine, instances, leases), nodes, warnings, complaints
+            )
     still_open: list[Unavailable] = [] if isinstance(instances, Instances) else [instances]
     if nodes.complete and isinstance(instances, Instances):
         still_open += instances.gaps
@@ -116,13 +143,18 @@ def _reason(
     network = node.troubles.get("NetworkUnavailable")
     if network:
         return Reason("network", f"its network is unavailable: {network.message or network.reason}")
-    for kind, what in PRESSURES.items():
-        condition = node.troubles.get(kind)
-        if condition:
-            return Reason("pressure", f"it runs out of {what}: {condition.message or condition.reason}")
+    held = [(*PRESSURES[kind], node.troubles[kind]) for kind in PRESSURES if kind in node.troubles]
+    if held and not _names_network(node):
+        told = (f"it runs out of {what}: {condition.message or condition.reason}" for _, what, condition in held)
+        return Reason(held[0][0], "; ".join(told))
     if node.ready.status == "Unknown":
         return _silent(node, leases)
     return Reason("kubelet-says", f"its kubelet says: {node.ready.message or node.ready.reason or 'nothing'}")
+
+
+def _names_network(node: Node) -> bool:
+    """The kubelet itself says that it waits for the network: what it names goes before what else is wrong."""
+    return "network" in f"{node.ready.reason} {node.ready.message}".lower()
 
 
 def _silent(node: Node, leases: NodeLeases | Unavailable) -> Reason:
@@ -137,7 +169,13 @@ def _silent(node: Node, leases: NodeLeases | Unavailable) -> Reason:
 
 
 def _not_ready(
-    cluster: ManagedCluster, node: Node, pool: AgentPool | None, reason: Reason, nodes: Nodes, complaints: Complaints
+    cluster: ManagedCluster,
+    node: Node,
+    pool: AgentPool | None,
+    reason: Reason,
+    nodes: Nodes,
+    warnings: NodeWarnings | NotApplicable | Unavailable,
+    complaints: Complaints,
 ) -> Finding:
     def older(failure: Failure) -> bool:
         return failure.began_after(node.ready.since)
@@ -150,6 +188,7 @@ def _not_ready(
         because=(
             f"{node.name} (pool {node.pool or 'none'}) is not Ready since {since}: Ready={node.ready.status}",
             reason.says,
+            *_told_by_events(node, reason, warnings),
         ),
         facts={
             "node": node.name,
@@ -166,6 +205,17 @@ def _not_ready(
             "node_group": cluster.node_group,
         },
     )
+
+
+def _told_by_events(node: Node, reason: Reason, warnings: NodeWarnings | NotApplicable | Unavailable) -> Iterator[str]:
+    """What the node's own warnings add: of a full disk, what could not be freed; else why its kubelet is silent."""
+    if not isinstance(warnings, NodeWarnings):
+        return
+    said = [one for one in warnings.of(node.name) if one.reason in KUBELETS]
+    if reason.word == "disk-pressure":
+        said = [one for one in warnings.of(node.name) if one.disk_ran_out] or said
+    for one in said[:MOST_WARNINGS]:
+        yield f"event {one.reason}{f', {one.count} times' if one.count > 1 else ''}: {one.message}"
 
 
 def _not_registered(cluster: ManagedCluster, missing: Unregistered, nodes: Nodes, complaints: Complaints) -> Finding:

@@ -15,6 +15,8 @@ from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.complaints import Complaints
 from handlers.evidence.drains import named_nodes, speaks_of_drain
+from handlers.evidence.memory_kills import MemoryKill, memory_kills
+from handlers.evidence.quantity import in_bytes
 from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
 from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
 
@@ -82,6 +84,10 @@ class Node:
     version: str
     image: str
     created: datetime | None
+    memory: int | None = None
+    """Bytes of its machine; None where nobody said."""
+    memory_for_pods: int | None = None
+    """What is left of them after what is reserved for the system and the kubelet (`allocatable`)."""
 
     @property
     def in_scale_set(self) -> bool:
@@ -196,6 +202,8 @@ class Pods(Evidence):
     by_node: Mapping[str, int]
     system: Mapping[str, int]
     """How many pods each owner (`kube-system/Deployment/coredns`) has in AKS's own namespaces."""
+    killed: tuple[MemoryKill, ...] = ()
+    """Evicted, or killed by the kernel, for lack of memory; as far as their pods remember."""
 
     def on(self, node: str) -> tuple[Pod, ...]:
         return tuple(pod for pod in self.pods if pod.node == node)
@@ -267,6 +275,7 @@ class Sweep:
     total: int = 0
     by_node: dict[str, int] = field(default_factory=dict)
     system: dict[str, int] = field(default_factory=dict)
+    killed: list[MemoryKill] = field(default_factory=list)
 
     def add(self, body: Mapping[str, Any]) -> None:
         self.total += 1
@@ -280,6 +289,7 @@ class Sweep:
             self.system[owner] = self.system.get(owner, 0) + 1
         if node in self.emptied or stands_out(body) or (of_system and _restarts(body) >= MANY_RESTARTS):
             self.pods.append(read_pod(body))
+        self.killed.extend(memory_kills(body, lambda: workload(*_owner(body))))
 
 
 @collector(reads=(), sees=("list pods",), deadline_s=25)
@@ -299,6 +309,7 @@ async def pods(cluster: ManagedCluster, nodes: Nodes, complaints: Complaints | U
         total=swept.value.total,
         by_node=swept.value.by_node,
         system=swept.value.system,
+        killed=tuple(swept.value.killed),
     )
 
 
@@ -324,6 +335,8 @@ def read_node(body: Mapping[str, Any]) -> Node:
         version=intern(text(body, "status", "nodeInfo", "kubeletVersion").removeprefix("v")),
         image=intern(text(labels, NODE_IMAGE)),
         created=moment(text(body, "metadata", "creationTimestamp")),
+        memory=in_bytes(dig(body, "status", "capacity", "memory")),
+        memory_for_pods=in_bytes(dig(body, "status", "allocatable", "memory")),
     )
 
 

@@ -19,6 +19,7 @@ from sandbox.arm.front_door import (
 )
 from sandbox.arm.instances import instance_view, without_instance_view
 from sandbox.arm.lists import check_parent_exists, check_scope_exists, list_resources, list_tracked
+from sandbox.arm.metrics import metrics
 from sandbox.arm.operations import poll_operation, poll_result
 from sandbox.arm.paths import Place
 from sandbox.arm.site import Call, Handler, Site
@@ -208,6 +209,7 @@ SPECIAL: dict[str, Handler] = {
     "Microsoft.Resources/subscriptions/resources": list_tracked,
     "Microsoft.Resources/subscriptions/operationresults": poll_result,
     "Microsoft.Insights/eventtypes/values": list_events,
+    "Microsoft.Insights/metrics": metrics,
     "Microsoft.Compute/locations/usages": usages,
     "Microsoft.Network/locations/usages": usages,
     "Microsoft.Storage/locations/usages": usages,

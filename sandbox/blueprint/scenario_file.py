@@ -102,6 +102,20 @@ class RunSpec(Strict):
     exit_code: int = 0
 
 
+class AmountSpec(Strict):
+    """Quantities such as `250m` and `1Gi`."""
+
+    cpu: str = "100m"
+    memory: str
+
+
+class UsedSpec(Strict):
+    """What is in use: by node, and by `namespace/pod` of each container."""
+
+    nodes: dict[str, AmountSpec] = Field(default_factory=dict)
+    pods: dict[str, dict[str, AmountSpec]] = Field(default_factory=dict)
+
+
 class KubeSpec(Strict):
     """What is different about one cluster's API server and the objects that it holds."""
 
@@ -113,6 +127,8 @@ class KubeSpec(Strict):
     """The checks of `/readyz` that fail, with their reasons."""
     metrics: Literal["fine", "silent", "absent"] | None = None
     """Whether a metrics server answers, does not, or is not installed."""
+    usage: UsedSpec | None = None
+    """What the metrics server measures, where it is not the usual."""
     logs: dict[str, str] = Field(default_factory=dict)
     """By `namespace/pod/container`; with `:previous` behind it, of the container before the last restart."""
     runs: dict[str, RunSpec] = Field(default_factory=dict)
@@ -169,6 +185,8 @@ class ScenarioSpec(Strict):
     """By the cluster's name."""
     events: dict[str, Json] = Field(default_factory=dict)
     policy_states: list[Json] = Field(default_factory=list)
+    metrics: dict[str, dict[str, dict[str, dict[str, float]]]] = Field(default_factory=dict)
+    """Azure Monitor, by cluster, metric and node: what was measured at which moments (`now-40m: 81`)."""
     unindexed: list[str] = Field(default_factory=list)
     cloud_as_of: str = Field(default="", pattern=r"^(\d{4}-\d\d-\d\d)?$")
     """A cloud that lags behind offers the api-versions of that day, and none newer."""

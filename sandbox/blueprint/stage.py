@@ -33,7 +33,7 @@ from sandbox.blueprint.usage import is_usages, unknown_rows, usage_row
 from sandbox.blueprint.variables import Resolver, inside_variables, variables
 from sandbox.merge import merged
 from sandbox.objects import NoSuchObject
-from sandbox.world import Body, Cause, Change, World, WriteRule
+from sandbox.world import Body, Cause, Change, Points, World, WriteRule
 
 SEED = "aksbot"
 
@@ -123,6 +123,7 @@ class _Stagehand:
         for label, event in events.items():
             world.events.extend(self._events(label, event))
         world.policy_states.extend(self.resolver.moments(deepcopy(spec.policy_states)))
+        self._measured(spec.metrics)
         world.unindexed.update(one.lower() for one in spec.unindexed)
         world.cloud_as_of = spec.cloud_as_of or world.cloud_as_of
         world.writes[:0] = [self._rule(f"writes[{number}]", rule) for number, rule in enumerate(spec.writes)]
@@ -174,6 +175,21 @@ class _Stagehand:
             raise BadScenario(self._file, where, str(error)) from error
         patch, body = (self.resolver.moments(one, inside=True) for one in (spec.patch, spec.body))
         return tuple(Change(one, patch=patch, body=body, delete=spec.delete, cluster=spec.cluster) for one in found)
+
+    def _measured(self, metrics: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> None:
+        """What Azure Monitor has of a cluster's nodes."""
+        for cluster, of_cluster in metrics.items():
+            if cluster.lower() not in self.staged.world.kubes:
+                raise BadScenario(self._file, f"metrics.{cluster}", "is no cluster of this fleet with an API server")
+            kept = self.staged.world.metrics.setdefault(cluster.lower(), {})
+            for metric, nodes in of_cluster.items():
+                kept.setdefault(metric, {}).update({node: self._points(at) for node, at in nodes.items()})
+
+    def _points(self, told: Mapping[str, float]) -> Points:
+        try:
+            return tuple(sorted((self.scribe.clock.at(moment), value) for moment, value in told.items()))
+        except BadMoment as error:
+            raise BadScenario(self._file, "metrics", str(error)) from error
 
     def _count(self, key: str, usages: Mapping[str, UsageSpec]) -> None:
         for row_id, spec in usages.items():

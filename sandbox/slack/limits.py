@@ -38,6 +38,7 @@ _TIER = {
     "conversations.replies": 3,
     "files.completeUploadExternal": 4,
     "files.getUploadURLExternal": 4,
+    "files.info": 4,
     "reactions.add": 3,
     "reactions.remove": 2,
     "team.info": 3,

@@ -18,6 +18,8 @@ class StoredFile:
     title: str = ""
     content: bytes | None = None
     shared: bool = False
+    ready_at: float = 0.0
+    """When Slack has taken it apart; a block can show it from then on."""
     more: Body = field(default_factory=dict)
     """What else Slack says of it where somebody shared it: its address, its type, its first lines."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sandbox.slack import posting
 from sandbox.slack.errors import Refused
 from sandbox.slack.message import Body, Message
+from sandbox.slack.shown_files import shown_files
 from sandbox.slack.site import Site
 from sandbox.slack.workspace import Channel, Workspace
 
@@ -62,6 +63,7 @@ def answer(site: Site, address: ResponseUrl, body: Body) -> None:
             posting.delete(site, team, channel, original)
         return
     content = posting.draft(body, team.features, hook=True)
+    shown_files(site, content.blocks)
     if original is not None and still_there and body.get("replace_original") in (True, "true"):
         # What is replaced is gone, also the part that is not given.
         content.blocks, content.attachments = content.blocks or [], content.attachments or []

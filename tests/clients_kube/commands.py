@@ -18,12 +18,12 @@ ALLOWED = KubeAccess(run_command=("Prod-*",))
 ROWS = [
     (
         "aks-apps-1-vmss000000\t2026-11-01T10:00:00Z\t\tazure:///subscriptions/x\ttrue\t"
-        '[{"key":"sku","value":"gpu","effect":"NoSchedule"}]\tv1.33.2\tapps\tapps\tuser\tAKSUbuntu-2204\t\t\tlinux\tD4\t1\t\t'
+        '[{"key":"sku","value":"gpu","effect":"NoSchedule"}]\tv1.33.2\t16Gi\t13Gi\tapps\tapps\tuser\tAKSUbuntu-2204\t\t\tlinux\tD4\t1\t\t'
         "Ready=Unknown=NodeStatusUnknown=2026-11-18T08:00:00Z=2026-11-18T08:01:00Z,\t"
         "Kubelet stopped posting node status."
     ),
     (
-        "aks-apps-1-vmss000001\t2026-11-01T10:00:00Z\t\tazure:///subscriptions/y\t\t\tv1.33.2\tapps\tapps\tuser\t\t\t\tlinux"
+        "aks-apps-1-vmss000001\t2026-11-01T10:00:00Z\t\tazure:///subscriptions/y\t\t\tv1.33.2\t\t\tapps\tapps\tuser\t\t\t\tlinux"
         "\tD4\t2\t\tReady=True=KubeletReady=a=b,Ready=True=KubeletReady=a=b,DiskPressure=True=Full=a=b,\tok\tstill\nok"
     ),
 ]

@@ -64,6 +64,7 @@ async def test_nodes_come_as_far_as_they_are_projected(
     assert first["spec"]["taints"] == [{"key": "sku", "value": "gpu", "effect": "NoSchedule"}]
     assert first["metadata"]["labels"]["kubernetes.azure.com/mode"] == "user"
     assert first["status"]["nodeInfo"] == {"kubeletVersion": "v1.33.2"}
+    assert (first["status"]["capacity"], first["status"]["allocatable"]) == ({"memory": "16Gi"}, {"memory": "13Gi"})
     assert first["status"]["conditions"] == [
         {
             "type": "Ready",

@@ -74,7 +74,7 @@ def test_the_image_has_what_the_project_depends_on_and_no_tools_of_developers() 
     inside, extras = pinned(ROOT / "deploy" / "run.lock"), project["optional-dependencies"]
     assert set(project["dependencies"]) <= set(inside)
     assert not {"mypy", "playwright", "pytest", "ruff", "trustme"} & set(inside)
-    assert not {"numpy", "onnxruntime", "scikit-learn", "torch"} & set(inside)
+    assert not {"onnxruntime", "scikit-learn", "scipy", "torch"} & set(inside)
     assert {"mypy", "playwright", "pytest", "ruff", "trustme"} <= {*extras["dev"], *extras["sandbox"]}
 
 

@@ -142,5 +142,5 @@ def test_no_page_states_in_its_outline_what_only_a_finding_knows() -> None:
     assert "1 of its pods" not in shown["kube-system-not-running"]
     assert "Pool `<name>` of" not in shown["provisioning-in-progress"]
     fix = library["node-not-ready"].outline("Fix")
-    assert fix.count("**If ") == 10
+    assert fix.count("**If ") == 12
     assert fix.index("**If Azure has no such machine:**") < fix.index("kubectl delete node <node>")

@@ -301,3 +301,28 @@ def test_a_system_pod_is_deleted_only_where_its_controller_makes_it_anew() -> No
 def test_each_can_be_read_without_a_cluster(code: str) -> None:
     for section in SECTIONS:
         assert "{%" not in LIBRARY[code].outline(section)
+
+
+@pytest.mark.parametrize(
+    ("reason", "looked_for"),
+    [("disk-pressure", "du -xsh /var/log/pods/*"), ("pid-pressure", "ps -eLo comm=")],
+)
+@pytest.mark.parametrize(("place", "on"), [(IN_A_SET, "az vmss run-command"), (ALONE, "az vm run-command")])
+def test_a_full_disk_and_exhausted_process_ids_have_steps_of_their_own(
+    reason: str, looked_for: str, place: dict[str, str], on: str
+) -> None:
+    lines = commands(text("node-not-ready", FIX, not_ready(reason, place)))
+    assert [line for line in lines if line.startswith(on) and looked_for in line]
+    assert not [line for line in lines if "top pod" in line or "restart" in line]
+
+
+def test_a_node_without_memory_is_closed_to_new_pods_first() -> None:
+    lines = commands(text("node-not-ready", FIX, not_ready("memory-pressure", IN_A_SET)))
+    assert lines[:2] == ["kubectl cordon node-1", "kubectl top pod --all-namespaces --sort-by memory"]
+
+
+@pytest.mark.parametrize("reason", ["kubelet-silent", "kubelet-says"])
+def test_the_kubelets_log_is_read_without_the_kubelet(reason: str) -> None:
+    lines = commands(text("node-not-ready", CHECK, not_ready(reason, ALONE)))
+    assert lines[-1].startswith("az vm run-command invoke")
+    assert "journalctl -u kubelet" in lines[-1]

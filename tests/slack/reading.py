@@ -22,6 +22,8 @@ def read(said: AnswerMessages | Message | dict[str, Any]) -> str:
     parts = [f"HEAD   (notification: {html.unescape(said.head.text)})", read(said.head)]
     for number, message in enumerate(said.thread, 1):
         parts += [RULE, f"THREAD {number}", read(message)]
+    if said.picture:
+        parts += [RULE, f"PICTURE   {said.picture.name}", said.picture.alt, ""]
     if said.file:
         lines = said.file.text.splitlines()
         rest = [f"({len(lines) - MOST_LINES} more lines)"] if len(lines) > MOST_LINES else []
@@ -120,6 +122,7 @@ _READ: dict[str, Callable[[dict[str, Any]], str]] = {
     "rich_text": _rich,
     "plan": _plan,
     "input": _input,
+    "image": lambda block: f"[picture: {block['alt_text']}]",
     "divider": lambda _: RULE[:20],
     "header": lambda block: f"# {block['text']['text']}",
 }

@@ -17,6 +17,7 @@ from bot.policy.look import Refused, Why
 from bot.policy.model import Look
 from bot.report.events import Report, Selection
 from bot.report.progress import Progress
+from bot.slack.api import pictures
 from bot.slack.checks import cases_text, steps
 from bot.slack.checks import view as checks_view
 from bot.slack.fixes.lists.view import OpenApproval
@@ -133,6 +134,9 @@ CHECK: dict[str, Surface] = {
     "all-checks-clear": partial(checks_view.checks, answer(diagnoses.clear()), diagnoses.wider_library()),
     "all-checks-in-network": partial(checks_view.checks, answer(diagnoses.clear_in_network()), library()),
     "all-checks-blind": partial(checks_view.checks, answer(diagnoses.blind()), library()),
+    "picture": partial(
+        pictures.picture_message, "F0123456789", "prod-weu: memory by node. node-0: from 47 % to 103 %."
+    ),
     "failed": partial(
         checks_view.failed,
         Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"),

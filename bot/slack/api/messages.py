@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from bot.render.pictures.picture import Picture
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LONGEST_WAIT_S, Body, Calls, Refused
 from bot.slack.api.pace import Pace
@@ -53,8 +54,11 @@ class Voice:
         self._calls, self._client = calls, calls.client
         self._channels = Pace(_CHANNEL_BURST, 60)
 
-    async def post(self, channel: str, message: Message, mark: Mark, thread_ts: str | None = None) -> Posted:
-        """Say something in a channel, or to a person by their id."""
+    async def post(
+        self, channel: str, message: Message, mark: Mark, thread_ts: str | None = None, *, fallback: bool = True
+    ) -> Posted:
+        """Say something in a channel, or to a person by their id. Without `fallback`, refused blocks are the caller's
+        matter."""
         await self._channels.of(channel).take()
 
         async def ask(waited_s: float, said: Message) -> Any:
@@ -62,7 +66,7 @@ class Voice:
             where: Body = {"channel": channel, "thread_ts": thread_ts, "metadata": mark.metadata()}
             return await self._client.chat_postMessage(**where, **content, unfurl_links=False, unfurl_media=False)
 
-        answer = await self._said("chat.postMessage", ask, message)
+        answer = await self._said("chat.postMessage", ask, message, fallback=fallback)
         return Posted(str(answer["channel"]), str(answer["ts"]))
 
     async def change(
@@ -111,6 +115,33 @@ class Voice:
             )
 
         await self._calls.do("files.upload", ask)
+
+    async def upload_picture(
+        self, picture: Picture, png: bytes, posted_in: str | None = None, thread_ts: str | None = None
+    ) -> str:
+        """Give Slack a picture, and get its id. Without a place nobody sees it before a block shows it."""
+
+        async def ask(waited_s: float) -> Any:
+            return await self._client.files_upload_v2(
+                content=png,
+                filename=picture.name,
+                title=picture.name,
+                alt_txt=escaping.cut(picture.alt, limits.FILE_ALT_TEXT),
+                channel=posted_in,
+                thread_ts=thread_ts,
+            )
+
+        answer = await self._calls.do("files.upload", ask)
+        return str(answer["files"][0]["id"])
+
+    async def is_processed(self, file_id: str) -> bool:
+        """Whether a block may show it: Slack takes files apart after the upload, and knows their type only then."""
+
+        async def ask(waited_s: float) -> Any:
+            return await self._client.files_info(file=file_id)
+
+        answer = await self._calls.read("files.info", ask)
+        return str((answer.get("file") or {}).get("mimetype") or "").startswith("image/")
 
     async def find(self, channel: str, mark: Mark, thread_ts: str | None, since: datetime) -> Posted | None:
         """The message with this mark, if it stands there."""

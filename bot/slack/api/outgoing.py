@@ -7,9 +7,11 @@ Everything the bot says passes here, whether a worker says it (`bot.slack.api.me
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from bot.redaction import IDS, redacted
+from bot.render.pictures.picture import Chart, Picture
 from bot.slack.kit import escaping, limits
 from bot.slack.kit.message import Attachment, Message
 from handlers.clients.redact import LONG, redact_text
@@ -63,6 +65,12 @@ async def file(attached: Attachment) -> Attachment:
     large = len(attached.text) > LONG
     text = await asyncio.to_thread(redact_text, attached.text) if large else redact_text(attached.text)
     return Attachment(str(redacted(attached.name)), text)
+
+
+def picture(drawn: Picture) -> Picture:
+    """A picture without secrets in its labels: nobody can take them out of it once it is drawn."""
+    chart = Chart.from_json(redacted(drawn.chart.as_json()))
+    return replace(drawn, name=str(redacted(drawn.name)), alt=redact_text(drawn.alt), chart=chart)
 
 
 def _shown(node: Any, clean: Any, room: int) -> Any:

@@ -11,8 +11,11 @@ from datetime import datetime
 from weakref import WeakValueDictionary
 
 from bot.checks.request import CheckRequest, Place
+from bot.render.pictures.picture import Picture
+from bot.render.pictures.process import Drawing
 from bot.slack.api.calls import Refused, Uncertain
 from bot.slack.api.messages import Mark, Voice
+from bot.slack.api.pictures import Pictures
 from bot.slack.kit import sentences
 from bot.slack.kit.message import INVITE, AnswerMessages, Message, Pressed, actions, button, context
 from bot.store.away import StoreAway
@@ -29,6 +32,7 @@ NO_PLACE = NOT_IN_CHANNEL | _RESTRICTED | {"is_archived", "thread_not_found", "m
 """Here nothing can be said, now or later."""
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"})
 _URL_GONE = frozenset({"used_url", "expired_url", "no_service", "is_archived"})
+PICTURE = "picture"
 _MOST_PRIVATE = 4
 """Messages over one response URL, which takes five."""
 
@@ -49,14 +53,15 @@ class Where:
 class Speaker:
     """Raises CallFailed."""
 
-    def __init__(self, voice: Voice, state: State) -> None:
+    def __init__(self, voice: Voice, state: State, drawing: Drawing | None = None) -> None:
         self._voice, self._state = voice, state
+        self._pictures = Pictures(voice, drawing or Drawing())
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def once(self, where: Where, part: str, message: Message) -> tuple[Posted, bool]:
+    async def once(self, where: Where, part: str, message: Message, *, fallback: bool = True) -> tuple[Posted, bool]:
         """The message of this part, and whether it says this: one that stood there already may say something else."""
         async with self._locks.setdefault(f"{where.job} {part}", asyncio.Lock()):
-            return await self._once(where, part, message)
+            return await self._once(where, part, message, fallback=fallback)
 
     async def standing(self, where: Where, part: str) -> Posted | None:
         """Where a part stands, as far as anybody knows."""
@@ -64,7 +69,7 @@ class Speaker:
             return await self._state.posted(where.job, part)
         return None
 
-    async def _once(self, where: Where, part: str, message: Message) -> tuple[Posted, bool]:
+    async def _once(self, where: Where, part: str, message: Message, *, fallback: bool) -> tuple[Posted, bool]:
         place = where.place
         known = await self._known(where, part)
         if isinstance(known, Posted):
@@ -75,7 +80,7 @@ class Speaker:
             if found:
                 return await self._recorded(where, part, found), False
         try:
-            posted = await self._voice.post(place.channel, message, mark, place.thread_ts)
+            posted = await self._voice.post(place.channel, message, mark, place.thread_ts, fallback=fallback)
         except Refused:
             with suppress(StoreAway):
                 await self._state.not_posted(where.job, part)
@@ -117,6 +122,17 @@ class Speaker:
             except Refused as refused:
                 log.warning("a file was refused: %s", refused)
                 await self.once(inside, f"{name}-file-refused", Message(sentences.file_refused(refused.error)))
+
+    async def picture(self, where: Where, head: Posted, picture: Picture) -> None:
+        """Drawn and shown under a head whose answer stands. It never raises CallFailed: a picture is an extra."""
+        place = replace(where.place, channel=head.channel, thread_ts=where.place.thread_ts or head.ts)
+        inside = replace(where, place=place)
+        if await self.standing(inside, PICTURE) is None:
+
+            async def post(message: Message) -> object:
+                return await self.once(inside, PICTURE, message, fallback=False)
+
+            await self._pictures.show(place, where.asked_at, picture, post)
 
     async def elsewhere(self, where: Where, said: AnswerMessages, why: str) -> None:
         """Only the person who asked sees it: over the response URL, or in a direct message."""

@@ -57,6 +57,7 @@ class SlackTeller:
         self._voice, self._speaker, self._library, self._metrics = voice, speaker, library, metrics
         self._heads: dict[str, _Head] = {}
         self._edits: set[asyncio.Task[None]] = set()
+        self._drawings: set[asyncio.Task[None]] = set()
         self._budget = Pace(_EDITS_AT_ONCE, EDITS_PER_MINUTE)
         self._without_plans: set[str] = set()
         self._quiet_until: dict[str, float] = {}
@@ -70,7 +71,9 @@ class SlackTeller:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.gather(*self._edits, return_exceptions=True)
+        for drawing in self._drawings:
+            drawing.cancel()
+        await asyncio.gather(*self._edits, *self._drawings, return_exceptions=True)
 
     # -- on the way -------------------------------------------------------------------------------------------
 
@@ -167,12 +170,20 @@ class SlackTeller:
             try:
                 head = await self._stand(request, said.head, final=True)
                 await self._speaker.in_thread(where, head, said)
+                self._picture(where, head, said)
             except Refused as refused:
                 if refused.error not in NO_PLACE:
                     raise
                 await self._speaker.elsewhere(where, said, refused.error)
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
+
+    def _picture(self, where: Where, head: Posted, said: AnswerMessages) -> None:
+        """Beside the job: the next answer does not wait for a picture of this one."""
+        if said.picture:
+            drawing = asyncio.create_task(self._speaker.picture(where, head, said.picture), name="a picture")
+            self._drawings.add(drawing)
+            drawing.add_done_callback(self._drawings.discard)
 
     async def _stand(self, request: CheckRequest, message: Message, *, final: bool = False) -> Posted:
         """See that the head stands, and with `final` that it says this."""

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from bot.checks.reporter import Answer
 from bot.render.clean import one_line
+from bot.render.pictures.memory import memory_by_node
 from bot.render.subject import short
 from bot.render.verdict import clear_in_part, label, not_checked, summary
 from bot.report.events import EVERYTHING
@@ -87,7 +88,8 @@ def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool
     if file:
         note = context(sentences.whole_in_file(file.name))
         messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, note))
-    return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file)
+    picture = memory_by_node(diagnosis)
+    return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file, picture)
 
 
 def checks(given: Answer, library: Library) -> AnswerMessages:

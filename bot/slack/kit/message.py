@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.render.clean import one_line
+from bot.render.pictures.picture import Picture
 from bot.report.events import EVERYTHING, Selection
 from bot.slack.kit import escaping, limits
 from handlers.clients.redact import redact_text
@@ -77,6 +78,12 @@ def header(plain_text: str) -> Block:
     return {"type": "header", "text": {"type": "plain_text", "text": shown, "emoji": False}}
 
 
+def image(file_id: str, alt: str) -> Block:
+    """A picture that Slack holds."""
+    shown = escaping.cut(one_line(alt), limits.ALT_TEXT)
+    return {"type": "image", "slack_file": {"id": file_id}, "alt_text": shown}
+
+
 def divider() -> Block:
     return {"type": "divider"}
 
@@ -122,6 +129,8 @@ class AnswerMessages:
     head: Message
     thread: tuple[Message, ...]
     file: Attachment | None = None
+    picture: Picture | None = None
+    """Drawn once the answer stands, and shown under it; where that does not work, the answer stands without it."""
 
 
 STOP = "watch_stop"

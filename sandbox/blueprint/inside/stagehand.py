@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 from sandbox.blueprint.inside.settle import Controllers
-from sandbox.blueprint.scenario_file import ChangeSpec, KubeSpec
+from sandbox.blueprint.scenario_file import ChangeSpec, KubeSpec, UsedSpec
 from sandbox.blueprint.strict import BadScenario
 from sandbox.blueprint.variables import Resolver
-from sandbox.kube.world import KubeWorld, Run, RunCommands, stamp
+from sandbox.kube.world import KubeWorld, Run, RunCommands, Usage, stamp
 from sandbox.objects import (
     NoSuchObject,
     find_object,
@@ -72,6 +72,11 @@ class InsideStagehand:
         else:
             remove_object(self.kube, object_id)
 
+    def _measure(self, usage: Usage, spec: UsedSpec) -> None:
+        usage.nodes.update({name: one.model_dump() for name, one in spec.nodes.items()})
+        for name, containers in spec.pods.items():
+            usage.pods[name] = {container: one.model_dump() for container, one in containers.items()}
+
     def _server(self, spec: KubeSpec) -> None:
         kube = self.kube
         if spec.reachable is not None:
@@ -84,6 +89,8 @@ class InsideStagehand:
             kube.usage = None
         elif spec.metrics is not None and kube.usage is not None:
             kube.usage.answering = spec.metrics == "fine"
+        if spec.usage is not None and kube.usage is not None:
+            self._measure(kube.usage, spec.usage)
         kube.logs.update(spec.logs)
         kube.runs.update({image: Run(one.log, one.exit_code) for image, one in spec.runs.items()})
         if spec.run_command is not None:

@@ -7,13 +7,16 @@ from sandbox.slack.api.call import Body, Call, method
 from sandbox.slack.errors import Refused
 from sandbox.slack.message import Message
 from sandbox.slack.posting import Draft
+from sandbox.slack.shown_files import shown_files
 from sandbox.slack.workspace import Channel
 
 
 def _draft(call: Call) -> Draft:
     structured = {name: call.structure(name) for name in ("blocks", "attachments", "metadata")}
     flags: Body = {name: call.flag(name) for name in ("unfurl_links", "unfurl_media") if name in call.args}
-    return posting.draft({**call.args, **structured, **flags}, call.team.features)
+    content = posting.draft({**call.args, **structured, **flags}, call.team.features)
+    shown_files(call.site, content.blocks)
+    return content
 
 
 def _where(call: Call) -> Channel:

@@ -12,6 +12,9 @@ from sandbox.slack.posting import Draft
 from sandbox.slack.site import Site
 
 LARGEST = 1_073_741_824
+PROCESSING_S = 0.25
+"""Completing an upload ends before Slack has taken the file apart: its type is known, and a block may show it, a
+moment later (github.com/slackapi/node-slack-sdk/issues/1865)."""
 
 
 @method("files.getUploadURLExternal", "files:write")
@@ -60,8 +63,21 @@ def _uploaded(call: Call, asked: Body) -> StoredFile:
     if stored.content is None:
         raise Refused("file_not_uploaded")
     stored.title = str(asked.get("title") or stored.name)
+    stored.ready_at = call.site.clock.now() + PROCESSING_S
     downloads.describe(call.site, call.team, stored)
     return stored
+
+
+@method("files.info", "files:read")
+def info(call: Call) -> Body:
+    """What Slack knows of a file; of one that it has not yet taken apart, no type."""
+    stored = call.site.files.get(call.text("file"))
+    if stored is None or stored.content is None:
+        raise Refused("file_not_found")
+    shown = stored.show()
+    if call.site.clock.now() < stored.ready_at:
+        shown |= {"mimetype": "", "filetype": ""}
+    return {"file": shown, "comments": [], "response_metadata": {"next_cursor": ""}}
 
 
 def _share(call: Call, where: str, files: list[StoredFile]) -> None:

@@ -15,6 +15,7 @@ from sandbox.slack.control import Control
 from sandbox.slack.page.deeds import do
 from sandbox.slack.page.drawing import Drawing
 from sandbox.slack.page.scene import Reading, Scene
+from sandbox.slack.shown_files import shows
 from sandbox.slack.site import Site
 
 _STATIC = Path(__file__).parent / "static"
@@ -141,7 +142,7 @@ class Page:
         scene = self._scene(request, None, home=False)
         wanted = self._site.files.get(request.match_info["file"])
         seen = any(
-            wanted in message.files
+            wanted in message.files or wanted in shows(self._site, message.blocks)
             for channel in scene.team.channels
             if scene.control.may_see(scene.person.id, channel)
             for message in channel.messages

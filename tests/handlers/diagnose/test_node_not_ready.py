@@ -71,7 +71,8 @@ async def test_conditions_come_before_what_the_kubelet_says(kind: str) -> None:
         {"type": kind, "status": "True", "message": f"there is {kind}"}
     )
     finding = await found("node-not-ready", azure)
-    assert finding.facts["reason"] == ("network" if kind == "NetworkUnavailable" else "pressure")
+    reasons = {"MemoryPressure": "memory-pressure", "DiskPressure": "disk-pressure", "PIDPressure": "pid-pressure"}
+    assert finding.facts["reason"] == reasons.get(kind, "network")
     assert f"there is {kind}" in finding.because[1]
 
 

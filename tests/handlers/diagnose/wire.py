@@ -137,6 +137,11 @@ class Azure:
                 "ports": [{"name": "https", "port": 443}],
             }
         ]
+        self.node_memory: dict[str, str] | None = None
+        """What the metrics server measures of each node; None where there is none."""
+        self.pod_memory: dict[str, str] = {}
+        """What it measures of pods, by `namespace/name`."""
+        self.kube_events: list[Body] = []
         self.writer_may_inside = True
         """What the cluster answers the writer that asks what it may do."""
         self.network: Body = {}
@@ -313,10 +318,12 @@ class Azure:
         lists = {
             "/api/v1/nodes": list(self.nodes.values()),
             "/api/v1/pods": self.pods,
+            "/api/v1/events": self.kube_events,
             "/apis/policy/v1/poddisruptionbudgets": self.budgets,
             "/apis/karpenter.sh/v1/nodeclaims": self.claims,
             "/apis/karpenter.azure.com/v1beta1/aksnodeclasses": self.node_classes,
             **self._workloads(),
+            **self._measured(),
             "/api/v1/namespaces/default/services": [self.api_service] if self.api_service else [],
             "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": self.api_slices,
             "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": [
@@ -334,6 +341,32 @@ class Azure:
         return (
             (200, {"metadata": {}, "items": lists[path]}) if path in lists else (404, {"kind": "Status", "code": 404})
         )
+
+    def _measured(self) -> dict[str, list[Body]]:
+        if self.node_memory is None:
+            return {}
+        nodes = [{"metadata": {"name": name}, "usage": {"memory": used}} for name, used in self.node_memory.items()]
+        pods = []
+        for key, used in self.pod_memory.items():
+            namespace, _, name = key.partition("/")
+            containers = [{"name": "main", "usage": {"memory": used}}]
+            pods.append({"metadata": {"namespace": namespace, "name": name}, "containers": containers})
+        return {"/apis/metrics.k8s.io/v1beta1/nodes": nodes, "/apis/metrics.k8s.io/v1beta1/pods": pods}
+
+    def warning(self, reason: str, message: str, node: str = "node-0", ago: timedelta = timedelta(minutes=10)) -> Body:
+        """A warning event about a node."""
+        body: Body = {
+            "metadata": {"name": f"{node}.{len(self.kube_events)}", "namespace": "default"},
+            "involvedObject": {"kind": "Node", "name": node},
+            "type": "Warning",
+            "reason": reason,
+            "message": message,
+            "firstTimestamp": at(ago),
+            "lastTimestamp": at(ago),
+            "count": 1,
+        }
+        self.kube_events.append(body)
+        return body
 
     def _workloads(self) -> dict[str, list[Body]]:
         """By path; a list of a namespace that does not exist is empty."""

@@ -8,7 +8,7 @@ import orjson
 
 
 def node(cells: list[str], labels: tuple[str, ...]) -> dict[str, Any]:
-    name, made, deleted, provider, cordoned, taints, kubelet, *rest = cells
+    name, made, deleted, provider, cordoned, taints, kubelet, memory, for_pods, *rest = cells
     values, conditions, message = rest[: len(labels)], rest[-2], rest[-1]
     rows = _conditions(conditions)
     for row in rows:
@@ -18,7 +18,12 @@ def node(cells: list[str], labels: tuple[str, ...]) -> dict[str, Any]:
         "metadata": _meta("", name, made, deleted)
         | {"labels": {label: value for label, value in zip(labels, values, strict=True) if value}},
         "spec": _present(providerID=provider, unschedulable=cordoned == "true" or None, taints=_json(taints)),
-        "status": {"conditions": rows, "nodeInfo": _present(kubeletVersion=kubelet)},
+        "status": {
+            "conditions": rows,
+            "nodeInfo": _present(kubeletVersion=kubelet),
+            "capacity": _present(memory=memory),
+            "allocatable": _present(memory=for_pods),
+        },
     }
 
 

@@ -84,6 +84,8 @@ _NODE = (
     "{.spec.unschedulable}",
     "{.spec.taints}",
     "{.status.nodeInfo.kubeletVersion}",
+    "{.status.capacity.memory}",
+    "{.status.allocatable.memory}",
     *map(_label, _NODE_LABELS),
     # A condition that is False is the rule and costs 100 bytes; Ready is shown whatever it is.
     _each('.status.conditions[?(@.type=="Ready")]', *_CONDITION)
