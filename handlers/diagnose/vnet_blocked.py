@@ -124,7 +124,9 @@ def _of_subnet(
     own = [(one, way) for one, way in denied if way.subject.lower() not in of_all]
     if own:
         yield _denied(case, *own[0])
-    elif denied and case.seen:
+    elif denied and denied[0][1].rule and not case.complaints.failures:
+        yield _denied(case, *denied[0])
+    elif denied:
         yield Clear(f"{case.way.named}: {denied[0][1].says}, and more than the API server: see outbound-conn-fail")
     elif case.seen and case.unresolved and case.way.name_servers:
         yield _finding(case, _by_name(case.way), proven=False)

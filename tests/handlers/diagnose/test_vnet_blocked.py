@@ -87,6 +87,14 @@ async def test_a_rule_that_denies_more_than_the_api_server_is_told_once() -> Non
     assert "see outbound-conn-fail" in check.why
 
 
+async def test_a_rule_that_denies_is_left_open_while_nothing_has_failed() -> None:
+    azure = public()
+    azure.rules = [rule("deny-internet", 400, "Deny")]
+    check = await asked(CODE, azure)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "deny-internet" in check.why
+
+
 async def test_a_rule_that_keeps_nodes_from_their_name_server_is_found() -> None:
     azure = with_servers(public(NO_NAME), "10.0.9.4")
     azure.rules = [rule("no-dns", 200, "Deny", "10.0.9.0/24", "53")]
