@@ -13,6 +13,7 @@ from handlers.evidence.workloads.containers import Container
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.services import EndpointSlices, Services
 from handlers.evidence.workloads.symptoms import Sign, Symptoms
+from handlers.evidence.workloads.unwell import LATELY
 from handlers.model import Evidence, Unavailable
 
 MOST_TAILS = 8
@@ -108,7 +109,8 @@ def _wanted(
     ready = [pod for pod in pods.pods if pod.ready and pod.owned_by not in seen and not pod.deleting]
     ready.sort(key=lambda pod: pod.created.timestamp() if pod.created else 0, reverse=True)
     callers = [pod for pod in ready if _calls_nothing(pod, services, slices)]
-    for pod in (*callers, *ready):
+    lately = [pod for pod in ready if pod.created and pod.created >= symptoms.taken_at - LATELY]
+    for pod in (*callers, *lately):
         container = _main(pod)
         if container and pod.owned_by not in seen:
             seen.add(pod.owned_by)
