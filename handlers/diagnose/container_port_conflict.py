@@ -48,7 +48,7 @@ def _conflict(symptom: Symptom, tails: LogTails | Unavailable, calls: Calls | Un
         subject=symptom.owner,
         affects=harmed(symptom.owner, symptom.pods, calls),
         because=(
-            f"container {container.name} of {workload} wants port {port or 'that is in use'}, which {who} has in the same pod",
+            f"container {container.name} of {workload} wants port {port or 'that is in use'}, and {who} has it already",
             f"its last lines: {words.line}",
         ),
         facts=facts_of(symptom) | {"port": port, "rivals": rivals or others, "line": words.line},
