@@ -113,7 +113,7 @@ def _port_taken(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstac
 
 
 def _volume_elsewhere(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
-    for claim in demand.claims:
+    for claim in demand.volume_claims:
         volume = seen.volumes.get(f"{demand.namespace}/{claim}")
         if volume is None:
             continue

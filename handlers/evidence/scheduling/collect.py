@@ -105,7 +105,7 @@ async def _with_namespaces(seen: Scheduling, kube: KubeReader) -> Scheduling:
 
 async def _with_volumes(seen: Scheduling, kube: KubeReader) -> Scheduling:
     """Where the volumes of the waiting pods can be reached from."""
-    wanted = {f"{demand.namespace}/{claim}" for demand in seen.waiting for claim in demand.claims}
+    wanted = {f"{demand.namespace}/{claim}" for demand in seen.waiting for claim in demand.volume_claims}
     if not wanted:
         return seen
     try:

@@ -121,7 +121,7 @@ class Demand:
     tolerations: tuple[Toleration, ...]
     requests: Mapping[str, int]
     ports: tuple[HostPort, ...]
-    claims: tuple[str, ...]
+    volume_claims: tuple[str, ...]
 
     @property
     def workload(self) -> str:
@@ -162,7 +162,7 @@ def read_demand(body: Mapping[str, Any]) -> Demand:
         tolerations=tuple(_toleration(row) for row in rows(spec, "tolerations")),
         requests=requests(spec),
         ports=tuple(host_ports(spec)),
-        claims=tuple(_claims(spec, name)),
+        volume_claims=tuple(_claims(spec, name)),
     )
 
 
