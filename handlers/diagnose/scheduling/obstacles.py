@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
-from handlers.evidence.quantities import spoken
+from handlers.evidence.quantities import NONE, spoken
 from handlers.evidence.scheduling.collect import Scheduling
-from handlers.evidence.scheduling.demands import Demand, Toleration
+from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.rooms import UNSCHEDULABLE, Room, Taint
+from handlers.evidence.workloads.pods import Toleration
 
 CPU, MEMORY, DISK = "cpu", "memory", "ephemeral-storage"
 STATE_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
@@ -26,8 +28,8 @@ class Obstacle:
     """As COVERAGE names it: node-selector, taint, cpu …"""
     why: str
     resource: str = ""
-    short: int = 0
-    """What is missing of the resource, in thousandths."""
+    short: Decimal = NONE
+    """What is missing of the resource."""
     taint: Taint | None = None
     passing: bool = False
     """Kubernetes took the node out because of its state (not Ready, no disk left), and will put it back itself."""
@@ -87,7 +89,7 @@ def _tainted(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
 
 
 def _crowded(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
-    most, there = room.allocatable.get("pods", 0) // 1000, seen.count.get(room.name, 0)
+    most, there = int(room.allocatable.get("pods", NONE)), seen.count.get(room.name, 0)
     if there + 1 > most:
         yield Obstacle("pods-per-node", f"has {there} of {most} pods")
 
@@ -96,14 +98,23 @@ def _too_small(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacl
     for resource, wanted in sorted(demand.requests.items()):
         free = seen.free(room, resource)
         if wanted > free and wanted > 0:
-            yield _lacking(resource, wanted, max(free, 0), room.allocatable.get(resource, 0))
+            yield _lacking(resource, wanted, max(free, NONE), room.allocatable.get(resource, NONE))
 
 
-def _lacking(resource: str, wanted: int, free: int, whole: int) -> Obstacle:
+def _lacking(resource: str, wanted: Decimal, free: Decimal, whole: Decimal) -> Obstacle:
     cause = resource if resource in (CPU, MEMORY, DISK) else "extended-resource"
-    told = f"{spoken(resource, free)} of {spoken(resource, whole)} free" if whole else "none"
     what = {CPU: "CPU", DISK: "ephemeral storage"}.get(resource, resource)
-    return Obstacle(cause, f"{what}: {told}, {spoken(resource, wanted)} requested", resource, wanted - free)
+    if not whole:
+        return Obstacle(cause, f"has no {what}, {spoken(resource, wanted)} requested", resource, wanted)
+    told = f"{what}: {_plain(resource, free)} of {spoken(resource, whole)} free, {_plain(resource, wanted)} requested"
+    return Obstacle(cause, told, resource, wanted - free)
+
+
+def _plain(resource: str, amount: Decimal) -> str:
+    """The word CPU stands before it already."""
+    return (
+        spoken(resource, amount).removesuffix("s").removesuffix(" CPU") if resource == CPU else spoken(resource, amount)
+    )
 
 
 def _port_taken(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:

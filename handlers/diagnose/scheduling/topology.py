@@ -52,7 +52,9 @@ class Topology:
             here = room.labels.get(spread.topology)
             if here is None:
                 yield Obstacle("topology-spread", f"has no label {spread.topology} to spread over")
-            elif (after := counts.get(here, 0) + spread.selector.matches(self.demand.labels)) - fewest > spread.max_skew:
+            elif (
+                after := counts.get(here, 0) + spread.selector.matches(self.demand.labels)
+            ) - fewest > spread.max_skew:
                 yield Obstacle("topology-spread", _skewed(spread, after, fewest))
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from handlers.diagnose.scheduling.obstacles import Obstacle, obstacles
 from handlers.diagnose.scheduling.topology import topology_of
+from handlers.evidence.quantities import NONE
 from handlers.evidence.scheduling.collect import Scheduling
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.rooms import Room
@@ -76,10 +78,19 @@ class Verdict:
 def judge(demand: Demand, seen: Scheduling) -> Verdict:
     """Ask every node about one pod."""
     others = topology_of(demand, seen)
-    rooms = [room for room in seen.rooms if not demand.node_name or room.name == demand.node_name]
+    rooms = [room for room in seen.rooms if _in_question(demand, room)]
     return Verdict(
         demand, tuple(Answer(room, (*obstacles(demand, room, seen), *others.obstacles(room))) for room in rooms)
     )
+
+
+def _in_question(demand: Demand, room: Room) -> bool:
+    """A daemon set's pod is for one node, which its affinity names: the others are not asked."""
+    terms = demand.node_terms or ()
+    fields = [term for term in terms if term.fields]
+    if not fields or len(fields) < len(terms):
+        return True
+    return any(all(one.holds({"metadata.name": room.name}) for one in term.fields) for term in fields)
 
 
 def table(verdict: Verdict) -> Iterator[tuple[int, str]]:
@@ -103,13 +114,13 @@ def _row(answers: list[Answer]) -> str:
     return f"{names}: {why}" if same else f"{names}: best {first.room.name}: {why}"
 
 
-def _lack(answer: Answer) -> tuple[int, str]:
-    return sum(one.short for one in answer.obstacles), answer.room.name
+def _lack(answer: Answer) -> tuple[Decimal, str]:
+    return sum((one.short for one in answer.obstacles), NONE), answer.room.name
 
 
 def _weight(one: Obstacle) -> int:
     return EFFORT.get(one.cause, OF_CAPACITY)
 
 
-def _relative(one: Obstacle, demand: Demand) -> float:
-    return one.short / (demand.requests.get(one.resource, 0) or 1)
+def _relative(one: Obstacle, demand: Demand) -> Decimal:
+    return one.short / (demand.requests.get(one.resource, NONE) or 1)

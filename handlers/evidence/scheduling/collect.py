@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.cluster import Pods
+from handlers.evidence.quantities import NONE, Amounts
 from handlers.evidence.scheduling.demands import Demand, HostPort, read_demand
 from handlers.evidence.scheduling.rooms import (
     Neighbour,
@@ -38,7 +40,7 @@ class Scheduling(Evidence):
 
     waiting: tuple[Demand, ...] = ()
     rooms: tuple[Room, ...] = ()
-    used: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    used: Mapping[str, Amounts] = field(default_factory=dict)
     count: Mapping[str, int] = field(default_factory=dict)
     ports: Mapping[str, tuple[HostPort, ...]] = field(default_factory=dict)
     neighbours: tuple[Neighbour, ...] = ()
@@ -46,8 +48,8 @@ class Scheduling(Evidence):
     volumes: Mapping[str, Volume] = field(default_factory=dict)
     """By claim (`namespace/name`). One that is not there is not known."""
 
-    def free(self, room: Room, resource: str) -> int:
-        return room.allocatable.get(resource, 0) - self.used.get(room.name, {}).get(resource, 0)
+    def free(self, room: Room, resource: str) -> Decimal:
+        return room.allocatable.get(resource, NONE) - self.used.get(room.name, {}).get(resource, NONE)
 
 
 @collector(
@@ -116,9 +118,7 @@ async def _with_volumes(seen: Scheduling, kube: KubeReader) -> Scheduling:
     return replace(seen, volumes=_bound(wanted, claims.items, volumes.items))
 
 
-def _bound(
-    wanted: Iterable[str], claims: Iterable[tuple[str, str]], volumes: Iterable[Volume]
-) -> dict[str, Volume]:
+def _bound(wanted: Iterable[str], claims: Iterable[tuple[str, str]], volumes: Iterable[Volume]) -> dict[str, Volume]:
     bound = dict(claims)
     by_claim = {volume.claim: volume for volume in volumes if bound.get(volume.claim) == volume.name}
     unbound = {claim: Volume(claim, "", None, ()) for claim in wanted if bound.get(claim) == ""}

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from handlers.evidence.cluster import workload
-from handlers.evidence.quantities import added, amounts, larger
+from handlers.evidence.quantities import Amounts, larger
 from handlers.evidence.selectors import Labels, Requirement, Selector, equal_to, read_requirements, read_selector
 from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
+from handlers.evidence.workloads.containers import resources
+from handlers.evidence.workloads.pods import Toleration
+from handlers.evidence.workloads.quantity import added
 
-HOSTNAME = "kubernetes.io/hostname"
+ANY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 (it is compared with, nothing is bound)
 POD_LEVEL = ("cpu", "memory")
 """What a pod may ask for as a whole: it then counts instead of the sum over its containers."""
 
@@ -31,16 +35,6 @@ class NodeTerm:
 
     def __str__(self) -> str:
         return " and ".join(str(one) for one in (*self.labels, *self.fields)) or "an empty term"
-
-
-@dataclass(frozen=True, slots=True)
-class Toleration:
-    """A taint that a pod puts up with."""
-
-    key: str
-    operator: str
-    value: str
-    effect: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +75,11 @@ class HostPort:
     port: int
     protocol: str
     address: str
+    """Of the node; empty for all that it has."""
 
     def meets(self, other: HostPort) -> bool:
         """Whether two pods cannot have both on one node."""
-        anywhere = "0.0.0.0" in (self.address, other.address)
+        anywhere = "" in (self.address, other.address)
         same_port = (self.port, self.protocol) == (other.port, other.protocol)
         return same_port and (anywhere or self.address == other.address)
 
@@ -119,7 +114,7 @@ class Demand:
     away: tuple[PodTerm, ...]
     spreads: tuple[Spread, ...]
     tolerations: tuple[Toleration, ...]
-    requests: Mapping[str, int]
+    requests: Amounts
     ports: tuple[HostPort, ...]
     volume_claims: tuple[str, ...]
 
@@ -223,13 +218,13 @@ def _toleration(row: Mapping[str, Any]) -> Toleration:
     return Toleration(text(row, "key"), text(row, "operator") or "Equal", text(row, "value"), text(row, "effect"))
 
 
-def requests(spec: Mapping[str, Any]) -> dict[str, int]:
+def requests(spec: Mapping[str, Any]) -> dict[str, Decimal]:
     """What a pod counts for on a node: its containers and sidecars together, or the init container that asks for most,
     and the overhead of its runtime class."""
-    sidecars: dict[str, int] = {}
-    starting: dict[str, int] = {}
+    sidecars: dict[str, Decimal] = {}
+    starting: dict[str, Decimal] = {}
     for box in rows(spec, "initContainers"):
-        asked = amounts(dig(box, "resources", "requests"))
+        asked = resources(dig(box, "resources", "requests"))
         if text(box, "restartPolicy") == "Always":
             sidecars = added(sidecars, asked)
             starting = larger(starting, sidecars)
@@ -237,10 +232,10 @@ def requests(spec: Mapping[str, Any]) -> dict[str, int]:
             starting = larger(starting, added(sidecars, asked))
     running = sidecars
     for box in rows(spec, "containers"):
-        running = added(running, amounts(dig(box, "resources", "requests")))
-    whole = amounts(dig(spec, "resources", "requests"))
+        running = added(running, resources(dig(box, "resources", "requests")))
+    whole = resources(dig(spec, "resources", "requests"))
     wanted = larger(running, starting) | {name: whole[name] for name in POD_LEVEL if name in whole}
-    return added(wanted, amounts(dig(spec, "overhead")))
+    return added(wanted, resources(dig(spec, "overhead")))
 
 
 def host_ports(spec: Mapping[str, Any]) -> Iterator[HostPort]:
@@ -249,8 +244,9 @@ def host_ports(spec: Mapping[str, Any]) -> Iterator[HostPort]:
     for box in (*sidecars, *rows(spec, "containers")):
         for port in rows(box, "ports"):
             if number(port, "hostPort"):
-                protocol = text(port, "protocol") or "TCP"
-                yield HostPort(number(port, "hostPort"), protocol, text(port, "hostIP") or "0.0.0.0")
+                address = text(port, "hostIP")
+                anywhere = address in ANY_ADDRESS
+                yield HostPort(number(port, "hostPort"), text(port, "protocol") or "TCP", "" if anywhere else address)
 
 
 def _claims(spec: Mapping[str, Any], pod: str) -> Iterator[str]:

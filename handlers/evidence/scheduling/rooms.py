@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from sys import intern
 from typing import Any
 
-from handlers.evidence.quantities import added, amounts
+from handlers.evidence.quantities import Amounts
 from handlers.evidence.scheduling.demands import (
     Demand,
     HostPort,
@@ -20,6 +21,8 @@ from handlers.evidence.scheduling.demands import (
 )
 from handlers.evidence.selectors import Labels, Requirement, Selector
 from handlers.evidence.wire import dig, need_text, rows, text
+from handlers.evidence.workloads.containers import resources
+from handlers.evidence.workloads.quantity import added
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
@@ -49,7 +52,7 @@ class Room:
     labels: Labels
     taints: tuple[Taint, ...]
     cordoned: bool
-    allocatable: Mapping[str, int]
+    allocatable: Amounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class Occupancy:
 
     chosen: tuple[tuple[str, Selector], ...]
     """The selectors of the waiting pods, each with the one namespace that it is about, or none."""
-    used: dict[str, dict[str, int]] = field(default_factory=dict)
+    used: dict[str, dict[str, Decimal]] = field(default_factory=dict)
     count: dict[str, int] = field(default_factory=dict)
     ports: dict[str, list[HostPort]] = field(default_factory=dict)
     neighbours: list[Neighbour] = field(default_factory=list)
@@ -124,7 +127,7 @@ def read_room(body: Mapping[str, Any]) -> Room:
         labels=labels,
         taints=tuple(_taints(body)),
         cordoned=dig(body, "spec", "unschedulable") is True,
-        allocatable=amounts(dig(body, "status", "allocatable")),
+        allocatable=resources(dig(body, "status", "allocatable")),
     )
 
 
