@@ -1,4 +1,4 @@
-"""The pods that no node was found for, and the nodes as the scheduler sees them. Without such a pod nothing is asked."""
+"""The pods that no node was found for, and the nodes as the scheduler sees them."""
 
 from __future__ import annotations
 
