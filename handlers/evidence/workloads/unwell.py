@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Pods
-from handlers.evidence.wire import dig, number, rows, text
+from handlers.evidence.wire import dig, moment, number, rows, text
 from handlers.evidence.workloads.warnings import WarningEvents
 from handlers.model import Evidence, NotApplicable, Unavailable
 
@@ -19,6 +19,9 @@ MOST_NAMESPACES = 8
 """Each costs a dozen lists. More are unwell at once only where one thing, a node or the network, harms them all."""
 RECENT = timedelta(minutes=20)
 """Refused creations are tried again after 16 minutes at most: the back-off of Kubernetes' controllers ends there."""
+
+LATELY = timedelta(hours=1)
+"""How long a rollout is looked at although every pod is Ready."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +31,8 @@ class ShortWorkloads(Evidence):
     short: tuple[tuple[str, str], ...]
     """(namespace, name)."""
     at_zero: tuple[tuple[str, str], ...]
+    changed: tuple[str, ...] = ()
+    """Namespaces in which one was rolled out lately: what went wrong since then need not show as an unready pod."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +56,7 @@ class UnwellNamespaces(Evidence):
 class _Short:
     short: set[tuple[str, str]] = field(default_factory=set)
     at_zero: set[tuple[str, str]] = field(default_factory=set)
+    rolled_out: dict[str, datetime] = field(default_factory=dict)
 
     def add(self, body: Mapping[str, Any]) -> None:
         replicas = dig(body, "spec", "replicas")
@@ -60,6 +66,10 @@ class _Short:
             self.at_zero.add(name)
         elif number(body, "status", "readyReplicas") < wanted:
             self.short.add(name)
+        for row in rows(body, "status", "conditions"):
+            at = moment(text(row, "lastUpdateTime")) if text(row, "type") == "Progressing" else None
+            if at:
+                self.rolled_out[name[0]] = max(at, self.rolled_out.get(name[0], at))
 
 
 @dataclass
@@ -67,7 +77,8 @@ class _Behind:
     ready: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, body: Mapping[str, Any]) -> None:
-        if any(dig(row, "conditions", "ready") is not False for row in rows(body, "endpoints")):
+        # Of a port that no container has, the slice holds the addresses and no port.
+        if rows(body, "ports") and any(dig(row, "conditions", "ready") is not False for row in rows(body, "endpoints")):
             name = text(body, "metadata", "labels", "kubernetes.io/service-name")
             self.ready.add((text(body, "metadata", "namespace"), name))
 
@@ -85,6 +96,7 @@ async def short_workloads(cluster: ManagedCluster, kube: KubeReader) -> ShortWor
         truncated=first.truncated or second.truncated,
         short=tuple(sorted(first.value.short | second.value.short)),
         at_zero=tuple(sorted(first.value.at_zero | second.value.at_zero)),
+        changed=tuple(name for name, at in sorted(first.value.rolled_out.items()) if at >= first.taken_at - LATELY),
     )
 
 
@@ -148,6 +160,7 @@ def _others(
     if isinstance(empty, EmptyServices):
         yield from (namespace for namespace, _ in empty.empty)
     if isinstance(short, ShortWorkloads):
+        yield from short.changed
         yield from (namespace for namespace, _ in short.at_zero)
 
 
