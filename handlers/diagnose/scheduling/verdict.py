@@ -72,7 +72,11 @@ class Verdict:
     @property
     def only_passing(self) -> bool:
         """Nothing but the present state of nodes keeps it off those that it may have."""
-        return not self.fits and bool(self.nearest) and all(one.passing for answer in self.nearest for one in answer.obstacles)
+        return (
+            not self.fits
+            and bool(self.nearest)
+            and all(one.passing for answer in self.nearest for one in answer.obstacles)
+        )
 
 
 def judge(demand: Demand, seen: Scheduling) -> Verdict:

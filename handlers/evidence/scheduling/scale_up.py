@@ -62,7 +62,11 @@ async def scale_ups(pools: AgentPools, waits: Scheduling, kube: KubeReader) -> S
 def read_said(body: Mapping[str, Any]) -> Said | None:
     """One event of the autoscaler about a pod."""
     at = moment(text(body, "lastTimestamp") or text(body, "eventTime") or text(body, "metadata", "creationTimestamp"))
-    if at is None or text(body, "involvedObject", "kind") != "Pod" or text(body, "reason") not in (TRIGGERED, NOT_TRIGGERED):
+    if (
+        at is None
+        or text(body, "involvedObject", "kind") != "Pod"
+        or text(body, "reason") not in (TRIGGERED, NOT_TRIGGERED)
+    ):
         return None
     pod = f"{text(body, 'involvedObject', 'namespace')}/{text(body, 'involvedObject', 'name')}"
     return Said(pod, text(body, "reason"), text(body, "message"), at)
