@@ -10,6 +10,7 @@ from handlers.diagnose.nearest_labels import Nearest, nearest
 from handlers.diagnose.service_use import Use, use_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.cluster import Nodes
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.owners import JOB, Owners
@@ -30,13 +31,14 @@ def service_no_endpoints(
     slices: EndpointSlices,
     pods: WorkloadPods,
     owners: Owners,
+    nodes: Nodes,
     calls: Calls | Unavailable,
     tails: LogTails | Unavailable,
     ingresses: Ingresses | Unavailable,
 ) -> Iterator[Judgement]:
     """A service that is called has no ready pod behind it."""
     sure = slices.complete and pods.complete
-    looked = 0
+    looked, lost = 0, frozenset(node.name for node in nodes.nodes if not node.is_ready)
     for service in services.services if sure else ():
         if not service.selector or service.kind == "ExternalName" or service.namespace in cluster.all_system_namespaces:
             continue
@@ -44,7 +46,7 @@ def service_no_endpoints(
         if slices.ready(service):
             continue
         use = use_of(service, calls, tails, ingresses)
-        yield from _of(cluster, service, use, pods, owners, calls)
+        yield from _of(cluster, service, use, pods, owners, lost, calls)
     if sure and services.complete and owners.complete:
         yield Clear(f"{looked} services in {len({one.namespace for one in services.services})} namespaces looked at")
 
@@ -55,6 +57,7 @@ def _of(
     use: Use,
     pods: WorkloadPods,
     owners: Owners,
+    lost: frozenset[str],
     calls: Calls | Unavailable,
 ) -> Iterator[Finding]:
     behind = [one for one in pods.selected(service.namespace, service.selector) if not one.done]
@@ -62,7 +65,7 @@ def _of(
         return
     if behind:
         unready = [one for one in behind if _for_long(one, pods)]
-        if len(unready) == len(behind):
+        if len(unready) == len(behind) and not all(one.node in lost for one in behind):  # else the node is the question
             yield _finding(cluster, service, use, calls, "not-ready", unready, None)
         return
     makers = [one for one in owners.workloads if one.namespace == service.namespace and one.kind != JOB]

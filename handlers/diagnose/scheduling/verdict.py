@@ -115,7 +115,7 @@ def _row(answers: list[Answer]) -> str:
     if len(answers) == 1:
         return f"{first.room.name}: {why}"
     names = ", ".join(answer.room.name for answer in answers[:3]) + (" …" if len(answers) > 3 else "")
-    return f"{names}: {why}" if same else f"{names}: best {first.room.name}: {why}"
+    return f"{names}: {why}" if same else f"{names}; nearest {first.room.name}: {why}"
 
 
 def _lack(answer: Answer) -> tuple[Decimal, str]:
