@@ -7,5 +7,4 @@ owners      deployments, replica sets, jobs and the like   services   services a
 routes      ingresses and network policies                 storage    claims, volumes, classes, attachments
 limits      quotas, limit ranges, service accounts         webhooks   admission webhooks
 warnings    events other than Normal                       logs       last lines of containers
-placement   what the scheduler looks at
 """
