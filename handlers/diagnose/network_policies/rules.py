@@ -1,4 +1,4 @@
-"""Network policies as values: whom each chooses, and whom its rules let through. As networking.k8s.io/v1 defines them."""
+"""Network policies as values: whom each chooses, and whom its rules let through (networking.k8s.io/v1)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,9 @@ LABELS = st.sampled_from(["app", "tier", "ring"])
 VALUES = st.sampled_from(["web", "cart", "db", "front", "back", "0"])
 NUMBERS = st.sampled_from([53, 80, 5432, 8080, 9000])
 PROTOCOLS = st.sampled_from(["TCP", "UDP"])
-CIDRS = st.sampled_from(["0.0.0.0/0", "10.0.0.0/8", "10.244.0.0/16", "10.224.0.5/32", "203.0.113.0/24", "::/0", "fd00::/8"])
+CIDRS = st.sampled_from(
+    ["0.0.0.0/0", "10.0.0.0/8", "10.244.0.0/16", "10.224.0.5/32", "203.0.113.0/24", "::/0", "fd00::/8"]
+)
 
 
 def optional(**parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Body]:

@@ -10,7 +10,16 @@ from handlers.evidence.workloads.routes import read_network_policy
 Body = dict[str, Any]
 
 
-def pod(name: str, ns: str, ip: str, node: str, ports: Body | None = None, *, host: bool = False, **labels: str) -> Body:
+def pod(
+    name: str,
+    ns: str,
+    ip: str,
+    node: str,
+    ports: dict[tuple[str, str], int] | None = None,
+    *,
+    host: bool = False,
+    **labels: str,
+) -> Body:
     return {
         "name": name,
         "ns": ns,
