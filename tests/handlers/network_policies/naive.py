@@ -66,7 +66,7 @@ def is_open(rule: Body, target: Body, port: int, protocol: str) -> bool:
         return True
     if isinstance(wanted, str):
         return bool(target.get("ports", {}).get((wanted, protocol)) == port)
-    return port in range(wanted, rule.get("endPort", wanted) + 1)
+    return wanted <= port <= int(rule.get("endPort", wanted))
 
 
 def fits(selector: Body, labels: dict[str, str]) -> bool:
