@@ -66,7 +66,8 @@ def is_open(rule: Body, target: Body, port: int, protocol: str) -> bool:
         return True
     if isinstance(wanted, str):
         return bool(target.get("ports", {}).get((wanted, protocol)) == port)
-    return wanted <= port <= int(rule.get("endPort", wanted))
+    first = int(wanted)
+    return first <= port <= int(rule.get("endPort", first))
 
 
 def fits(selector: Body, labels: dict[str, str]) -> bool:

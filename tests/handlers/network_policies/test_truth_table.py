@@ -1,8 +1,5 @@
 """Network policies, case by case: who may reach whom. The definition is that of networking.k8s.io/v1."""
 
-# ruff: noqa: E501 (a table reads by its rows)
-# fmt: off
-
 from __future__ import annotations
 
 import pytest
