@@ -40,7 +40,9 @@ def main() -> None:
     for score, took_s in timed:
         if score.right and not score.beside and not verbose:
             continue
-        print(f"{'right' if score.right else 'WRONG'} {score.recorded.name} {score.recorded.kind} {score.recorded.object} {took_s:.2f}s")
+        print(
+            f"{'right' if score.right else 'WRONG'} {score.recorded.name} {score.recorded.kind} {score.recorded.object} {took_s:.2f}s"
+        )
         for one in score.diagnosis.findings:
             facts = {key: value for key, value in one.finding.facts.items() if key in ("cause", "resource", "probe")}
             print(f"   {'ROOT' if one.root else '   -'} {one.finding.code} {one.finding.subject} {facts}")

@@ -215,7 +215,12 @@ def _pod(name: str, kind: str, owner: str, node: str, at: datetime, *, runs: boo
 def _api_service(at: datetime) -> Iterator[Body]:
     metadata = {"name": "kubernetes", "namespace": "default", "creationTimestamp": _days_ago(at)}
     port = {"name": "https", "port": 443, "protocol": "TCP", "targetPort": 443}
-    yield {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"clusterIP": "10.0.0.1", "ports": [port]}}
+    yield {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata,
+        "spec": {"clusterIP": "10.0.0.1", "ports": [port]},
+    }
     labels = {"kubernetes.io/service-name": "kubernetes"}
     yield {
         "apiVersion": "discovery.k8s.io/v1",
@@ -229,5 +234,3 @@ def _api_service(at: datetime) -> Iterator[Body]:
 
 def _days_ago(at: datetime) -> str:
     return at.replace(day=1).isoformat()
-
-

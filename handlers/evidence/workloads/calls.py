@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from handlers.engine.declare import collector
-from handlers.evidence.workloads.addresses import named_service, read_address
+from handlers.evidence.workloads.addresses import named_service, read_address, service_name
+from handlers.evidence.workloads.containers import Variable
 from handlers.evidence.workloads.owners import Owner, Owners
 from handlers.evidence.workloads.pods import PodSpec
 from handlers.evidence.workloads.services import Services, WorkloadService
@@ -71,3 +72,35 @@ def called_by(namespace: str, spec: PodSpec, services: Services) -> tuple[Worklo
             if service:
                 found[service.subject] = service
     return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class WrongAddress:
+    """A variable that names a service or a port that does not exist."""
+
+    variable: Variable
+    container: str
+    host: str
+    port: int
+    service: WorkloadService | None
+    """The service that exists, and has no such port."""
+
+
+def wrong_addresses(namespace: str, spec: PodSpec, services: Services) -> Iterator[WrongAddress]:
+    """Only of what is surely a service of a namespace that was looked into: other names may lead anywhere."""
+    seen = {service.namespace for service in services.services}
+    for container in spec.containers:
+        for variable in container.addresses:
+            address = read_address(variable.value)
+            where = service_name(address.host, namespace) if address and address.port else None
+            if not address or not where or where[0] not in seen:
+                continue
+            service = services.named(*where)
+            if service is None:
+                yield WrongAddress(variable, container.name, address.host, address.port, None)
+            elif service.ports and service.address != "None" and not _has(service, address.port):
+                yield WrongAddress(variable, container.name, address.host, address.port, service)
+
+
+def _has(service: WorkloadService, port: int) -> bool:
+    return any(one.number == port for one in service.ports)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.gather import each
-from handlers.evidence.workloads.calls import called_by
+from handlers.evidence.workloads.calls import called_by, wrong_addresses
 from handlers.evidence.workloads.containers import Container
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.services import EndpointSlices, Services
-from handlers.evidence.workloads.symptoms import Sign, Symptoms
+from handlers.evidence.workloads.symptoms import PROXIES, Sign, Symptoms
+from handlers.evidence.workloads.unwell import LATELY
 from handlers.model import Evidence, Unavailable
 
 MOST_TAILS = 8
@@ -20,7 +21,6 @@ MOST_TAILS = 8
 MOST_LINES = 50
 LONGEST_LINE = 600
 LONGEST_TAIL = 40_000
-_PROXIES = frozenset({"istio-proxy", "linkerd-proxy", "istio-init"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +107,26 @@ def _wanted(
             yield _Wanted(one.pod, one.container.name, previous, True)
     ready = [pod for pod in pods.pods if pod.ready and pod.owned_by not in seen and not pod.deleting]
     ready.sort(key=lambda pod: pod.created.timestamp() if pod.created else 0, reverse=True)
-    callers = [pod for pod in ready if _calls_nothing(pod, services, slices)]
-    for pod in (*callers, *ready):
+    callers = [pod for pod in ready if _calls_what_is_not_there(pod, services, slices)]
+    lately = [pod for pod in ready if pod.created and pod.created >= symptoms.taken_at - LATELY]
+    for pod in (*callers, *lately):
         container = _main(pod)
         if container and pod.owned_by not in seen:
             seen.add(pod.owned_by)
             yield _Wanted(pod, container.name, False, False)
 
 
-def _calls_nothing(pod: WorkloadPod, services: Services | Unavailable, slices: EndpointSlices | Unavailable) -> bool:
+def _calls_what_is_not_there(
+    pod: WorkloadPod, services: Services | Unavailable, slices: EndpointSlices | Unavailable
+) -> bool:
+    """It names a service without endpoints, one that does not exist, or a port that its service does not have."""
     if isinstance(services, Unavailable) or isinstance(slices, Unavailable):
         return False
     called = called_by(pod.namespace, pod.spec, services)
-    return any(one.selector and not slices.ready(one) for one in called)
+    if any(one.selector and not slices.serves(one) for one in called):
+        return True
+    return any(True for _ in wrong_addresses(pod.namespace, pod.spec, services))
 
 
 def _main(pod: WorkloadPod) -> Container | None:
-    return next((one for one in pod.containers if not one.init and one.name not in _PROXIES), None)
+    return next((one for one in pod.containers if not one.init and one.name not in PROXIES), None)

@@ -11,7 +11,7 @@ from typing import Any
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.cluster import workload
-from handlers.evidence.wire import dig, moment, need_text, number, rows, text
+from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
 from handlers.evidence.workloads.containers import Container, Reference, read_containers, resources
 from handlers.evidence.workloads.lists import in_namespaces
 from handlers.evidence.workloads.quantity import added
@@ -78,6 +78,9 @@ class PodSpec:
     scheduling: Scheduling
     service_account: str
     pull_secrets: tuple[str, ...]
+    dns_policy: str = ""
+    nameservers: tuple[str, ...] = ()
+    """Its own, beside or in place of the cluster's DNS."""
 
     @property
     def claims(self) -> tuple[str, ...]:
@@ -213,6 +216,8 @@ def read_spec(spec: Any, status: Any = None) -> PodSpec:
         scheduling=_scheduling(spec, containers),
         service_account=text(spec, "serviceAccountName"),
         pull_secrets=tuple(text(row, "name") for row in rows(spec, "imagePullSecrets")),
+        dns_policy=text(spec, "dnsPolicy") or "ClusterFirst",
+        nameservers=texts(spec, "dnsConfig", "nameservers"),
     )
 
 

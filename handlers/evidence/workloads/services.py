@@ -96,6 +96,12 @@ class EndpointSlices(Evidence):
         wanted = service.namespace, service.name
         return tuple(end for one in self.slices if (one.namespace, one.service) == wanted for end in one.endpoints)
 
+    def serves(self, service: WorkloadService) -> bool:
+        """Whether an endpoint is Ready at a port: of a port that no container has, a slice holds only the addresses."""
+        wanted = service.namespace, service.name
+        of_it = (one for one in self.slices if (one.namespace, one.service) == wanted and one.ports)
+        return any(end.ready for one in of_it for end in one.endpoints)
+
     def ready(self, service: WorkloadService) -> tuple[Endpoint, ...]:
         return tuple(one for one in self.of(service) if one.ready)
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
-from handlers.evidence.cluster import Nodes
+from handlers.evidence.cluster import MANY_RESTARTS, Nodes
 from handlers.evidence.workloads.containers import Container, State
 from handlers.evidence.workloads.owners import JOB, Owner, Owners
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
@@ -20,6 +20,8 @@ from handlers.model import Evidence, Unavailable
 
 LATELY = timedelta(minutes=10)
 """A container that has run for so long starts anew in the kubelet's count of restarts."""
+SETTLED = timedelta(minutes=2)
+"""A container that is Ready again for so long has got over its first ends: what it waited for has come."""
 STARTING = timedelta(minutes=2)
 """Pulling an image and starting takes most containers less."""
 PROBES_FAILED = 3
@@ -27,6 +29,7 @@ PROBES_FAILED = 3
 STILL_FAILING = timedelta(minutes=2)
 """A probe that fails is repeated every ten seconds by default; its event is renewed with it."""
 _NO_TROUBLE = frozenset({"", "ContainerCreating", "PodInitializing", "CrashLoopBackOff"})
+PROXIES = frozenset({"istio-proxy", "linkerd-proxy", "istio-init", "istio-validation"})
 _REFUSALS = frozenset({"FailedCreate", "FailedDaemonPod"})
 _STUCK = frozenset({"FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox", "FailedMapVolume"})
 
@@ -181,7 +184,12 @@ def _sign(
     pod: WorkloadPod, container: Container, about: list[Warned], at: datetime
 ) -> tuple[Sign, str, Warned | None] | None:
     state = container.state
-    if state is None or (container.init and not container.sidecar and state.ended and not state.ended.exit_code):
+    # A proxy is injected, and waits for the same as the containers that people wrote.
+    if (
+        state is None
+        or container.name in PROXIES
+        or (container.init and not container.sidecar and state.ended and not state.ended.exit_code)
+    ):
         return None
     if state.waiting not in _NO_TROUBLE:
         return Sign.WAITING, state.waiting, None
@@ -228,6 +236,8 @@ def _ended_lately(state: State, at: datetime) -> bool:
     """Ended by itself, or started again, within the last minutes. The first restart may have been bad luck."""
     end = state.last_end
     if end is None or not (end.exit_code or end.reason == "OOMKilled") or end.at is None:
+        return False
+    if state.ready and state.running_since and state.running_since <= at - SETTLED and state.restarts < MANY_RESTARTS:
         return False
     again = state.restarts > 1 or state.ended is not None or end.reason == "OOMKilled"
     return again and end.at >= at - LATELY
