@@ -357,6 +357,8 @@ async def test_of_many_workloads_five_are_named_and_the_others_counted() -> None
 async def test_the_service_in_front_of_it_is_harmed() -> None:
     inside = cluster(unschedulable=True)
     inside.waits()
+    template = {"metadata": {"labels": WEB}, "spec": {"containers": []}}
+    inside.add("Deployment", "web", spec={"replicas": 1, "template": template}, status={})
     inside.add("Service", "web", spec={"selector": WEB, "ports": [{"port": 80}]})
     inside.add("Service", "mail", spec={"selector": {"app": "mail"}, "ports": [{"port": 25}]})
     affects = (await found(inside)).affects
