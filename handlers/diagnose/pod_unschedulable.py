@@ -139,8 +139,7 @@ def _finding(
     demand = verdict.demand
     told = told_causes(demand.said)
     cause = next((one for one in told if one in UNSEEN_BY_US), "") if verdict.fits else verdict.cause
-    rows = list(table(verdict))
-    lines = [f"{count} node{'s' if count > 1 else ''}: {why}" for count, why in rows if why][:ROWS]
+    lines = list(table(verdict))[:ROWS]
     harmed = calls.harmed_by(demand.owner_id) if isinstance(calls, Calls) else (demand.owner_id,)
     return Finding(
         code=CODE,
