@@ -6,16 +6,21 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from handlers.diagnose.quota_never_made import NAME, never_made
 from handlers.diagnose.workload_findings import harmed, named
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.limits import Quota, ResourceQuotas
+from handlers.evidence.workloads.owners import Owners
+from handlers.evidence.workloads.pods import WorkloadPods
 from handlers.evidence.workloads.quantity import amount
+from handlers.evidence.workloads.services import Services
+from handlers.evidence.workloads.storage import Claims
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
 from handlers.model import Finding, Judgement, Unavailable
 from runbooks.linear import compile_linear
 
-CODE = "namespace-quota-exceeded"
+CODE = NAME
 _EXCEEDED = compile_linear(
     r"exceeded quota: (?P<quota>[^,]+), requested: (?P<requested>.+), used: (?P<used>.+), limited: (?P<limited>.+)"
 )
@@ -38,15 +43,26 @@ class Refusal:
 
 @diagnostic(codes=(CODE,), area="workloads")
 def namespace_quota_exceeded(
-    symptoms: Symptoms, quotas: ResourceQuotas | Unavailable, calls: Calls | Unavailable
+    symptoms: Symptoms,
+    quotas: ResourceQuotas | Unavailable,
+    owners: Owners,
+    services: Services | Unavailable,
+    pods: WorkloadPods,
+    claims: Claims | Unavailable,
+    calls: Calls | Unavailable,
 ) -> Iterator[Judgement]:
-    """A ResourceQuota refuses pods that a workload wants."""
+    """A ResourceQuota refuses pods, services or claims that a workload needs."""
     by_quota: dict[tuple[str, str], list[tuple[Symptom, Refusal]]] = defaultdict(list)
     for symptom in symptoms.of(Sign.REFUSED):
         refusal = refusal_in(symptom.message)
         if refusal and not _has_room(symptom.namespace, refusal, quotas):
             by_quota[symptom.namespace, refusal.quota].append((symptom, refusal))
     yield from named(_exceeded(*key, rows, calls) for key, rows in by_quota.items())
+    if isinstance(quotas, ResourceQuotas):
+        full = [quota for quota in quotas.quotas if (quota.namespace, quota.name) not in by_quota]
+        yield from never_made(full, owners, services, pods, claims, calls)
+    else:
+        yield quotas
 
 
 def refusal_in(message: str) -> Refusal | None:

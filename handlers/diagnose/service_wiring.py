@@ -98,14 +98,13 @@ def _mismatch(
 
 
 def _failing(pod: WorkloadPod, wrong: WrongAddress, symptoms: Symptoms, tails: LogTails | Unavailable) -> str:
-    """What shows that it fails for this address: a line that names it, or none that names another."""
+    """What shows that it fails for this address: a line that names it. Most environments name something that nobody
+    needs, and that is no problem."""
     lines = [line for one in tails.of(pod.owned_by) for line in one.lines] if isinstance(tails, LogTails) else []
     naming = next((line for line in reversed(lines) if wrong.host in line or _leads(line, wrong)), "")
-    words = said([naming]) if naming else said(lines)
+    words = said([naming]) if naming else None
     if words and words.cause in OF_DEPENDENCY:
-        hosts = ("", wrong.host, wrong.service.address if wrong.service else wrong.host)
-        if naming or (words.host in hosts and words.port in (0, wrong.port)):
-            return words.line
+        return words.line
     unwell = any(one.owner == pod.owned_by for one in symptoms.symptoms)
     return naming.strip() if naming and unwell else ""
 

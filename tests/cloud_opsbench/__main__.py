@@ -41,7 +41,8 @@ def main() -> None:
         if score.right and not score.beside and not verbose:
             continue
         print(
-            f"{'right' if score.right else 'WRONG'} {score.recorded.name} {score.recorded.kind} {score.recorded.object} {took_s:.2f}s"
+            f"{'right' if score.right else 'WRONG'} {score.recorded.name} {score.recorded.kind}",
+            f"{score.recorded.object} {took_s:.2f}s",
         )
         for one in score.diagnosis.findings:
             facts = {key: value for key, value in one.finding.facts.items() if key in ("cause", "resource", "probe")}

@@ -10,11 +10,12 @@ from handlers.engine.declare import collector
 from handlers.evidence.gather import each
 from handlers.evidence.workloads.calls import called_by, wrong_addresses
 from handlers.evidence.workloads.containers import Container
+from handlers.evidence.workloads.log_families import said
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.services import EndpointSlices, Services
 from handlers.evidence.workloads.symptoms import PROXIES, Sign, Symptoms
 from handlers.evidence.workloads.unwell import LATELY
-from handlers.model import Evidence, Unavailable
+from handlers.model import CannotSee, Evidence, Unavailable
 
 MOST_TAILS = 8
 """Of containers: each is a call to a kubelet."""
@@ -46,6 +47,7 @@ class _Wanted:
     container: str
     previous: bool
     unwell: bool
+    restarted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +73,7 @@ async def log_tails(
     wanted = list(_wanted(symptoms, pods, services, slices))
 
     async def read(one: _Wanted) -> Tail:
-        path = f"/api/v1/namespaces/{one.pod.namespace}/pods/{one.pod.name}/log"
-        params = {"container": one.container, "tailLines": str(MOST_LINES)}
-        if one.previous:
-            params["previous"] = "true"
-        told = await kube.text(path, params, most=LONGEST_TAIL)
-        lines = tuple(line[:LONGEST_LINE] for line in told.splitlines() if line.strip())
-        return Tail(one.pod, one.container, one.previous, lines, one.unwell)
+        return await _most_telling(kube, one)
 
     tails, gaps = await each(wanted[:MOST_TAILS], read)
     return LogTails(
@@ -87,6 +83,35 @@ async def log_tails(
         tails=tuple(tails),
         left_out=max(0, len(wanted) - MOST_TAILS),
     )
+
+
+async def _most_telling(kube: KubeReader, wanted: _Wanted) -> Tail:
+    """Of a container that was started again, the log of the one before where the new one has not said why yet. The
+    kubelet may have dropped one of the two."""
+    refused: CannotSee | None = None
+    first: Tail | None = None
+    for previous in (wanted.previous, not wanted.previous) if wanted.restarted else (wanted.previous,):
+        try:
+            tail = await _tail(kube, wanted, previous=previous)
+        except CannotSee as error:
+            refused = refused or error
+            continue
+        if said(tail.lines):
+            return tail
+        first = first or tail
+    if first is None:
+        raise refused or AssertionError("nothing was asked")
+    return first
+
+
+async def _tail(kube: KubeReader, wanted: _Wanted, *, previous: bool) -> Tail:
+    pod = wanted.pod
+    params = {"container": wanted.container, "tailLines": str(MOST_LINES)}
+    if previous:
+        params["previous"] = "true"
+    told = await kube.text(f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/log", params, most=LONGEST_TAIL)
+    lines = tuple(line[:LONGEST_LINE] for line in told.splitlines() if line.strip())
+    return Tail(pod, wanted.container, previous, lines, wanted.unwell)
 
 
 def _wanted(
@@ -104,7 +129,7 @@ def _wanted(
             previous = (
                 one.sign is Sign.CRASHING and one.state.running_since is not None and one.state.before is not None
             )
-            yield _Wanted(one.pod, one.container.name, previous, True)
+            yield _Wanted(one.pod, one.container.name, previous, True, restarted=one.state.restarts > 0)
     ready = [pod for pod in pods.pods if pod.ready and pod.owned_by not in seen and not pod.deleting]
     ready.sort(key=lambda pod: pod.created.timestamp() if pod.created else 0, reverse=True)
     callers = [pod for pod in ready if _calls_what_is_not_there(pod, services, slices)]
