@@ -172,9 +172,9 @@ def _because(one: _Blocked) -> Iterator[str]:
     yield f"{source.namespace}/{source.name} cannot reach {path.target.name} ({where})"
     restricted = "what it may send" if side.direction == EGRESS else f"what {path.end.name} may receive"
     names = ", ".join(policy.subject for policy in side.choosing[:3])
-    rules = sum(len(policy.rules[side.direction]) for policy in side.choosing)
-    none = f"none of their {rules} {side.direction.lower()} rules allows this" if rules else "and there is no rule"
-    yield f"{names} restricts {restricted}, {none}"
+    rules = any(policy.rules[side.direction] for policy in side.choosing)
+    none = f"no {side.direction.lower()} rule allows this" if rules else f"there is no {side.direction.lower()} rule"
+    yield f"{names} restricts {restricted}, and {none}"
     other = path.decision.ingress
     if side.direction == EGRESS and not other.allowed:
         yield f"{other.choosing[0].subject} would drop it at the other end, too"

@@ -76,7 +76,7 @@ async def test_the_policy_at_the_other_end_is_named_with_what_it_drops() -> None
     assert finding.subject == "shop/NetworkPolicy/default-deny"
     assert finding.because == (
         f"shop/{WEB} cannot reach shop/cart:80 (10.244.0.12:8080/TCP)",
-        f"shop/NetworkPolicy/default-deny restricts what {CART} may receive, and there is no rule",
+        f"shop/NetworkPolicy/default-deny restricts what {CART} may receive, and there is no ingress rule",
         f"Deployment/web says: {CART_LINE}",
     )
     assert "shop/Deployment/web" in finding.affects or f"shop/Pod/{WEB}" in finding.affects
@@ -90,7 +90,7 @@ async def test_a_rule_for_another_port_does_not_help() -> None:
     wrong = json.loads(json.dumps(FROM_WEB))
     wrong["spec"]["ingress"][0]["ports"][0]["port"] = 80  # the service's port; policies see the pod's
     finding = await found(CODE, shop(DENY_IN, wrong))
-    assert "none of their 1 ingress rules allows this" in finding.because[1]
+    assert "and no ingress rule allows this" in finding.because[1]
 
 
 async def test_dns_is_needed_before_everything_else() -> None:
