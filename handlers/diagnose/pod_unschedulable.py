@@ -17,7 +17,7 @@ from handlers.evidence.scheduling.collect import Scheduling, waited_since
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import ScaleUps
 from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS
-from handlers.evidence.workloads.services import Services, WorkloadService
+from handlers.evidence.workloads.calls import Calls
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
 CODE = "pod-unschedulable"
@@ -36,7 +36,7 @@ ROWS = 6
     codes=(CODE,),
     area="workloads",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, Complaints, AgentPools, ScaleUps, AutoscalerStatus, Services),
+        (ActivityLog, NodeActivityLog, Complaints, AgentPools, ScaleUps, AutoscalerStatus, Calls),
         "every pod that waits is compared with every node; the rest tells what the autoscaler makes of it",
     ),
 )
@@ -46,7 +46,7 @@ def pod_unschedulable(
     pools: AgentPools | Unavailable,
     ups: ScaleUps | Unavailable | NotApplicable,
     autoscaler: AutoscalerStatus | Unavailable | NotApplicable,
-    services: Services | Unavailable,
+    calls: Calls | Unavailable,
 ) -> Iterator[Judgement]:
     """A pod waits, and no node will do."""
     found: list[tuple[Verdict, list[Demand]]] = []
@@ -59,7 +59,7 @@ def pod_unschedulable(
             yield seen
     more = [rest[0].owner_id for _, rest in found[MOST_NAMED:]]
     for verdict, group in found[:MOST_NAMED]:
-        yield _finding(cluster, waits, verdict, group, _said(group, ups, autoscaler), pools, services, more)
+        yield _finding(cluster, waits, verdict, group, _said(group, ups, autoscaler), pools, calls, more)
     if waits.complete and not found:
         yield Clear(f"{len(waits.waiting)} pods wait for a node, none for long" if waits.waiting else "no pod waits")
 
@@ -133,19 +133,18 @@ def _finding(
     group: list[Demand],
     autoscaler: Iterator[str],
     pools: AgentPools | Unavailable,
-    services: Services | Unavailable,
+    calls: Calls | Unavailable,
     more: list[str],
 ) -> Finding:
     demand = verdict.demand
     told = told_causes(demand.said)
     cause = next((one for one in told if one in UNSEEN_BY_US), "") if verdict.fits else verdict.cause
-    rows = list(table(verdict))
-    lines = [f"{count} node{'s' if count > 1 else ''}: {why}" for count, why in rows if why][:ROWS]
-    behind = [one.subject for one in _services_of(demand, services)]
+    lines = list(table(verdict))[:ROWS]
+    harmed = calls.harmed_by(demand.owner_id) if isinstance(calls, Calls) else (demand.owner_id,)
     return Finding(
         code=CODE,
         subject=demand.owner_id,
-        affects=(*(f"{one.namespace}/Pod/{one.name}" for one in group), demand.owner_id, *behind),
+        affects=(*(f"{one.namespace}/Pod/{one.name}" for one in group), *harmed),
         because=(
             _headline(verdict, group, waits),
             *lines,
@@ -156,12 +155,6 @@ def _finding(
         facts=facts_of(cluster, waits, verdict, group, cause, pools) | {"table": lines},
         began=waited_since(demand),
     )
-
-
-def _services_of(demand: Demand, services: Services | Unavailable) -> Iterator[WorkloadService]:
-    for one in services.services if isinstance(services, Services) else ():
-        if one.namespace == demand.namespace and one.selector and one.selector.items() <= demand.labels.items():
-            yield one
 
 
 def _headline(verdict: Verdict, group: list[Demand], waits: Scheduling) -> str:

@@ -102,11 +102,7 @@ def _finding(
         because=(
             f"Service {service.namespace}/{service.name} has no ready endpoint: {_why(cause, selector, len(pods))}",
             *(near.differences if near else ()),
-            *(
-                [f"{near.owner.kind}/{near.owner.name} has {ready} Ready pods, which get none of its traffic"]
-                if near
-                else []
-            ),
+            *([f"{ready} of its {len(pods)} pods Ready, and no traffic reaches them"] if near else []),
             *use.told(),
         ),
         facts={

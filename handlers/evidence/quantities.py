@@ -20,6 +20,8 @@ def larger(one: Amounts, other: Amounts) -> dict[str, Decimal]:
 
 def spoken(resource: str, amount: Decimal) -> str:
     """An amount as a person says it: `2.5 CPUs`, `1.2 GiB`, `3`."""
+    if resource == "cpu" and 0 < amount < Decimal("0.1"):
+        return written(resource, amount)
     if resource == "cpu":
         return f"{_short(amount)} CPU{'' if amount == 1 else 's'}"
     if _in_bytes(resource):

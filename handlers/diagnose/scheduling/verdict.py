@@ -29,6 +29,8 @@ EFFORT = {
 """How much it takes to remove an obstacle. Room is made more easily than a taint is taken off that somebody set to
 reserve the node, and nodes that the pod's own selector rules out are the last to be asked why."""
 OF_CAPACITY = 2
+NAMED = 3
+"""Names of nodes are long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +99,32 @@ def _in_question(demand: Demand, room: Room) -> bool:
     return any(all(one.holds({"metadata.name": room.name}) for one in term.fields) for term in fields)
 
 
-def table(verdict: Verdict) -> Iterator[tuple[int, str]]:
+def table(verdict: Verdict) -> Iterator[str]:
     """The table, grouped: how many nodes, and what keeps the pod off them; nearest first."""
     groups: dict[tuple[int, tuple[str, ...]], list[Answer]] = {}
     for answer in verdict.answers:
         kinds = tuple(dict.fromkeys(one.cause for one in answer.obstacles))
         groups.setdefault((answer.effort, kinds), []).append(answer)
     for _, answers in sorted(groups.items(), key=lambda group: group[0]):
-        yield len(answers), _row(sorted(answers, key=_lack))
+        yield _row(sorted(answers, key=_lack))
 
 
 def _row(answers: list[Answer]) -> str:
-    """What a group of nodes has in common; where they differ, the one that lacks least."""
+    """What a group of nodes has in common; where they differ, what the one that lacks least says."""
     first = answers[0]
     why = "; ".join(one.why for one in first.obstacles)
-    same = all([one.why for one in answer.obstacles] == [one.why for one in first.obstacles] for answer in answers)
     if len(answers) == 1:
-        return f"{first.room.name}: {why}"
-    names = ", ".join(answer.room.name for answer in answers[:3]) + (" …" if len(answers) > 3 else "")
-    return f"{names}: {why}" if same else f"{names}; nearest {first.room.name}: {why}"
+        return f"1 node: {first.room.name}: {why}"
+    same = all([one.why for one in answer.obstacles] == [one.why for one in first.obstacles] for answer in answers)
+    return f"{_names(answers)}: {why}" if same else f"{_names(answers)}; nearest {first.room.name}: {why}"
+
+
+def _names(answers: list[Answer]) -> str:
+    """The nodes of a row by name; of many, their pools."""
+    pools = sorted({answer.room.pool for answer in answers})
+    if len(answers) <= NAMED or not all(pools):
+        return f"{len(answers)} nodes: {', '.join(answer.room.name for answer in answers[:NAMED])}"
+    return f"{len(answers)} nodes of pool{'s' if len(pools) > 1 else ''} {', '.join(pools)}"
 
 
 def _lack(answer: Answer) -> tuple[Decimal, str]:

@@ -1,4 +1,4 @@
-"""Ingresses and network policies of the namespaces that are looked into."""
+"""Ingresses of the namespaces that are looked into, and the network policies of all, while something is unwell."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Ingresses(Evidence):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkPolicies(Evidence):
-    """The network policies of the namespaces that are looked into."""
+    """The network policies of the whole cluster: the other end of a connection may be in any namespace."""
 
     policies: tuple[NetworkPolicy, ...]
 
@@ -86,15 +86,18 @@ async def ingresses(unwell: UnwellNamespaces, kube: KubeReader) -> Ingresses:
 
 @collector(reads=(), sees=("list networkpolicies.networking.k8s.io",), deadline_s=15)
 async def network_policies(unwell: UnwellNamespaces, kube: KubeReader) -> NetworkPolicies:
-    """the network policies of the namespaces in which something is unwell"""
-    path = "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies"
-    listed = await in_namespaces(kube, unwell, path, read_network_policy, network_policies.title)
+    """the network policies"""
+    if not unwell.namespaces:
+        return NetworkPolicies(
+            source=unwell.source, taken_at=unwell.taken_at, truncated=unwell.truncated, gaps=unwell.gaps, policies=()
+        )
+    listing = await kube.list("/apis/networking.k8s.io/v1/networkpolicies", read_network_policy)
     return NetworkPolicies(
-        source=listed.source,
-        taken_at=listed.taken_at,
-        truncated=listed.truncated,
-        gaps=listed.gaps,
-        policies=listed.items,
+        source=listing.source,
+        taken_at=listing.taken_at,
+        truncated=listing.truncated or unwell.truncated,
+        gaps=unwell.gaps,
+        policies=listing.items,
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from handlers.model import Finding
+from tests.checking import LIBRARY
 from tests.handlers.diagnose.wire import Azure, Body, at
 
 PLURALS = {
@@ -38,6 +40,8 @@ class Inside(Azure):
         self.objects: list[Body] = []
         self.logs: dict[str, str] = {}
         """What a pod's log says, by path; a pod that is not there has said nothing."""
+        self.more_inside: dict[str, list[Body]] = {}
+        """Lists of kinds that are not known here, by path."""
 
     def add(self, kind: str, name: str, namespace: str = "shop", **body: Any) -> Body:
         metadata = {"name": name, "namespace": namespace, "creationTimestamp": at(timedelta(hours=1))}
@@ -49,7 +53,7 @@ class Inside(Azure):
         status, answer = super().inside(path)
         if path.endswith("/log") and status == 404:
             return 200, self.logs.get(path, "")
-        listed = self._listed(path)
+        listed = self.more_inside.get(path) or self._listed(path)
         if listed is None or status not in (200, 404):
             return status, answer
         return 200, {"metadata": {}, "items": [*(answer.get("items") or ()), *listed]}
@@ -110,3 +114,10 @@ class Inside(Azure):
         body["metadata"]["labels"] |= labels or {}
         body["spec"] |= spec
         return body
+
+
+def page(section: str, finding: Finding) -> str:
+    """A section of the finding's runbook, filled with what was found."""
+    book = LIBRARY.get(finding.code)
+    assert book is not None
+    return book.render(section, finding.facts)

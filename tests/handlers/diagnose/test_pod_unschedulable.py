@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from handlers.model import Finding, Outcome
-from tests.handlers.diagnose.inside import Inside
+from tests.handlers.diagnose.inside import Inside, page
 from tests.handlers.diagnose.wire import Body, asked, at
 from tests.handlers.diagnose.wire import found as the_one_found
 
@@ -357,6 +357,8 @@ async def test_of_many_workloads_five_are_named_and_the_others_counted() -> None
 async def test_the_service_in_front_of_it_is_harmed() -> None:
     inside = cluster(unschedulable=True)
     inside.waits()
+    template = {"metadata": {"labels": WEB}, "spec": {"containers": []}}
+    inside.add("Deployment", "web", spec={"replicas": 1, "template": template}, status={})
     inside.add("Service", "web", spec={"selector": WEB, "ports": [{"port": 80}]})
     inside.add("Service", "mail", spec={"selector": {"app": "mail"}, "ports": [{"port": 25}]})
     affects = (await found(inside)).affects
@@ -382,3 +384,35 @@ async def test_a_cluster_in_which_no_pod_waits_is_clear_and_asks_nothing_more() 
     inside = cluster()
     inside.denied = {"persistentvolume", "/api/v1/namespaces"}
     assert await outcome(inside) is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("cause", [*CASES, "topology-spread", "volume-limit"])
+async def test_the_page_names_what_to_do_for_every_cause(cause: str) -> None:
+    """A page that lacks a fact is an error; each branch says something of its own."""
+    if cause == "volume-limit":
+        inside = cluster()
+        inside.waits(said="0/1 nodes are available: 1 node(s) exceed max volume count.")
+    else:
+        inside = uneven()[0] if cause == "topology-spread" else CASES[cause][1]()[0]
+    finding = await found(inside)
+    assert DO[cause] in page("Fix", finding)
+    assert "web" in page("What it means", finding)
+
+
+DO = {
+    "node-selector": """kubectl patch deployment web --namespace shop --type strategic --patch '{"spec":""",
+    "node-affinity": "The pod wants a node with `size > 8`; no node has the label size.",
+    "taint": "key: dedicated",
+    "cordon": "kubectl uncordon node-0",
+    "cpu": "the largest node that it may use has 4 CPUs: more nodes of that size do not help",
+    "memory": "kubectl set resources deployment web --namespace shop --requests memory=16384Mi",
+    "ephemeral-storage": "It asks for 101 GiB of ephemeral-storage",
+    "extended-resource": "az aks nodepool add",
+    "pods-per-node": "az aks nodepool scale --subscription",
+    "anti-affinity": "kubectl scale deployment web --namespace shop",
+    "pod-affinity": "On `node-0`: has no pod with app=cache in its node.",
+    "topology-spread": "whenUnsatisfiable: ScheduleAnyway",
+    "host-port": "Only one pod of a node can have a host port",
+    "volume-zone": "Its disk stays in its zone",
+    "volume-limit": "as many disks attached as their VM size allows",
+}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.inside import Inside
+from tests.handlers.diagnose.inside import Inside, page
 from tests.handlers.diagnose.wire import Body, asked, at, found
 
 EMPTY, PORT = "service-no-endpoints", "service-port-mismatch"
@@ -231,3 +231,21 @@ def unwell(inside: Inside) -> Inside:
             state = {"name": "web", "ready": False, "restartCount": 0, "state": {"running": {"startedAt": since}}}
             one["status"]["containerStatuses"] = [state]
     return inside
+
+
+@pytest.mark.parametrize(
+    ("code", "inside", "line"),
+    [
+        (
+            EMPTY,
+            shop({"app": "kart"}),
+            """kubectl patch service cart --namespace shop --type merge --patch '{"spec":""",
+        ),
+        (EMPTY, unready(shop()), "kubectl logs cart-6f5d8c7b9-aaaa0 --namespace shop --tail 50"),
+        (PORT, shop(target="web"), """kubectl patch service cart --namespace shop --type json --patch '[{"op":"""),
+    ],
+)
+async def test_the_page_says_what_to_do_with_this_clusters_own_values(code: str, inside: Inside, line: str) -> None:
+    finding = await found(code, inside)
+    assert line in page("Fix", finding)
+    assert "cart" in page("What it means", finding)
