@@ -11,8 +11,9 @@ from typing import Any
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.cluster import DIRECTLY, ApiServer
 from handlers.evidence.wire import moment, number, text
-from handlers.model import Evidence, NotApplicable
+from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
 
 MOST_GROUPS = 5_000
 """Kubernetes keeps events for an hour; more kinds of trouble in one hour than these are one trouble."""
@@ -81,10 +82,13 @@ class _Grouped:
 
 
 @collector(reads=(), sees=("list events",), deadline_s=20)
-async def warning_events(cluster: ManagedCluster, kube: KubeReader) -> WarningEvents | NotApplicable:
+async def warning_events(cluster: ManagedCluster, api: ApiServer, kube: KubeReader) -> WarningEvents | NotApplicable:
     """the warning events"""
     if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: nothing runs in it")
+    if api.reached and api.reached != DIRECTLY:
+        # One command more, for nothing: what the events are about cannot be asked for there.
+        raise CannotSee(Unavailable(warning_events.title, Why.FAILED, f"workloads are not read {api.reached}"))
     folded = await kube.fold("/api/v1/events", _Grouped, _Grouped.add, fields="type!=Normal")
     return WarningEvents(
         source=folded.source,
