@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.diagnose.workload_findings import facts_of, harmed, named, pods_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
@@ -18,7 +18,7 @@ _KEY = compile_linear(r"(?i)couldn't find key (?P<key>[^ ]+) in (?P<kind>secret|
 _UNNAMED_KEY = compile_linear(r"(?i)references non-existent (?P<kind>secret|config) key: ?(?P<key>[^ ]+)")
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def config_missing(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
     """A pod names a config map, a secret or one of their keys that does not exist."""
     seen: dict[tuple[str, str, str], Finding] = {}

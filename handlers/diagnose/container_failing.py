@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from handlers.diagnose.workload_findings import facts_of, harmed, named, pods_of, tail_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of, tail_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import End
@@ -24,14 +24,14 @@ _LAST_LINES = 3
 _SIGNALS = {139: "a segmentation fault", 134: "an abort", 126: "its command cannot be run", 127: "no such command"}
 
 
-@diagnostic(codes=(OOM_KILLED,), area="workloads")
+@diagnostic(codes=(OOM_KILLED,), area="workloads", clear_without=WITHOUT_AZURE)
 def container_oom_killed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
     """A container is killed because it needs more memory than its limit."""
     found = {one.owner: one for one in symptoms.of(Sign.WAITING, Sign.STUCK, Sign.CRASHING) if _out_of_memory(one)}
     yield from named(_oom_killed(one, calls) for one in found.values())
 
 
-@diagnostic(codes=(CRASHING,), area="workloads")
+@diagnostic(codes=(CRASHING,), area="workloads", clear_without=WITHOUT_AZURE)
 def container_crashing(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.diagnose.workload_findings import facts_of, harmed, named, tail_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, tail_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import Container
@@ -18,7 +18,7 @@ CODE = "container-port-conflict"
 _PORT = compile_linear(r"(?i)port:? ([0-9]{2,5})|:([0-9]{2,5})(?:[^0-9]|$)")
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def container_port_conflict(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

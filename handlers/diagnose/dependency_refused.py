@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from handlers.diagnose.workload_findings import harmed, named, workload_facts
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.addresses import named_service
 from handlers.evidence.workloads.calls import Calls, called_by
@@ -45,7 +45,7 @@ class Refused:
         return self.words.host or self.words.product
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def dependency_refused(
     tails: LogTails, services: Services | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.diagnose.workload_findings import harmed, named, workload_facts
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.system import SystemWorkload, SystemWorkloads
 from handlers.evidence.workloads.addresses import named_service, service_name
@@ -19,7 +19,7 @@ CODE = "dns-broken"
 COREDNS = "coredns"
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def dns_broken(
     system: SystemWorkloads | Unavailable | NotApplicable,
     tails: LogTails,

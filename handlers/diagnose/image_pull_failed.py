@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.diagnose.workload_findings import facts_of, harmed, named, pods_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
@@ -39,7 +39,7 @@ _MEANINGS = {
 }
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def image_pull_failed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
     """The image of a workload cannot be pulled."""
     waiting = (one for one in symptoms.of(Sign.WAITING) if one.reason in REASONS)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from handlers.diagnose.quota_never_made import NAME, never_made
-from handlers.diagnose.workload_findings import harmed, named
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.limits import Quota, ResourceQuotas
@@ -41,7 +41,7 @@ class Refusal:
         return ", ".join(row[0] for row in self.rows) or self.unsaid
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def namespace_quota_exceeded(
     symptoms: Symptoms,
     quotas: ResourceQuotas | Unavailable,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from handlers.diagnose.container_failing import KILLED
-from handlers.diagnose.workload_findings import facts_of, harmed, named, tail_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, tail_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import LIVENESS, READINESS, STARTUP, Container, Probe
@@ -30,7 +30,7 @@ _FIRST_MINUTE_S = 60
 """A container that its liveness probe kills so young has not been given the time to start."""
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def probe_misconfigured(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

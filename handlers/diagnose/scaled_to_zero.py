@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from handlers.diagnose.callers import Complains, complaining
-from handlers.diagnose.workload_findings import harmed, named, workload_facts
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls, leads_to
 from handlers.evidence.workloads.logs import LogTails
@@ -20,7 +20,7 @@ from handlers.model import Finding, Judgement, Severity, Unavailable
 CODE = "scaled-to-zero"
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def scaled_to_zero(
     owners: Owners,
     services: Services,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from handlers.diagnose.workload_findings import harmed, workload_facts
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Nodes
@@ -20,7 +20,7 @@ AT_ONCE = timedelta(seconds=20)
 lease of its leader."""
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def scheduler_unavailable(
     cluster: ManagedCluster, pods: WorkloadPods, nodes: Nodes, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.diagnose.workload_findings import harmed, named, workload_facts
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.limits import ServiceAccounts
@@ -18,7 +18,7 @@ _MISSING = compile_linear(
 )
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def service_account_missing(
     symptoms: Symptoms, accounts: ServiceAccounts | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

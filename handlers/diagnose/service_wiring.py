@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handlers.diagnose.callers import complaining
-from handlers.diagnose.workload_findings import harmed, named, workload_facts
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls, WrongAddress, wrong_addresses
 from handlers.evidence.workloads.log_families import OF_DEPENDENCY, said
@@ -18,7 +18,7 @@ from handlers.model import Finding, Judgement, Severity, Unavailable
 PROTOCOL, ADDRESS = "service-protocol-mismatch", "service-address-wrong"
 
 
-@diagnostic(codes=(PROTOCOL,), area="workloads")
+@diagnostic(codes=(PROTOCOL,), area="workloads", clear_without=WITHOUT_AZURE)
 def service_protocol_mismatch(
     services: Services, pods: WorkloadPods, calls: Calls, symptoms: Symptoms, tails: LogTails | Unavailable
 ) -> Iterator[Judgement]:
@@ -32,7 +32,7 @@ def service_protocol_mismatch(
     yield from named(found)
 
 
-@diagnostic(codes=(ADDRESS,), area="workloads")
+@diagnostic(codes=(ADDRESS,), area="workloads", clear_without=WITHOUT_AZURE)
 def service_address_wrong(
     services: Services,
     pods: WorkloadPods,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.diagnose.workload_findings import facts_of, harmed, named, pods_of, tail_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of, tail_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.log_families import Cause, said
@@ -32,7 +32,7 @@ _CAUSES = tuple(
 _SYSTEM_MOUNTS = ("/var/run/secrets/", "/etc/istio", "/var/lib/istio", "/etc/podinfo")
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def volume_mount_failed(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from handlers.diagnose.workload_findings import harmed, named, workload_facts
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.budgets import matches
 from handlers.evidence.workloads.calls import Calls
@@ -27,7 +27,7 @@ class Miss:
     """Causes: storage-class, capacity, access-mode, selector, occupied."""
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def volume_unbound(
     pods: WorkloadPods,
     claims: Claims,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from handlers.diagnose.workload_findings import harmed, named
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
@@ -19,7 +19,7 @@ _FAILED = compile_linear(r'failed calling webhook "(?P<name>[^"]+)": (?P<why>.+)
 _DENIED = compile_linear(r'admission webhook "(?P<name>[^"]+)" denied the request: ?(?P<why>.*)')
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def webhook_blocks(
     symptoms: Symptoms,
     webhooks: Webhooks | Unavailable | NotApplicable,

@@ -6,12 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from handlers.engine.declare import ClearWithout
+from handlers.evidence.azure import AgentPools
+from handlers.evidence.compute import ScaleSets
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.logs import LogTails, Tail
 from handlers.evidence.workloads.pods import WorkloadPod
 from handlers.evidence.workloads.symptoms import Symptom
 from handlers.model import Finding, NotApplicable, Unavailable
 
+WITHOUT_AZURE = ClearWithout(
+    (ActivityLog, NodeActivityLog, AgentPools, ScaleSets),
+    "what is unwell is read from the cluster; Azure's errors only tell which pods that are well are kept besides",
+)
+"""For every question about workloads: they hang on Azure only through what else is kept of the pods."""
 MOST_NAMED = 5
 """On a phone nobody reads a sixth; what they have in common is the cause."""
 
