@@ -130,6 +130,8 @@ class NetworkProfile(Evidence):
     dataplane: str
     outbound_type: str
     pod_cidr: str
+    policy: str = ""
+    """What enforces network policies: azure, calico, cilium; none or empty where nothing does."""
 
     @property
     def pods_use_the_subnet(self) -> bool:
@@ -273,6 +275,7 @@ async def network_profile(cluster: ManagedCluster) -> NetworkProfile:
         dataplane=text(cluster.network, "networkDataplane"),
         outbound_type=text(cluster.network, "outboundType"),
         pod_cidr=text(cluster.network, "podCidr"),
+        policy=text(cluster.network, "networkPolicy").lower(),
     )
 
 

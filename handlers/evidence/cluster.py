@@ -21,6 +21,7 @@ from handlers.evidence.wire import dig, moment, need_text, number, rows, text, t
 from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
 
 PROVIDER = "azure://"
+DIRECTLY = "directly"
 DEBUGGER = "node-debugger-"
 """How `kubectl debug node` begins the names of its pods."""
 MANY_RESTARTS = 5
@@ -232,9 +233,7 @@ async def api_server(cluster: ManagedCluster, kube: KubeReader) -> ApiServer | N
         return ApiServer(
             source=source, taken_at=cluster.taken_at, reached=kube.reached, trouble=fault, detail=error.detail
         )
-    return ApiServer(
-        source=source, taken_at=cluster.taken_at, reached=kube.reached or "directly", failing=_failing(told)
-    )
+    return ApiServer(source=source, taken_at=cluster.taken_at, reached=kube.reached or DIRECTLY, failing=_failing(told))
 
 
 def _failing(told: str) -> tuple[str, ...]:

@@ -17,7 +17,9 @@ from handlers.clients.kube.permission_reader import WriterKubeEyes
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
-from handlers.model import Diagnosis, Outcome
+from handlers.evidence.workloads.unwell import EmptyServices, ShortWorkloads
+from handlers.evidence.workloads.warnings import WarningEvents
+from handlers.model import Diagnosis, Evidence, Outcome
 from runbooks.library import Library
 from tests.worlds.answering import InProcess
 from tests.worlds.build import Cluster, build
@@ -74,14 +76,20 @@ def expected(shape: Shape) -> Expected:
 
 
 def beyond_the_questions(shape: Shape) -> frozenset[str]:
-    """All pods of a node that is being emptied: run-command's answers are cut at 512 kB, so it brings only those that
-    are not well."""
-    return frozenset({"drain-error", "pdb-blocks-drain"} if shape.operation.endswith("upgrade") else ())
+    """What run-command does not ask for, because its answers are cut at 512 kB: workloads, and all pods of a node that
+    is being emptied."""
+    emptied = {"drain-error", "pdb-blocks-drain"} if shape.operation.endswith("upgrade") else set()
+    return frozenset(emptied) | needing({WarningEvents, ShortWorkloads, EmptyServices})
 
 
 def needing_the_inside() -> frozenset[str]:
     """The diagnostics that look into the cluster, also where they may do without it."""
-    lost = {one.makes for one in GRAPH.wanted if one.sees}
+    return needing({one.makes for one in GRAPH.wanted if one.sees})
+
+
+def needing(lost: set[type[Evidence]]) -> frozenset[str]:
+    """The diagnostics that need one of these facts, directly or not."""
+    lost = set(lost)
     for collector in GRAPH.wanted:
         if any(need.kind in lost for need in collector.needs):
             lost.add(collector.makes)

@@ -319,12 +319,13 @@ def _starting(node: str) -> Body:
 
 
 def _pending(_: str) -> Body:
-    """An application that asks for more than any node has: its owners' business."""
+    """An application that waits for its turn: a scheduling gate holds it back on purpose."""
     body = pod_body(
         "report-1", "reports", "", ("ReplicaSet", "report"), {"app": "report"}, timedelta(hours=1), ready=False
     )
-    told = "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."
-    unscheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": told}
+    told = "Scheduling is blocked due to non-empty scheduling gates"
+    unscheduled = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": told}
+    body["spec"]["schedulingGates"] = [{"name": "kueue.x-k8s.io/admission"}]
     del body["spec"]["nodeName"], body["status"]["containerStatuses"]
     return body | {"status": {"phase": "Pending", "conditions": [unscheduled]}}
 

@@ -18,6 +18,17 @@ READER_RULES: list[Body] = [
     },
     {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
     {
+        "apiGroups": [""],
+        "resources": [
+            "persistentvolumes",
+            "persistentvolumeclaims",
+            "resourcequotas",
+            "limitranges",
+            "serviceaccounts",
+        ],
+        "verbs": _LOOK,
+    },
+    {
         "apiGroups": ["apps"],
         "resources": ["daemonsets", "deployments", "replicasets", "statefulsets"],
         "verbs": _LOOK,
@@ -26,11 +37,22 @@ READER_RULES: list[Body] = [
     {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": _LOOK},
     {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": _LOOK},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": _LOOK},
-    {"apiGroups": ["networking.k8s.io"], "resources": ["networkpolicies"], "verbs": _LOOK},
-    {"apiGroups": ["storage.k8s.io"], "resources": ["volumeattachments", "csinodes"], "verbs": _LOOK},
+    {"apiGroups": ["networking.k8s.io"], "resources": ["networkpolicies", "ingresses"], "verbs": _LOOK},
+    {"apiGroups": ["crd.projectcalico.org"], "resources": ["globalnetworkpolicies", "networkpolicies"], "verbs": _LOOK},
+    {
+        "apiGroups": ["cilium.io"],
+        "resources": ["ciliumnetworkpolicies", "ciliumclusterwidenetworkpolicies"],
+        "verbs": _LOOK,
+    },
+    {"apiGroups": ["storage.k8s.io"], "resources": ["volumeattachments", "csinodes", "storageclasses"], "verbs": _LOOK},
     {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.sh"], "resources": ["nodeclaims", "nodepools"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.azure.com"], "resources": ["aksnodeclasses"], "verbs": _LOOK},
+    {
+        "apiGroups": ["admissionregistration.k8s.io"],
+        "resources": ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"],
+        "verbs": _LOOK,
+    },
     {"apiGroups": ["metrics.k8s.io"], "resources": ["nodes", "pods"], "verbs": _LOOK},
     {"nonResourceURLs": ["/readyz", "/readyz/*", "/livez", "/livez/*", "/version"], "verbs": ["get"]},
 ]

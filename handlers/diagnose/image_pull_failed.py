@@ -1,0 +1,101 @@
+"""Can the images of workloads be pulled?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of
+from handlers.engine.declare import diagnostic
+from handlers.evidence.workloads.calls import Calls
+from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
+from handlers.model import Finding, Judgement, Unavailable
+from runbooks.linear import compile_linear
+
+CODE = "image-pull-failed"
+REASONS = frozenset(
+    {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"}
+)
+_CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    # In this order: a firewall's 403 is no missing role, and a registry that hides what it has says both.
+    ("network", ("is not allowed access", "denied: client with IP")),  # Azure Container Registry's firewall
+    ("dns", ("no such host", "server misbehaving", "failure in name resolution", "lookup [^ ]+ on [^ ]+: ")),
+    ("unauthorized", ("401 Unauthorized", "403 Forbidden", "unauthorized", "denied: ", "access denied")),
+    ("unauthorized", ("insufficient_scope", "authorization failed", "failed to fetch (?:anonymous|oauth) token")),
+    ("reference", ("not found", "manifest unknown", "MANIFEST_UNKNOWN", "NAME_UNKNOWN", "does not exist")),
+    ("reference", ("invalid reference format", "couldn't parse image", "no match for platform")),
+    ("network", ("i/o timeout", "connection refused", "connection reset", "TLS handshake", "x509:")),
+    ("network", ("deadline exceeded", "no route to host", "50[0-9] ", "too ?many ?requests")),
+)
+_PATTERNS = tuple((cause, compile_linear(f"(?i)(?:{'|'.join(told)})")) for cause, told in _CAUSES)
+_SECRETS = compile_linear(r"pull secrets \((?P<names>[^)]+)\)")
+NOT_RETRIEVED = "FailedToRetrieveImagePullSecret"
+_MEANINGS = {
+    "reference": "no such image or tag",
+    "unauthorized": "the registry refuses who asks",
+    "pull-secret": "the pull secret does not exist",
+    "dns": "the registry's name is not resolved",
+    "network": "the registry is not reached",
+    "unknown": "the kubelet does not say more",
+}
+
+
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+def image_pull_failed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
+    """The image of a workload cannot be pulled."""
+    waiting = (one for one in symptoms.of(Sign.WAITING) if one.reason in REASONS)
+    seen: dict[tuple[str, str], Symptom] = {}
+    for one in waiting:  # its replicas may stand at ErrImagePull and ImagePullBackOff in turn
+        seen.setdefault((one.owner, one.container.name if one.container else ""), one)
+    yield from named(_finding(one, symptoms, calls) for one in seen.values())
+
+
+def _finding(symptom: Symptom, symptoms: Symptoms, calls: Calls | Unavailable) -> Finding:
+    image = symptom.container.image if symptom.container else ""
+    told = _told(symptom, symptoms)
+    secrets = _missing_secrets(symptom, symptoms)
+    cause = _cause(symptom, told, secrets)
+    workload = symptom.owner.partition("/")[2]
+    because = [
+        f"{pods_of(len(symptom.pods))} of {workload}: {symptom.reason}: {_MEANINGS[cause]}",
+        f"image {image}",
+        told,
+    ]
+    if secrets:
+        because.append(f"the kubelet finds no pull secret named {secrets}")
+    return Finding(
+        code=CODE,
+        subject=symptom.owner,
+        affects=harmed(symptom.owner, symptom.pods, calls),
+        because=tuple(one for one in because if one),
+        facts=facts_of(symptom)
+        | {"cause": cause, "image": image, "registry": registry_of(image), "secrets": secrets, "message": told},
+        began=symptom.since,
+    )
+
+
+def _told(symptom: Symptom, symptoms: Symptoms) -> str:
+    """The kubelet's own words: while it backs off, only its event of the last try has them."""
+    tries = [one.message for pod in symptom.pods for one in symptoms.about(pod, "Failed")]
+    whole = next((one for one in tries if "Failed to pull image" in one or "Failed to inspect image" in one), "")
+    return max(symptom.message, whole, key=len)
+
+
+def _missing_secrets(symptom: Symptom, symptoms: Symptoms) -> str:
+    for pod in symptom.pods:
+        for one in symptoms.about(pod, NOT_RETRIEVED):
+            found = _SECRETS.search(one.message)
+            return found["names"] if found else ", ".join(pod.spec.pull_secrets)
+    return ""
+
+
+def _cause(symptom: Symptom, told: str, secrets: str) -> str:
+    if symptom.reason == "InvalidImageName":
+        return "reference"
+    cause = next((cause for cause, pattern in _PATTERNS if pattern.search(told)), "unknown")
+    return "pull-secret" if secrets and cause in ("unauthorized", "unknown") else cause
+
+
+def registry_of(image: str) -> str:
+    """The host that an image comes from; without one it is Docker Hub."""
+    first, slash, _ = image.partition("/")
+    return first if slash and ("." in first or ":" in first or first == "localhost") else "docker.io"

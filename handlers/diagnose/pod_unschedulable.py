@@ -1,0 +1,166 @@
+"""Why does a pod get no node, and what is the smallest change that would give it one?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from handlers.diagnose.scheduling.change import facts_of
+from handlers.diagnose.scheduling.verdict import Verdict, judge, table
+from handlers.diagnose.scheduling.words import UNSEEN_BY_US, about_volumes, shortened, told_causes
+from handlers.engine.declare import ClearWithout, diagnostic
+from handlers.evidence.autoscaling import AutoscalerStatus
+from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.complaints import Complaints
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
+from handlers.evidence.scheduling.collect import Scheduling, waited_since
+from handlers.evidence.scheduling.demands import Demand
+from handlers.evidence.scheduling.scale_up import ScaleUps
+from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS
+from handlers.evidence.workloads.calls import Calls
+from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
+
+CODE = "pod-unschedulable"
+PATIENCE = timedelta(seconds=20)
+"""A pod that waits for another one to end, as in a rollout, waits for some seconds."""
+AUTOSCALER_LOOKS = timedelta(minutes=1)
+"""It looks every 10 s, and says for every pod what it makes of it."""
+NODE_COMES = timedelta(minutes=15)
+"""How long the cluster autoscaler waits for a node that it asked for (max-node-provision-time)."""
+MOST_NAMED = 5
+ROWS = 6
+"""More kinds of nodes than these nobody reads on a phone."""
+
+
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=ClearWithout(
+        (ActivityLog, NodeActivityLog, Complaints, AgentPools, ScaleUps, AutoscalerStatus, Calls),
+        "every pod that waits is compared with every node; the rest tells what the autoscaler makes of it",
+    ),
+)
+def pod_unschedulable(
+    cluster: ManagedCluster,
+    waits: Scheduling,
+    pools: AgentPools | Unavailable,
+    ups: ScaleUps | Unavailable | NotApplicable,
+    autoscaler: AutoscalerStatus | Unavailable | NotApplicable,
+    calls: Calls | Unavailable,
+) -> Iterator[Judgement]:
+    """A pod waits, and no node will do."""
+    found: list[tuple[Verdict, list[Demand]]] = []
+    for group in _groups(waits):
+        first = judge(group[0], waits)
+        seen = _judged(first, waits, ups)
+        if seen is None:
+            found.append((first, group))
+        else:
+            yield seen
+    more = [rest[0].owner_id for _, rest in found[MOST_NAMED:]]
+    for verdict, group in found[:MOST_NAMED]:
+        yield _finding(cluster, waits, verdict, group, _said(group, ups, autoscaler), pools, calls, more)
+    if waits.complete and not found:
+        yield Clear(f"{len(waits.waiting)} pods wait for a node, none for long" if waits.waiting else "no pod waits")
+
+
+def _groups(waits: Scheduling) -> list[list[Demand]]:
+    """The pods that have waited for a while, by workload; those of AKS first, then the oldest."""
+    owners: dict[str, list[Demand]] = {}
+    for demand in sorted(waits.waiting, key=lambda one: (str(waited_since(one)), one.name)):
+        if _waited(demand, waits) >= PATIENCE and not demand.nominated:
+            owners.setdefault(demand.owner_id, []).append(demand)
+    return sorted(owners.values(), key=lambda group: group[0].namespace not in ALWAYS_THE_SYSTEMS)
+
+
+def _waited(demand: Demand, waits: Scheduling) -> timedelta:
+    since = waited_since(demand)
+    return waits.taken_at - since if since else timedelta.max
+
+
+def _judged(verdict: Verdict, waits: Scheduling, ups: ScaleUps | Unavailable | NotApplicable) -> Judgement | None:
+    """What else it is, where it is no finding; None where it is one."""
+    demand = verdict.demand
+    who = f"{demand.namespace}/{demand.name}"
+    if about_volumes(demand.said):
+        return Clear(f"{who} waits for its volume: {shortened(demand.said)}")
+    if waits.truncated:
+        return Unavailable(f"the node for {who}", Why.FAILED, "the list of nodes or pods was cut")
+    if isinstance(ups, ScaleUps) and _on_its_way(demand, waits, ups):
+        return Clear(f"{who} waits for a node that the cluster autoscaler makes")
+    if verdict.only_passing:
+        first = verdict.nearest[0]
+        return Clear(f"{who} waits for {first.room.name}, which {first.obstacles[0].why}: a matter of that node")
+    if (verdict.fits or not verdict.answers) and not set(told_causes(demand.said)) & UNSEEN_BY_US:
+        return _disagree(verdict, waits, who)
+    return None
+
+
+def _on_its_way(demand: Demand, waits: Scheduling, ups: ScaleUps) -> bool:
+    said = ups.said.get(f"{demand.namespace}/{demand.name}")
+    if said is None:
+        return _waited(demand, waits) < AUTOSCALER_LOOKS
+    return said.scales and waits.taken_at - said.at < NODE_COMES
+
+
+def _disagree(verdict: Verdict, waits: Scheduling, who: str) -> Unavailable:
+    """The scheduler says no, and no reason for it is in what was seen."""
+    if waits.gaps and verdict.demand.volume_claims:
+        return waits.gaps[0]
+    room = f"{verdict.fits[0].name} looks free for it" if verdict.fits else "no node was seen"
+    return Unavailable(
+        f"the node for {who}", Why.ABSENT, f"{room}; the scheduler says {shortened(verdict.demand.said)}"
+    )
+
+
+def _said(
+    group: Sequence[Demand],
+    ups: ScaleUps | Unavailable | NotApplicable,
+    autoscaler: AutoscalerStatus | Unavailable | NotApplicable,
+) -> Iterator[str]:
+    """The autoscaler's own verdict."""
+    if isinstance(ups, ScaleUps):
+        told = (ups.said.get(f"{one.namespace}/{one.name}") for one in group)
+        yield from (f"cluster autoscaler: {one.message}" for one in [one for one in told if one][:1])
+    if isinstance(autoscaler, AutoscalerStatus):
+        yield from (str(one) for one in autoscaler.backed_off[:2])
+
+
+def _finding(
+    cluster: ManagedCluster,
+    waits: Scheduling,
+    verdict: Verdict,
+    group: list[Demand],
+    autoscaler: Iterator[str],
+    pools: AgentPools | Unavailable,
+    calls: Calls | Unavailable,
+    more: list[str],
+) -> Finding:
+    demand = verdict.demand
+    told = told_causes(demand.said)
+    cause = next((one for one in told if one in UNSEEN_BY_US), "") if verdict.fits else verdict.cause
+    lines = list(table(verdict))[:ROWS]
+    harmed = calls.harmed_by(demand.owner_id) if isinstance(calls, Calls) else (demand.owner_id,)
+    return Finding(
+        code=CODE,
+        subject=demand.owner_id,
+        affects=(*(f"{one.namespace}/Pod/{one.name}" for one in group), *harmed),
+        because=(
+            _headline(verdict, group, waits),
+            *lines,
+            f"scheduler: {shortened(demand.said)}",
+            *autoscaler,
+            *([f"{len(more)} more workloads wait for a node: {', '.join(more[:ROWS])}"] if more else []),
+        ),
+        facts=facts_of(cluster, waits, verdict, group, cause, pools) | {"table": lines},
+        began=waited_since(demand),
+    )
+
+
+def _headline(verdict: Verdict, group: list[Demand], waits: Scheduling) -> str:
+    demand = verdict.demand
+    minutes = int(_waited(demand, waits).total_seconds()) // 60
+    since = f" for {minutes} min" if minutes and waited_since(demand) else ""
+    pods = demand.name if len(group) == 1 else f"{len(group)} pods of {demand.workload}"
+    wait = "waits" if len(group) == 1 else "wait"
+    return f"{pods} {wait} for a node{since}: none of {len(verdict.answers)} will do"

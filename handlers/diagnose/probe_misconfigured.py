@@ -1,0 +1,140 @@
+"""Do probes fail because of what they ask, and not because of what they ask about?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from handlers.diagnose.container_failing import KILLED
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, tail_of
+from handlers.engine.declare import diagnostic
+from handlers.evidence.workloads.calls import Calls
+from handlers.evidence.workloads.containers import LIVENESS, READINESS, STARTUP, Container, Probe
+from handlers.evidence.workloads.log_families import said
+from handlers.evidence.workloads.logs import LogTails
+from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
+from handlers.evidence.workloads.warnings import Warned
+from handlers.model import Finding, Judgement, Unavailable
+from runbooks.linear import compile_linear
+
+CODE = "probe-misconfigured"
+_NOT_ANSWERED = compile_linear(r"connection refused|failed to connect|context deadline exceeded|i/o timeout|timed out")
+_OTHER_PROTOCOL = compile_linear(
+    r"malformed HTTP (?:response|status code|version)|server gave HTTP response to HTTPS client|"
+    r"first record does not look like a TLS handshake|error reading server preface|http2: frame too large|"
+    r"HTTP/1\.x transport connection broken|rpc error: code = Unimplemented|does not implement the grpc health|"
+    r"HTTP probe failed with statuscode: (?:400|405|415|426|505)|unexpected EOF|: EOF"
+)
+_SLACK_S = 30
+"""What the kubelet takes to end a container: its termination grace period, 30 s by default."""
+_FIRST_MINUTE_S = 60
+"""A container that its liveness probe kills so young has not been given the time to start."""
+
+
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+def probe_misconfigured(
+    symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
+) -> Iterator[Judgement]:
+    """A liveness or readiness probe fails because of itself: a wrong port, the wrong protocol, or too little time."""
+    seen: dict[str, Finding] = {}
+    for symptom in symptoms.of(Sign.NOT_READY, Sign.CRASHING):
+        for finding in _wrong(symptom, symptoms, tails, calls):
+            seen.setdefault(symptom.owner, finding)
+    yield from named(seen.values())
+
+
+def _wrong(
+    symptom: Symptom, symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
+) -> Iterator[Finding]:
+    container, pod = symptom.container, symptom.pod
+    if not container or not pod:
+        return
+    failed = [one for one in symptoms.about(pod, "Unhealthy") if one.container in ("", container.name)]
+    for what in (LIVENESS, STARTUP, READINESS):
+        probe, told = container.probe(what), _of(failed, what)
+        cause = _cause(probe, told, symptom, container, tails) if probe and told else ""
+        if probe and cause:
+            yield _finding(symptom, container, probe, cause, told, calls)
+            return
+
+
+def _of(failed: Sequence[Warned], what: str) -> list[Warned]:
+    return [one for one in failed if one.message.lower().startswith(what)]
+
+
+def _cause(
+    probe: Probe, told: list[Warned], symptom: Symptom, container: Container, tails: LogTails | Unavailable
+) -> str:
+    if probe.what == LIVENESS and not symptom.state.restarts:
+        return ""
+    if any(_OTHER_PROTOCOL.search(one.message) for one in told):
+        return "protocol"
+    unanswered = any(_NOT_ANSWERED.search(one.message) for one in told)
+    if probe.port and unanswered and _is_elsewhere(probe, container):
+        return "port"
+    return "timing" if probe.what != READINESS and _too_soon(probe, symptom, tails) else ""
+
+
+def _is_elsewhere(probe: Probe, container: Container) -> bool:
+    """The container names ports, and the probe asks at none of them."""
+    return bool(container.ports) and container.port_of(probe.port) is None
+
+
+def _too_soon(probe: Probe, symptom: Symptom, tails: LogTails | Unavailable) -> bool:
+    """It is killed each time about as soon as the probe may fail, in its first minute, with no word of an error."""
+    end = symptom.state.last_end
+    if end is None or end.exit_code not in KILLED or end.reason == "OOMKilled" or end.lasted_s is None:
+        return False
+    bound = min(_FIRST_MINUTE_S, probe.fails_after_s + probe.timeout_s + _SLACK_S)
+    tail = tail_of(symptom, tails)
+    return end.lasted_s <= bound and not (tail and said(tail.lines))
+
+
+def _finding(
+    symptom: Symptom, container: Container, probe: Probe, cause: str, told: list[Warned], calls: Calls | Unavailable
+) -> Finding:
+    workload = symptom.owner.partition("/")[2]
+    last = told[0]
+    ports = [str(port.number) for port in container.ports]
+    return Finding(
+        code=CODE,
+        subject=symptom.owner,
+        affects=harmed(symptom.owner, symptom.pods, calls),
+        because=(
+            f"the {probe.what} probe of container {container.name} in {workload} {_WHY[cause](probe, ports, symptom)}",
+            f"it failed {sum(one.count for one in told)} times: {last.message[:300]}",
+        ),
+        facts=facts_of(symptom)
+        | {
+            "probe": probe.what,
+            "cause": cause,
+            "how": probe.how,
+            "port": probe.port,
+            "ports": ports,
+            "initial_delay": probe.initial_delay_s,
+            "period": probe.period_s,
+            "failures": probe.failures,
+            "fails_after": probe.fails_after_s,
+            "lasted": int(symptom.state.last_end.lasted_s or 0) if symptom.state.last_end else 0,
+            "message": last.message[:300],
+            "restarts": symptom.state.restarts,
+        },
+        began=symptom.since,
+    )
+
+
+def _why_port(probe: Probe, ports: list[str], _: Symptom) -> str:
+    return f"asks port {probe.port}, but the container listens on {', '.join(ports)}"
+
+
+def _why_protocol(probe: Probe, ports: list[str], _: Symptom) -> str:
+    return f"speaks {probe.how} to port {probe.port or ', '.join(ports)}, which answers in another protocol"
+
+
+def _why_timing(probe: Probe, _: list[str], symptom: Symptom) -> str:
+    end = symptom.state.last_end
+    lasted = f"{int(end.lasted_s)} s" if end and end.lasted_s is not None else "seconds"
+    sums = f"{probe.initial_delay_s} s + {probe.failures} tries, one each {probe.period_s} s"
+    return f"kills it {lasted} after its start: it may take {sums}"
+
+
+_WHY = {"port": _why_port, "protocol": _why_protocol, "timing": _why_timing}

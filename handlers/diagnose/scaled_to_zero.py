@@ -1,0 +1,91 @@
+"""Does something call a service whose only workload has no replicas?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from handlers.diagnose.callers import Complains, complaining
+from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
+from handlers.engine.declare import diagnostic
+from handlers.evidence.workloads.calls import Calls, leads_to
+from handlers.evidence.workloads.logs import LogTails
+from handlers.evidence.workloads.owners import DEPLOYMENT, STATEFUL_SET, Owner, Owners
+from handlers.evidence.workloads.services import EndpointSlices, Services, WorkloadService
+from handlers.evidence.workloads.symptoms import Symptoms
+from handlers.evidence.workloads.unwell import LATELY
+from handlers.evidence.workloads.warnings import WarningEvents
+from handlers.model import Finding, Judgement, Severity, Unavailable
+
+CODE = "scaled-to-zero"
+
+
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+def scaled_to_zero(
+    owners: Owners,
+    services: Services,
+    slices: EndpointSlices,
+    calls: Calls,
+    symptoms: Symptoms,
+    warnings: WarningEvents | Unavailable,
+    tails: LogTails | Unavailable,
+) -> Iterator[Judgement]:
+    """Something calls a service whose only workload is scaled to 0."""
+    yield from named(_asleep(owners, services, slices, calls, symptoms, warnings, tails))
+
+
+def _asleep(
+    owners: Owners,
+    services: Services,
+    slices: EndpointSlices,
+    calls: Calls,
+    symptoms: Symptoms,
+    warnings: WarningEvents | Unavailable,
+    tails: LogTails | Unavailable,
+) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for service in services.services:
+        behind = [one for one in owners.of_kind(DEPLOYMENT, STATEFUL_SET) if leads_to(service, one)]
+        if len(behind) != 1 or behind[0].wanted or behind[0].subject in seen or slices.ready(service):
+            continue
+        owner = behind[0]
+        missing = complaining(service, calls, tails, symptoms)
+        since = _ran_lately(owner, warnings, owners.taken_at)
+        if missing or (since and not _all_sleep(owner, owners)):
+            seen.add(owner.subject)
+            yield _finding(owner, service, missing, since, calls)
+
+
+def _ran_lately(owner: Owner, warnings: WarningEvents | Unavailable, at: datetime) -> datetime | None:
+    """When it last had a pod, if within the hour: somebody has just taken it away, and it is no old state."""
+    told = [row.since for row in owner.conditions if row.since]
+    if isinstance(warnings, WarningEvents):
+        stem = f"{owner.name}-"
+        pods = (one for one in warnings.events if one.kind == "Pod" and one.namespace == owner.namespace)
+        told += [one.last for one in pods if one.name.startswith(stem) and one.name.count("-") == stem.count("-") + 1]
+    last = max(told, default=None)
+    return last if last and last >= at - LATELY else None
+
+
+def _all_sleep(owner: Owner, owners: Owners) -> bool:
+    """A whole namespace at 0 has been put to sleep for the night."""
+    return all(not one.wanted for one in owners.of_kind(DEPLOYMENT) if one.namespace == owner.namespace)
+
+
+def _finding(
+    owner: Owner, service: WorkloadService, missing: tuple[Complains, ...], since: datetime | None, calls: Calls
+) -> Finding:
+    workload = owner.subject.partition("/")[2]
+    because = [f"{workload} is scaled to 0, and service {service.name} leads to nothing else"]
+    because += [f"{one.owner.partition('/')[2]} calls it: {one.line}" for one in missing[:2]]
+    if since:
+        because.append(f"it still had pods at {since:%H:%M} UTC")
+    affects = (*harmed(owner.subject, (), calls), service.subject, *(one.owner for one in missing))
+    return Finding(
+        code=CODE,
+        subject=owner.subject,
+        severity=Severity.ERROR if missing else Severity.WARNING,
+        affects=tuple(dict.fromkeys(affects)),
+        because=tuple(because),
+        facts=workload_facts(owner.subject) | {"service": service.name, "callers": [one.owner for one in missing]},
+    )

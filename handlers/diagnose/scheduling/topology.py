@@ -1,0 +1,140 @@
+"""Where a pod may stand because of others: affinity, anti-affinity and topology spread, counted over all nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from handlers.diagnose.scheduling.obstacles import Obstacle, chosen, tolerated
+from handlers.evidence.scheduling.collect import Scheduling
+from handlers.evidence.scheduling.demands import Demand, PodTerm, Spread
+from handlers.evidence.scheduling.rooms import Neighbour, Room
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """What holds for one waiting pod on every node: made once, asked per node."""
+
+    demand: Demand
+    near: tuple[tuple[PodTerm, frozenset[str]], ...]
+    """Each affinity term with the values of its label where such pods are. Without any, the pod may be the first."""
+    away: tuple[tuple[PodTerm, Mapping[str, str]], ...]
+    """Each anti-affinity term with the values that are taken, and the pod that takes each."""
+    kept_off: tuple[tuple[str, str, str], ...]
+    """(label, value, pod): pods that run and keep this one away themselves."""
+    spreads: tuple[tuple[Spread, Mapping[str, int], int], ...]
+    """Each spread with the pods of every value, and the fewest."""
+
+    def obstacles(self, room: Room) -> Iterator[Obstacle]:
+        yield from self._not_near(room)
+        yield from self._not_away(room)
+        yield from self._uneven(room)
+
+    def _not_near(self, room: Room) -> Iterator[Obstacle]:
+        first = not any(values for _, values in self.near) and _meets_itself(self.demand)
+        for term, values in self.near:
+            here = room.labels.get(term.topology)
+            if here is None or (here not in values and not first):
+                yield Obstacle("pod-affinity", f"has no pod with {term.selector} in its {_short(term.topology)}")
+
+    def _not_away(self, room: Room) -> Iterator[Obstacle]:
+        for term, taken in self.away:
+            who = taken.get(room.labels.get(term.topology, ""))
+            if who:
+                yield Obstacle("anti-affinity", f"has a pod with {term.selector} in its {_short(term.topology)}")
+        for label, value, pod in self.kept_off:
+            if room.labels.get(label) == value:
+                yield Obstacle("anti-affinity", f"has pod {pod}, which keeps this one away by its own anti-affinity")
+
+    def _uneven(self, room: Room) -> Iterator[Obstacle]:
+        for spread, counts, fewest in self.spreads:
+            here = room.labels.get(spread.topology)
+            if here is None:
+                yield Obstacle("topology-spread", f"has no label {spread.topology} to spread over")
+            elif (
+                after := counts.get(here, 0) + spread.selector.matches(self.demand.labels)
+            ) - fewest > spread.max_skew:
+                yield Obstacle("topology-spread", _skewed(spread, after, fewest))
+
+
+def topology_of(demand: Demand, seen: Scheduling) -> Topology:
+    """Count the pods that this one looks at, and those that look at it."""
+    rooms = {room.name: room for room in seen.rooms}
+    return Topology(
+        demand,
+        tuple((term, frozenset(_where(term, demand, seen, rooms))) for term in demand.near),
+        tuple((term, _where(term, demand, seen, rooms)) for term in demand.away),
+        tuple(_repelled(demand, seen, rooms)),
+        tuple(_spread(spread, demand, seen, rooms) for spread in demand.spreads),
+    )
+
+
+def _where(term: PodTerm, demand: Demand, seen: Scheduling, rooms: Mapping[str, Room]) -> dict[str, str]:
+    """The values of the term's label where pods are that it means, each with the first of them."""
+    found: dict[str, str] = {}
+    for pod in seen.neighbours:
+        value = _value(rooms, pod, term.topology)
+        if value is not None and term.chooses(pod.namespace, pod.labels, seen.namespaces):
+            found.setdefault(value, f"{pod.namespace}/{pod.name}")
+    return found
+
+
+def _repelled(demand: Demand, seen: Scheduling, rooms: Mapping[str, Room]) -> Iterator[tuple[str, str, str]]:
+    for pod in seen.neighbours:
+        for term in pod.away:
+            value = _value(rooms, pod, term.topology)
+            mine = {(one.selector, one.topology) for one in demand.away}
+            if (term.selector, term.topology) in mine and pod.namespace == demand.namespace:
+                continue  # the same rule from the other side: told once
+            if value is not None and term.chooses(demand.namespace, demand.labels, seen.namespaces):
+                yield term.topology, value, f"{pod.namespace}/{pod.name}"
+
+
+def _spread(
+    spread: Spread, demand: Demand, seen: Scheduling, rooms: Mapping[str, Room]
+) -> tuple[Spread, Mapping[str, int], int]:
+    over = [room for room in rooms.values() if _counts(room, spread, demand)]
+    counts = Counter({room.labels[spread.topology]: 0 for room in over})
+    names = {room.name for room in over}
+    for pod in seen.neighbours:
+        if pod.node in names and pod.namespace == demand.namespace and spread.selector.matches(pod.labels):
+            counts[rooms[pod.node].labels[spread.topology]] += 1
+    fewest = min(counts.values(), default=0) if len(counts) >= spread.min_domains else 0
+    return spread, counts, fewest
+
+
+def _counts(room: Room, spread: Spread, demand: Demand) -> bool:
+    """Whether a node is one of those that the pods are spread over."""
+    if any(one.topology not in room.labels for one in demand.spreads):
+        return False
+    if spread.honors_affinity and not chosen(demand, room):
+        return False
+    return not spread.honors_taints or all(tolerated(taint, demand.tolerations) for taint in room.taints)
+
+
+def _value(rooms: Mapping[str, Room], pod: Neighbour, label: str) -> str | None:
+    room = rooms.get(pod.node)
+    return room.labels.get(label) if room else None
+
+
+def _meets_itself(demand: Demand) -> bool:
+    """The first pod of a group that wants to be together may stand anywhere."""
+    return all(term.chooses(demand.namespace, demand.labels, {}) for term in demand.near)
+
+
+def _skewed(spread: Spread, after: int, fewest: int) -> str:
+    return (
+        f"would have {after} pods with {spread.selector} in its {_short(spread.topology)}, where another has {fewest} "
+        f"(maxSkew {spread.max_skew})"
+    )
+
+
+def _short(label: str) -> str:
+    """`zone` for topology.kubernetes.io/zone, `node` for the host's name."""
+    return {"hostname": "node"}.get(label.rsplit("/", 1)[-1], label.rsplit("/", 1)[-1])
+
+
+def values_of(rooms: Iterable[Room], label: str) -> tuple[str, ...]:
+    """The values that a label has on the nodes."""
+    return tuple(sorted({room.labels[label] for room in rooms if label in room.labels}))

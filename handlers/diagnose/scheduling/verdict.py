@@ -1,0 +1,139 @@
+"""One waiting pod against every node: a table of nodes and reasons, and the node that needs the smallest change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from handlers.diagnose.scheduling.obstacles import Obstacle, obstacles
+from handlers.diagnose.scheduling.topology import topology_of
+from handlers.evidence.quantities import NONE
+from handlers.evidence.scheduling.collect import Scheduling
+from handlers.evidence.scheduling.demands import Demand
+from handlers.evidence.scheduling.rooms import Room
+
+CAPACITY = frozenset({"cpu", "memory", "ephemeral-storage", "extended-resource", "pods-per-node"})
+EFFORT = {
+    "cordon": 1,
+    "host-port": 3,
+    "topology-spread": 3,
+    "anti-affinity": 3,
+    "pod-affinity": 3,
+    "volume-limit": 4,
+    "volume-zone": 4,
+    "taint": 6,
+    "node-selector": 20,
+    "node-affinity": 20,
+}
+"""How much it takes to remove an obstacle. Room is made more easily than a taint is taken off that somebody set to
+reserve the node, and nodes that the pod's own selector rules out are the last to be asked why."""
+OF_CAPACITY = 2
+NAMED = 3
+"""Names of nodes are long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A node, and all that keeps the pod off it."""
+
+    room: Room
+    obstacles: tuple[Obstacle, ...]
+
+    @property
+    def effort(self) -> int:
+        kinds = {one.cause for one in self.obstacles}
+        return (OF_CAPACITY if kinds & CAPACITY else 0) + sum(EFFORT[kind] for kind in kinds - CAPACITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What every node says to one pod."""
+
+    demand: Demand
+    answers: tuple[Answer, ...]
+
+    @property
+    def fits(self) -> tuple[Room, ...]:
+        return tuple(answer.room for answer in self.answers if not answer.obstacles)
+
+    @property
+    def nearest(self) -> tuple[Answer, ...]:
+        """The nodes that would take it with the least change; those that lack less come first."""
+        least = min((answer.effort for answer in self.answers), default=0)
+        return tuple(sorted((one for one in self.answers if one.effort == least), key=_lack))
+
+    @property
+    def cause(self) -> str:
+        """What keeps it off the nearest nodes: of several obstacles the hardest, of capacity the scarcest."""
+        if not self.nearest:
+            return ""
+        first = self.nearest[0].obstacles
+        return max(first, key=lambda one: (_weight(one), _relative(one, self.demand))).cause if first else ""
+
+    @property
+    def only_passing(self) -> bool:
+        """Nothing but the present state of nodes keeps it off those that it may have."""
+        return (
+            not self.fits
+            and bool(self.nearest)
+            and all(one.passing for answer in self.nearest for one in answer.obstacles)
+        )
+
+
+def judge(demand: Demand, seen: Scheduling) -> Verdict:
+    """Ask every node about one pod."""
+    others = topology_of(demand, seen)
+    rooms = [room for room in seen.rooms if _in_question(demand, room)]
+    return Verdict(
+        demand, tuple(Answer(room, (*obstacles(demand, room, seen), *others.obstacles(room))) for room in rooms)
+    )
+
+
+def _in_question(demand: Demand, room: Room) -> bool:
+    """A daemon set's pod is for one node, which its affinity names: the others are not asked."""
+    terms = demand.node_terms or ()
+    fields = [term for term in terms if term.fields]
+    if not fields or len(fields) < len(terms):
+        return True
+    return any(all(one.holds({"metadata.name": room.name}) for one in term.fields) for term in fields)
+
+
+def table(verdict: Verdict) -> Iterator[str]:
+    """The table, grouped: how many nodes, and what keeps the pod off them; nearest first."""
+    groups: dict[tuple[int, tuple[str, ...]], list[Answer]] = {}
+    for answer in verdict.answers:
+        kinds = tuple(dict.fromkeys(one.cause for one in answer.obstacles))
+        groups.setdefault((answer.effort, kinds), []).append(answer)
+    for _, answers in sorted(groups.items(), key=lambda group: group[0]):
+        yield _row(sorted(answers, key=_lack))
+
+
+def _row(answers: list[Answer]) -> str:
+    """What a group of nodes has in common; where they differ, what the one that lacks least says."""
+    first = answers[0]
+    why = "; ".join(one.why for one in first.obstacles)
+    if len(answers) == 1:
+        return f"1 node: {first.room.name}: {why}"
+    same = all([one.why for one in answer.obstacles] == [one.why for one in first.obstacles] for answer in answers)
+    return f"{_names(answers)}: {why}" if same else f"{_names(answers)}; nearest {first.room.name}: {why}"
+
+
+def _names(answers: list[Answer]) -> str:
+    """The nodes of a row by name; of many, their pools."""
+    pools = sorted({answer.room.pool for answer in answers})
+    if len(answers) <= NAMED or not all(pools):
+        return f"{len(answers)} nodes: {', '.join(answer.room.name for answer in answers[:NAMED])}"
+    return f"{len(answers)} nodes of pool{'s' if len(pools) > 1 else ''} {', '.join(pools)}"
+
+
+def _lack(answer: Answer) -> tuple[Decimal, str]:
+    return sum((one.short for one in answer.obstacles), NONE), answer.room.name
+
+
+def _weight(one: Obstacle) -> int:
+    return EFFORT.get(one.cause, OF_CAPACITY)
+
+
+def _relative(one: Obstacle, demand: Demand) -> Decimal:
+    return one.short / (demand.requests.get(one.resource, NONE) or 1)

@@ -1,0 +1,129 @@
+"""Is there anything behind the services that are called?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+
+from handlers.diagnose.nearest_labels import Nearest, nearest
+from handlers.diagnose.service_use import Use, use_of
+from handlers.engine.declare import diagnostic
+from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.cluster import Nodes
+from handlers.evidence.workloads.calls import Calls
+from handlers.evidence.workloads.logs import LogTails
+from handlers.evidence.workloads.owners import JOB, Owners
+from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
+from handlers.evidence.workloads.routes import Ingresses
+from handlers.evidence.workloads.services import EndpointSlices, Services, WorkloadService
+from handlers.model import Clear, Finding, Judgement, Unavailable
+
+CODE = "service-no-endpoints"
+STARTING = timedelta(minutes=2)
+"""Pulling an image and starting takes most pods less."""
+
+
+@diagnostic(codes=(CODE,), area="workloads")
+def service_no_endpoints(
+    cluster: ManagedCluster,
+    services: Services,
+    slices: EndpointSlices,
+    pods: WorkloadPods,
+    owners: Owners,
+    nodes: Nodes,
+    calls: Calls | Unavailable,
+    tails: LogTails | Unavailable,
+    ingresses: Ingresses | Unavailable,
+) -> Iterator[Judgement]:
+    """A service that is called has no ready pod behind it."""
+    sure = slices.complete and pods.complete
+    looked, lost = 0, frozenset(node.name for node in nodes.nodes if not node.is_ready)
+    for service in services.services if sure else ():
+        if not service.selector or service.kind == "ExternalName" or service.namespace in cluster.all_system_namespaces:
+            continue
+        looked += 1
+        if slices.ready(service):
+            continue
+        use = use_of(service, calls, tails, ingresses)
+        yield from _of(cluster, service, use, pods, owners, lost, calls)
+    if sure and services.complete and owners.complete:
+        yield Clear(f"{looked} services in {len({one.namespace for one in services.services})} namespaces looked at")
+
+
+def _of(
+    cluster: ManagedCluster,
+    service: WorkloadService,
+    use: Use,
+    pods: WorkloadPods,
+    owners: Owners,
+    lost: frozenset[str],
+    calls: Calls | Unavailable,
+) -> Iterator[Finding]:
+    behind = [one for one in pods.selected(service.namespace, service.selector) if not one.done]
+    if not use.any or any(one.ready for one in behind):  # a Ready pod that is no endpoint: its port has no such name
+        return
+    if behind:
+        unready = [one for one in behind if _for_long(one, pods)]
+        if len(unready) == len(behind) and not all(one.node in lost for one in behind):  # else the node is the question
+            yield _finding(cluster, service, use, calls, "not-ready", unready, None)
+        return
+    makers = [one for one in owners.workloads if one.namespace == service.namespace and one.kind != JOB]
+    matching = [one for one in makers if service.selector.items() <= one.labels.items()]
+    if matching:  # scaled to 0, or its pods cannot be made: that is the question then
+        return
+    near = nearest(service, [one for one in makers if one.wanted])
+    if near:
+        yield _finding(cluster, service, use, calls, "selector", pods.of(near.owner.subject), near)
+
+
+def _for_long(pod: WorkloadPod, pods: WorkloadPods) -> bool:
+    condition = pod.condition("Ready")
+    since = (condition.since if condition else None) or pod.created
+    return since is None or pods.taken_at - since >= STARTING
+
+
+def _finding(
+    cluster: ManagedCluster,
+    service: WorkloadService,
+    use: Use,
+    calls: Calls | Unavailable,
+    cause: str,
+    pods: list[WorkloadPod] | tuple[WorkloadPod, ...],
+    near: Nearest | None,
+) -> Finding:
+    selector = ", ".join(f"{key}={value}" for key, value in sorted(service.selector.items()))
+    harmed = calls.harmed_by(service.subject)[1:] if isinstance(calls, Calls) else use.callers
+    ready = sum(one.ready for one in pods)
+    return Finding(
+        code=CODE,
+        subject=service.subject,
+        affects=tuple(harmed),
+        because=(
+            f"Service {service.namespace}/{service.name} has no ready endpoint: {_why(cause, selector, len(pods))}",
+            *(near.differences if near else ()),
+            *([f"{ready} of its {len(pods)} pods Ready, and no traffic reaches them"] if near else []),
+            *use.told(),
+        ),
+        facts={
+            "service": service.name,
+            "namespace": service.namespace,
+            "selector": selector,
+            "cause": cause,
+            "nearest": f"{near.owner.kind}/{near.owner.name}" if near else "",
+            "differences": list(near.differences) if near else [],
+            "patch": json.dumps({"spec": {"selector": dict(near.patch)}}) if near else "",
+            "pods": [one.name for one in pods][:5],
+            "owner": pods[0].workload if pods else "",
+            "callers": list(use.callers),
+            "cluster": cluster.name,
+            "group": cluster.group,
+            "subscription": cluster.subscription,
+        },
+    )
+
+
+def _why(cause: str, selector: str, pods: int) -> str:
+    if cause == "selector":
+        return f"its selector ({selector}) matches no pod"
+    return f"its selector ({selector}) matches {pods} pod{'s' if pods > 1 else ''}, and none is Ready"

@@ -1,0 +1,48 @@
+"""Amounts of resources: the larger of two, and how people and manifests write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, Decimal
+
+Amounts = Mapping[str, Decimal]
+"""How much of each resource: CPUs, bytes, or a count."""
+
+NONE = Decimal(0)
+_IN_BYTES = ("memory", "ephemeral-storage", "storage")
+_MIB, _GIB = Decimal(2**20), Decimal(2**30)
+
+
+def larger(one: Amounts, other: Amounts) -> dict[str, Decimal]:
+    """Of each resource the larger amount."""
+    return {name: max(one.get(name, NONE), other.get(name, NONE)) for name in {**one, **other}}
+
+
+def spoken(resource: str, amount: Decimal) -> str:
+    """An amount as a person says it: `2.5 CPUs`, `1.2 GiB`, `3`."""
+    if resource == "cpu" and 0 < amount < Decimal("0.1"):
+        return written(resource, amount)
+    if resource == "cpu":
+        return f"{_short(amount)} CPU{'' if amount == 1 else 's'}"
+    if _in_bytes(resource):
+        return f"{_short(amount / _GIB)} GiB" if abs(amount) >= _GIB else f"{_short(amount / _MIB)} MiB"
+    return _short(amount)
+
+
+def written(resource: str, amount: Decimal) -> str:
+    """An amount as a manifest has it: `2500m`, `1229Mi`, `3`. Rounded up, so that what asks for it gets enough."""
+    if resource == "cpu":
+        return _whole(amount) if amount == amount.to_integral_value() else f"{_whole(amount * 1000)}m"
+    return f"{_whole(amount / _MIB)}Mi" if _in_bytes(resource) else _whole(amount)
+
+
+def _in_bytes(resource: str) -> bool:
+    return resource in _IN_BYTES or resource.startswith("hugepages-")
+
+
+def _whole(amount: Decimal) -> str:
+    return str(int(amount.to_integral_value(rounding=ROUND_CEILING)))
+
+
+def _short(amount: Decimal) -> str:
+    return f"{amount:.2f}".rstrip("0").rstrip(".") if abs(amount) < 100 else f"{amount:.0f}"

@@ -1,0 +1,123 @@
+"""A cluster whose objects a case adds: every list of the API server is made of them, of all namespaces or of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from handlers.model import Finding
+from tests.checking import LIBRARY
+from tests.handlers.diagnose.wire import Azure, Body, at
+
+PLURALS = {
+    "ConfigMap": "/api/v1/configmaps",
+    "DaemonSet": "/apis/apps/v1/daemonsets",
+    "Deployment": "/apis/apps/v1/deployments",
+    "EndpointSlice": "/apis/discovery.k8s.io/v1/endpointslices",
+    "Event": "/api/v1/events",
+    "Ingress": "/apis/networking.k8s.io/v1/ingresses",
+    "Job": "/apis/batch/v1/jobs",
+    "LimitRange": "/api/v1/limitranges",
+    "Namespace": "/api/v1/namespaces",
+    "NetworkPolicy": "/apis/networking.k8s.io/v1/networkpolicies",
+    "PersistentVolume": "/api/v1/persistentvolumes",
+    "PersistentVolumeClaim": "/api/v1/persistentvolumeclaims",
+    "Pod": "/api/v1/pods",
+    "ReplicaSet": "/apis/apps/v1/replicasets",
+    "ResourceQuota": "/api/v1/resourcequotas",
+    "Service": "/api/v1/services",
+    "ServiceAccount": "/api/v1/serviceaccounts",
+    "StatefulSet": "/apis/apps/v1/statefulsets",
+}
+
+
+class Inside(Azure):
+    """What the cluster holds. `objects` are what a case adds to the healthy cluster of `Azure`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: list[Body] = []
+        self.logs: dict[str, str] = {}
+        """What a pod's log says, by path; a pod that is not there has said nothing."""
+        self.more_inside: dict[str, list[Body]] = {}
+        """Lists of kinds that are not known here, by path."""
+
+    def add(self, kind: str, name: str, namespace: str = "shop", **body: Any) -> Body:
+        metadata = {"name": name, "namespace": namespace, "creationTimestamp": at(timedelta(hours=1))}
+        made = {"kind": kind, **body, "metadata": metadata | body.get("metadata", {})}
+        self.objects.append(made)
+        return made
+
+    def inside(self, path: str) -> tuple[int, Any]:
+        status, answer = super().inside(path)
+        if path.endswith("/log") and status == 404:
+            return 200, self.logs.get(path, "")
+        listed = self.more_inside.get(path) or self._listed(path)
+        if listed is None or status not in (200, 404):
+            return status, answer
+        return 200, {"metadata": {}, "items": [*(answer.get("items") or ()), *listed]}
+
+    def _listed(self, path: str) -> list[Body] | None:
+        """The objects of a list, or None where the path is no list of a kind that is known here."""
+        before, _, behind = path.partition("/namespaces/")
+        namespace, _, plural = behind.partition("/")
+        wanted = f"{before}/{plural}" if plural else path
+        kind = next((kind for kind, known in PLURALS.items() if known == wanted), None)
+        if kind is None:
+            return None
+        return [one for one in self._of(kind) if not plural or one["metadata"].get("namespace") == namespace]
+
+    def _of(self, kind: str) -> Iterator[Body]:
+        yield from (one for one in self.objects if one["kind"] == kind)
+
+    def waits(self, name: str = "web-5d9c7b8f6-x2x4z", said: str = "0/1 nodes are available", **spec: Any) -> Body:
+        """A pod of Deployment/web that has waited for a node for ten minutes."""
+        since = at(timedelta(minutes=10))
+        containers = [{"name": "web", "resources": {"requests": spec.pop("requests", {"cpu": "100m"})}}]
+        scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        return self.add(
+            "Pod",
+            name,
+            metadata={
+                "labels": {"app": "web"},
+                "creationTimestamp": since,
+                "ownerReferences": [{"kind": "ReplicaSet", "name": name.rpartition("-")[0]}],
+            },
+            spec={"containers": containers, **spec},
+            status={"phase": "Pending", "conditions": [scheduled | {"message": said, "lastTransitionTime": since}]},
+        )
+
+    def runs(
+        self, name: str, node: str = "node-0", namespace: str = "shop", *, ready: bool = True, **more: Any
+    ) -> Body:
+        """A pod that runs on a node."""
+        since = at(timedelta(minutes=30))
+        owner = [{"kind": "ReplicaSet", "name": name.rpartition("-")[0]}]
+        spec = {"nodeName": node, "containers": [{"name": "main", "resources": {}}], **more.pop("spec", {})}
+        status = {
+            "phase": "Running",
+            "podIP": "10.244.0.9",
+            "conditions": [{"type": "Ready", "status": str(ready), "lastTransitionTime": since}],
+            **more.pop("status", {}),
+        }
+        labels = more.pop("labels", {"app": name.split("-")[0]})
+        return self.add(
+            "Pod", name, namespace, metadata={"labels": labels, "ownerReferences": owner}, spec=spec, status=status
+        )
+
+    def room(self, name: str = "node-0", pool: str = "apps", labels: Body | None = None, **spec: Any) -> Body:
+        """A Ready node with 4 CPUs, 16 GiB and room for 30 pods."""
+        allocatable = {"cpu": "4", "memory": "16Gi", "pods": "30", "ephemeral-storage": "100Gi"}
+        body = self.node(name, pool, allocatable=allocatable | spec.pop("allocatable", {}))
+        body["metadata"]["labels"] |= {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": "westeurope-1"}
+        body["metadata"]["labels"] |= labels or {}
+        body["spec"] |= spec
+        return body
+
+
+def page(section: str, finding: Finding) -> str:
+    """A section of the finding's runbook, filled with what was found."""
+    book = LIBRARY.get(finding.code)
+    assert book is not None
+    return book.render(section, finding.facts)

@@ -1,0 +1,146 @@
+"""Workloads that call what is not there: asleep, under another name, in another protocol, without DNS, unscheduled."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.unwell import POD, Unwell
+from tests.handlers.diagnose.wire import asked, at, found
+
+ZERO, PROTOCOL, ADDRESS = "scaled-to-zero", "service-protocol-mismatch", "service-address-wrong"
+DNS, SCHEDULER = "dns-broken", "scheduler-unavailable"
+RUNNING = {"running": {"startedAt": at(timedelta(minutes=9))}}
+NO_CART = "dial tcp: lookup cart on 10.0.0.10:53: no such host"
+TIMED_OUT = "dial tcp 10.0.80.17:80: i/o timeout"
+
+
+def calling(value: str = "cart:80", line: str = TIMED_OUT) -> Unwell:
+    """Deployment/web runs, names service cart in its environment, and complains."""
+    unwell = Unwell(env=[{"name": "CART_ADDR", "value": value}]).stands(RUNNING, ready=True)
+    return unwell.says(line)
+
+
+def cart(unwell: Unwell, replicas: int = 1, protocol: str = "TCP", **template: Any) -> Unwell:
+    """Deployment/cart behind its service."""
+    labels, box = {"app": "cart"}, {"name": "cart", "ports": [{"containerPort": 8080, "protocol": "TCP"}]}
+    spec = {
+        "replicas": replicas,
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [box], **template}},
+    }
+    conditions = [{"type": "Available", "status": "True", "lastTransitionTime": at(timedelta(days=3))}]
+    unwell.add("Deployment", "cart", spec=spec, status={"readyReplicas": replicas, "conditions": conditions})
+    ports = [{"port": 80, "targetPort": 8080, "protocol": protocol}]
+    unwell.add("Service", "cart", spec={"selector": labels, "ports": ports, "clusterIP": "10.0.80.17"})
+    if replicas:
+        unwell.runs("cart-6f5d8c7b9-aaaa0", labels=labels, spec={"containers": [box]})
+        slice_labels = {"kubernetes.io/service-name": "cart"}
+        ends = [{"addresses": ["10.244.0.7"], "conditions": {"ready": True}}]
+        unwell.add("EndpointSlice", "cart-1", metadata={"labels": slice_labels}, endpoints=ends, ports=[{"port": 8080}])
+    return unwell
+
+
+async def test_a_service_whose_workload_sleeps_and_that_is_missed_is_found() -> None:
+    finding = await found(ZERO, cart(calling(), replicas=0))
+    assert (finding.subject, finding.severity) == ("shop/Deployment/cart", Severity.ERROR)
+    assert f"Deployment/web calls it: {TIMED_OUT}" in finding.because
+
+
+async def test_the_same_with_one_replica_is_clear() -> None:
+    assert (await asked(ZERO, cart(calling()))).outcome is Outcome.CLEAR
+
+
+async def test_a_sleeping_workload_that_nobody_misses_is_as_it_should_be() -> None:
+    unwell = cart(Unwell().stands(RUNNING, ready=True), replicas=0)
+    assert (await asked(ZERO, unwell)).outcome is Outcome.CLEAR
+
+
+async def test_a_service_in_another_protocol_than_its_pods_is_found() -> None:
+    finding = await found(PROTOCOL, cart(calling(), protocol="UDP"))
+    assert finding.because[:2] == (
+        "service cart forwards port 80 as UDP",
+        "its pods listen on 8080 as TCP: Deployment/cart",
+    )
+
+
+async def test_a_service_in_the_protocol_of_its_pods_is_clear() -> None:
+    assert (await asked(PROTOCOL, cart(calling()))).outcome is Outcome.CLEAR
+
+
+async def test_an_address_that_names_no_service_is_found_with_the_nearest() -> None:
+    line = "dial tcp: lookup cart-v2 on 10.0.0.10:53: no such host"
+    finding = await found(ADDRESS, cart(calling("cart-v2:80", line)))
+    assert (finding.subject, finding.facts["nearest"]) == ("shop/Deployment/web", "cart")
+    assert "Deployment/web: CART_ADDR=cart-v2:80, but no service is called cart-v2" in finding.because
+
+
+async def test_an_address_with_a_port_that_the_service_does_not_have_is_found() -> None:
+    finding = await found(ADDRESS, cart(calling("cart:8081", "dial tcp 10.0.80.17:8081: connect: connection refused")))
+    assert finding.facts["ports"] == ["80"]
+
+
+async def test_an_address_of_something_that_nobody_deployed_and_nobody_misses_is_no_problem() -> None:
+    assert (await asked(ADDRESS, cart(calling("assistant:80", "ready")))).outcome is Outcome.CLEAR
+
+
+async def test_an_address_outside_of_the_cluster_is_not_judged() -> None:
+    line = "dial tcp: lookup db.example.com on 10.0.0.10:53: no such host"
+    assert (await asked(ADDRESS, cart(calling("db.example.com:5432", line)))).outcome is Outcome.CLEAR
+
+
+async def test_a_workload_that_asks_a_dns_server_of_its_own_is_found() -> None:
+    unwell = Unwell()
+    unwell.template |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.9.9.9"]}}
+    cart(unwell.crashes().says(NO_CART))
+    finding = await found(DNS, unwell)
+    assert finding.facts["nameservers"] == ["10.9.9.9"]
+
+
+async def test_the_same_words_of_a_workload_with_the_clusters_dns_are_no_proof() -> None:
+    assert (await asked(DNS, cart(Unwell().crashes().says(NO_CART)))).outcome is Outcome.CLEAR
+
+
+async def test_coredns_without_a_ready_pod_is_found() -> None:
+    unwell = Unwell()
+    unwell.deployment("coredns", wanted=2, ready=0)
+    assert (await found(DNS, unwell)).subject == "kube-system/Deployment/coredns"
+
+
+async def test_without_coredns_or_the_logs_dns_is_not_called_clear() -> None:
+    unwell = Unwell().crashes()
+    unwell.denied = {"/log"}
+    assert (await asked(DNS, unwell)).outcome is Outcome.INCONCLUSIVE
+
+
+def pending(**pod: Any) -> Unwell:
+    unwell = Unwell()
+    unwell.deploys()
+    waiting = unwell.waits(POD, **pod)
+    waiting["status"]["conditions"] = []
+    return unwell
+
+
+async def test_a_pod_that_nobody_has_looked_at_is_found() -> None:
+    finding = await found(SCHEDULER, pending())
+    assert finding.facts["scheduler"] == "default-scheduler"
+    assert "nobody has looked at 1 pending pods: no PodScheduled condition (Deployment/web)" in finding.because
+
+
+async def test_a_pod_that_is_held_back_on_purpose_is_not_forgotten() -> None:
+    unwell = pending(schedulingGates=[{"name": "example.com/quota"}])
+    assert (await asked(SCHEDULER, unwell)).outcome is Outcome.CLEAR
+
+
+async def test_a_pod_that_the_scheduler_has_refused_has_been_looked_at() -> None:
+    unwell = Unwell()
+    unwell.deploys()
+    unwell.waits(POD)
+    assert (await asked(SCHEDULER, unwell)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("code", [ZERO, PROTOCOL, ADDRESS])
+async def test_without_the_services_nothing_is_called_clear(code: str) -> None:
+    unwell = cart(calling(), replicas=0)
+    unwell.denied = {"/services"}
+    assert (await asked(code, unwell)).outcome is Outcome.INCONCLUSIVE

@@ -1,0 +1,190 @@
+"""Containers that do not start: images, configuration, volumes."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from handlers.model import Finding, Outcome
+from tests.handlers.diagnose.unwell import POD, Unwell
+from tests.handlers.diagnose.wire import asked, at, diagnosed, found
+
+IMAGE, CONFIG, UNBOUND, MOUNT = "image-pull-failed", "config-missing", "volume-unbound", "volume-mount-failed"
+PULL = 'failed to pull and unpack image "registry.example.com/web:4.2.1": failed to resolve reference: '
+
+
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        ("registry.example.com/web:4.2.1: not found", "reference"),
+        ("unexpected status from HEAD request to https://registry.example.com: 401 Unauthorized", "unauthorized"),
+        ("failed to do request: Head: dial tcp: lookup registry.example.com on 168.63.129.16:53: no such host", "dns"),
+        ("failed to do request: Head: dial tcp 20.1.2.3:443: i/o timeout", "network"),
+        ("403 Forbidden: client with IP '20.4.5.6' is not allowed access", "network"),
+        ("something that nobody has seen", "unknown"),
+    ],
+)
+async def test_an_image_that_is_not_pulled_is_found_with_the_kubelets_reason(told: str, cause: str) -> None:
+    finding = await found(IMAGE, Unwell().waits_for("ErrImagePull", PULL + told))
+    assert (finding.subject, finding.facts["cause"]) == ("shop/Deployment/web", cause)
+    assert "image registry.example.com/web:4.2.1" in finding.because
+
+
+async def test_while_the_kubelet_backs_off_its_last_try_says_why() -> None:
+    unwell = Unwell().waits_for("ImagePullBackOff", 'Back-off pulling image "registry.example.com/web:4.2.1"')
+    unwell.warned("Pod", POD, "Failed", f"Failed to pull image: {PULL}not found")
+    assert (await found(IMAGE, unwell)).facts["cause"] == "reference"
+
+
+async def test_a_pull_secret_that_does_not_exist_is_the_cause_of_the_refusal() -> None:
+    unwell = Unwell().waits_for("ErrImagePull", PULL + "401 Unauthorized")
+    told = "Unable to retrieve some image pull secrets (acr-login); attempting to pull the image may not succeed."
+    unwell.warned("Pod", POD, "FailedToRetrieveImagePullSecret", told)
+    finding = await found(IMAGE, unwell)
+    assert (finding.facts["cause"], finding.facts["secrets"]) == ("pull-secret", "acr-login")
+
+
+async def test_a_container_that_runs_by_now_has_its_image() -> None:
+    unwell = Unwell().stands({"running": {"startedAt": at(timedelta(minutes=9))}}, ready=True)
+    unwell.warned("Pod", POD, "Failed", f"Failed to pull image: {PULL}not found")
+    assert (await asked(IMAGE, unwell)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "name", "key"),
+    [
+        ('secret "web-db" not found', "Secret", "web-db", ""),
+        ('configmap "web" not found', "ConfigMap", "web", ""),
+        ("couldn't find key HOST in ConfigMap shop/web", "ConfigMap", "web", "HOST"),
+        ("couldn't find key password in Secret shop/web-db", "Secret", "web-db", "password"),
+    ],
+)
+async def test_what_a_container_names_and_nobody_has_is_found(message: str, kind: str, name: str, key: str) -> None:
+    finding = await found(CONFIG, Unwell().waits_for("CreateContainerConfigError", message))
+    assert (finding.facts["kind"], finding.facts["name"], finding.facts["key"]) == (kind, name, key)
+
+
+async def test_a_volume_of_a_missing_config_map_is_found_and_is_no_failed_mount() -> None:
+    unwell = Unwell().waits_for("ContainerCreating")
+    told = 'MountVolume.SetUp failed for volume "settings" : configmap "web" not found'
+    unwell.warned("Pod", POD, "FailedMount", told)
+    assert (await found(CONFIG, unwell)).facts["name"] == "web"
+    assert (await asked(MOUNT, unwell)).outcome is Outcome.CLEAR
+
+
+async def test_a_container_that_waits_for_something_else_lacks_no_configuration() -> None:
+    unwell = Unwell().waits_for("CreateContainerConfigError", "container has runAsNonRoot and image will run as root")
+    assert (await asked(CONFIG, unwell)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        (
+            'Multi-Attach error for volume "pvc-1" Volume is already exclusively attached to one node',
+            "attached-elsewhere",
+        ),
+        ("MountVolume.MountDevice failed: mount error(13): Permission denied", "permission"),
+        ("AttachVolume.Attach failed: The maximum number of data disks allowed is 4", "too-many-disks"),
+    ],
+)
+async def test_a_volume_that_is_not_mounted_is_found_with_its_cause(told: str, cause: str) -> None:
+    unwell = Unwell().waits_for("ContainerCreating").warned("Pod", POD, "FailedAttachVolume", told)
+    assert (await found(MOUNT, unwell)).facts["cause"] == cause
+
+
+async def test_a_mount_that_has_failed_long_ago_is_over() -> None:
+    told = "MountVolume.MountDevice failed: mount error(13): Permission denied"
+    unwell = Unwell().waits_for("ContainerCreating")
+    unwell.warned("Pod", POD, "FailedMount", told, ago=timedelta(minutes=12))
+    assert (await asked(MOUNT, unwell)).outcome is Outcome.CLEAR
+
+
+async def test_files_that_a_process_may_not_use_are_the_volumes_fault_and_explain_the_crash() -> None:
+    unwell = Unwell(volumeMounts=[{"name": "data", "mountPath": "/data"}])
+    unwell.template["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    unwell.crashes().says("Fatal error: can't open /data/dump.rdb for reading: Permission denied")
+    assert (await found(MOUNT, unwell)).facts["path"] == "/data"
+    assert await roots(unwell) == [MOUNT]
+
+
+async def test_the_same_words_of_a_process_without_a_volume_are_its_own() -> None:
+    unwell = Unwell().crashes().says("Fatal error: can't open /data/dump.rdb for reading: Permission denied")
+    assert (await asked(MOUNT, unwell)).outcome is Outcome.CLEAR
+    assert await roots(unwell) == ["container-crashing"]
+
+
+# -- claims --
+
+
+def claims(claim: dict[str, Any], volume: dict[str, Any] | None = None, **storage_class: Any) -> Unwell:
+    """A pod that waits for claim `data`, and one volume."""
+    unwell = Unwell()
+    unwell.template["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    unwell.deploys()
+    unwell.waits(POD, "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.", **unwell.template)
+    asks = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}, "storageClassName": ""}
+    unwell.add("PersistentVolumeClaim", "data", spec=asks | claim, status={"phase": "Pending"})
+    has = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "10Gi"}, "storageClassName": ""}
+    unwell.add("PersistentVolume", "disk-1", "", spec=has | (volume or {}), status={"phase": "Available"})
+    if storage_class:
+        unwell.add("StorageClass", storage_class.pop("name"), "", **storage_class)
+    return unwell
+
+
+async def unbound(unwell: Unwell) -> Finding:
+    return await found(UNBOUND, unwell)
+
+
+@pytest.mark.parametrize(
+    ("claim", "volume", "cause", "side"),
+    [
+        ({"storageClassName": "fast"}, {}, "storage-class", "there are: none"),
+        ({"resources": {"requests": {"storage": "20Gi"}}}, {}, "capacity", "wants 20Gi; volume disk-1 has 10Gi"),
+        ({"accessModes": ["ReadWriteMany"]}, {}, "access-mode", "wants ReadWriteMany; volume disk-1 has ReadWriteOnce"),
+        ({"selector": {"matchLabels": {"tier": "db"}}}, {}, "selector", "volume disk-1 has labels {}"),
+        ({}, {"claimRef": {"namespace": "ops", "name": "old"}}, "occupied", "held by claim ops/old"),
+    ],
+)
+async def test_a_claim_without_a_volume_is_found_with_both_sides(
+    claim: dict[str, Any], volume: dict[str, Any], cause: str, side: str
+) -> None:
+    finding = await unbound(claims(claim, volume))
+    assert (finding.subject, finding.facts["cause"]) == ("shop/PersistentVolumeClaim/data", cause)
+    assert side in " ".join(finding.because)
+
+
+async def test_a_claim_that_does_not_exist_is_found() -> None:
+    unwell = claims({})
+    unwell.objects = [one for one in unwell.objects if one["kind"] != "PersistentVolumeClaim"]
+    assert (await unbound(unwell)).facts["cause"] == "missing"
+
+
+async def test_a_claim_whose_class_waits_for_its_pod_is_healthy() -> None:
+    unwell = claims(
+        {"storageClassName": "managed-csi"},
+        {"storageClassName": "other"},
+        name="managed-csi",
+        provisioner="disk.csi.azure.com",
+        volumeBindingMode="WaitForFirstConsumer",
+    )
+    unwell.objects = [one for one in unwell.objects if one["kind"] != "PersistentVolume"]
+    assert (await asked(UNBOUND, unwell)).outcome is Outcome.CLEAR
+
+
+async def test_without_the_volumes_nothing_is_called_clear() -> None:
+    unwell = claims({})
+    unwell.denied = {"/persistentvolumes", "/storageclasses"}
+    assert (await asked(UNBOUND, unwell)).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("code", [IMAGE, CONFIG, MOUNT])
+async def test_without_the_pods_nothing_is_called_clear(code: str) -> None:
+    unwell = Unwell().waits_for("ErrImagePull", PULL)
+    unwell.denied = {"/api/v1/namespaces/shop/pods"}
+    assert (await asked(code, unwell)).outcome is Outcome.INCONCLUSIVE
+
+
+async def roots(unwell: Unwell) -> list[str]:
+    diagnosis = await diagnosed(unwell)
+    return [one.finding.code for one in diagnosis.findings if one.root]
