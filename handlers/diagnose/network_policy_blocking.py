@@ -19,6 +19,7 @@ from handlers.diagnose.network_policies.paths import (
     to_service,
 )
 from handlers.diagnose.network_policies.rules import EGRESS, End, Policy, compiled
+from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster, NetworkProfile
 from handlers.evidence.endpoints import KubernetesService
@@ -55,7 +56,7 @@ class _Blocked:
         return min(self.side.choosing, key=lambda one: (len(one.rules[self.side.direction]), one.name))
 
 
-@diagnostic(codes=(CODE,), area="network")
+@diagnostic(codes=(CODE,), area="network", clear_without=WITHOUT_AZURE)
 def network_policy_blocking(
     cluster: ManagedCluster,
     profile: NetworkProfile,

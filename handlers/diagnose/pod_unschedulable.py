@@ -8,11 +8,10 @@ from datetime import timedelta
 from handlers.diagnose.scheduling.change import facts_of
 from handlers.diagnose.scheduling.verdict import Verdict, judge, table
 from handlers.diagnose.scheduling.words import UNSEEN_BY_US, about_volumes, shortened, told_causes
+from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.complaints import Complaints
-from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.scheduling.collect import Scheduling, waited_since
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import ScaleUps
@@ -36,7 +35,7 @@ ROWS = 6
     codes=(CODE,),
     area="workloads",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, Complaints, AgentPools, ScaleUps, AutoscalerStatus, Calls),
+        (*WITHOUT_AZURE.kinds, ScaleUps, AutoscalerStatus),
         "every pod that waits is compared with every node; the rest tells what the autoscaler makes of it",
     ),
 )

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from handlers.diagnose.nearest_labels import Nearest, nearest
 from handlers.diagnose.service_use import Use, use_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Nodes
@@ -24,7 +25,7 @@ STARTING = timedelta(minutes=2)
 """Pulling an image and starting takes most pods less."""
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def service_no_endpoints(
     cluster: ManagedCluster,
     services: Services,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from handlers.diagnose.service_use import Use, use_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.workloads.calls import Calls
@@ -31,7 +32,7 @@ class _Wrong:
     """It is a name, which must be there. A number that no container declares may be right all the same."""
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def service_port_mismatch(
     cluster: ManagedCluster,
     services: Services,
