@@ -26,6 +26,8 @@ AUTOSCALER_LOOKS = timedelta(minutes=1)
 """It looks every 10 s, and says for every pod what it makes of it."""
 NODE_COMES = timedelta(minutes=15)
 """How long the cluster autoscaler waits for a node that it asked for (max-node-provision-time)."""
+MACHINE_COMES = timedelta(minutes=5)
+"""Node auto-provisioning (Karpenter) has a machine in two minutes or so, and says of a pod only that it has seen it."""
 MOST_NAMED = 5
 ROWS = 6
 """More kinds of nodes than these nobody reads on a phone."""
@@ -51,7 +53,7 @@ def pod_unschedulable(
     found: list[tuple[Verdict, list[Demand]]] = []
     for group in _groups(waits):
         first = judge(group[0], waits)
-        seen = _judged(first, waits, ups)
+        seen = _judged(cluster, first, waits, ups)
         if seen is None:
             found.append((first, group))
         else:
@@ -77,7 +79,9 @@ def _waited(demand: Demand, waits: Scheduling) -> timedelta:
     return waits.taken_at - since if since else timedelta.max
 
 
-def _judged(verdict: Verdict, waits: Scheduling, ups: ScaleUps | Unavailable | NotApplicable) -> Judgement | None:
+def _judged(
+    cluster: ManagedCluster, verdict: Verdict, waits: Scheduling, ups: ScaleUps | Unavailable | NotApplicable
+) -> Judgement | None:
     """What else it is, where it is no finding; None where it is one."""
     demand = verdict.demand
     who = f"{demand.namespace}/{demand.name}"
@@ -87,6 +91,8 @@ def _judged(verdict: Verdict, waits: Scheduling, ups: ScaleUps | Unavailable | N
         return Unavailable(f"the node for {who}", Why.FAILED, "the list of nodes or pods was cut")
     if isinstance(ups, ScaleUps) and _on_its_way(demand, waits, ups):
         return Clear(f"{who} waits for a node that the cluster autoscaler makes")
+    if cluster.makes_own_nodes and _waited(demand, waits) < MACHINE_COMES:
+        return Clear(f"{who} waits for a node that node auto-provisioning makes")
     if verdict.only_passing:
         first = verdict.nearest[0]
         return Clear(f"{who} waits for {first.room.name}, which {first.obstacles[0].why}: a matter of that node")

@@ -48,11 +48,11 @@ def service_port_mismatch(
             continue
         behind = [one for one in pods.selected(service.namespace, service.selector) if one.ready]
         looked += bool(behind)
-        for wrong in _wrong(service, behind):
-            use = use_of(service, calls, tails, ingresses)
-            if _matters(wrong, use, service):
-                yield _finding(cluster, service, wrong, behind, use, calls)
-                break
+        found = list(_wrong(service, behind))
+        use = use_of(service, calls, tails, ingresses)
+        harmful = [one for one in found if _matters(one, use, every=len(found) == len(service.ports))]
+        if harmful:
+            yield _finding(cluster, service, harmful[0], behind, use, calls)
     if services.complete and pods.complete:
         yield Clear(f"{looked} services with Ready pods looked at")
 
@@ -74,12 +74,10 @@ def _meets(port: ServicePort, declared: Port) -> bool:
     return (declared.name, declared.protocol) == (port.target, port.protocol)
 
 
-def _matters(wrong: _Wrong, use: Use, service: WorkloadService) -> bool:
-    """A name that leads nowhere harms whoever uses the service; of several ports, only one that is complained of. An
-    undeclared number is no more than possible: only callers that are refused show it."""
-    if not wrong.named:
-        return _complained(wrong.port, use)
-    return use.any and (len(service.ports) == 1 or _complained(wrong.port, use) or wrong.position == 0)
+def _matters(wrong: _Wrong, use: Use, *, every: bool) -> bool:
+    """A name that leads nowhere harms whoever uses the service, where no other port of it is left; else it must be
+    complained of. An undeclared number is no more than possible: only what callers say shows it."""
+    return _complained(wrong.port, use) or (wrong.named and every and use.any)
 
 
 def _complained(port: ServicePort, use: Use) -> bool:

@@ -215,6 +215,17 @@ async def test_a_second_port_for_metrics_that_nobody_asks_for_is_no_problem() ->
     assert (await asked(PORT, behind(unwell(shop(ports=ports)), "10.244.0.9"))).outcome is Outcome.CLEAR
 
 
+async def test_it_is_no_problem_in_whatever_order_the_ports_stand() -> None:
+    ports = [{"port": 9100, "targetPort": "metrics"}, {"port": 80, "targetPort": "http"}]
+    assert (await asked(PORT, behind(unwell(shop(ports=ports)), "10.244.0.9"))).outcome is Outcome.CLEAR
+
+
+async def test_the_port_of_several_that_callers_complain_of_is_the_one() -> None:
+    ports = [{"port": 9100, "targetPort": 8080}, {"port": 80, "targetPort": "web"}]
+    inside = says(behind(unwell(shop(ports=ports)), "10.244.0.9"), REFUSED)
+    assert (await found(PORT, inside)).facts["target_port"] == "web"
+
+
 @pytest.mark.parametrize("path", ["/services", "/namespaces/shop/pods"])
 async def test_what_may_not_be_seen_leaves_the_port_open(path: str) -> None:
     inside = shop(target="web")
