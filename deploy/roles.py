@@ -173,11 +173,11 @@ def _rules(sights: list[str]) -> list[dict[str, Any]]:
 
 
 def _data_action(sight: str) -> str:
-    """`list leases.coordination.k8s.io` as Azure calls it. It knows no parts, no single objects and no namespaces:
-    those are a matter of the scope that the role is assigned at."""
+    """`list leases.coordination.k8s.io` as Azure calls it. It knows no single objects and no namespaces (those are a
+    matter of the scope that the role is assigned at), and no parts but `pods/exec`: who may read pods may read logs."""
     _, seen = sight.partition(IN)[0].split(" ")
     resource, _, group = seen.partition(":")[0].strip("/").partition(".")
-    return "/".join(filter(None, (_IN_CLUSTER, group, resource, "read")))
+    return "/".join(filter(None, (_IN_CLUSTER, group, resource.partition("/")[0], "read")))
 
 
 def _sorted(words: set[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import checks, inside, slack, start, storm, triage
+from tests.bench import checks, inside, slack, start, storm, triage, workloads
 
 OUT = Path("build/bench.json")
 
@@ -22,6 +22,7 @@ def main() -> int:
         *slack.figures(),
         *triage.figures(),
         *storm.figures(),
+        *workloads.figures(),
     ]
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps([figure.as_mapping() for figure in figures], indent=2) + "\n")
