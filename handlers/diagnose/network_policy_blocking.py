@@ -160,6 +160,10 @@ def _finding(cluster: ManagedCluster, group: list[_Blocked], calls: Calls | Unav
             "destination": first.path.target.name,
             "rules": [rule for one in group[:MOST_PATHS] for rule in _rules(one)],
             "callers": owners,
+            "probe_namespace": first.path.source.namespace,
+            "probe_labels": ",".join(f"{key}={value}" for key, value in _labels_of(first.path.source).items()),
+            "probe_address": first.path.end.address,
+            "probe_port": first.path.port,
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,
@@ -204,10 +208,8 @@ def _rule(
         "namespace": namespace,
         "direction": direction,
         "key": direction.lower(),
-        "side": side,
         "chosen": json.dumps({"matchLabels": chosen}),
-        "peer": json.dumps(peer),
-        "ports": json.dumps(ports),
+        "rows": json.dumps([{side: [peer], "ports": ports}]),
     }
 
 

@@ -103,7 +103,11 @@ def _finding(
         because=(
             f"Service {service.namespace}/{service.name} has no ready endpoint: {_why(cause, selector, len(pods))}",
             *(near.differences if near else ()),
-            *([f"{ready} of its {len(pods)} pods Ready, and no traffic reaches them"] if near else []),
+            *(
+                [f"{ready} of {len(pods)} pods of {near.owner.kind}/{near.owner.name} Ready, and no traffic gets there"]
+                if near
+                else []
+            ),
             *use.told(),
         ),
         facts={
