@@ -12,11 +12,16 @@ from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus
 from handlers.evidence.azure import AgentPools, ManagedCluster
+from handlers.evidence.cluster import ApiServer
 from handlers.evidence.scheduling.collect import Scheduling, waited_since
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import ScaleUps
 from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS
 from handlers.evidence.workloads.calls import Calls
+from handlers.evidence.workloads.owners import Owners
+from handlers.evidence.workloads.services import Services
+from handlers.evidence.workloads.unwell import EmptyServices, ShortWorkloads
+from handlers.evidence.workloads.warnings import WarningEvents
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
 CODE = "pod-unschedulable"
@@ -32,12 +37,15 @@ MOST_NAMED = 5
 ROWS = 6
 """More kinds of nodes than these nobody reads on a phone."""
 
+WHO_CALLS = (ApiServer, Owners, Services, ShortWorkloads, EmptyServices, WarningEvents)
+"""What `Calls` is made of: it only tells who else is harmed."""
+
 
 @diagnostic(
     codes=(CODE,),
     area="workloads",
     clear_without=ClearWithout(
-        (*WITHOUT_AZURE.kinds, ScaleUps, AutoscalerStatus),
+        (*WITHOUT_AZURE.kinds, ScaleUps, AutoscalerStatus, *WHO_CALLS),
         "every pod that waits is compared with every node; the rest tells what the autoscaler makes of it",
     ),
 )

@@ -6,19 +6,25 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from handlers.diagnose.service_use import Use, use_of
+from handlers.diagnose.service_use import Use, unseen, use_of
 from handlers.diagnose.workload_findings import WITHOUT_AZURE
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import Port
 from handlers.evidence.workloads.logs import LogTails
+from handlers.evidence.workloads.owners import Owners
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.routes import Ingresses
-from handlers.evidence.workloads.services import ServicePort, Services, WorkloadService
+from handlers.evidence.workloads.services import EndpointSlices, ServicePort, Services, WorkloadService
 from handlers.model import Clear, Finding, Judgement, Severity, Unavailable
 
 CODE = "service-port-mismatch"
+
+ALSO = ClearWithout(
+    (*WITHOUT_AZURE.kinds, Owners, EndpointSlices, Ingresses, LogTails),
+    "where every service sends to a port that is there, callers do not matter",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ class _Wrong:
     """It is a name, which must be there. A number that no container declares may be right all the same."""
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(codes=(CODE,), area="workloads", clear_without=ALSO)
 def service_port_mismatch(
     cluster: ManagedCluster,
     services: Services,
@@ -53,6 +59,8 @@ def service_port_mismatch(
         harmful = [one for one in found if _matters(one, use, every=len(found) == len(service.ports))]
         if harmful:
             yield _finding(cluster, service, harmful[0], behind, use, calls)
+        elif found and (missing := unseen(calls, tails, ingresses)):
+            yield missing
     if services.complete and pods.complete:
         yield Clear(f"{looked} services with Ready pods looked at")
 

@@ -260,3 +260,13 @@ async def test_the_page_says_what_to_do_with_this_clusters_own_values(code: str,
     finding = await found(code, inside)
     assert line in page("Fix", finding)
     assert "cart" in page("What it means", finding)
+
+
+@pytest.mark.parametrize("path", ["/ingresses", "/log"])
+async def test_who_calls_may_be_unseen_and_then_it_is_open_whether_an_empty_service_matters(path: str) -> None:
+    inside = shop({"app": "kart"}, called=False)
+    inside.denied = {path}
+    assert (await asked(EMPTY, inside)).outcome is Outcome.INCONCLUSIVE
+    inside = behind(unwell(shop(target=9090, called=False)), "10.244.0.9", port=9090)
+    inside.denied = {path}
+    assert (await asked(PORT, inside)).outcome is Outcome.INCONCLUSIVE
