@@ -13,7 +13,8 @@ from handlers.evidence.workloads.calls import Calls, called_by
 from handlers.evidence.workloads.log_families import OF_DEPENDENCY, Cause, Said, said
 from handlers.evidence.workloads.logs import LogTails, Tail
 from handlers.evidence.workloads.services import Services, WorkloadService
-from handlers.model import Finding, Judgement, Unavailable
+from handlers.evidence.workloads.symptoms import Symptoms
+from handlers.model import Finding, Judgement, Severity, Unavailable
 
 CODE = "dependency-refused"
 OF_ALL = frozenset({Cause.CONNECTIONS, Cause.READ_ONLY})
@@ -47,7 +48,7 @@ class Refused:
 
 @diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def dependency_refused(
-    tails: LogTails, services: Services | Unavailable, calls: Calls | Unavailable
+    tails: LogTails, services: Services | Unavailable, calls: Calls | Unavailable, symptoms: Symptoms
 ) -> Iterator[Judgement]:
     """A workload runs, but what it depends on refuses it."""
     grouped: dict[tuple[str, str, Cause], list[Refused]] = defaultdict(list)
@@ -55,7 +56,7 @@ def dependency_refused(
         everybody = refused.words.cause in OF_ALL
         who = "" if everybody else refused.tail.owner
         grouped[who, refused.dependency, refused.words.cause].append(refused)
-    yield from named(_finding(rows, calls) for rows in grouped.values())
+    yield from named(_finding(rows, calls, symptoms) for rows in grouped.values())
 
 
 def _refused(tails: LogTails, services: Services | Unavailable) -> Iterator[Refused]:
@@ -84,7 +85,7 @@ def _dependency(
     return None, tuple(one.name for one in fitting)
 
 
-def _finding(rows: list[Refused], calls: Calls | Unavailable) -> Finding:
+def _finding(rows: list[Refused], calls: Calls | Unavailable, symptoms: Symptoms) -> Finding:
     first = rows[0]
     cause, tail = first.words.cause, first.tail
     what = first.dependency or "what it depends on"
@@ -94,11 +95,15 @@ def _finding(rows: list[Refused], calls: Calls | Unavailable) -> Finding:
         because.append(f"{first.words.product} in this namespace: {', '.join(first.candidates)}")
     if len(rows) > 1:
         because.append(f"{len(rows) - 1} more workloads say the same: {', '.join(_others(rows))}")
+    broken = _broken(first.service, calls, symptoms)
+    if broken:
+        because.append(f"{broken.partition('/')[2]}, behind service {what}, is unwell itself: begin there")
     of_all = cause in OF_ALL and first.service is not None
     affects = tuple(dict.fromkeys(one for row in rows for one in harmed(row.tail.owner, (row.tail.pod,), calls)))
     return Finding(
         code=CODE,
         subject=first.service.subject if of_all and first.service else tail.owner,
+        severity=Severity.WARNING if broken else Severity.ERROR,
         affects=affects,
         because=tuple(because),
         facts=workload_facts(tail.owner, (tail.pod,), tail.container)
@@ -113,6 +118,14 @@ def _finding(rows: list[Refused], calls: Calls | Unavailable) -> Finding:
             "line": first.words.line,
         },
     )
+
+
+def _broken(service: WorkloadService | None, calls: Calls | Unavailable, symptoms: Symptoms) -> str:
+    """The workload behind the service, where that is what does not work."""
+    if service is None or isinstance(calls, Unavailable):
+        return ""
+    unwell = dict.fromkeys(one.owner for one in symptoms.symptoms)
+    return next((owner for owner in unwell if service.subject in calls.fronts.get(owner, ())), "")
 
 
 def _others(rows: list[Refused]) -> list[str]:

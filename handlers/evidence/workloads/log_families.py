@@ -158,9 +158,21 @@ _HOSTS = tuple(
     )
 )
 _PRODUCTS = (
-    ("MySQL", ("mysql", "mariadb", "com.mysql"), 3306),
-    ("PostgreSQL", ("postgres", "psql", "libpq", "pg_hba"), 5432),
-    ("Redis", ("redis", "jedis", "lettuce"), 6379),
+    ("MySQL", ("mysql", "mariadb", "access denied for user '", "max_user_connections"), 3306),
+    (
+        "PostgreSQL",
+        (
+            "postgres",
+            "psql",
+            "libpq",
+            "pg_hba",
+            "password authentication failed",
+            "too many clients",
+            "connection slots",
+        ),
+        5432,
+    ),
+    ("Redis", ("redis", "jedis", "lettuce", "wrongpass", "noauth"), 6379),
     ("MongoDB", ("mongo",), 27017),
     ("RabbitMQ", ("rabbitmq", "amqp"), 5672),
     ("Kafka", ("kafka",), 9092),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from handlers.model import Outcome
+from handlers.model import Outcome, Severity
 from tests.handlers.diagnose.unwell import POD, Unwell
 from tests.handlers.diagnose.wire import asked, at, diagnosed, found
 
@@ -179,3 +179,17 @@ async def test_the_dependency_is_resolved_to_its_service() -> None:
     unwell = Unwell().crashes().says('connection to server at "db" (10.0.80.17), port 5432 failed: Connection refused')
     unwell.add("Service", "db", spec={"selector": {"app": "db"}, "ports": [{"port": 5432}], "clusterIP": "10.0.80.17"})
     assert (await found(DEPENDENCY, unwell)).facts["service"] == "db"
+
+
+async def test_a_dependency_that_is_unwell_itself_is_where_to_begin() -> None:
+    unwell = Unwell().crashes().says('connection to server at "db" (10.0.80.17), port 5432 failed: Connection refused')
+    labels = {"app": "db"}
+    unwell.add("Service", "db", spec={"selector": labels, "ports": [{"port": 5432}], "clusterIP": "10.0.80.17"})
+    box = {"name": "db", "image": "registry.example.com/db:1"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [box]}}
+    unwell.add("Deployment", "db", spec={"replicas": 1, "template": template}, status={"replicas": 1})
+    waiting = {"waiting": {"reason": "ErrImagePull", "message": "registry.example.com/db:1: not found"}}
+    status = {"phase": "Pending", "containerStatuses": [{"name": "db", "ready": False, "state": waiting}]}
+    unwell.runs("db-6f5d8c7b9-aaaa0", labels=labels, ready=False, spec={"containers": [box]}, status=status)
+    assert (await found(DEPENDENCY, unwell)).severity is Severity.WARNING
+    assert (await roots(unwell))[0] == "image-pull-failed"

@@ -21,6 +21,8 @@ class Unwell(Inside):
         self.room()
         self.container: Body = {"name": "web", "image": "registry.example.com/web:4.2.1", **container}
         self.webhooks: list[Body] = []
+        self.config_maps: dict[str, Body] = {}
+        """What config maps hold, by path."""
         self.template: Body = {"containers": [self.container], "serviceAccountName": "default"}
 
     def deploys(self, wanted: int = 1, standing: int = 1, ready: int = 0, **status: Any) -> Body:
@@ -116,4 +118,6 @@ class Unwell(Inside):
         if path.startswith("/apis/storage.k8s.io/") and not any(part in path for part in self.denied):
             wanted = {"storageclasses": "StorageClass", "volumeattachments": "VolumeAttachment"}[kind]
             return 200, {"metadata": {}, "items": [one for one in self.objects if one["kind"] == wanted]}
+        if path in self.config_maps and not any(part in path for part in self.denied):
+            return 200, {"kind": "ConfigMap", "data": self.config_maps[path]}
         return super().inside(path)
