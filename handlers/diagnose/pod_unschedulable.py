@@ -13,7 +13,7 @@ from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import ApiServer
-from handlers.evidence.scheduling.collect import Scheduling, waited_since
+from handlers.evidence.scheduling.collect import Scheduling, Surroundings, waited_since, with_surroundings
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import ScaleUps
 from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS
@@ -45,19 +45,21 @@ WHO_CALLS = (ApiServer, Owners, Services, ShortWorkloads, EmptyServices, Warning
     codes=(CODE,),
     area="workloads",
     clear_without=ClearWithout(
-        (*WITHOUT_AZURE.kinds, ScaleUps, AutoscalerStatus, *WHO_CALLS),
+        (*WITHOUT_AZURE.kinds, Surroundings, ScaleUps, AutoscalerStatus, *WHO_CALLS),
         "every pod that waits is compared with every node; the rest tells what the autoscaler makes of it",
     ),
 )
 def pod_unschedulable(
     cluster: ManagedCluster,
     waits: Scheduling,
+    around: Surroundings | Unavailable | NotApplicable,
     pools: AgentPools | Unavailable,
     ups: ScaleUps | Unavailable | NotApplicable,
     autoscaler: AutoscalerStatus | Unavailable | NotApplicable,
     calls: Calls | Unavailable,
 ) -> Iterator[Judgement]:
     """A pod waits, and no node will do."""
+    waits = with_surroundings(waits, around)
     found: list[tuple[Verdict, list[Demand]]] = []
     for group in _groups(waits):
         first = judge(group[0], waits)
