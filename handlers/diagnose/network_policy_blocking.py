@@ -19,6 +19,7 @@ from handlers.diagnose.network_policies.paths import (
     to_service,
 )
 from handlers.diagnose.network_policies.rules import EGRESS, End, Policy, compiled
+from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster, NetworkProfile
 from handlers.evidence.endpoints import KubernetesService
@@ -55,7 +56,7 @@ class _Blocked:
         return min(self.side.choosing, key=lambda one: (len(one.rules[self.side.direction]), one.name))
 
 
-@diagnostic(codes=(CODE,), area="network")
+@diagnostic(codes=(CODE,), area="network", clear_without=WITHOUT_AZURE)
 def network_policy_blocking(
     cluster: ManagedCluster,
     profile: NetworkProfile,
@@ -159,6 +160,10 @@ def _finding(cluster: ManagedCluster, group: list[_Blocked], calls: Calls | Unav
             "destination": first.path.target.name,
             "rules": [rule for one in group[:MOST_PATHS] for rule in _rules(one)],
             "callers": owners,
+            "probe_namespace": first.path.source.namespace,
+            "probe_labels": ",".join(f"{key}={value}" for key, value in _labels_of(first.path.source).items()),
+            "probe_address": first.path.end.address,
+            "probe_port": first.path.port,
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,
@@ -203,10 +208,8 @@ def _rule(
         "namespace": namespace,
         "direction": direction,
         "key": direction.lower(),
-        "side": side,
         "chosen": json.dumps({"matchLabels": chosen}),
-        "peer": json.dumps(peer),
-        "ports": json.dumps(ports),
+        "rows": json.dumps([{side: [peer], "ports": ports}]),
     }
 
 

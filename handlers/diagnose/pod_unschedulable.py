@@ -8,16 +8,20 @@ from datetime import timedelta
 from handlers.diagnose.scheduling.change import facts_of
 from handlers.diagnose.scheduling.verdict import Verdict, judge, table
 from handlers.diagnose.scheduling.words import UNSEEN_BY_US, about_volumes, shortened, told_causes
+from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.complaints import Complaints
-from handlers.evidence.monitor import ActivityLog, NodeActivityLog
-from handlers.evidence.scheduling.collect import Scheduling, waited_since
+from handlers.evidence.cluster import ApiServer
+from handlers.evidence.scheduling.collect import Scheduling, Surroundings, waited_since, with_surroundings
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import ScaleUps
 from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS
 from handlers.evidence.workloads.calls import Calls
+from handlers.evidence.workloads.owners import Owners
+from handlers.evidence.workloads.services import Services
+from handlers.evidence.workloads.unwell import EmptyServices, ShortWorkloads
+from handlers.evidence.workloads.warnings import WarningEvents
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
 CODE = "pod-unschedulable"
@@ -27,32 +31,39 @@ AUTOSCALER_LOOKS = timedelta(minutes=1)
 """It looks every 10 s, and says for every pod what it makes of it."""
 NODE_COMES = timedelta(minutes=15)
 """How long the cluster autoscaler waits for a node that it asked for (max-node-provision-time)."""
+MACHINE_COMES = timedelta(minutes=5)
+"""Node auto-provisioning (Karpenter) has a machine in two minutes or so, and says of a pod only that it has seen it."""
 MOST_NAMED = 5
 ROWS = 6
 """More kinds of nodes than these nobody reads on a phone."""
+
+WHO_CALLS = (ApiServer, Owners, Services, ShortWorkloads, EmptyServices, WarningEvents)
+"""What `Calls` is made of: it only tells who else is harmed."""
 
 
 @diagnostic(
     codes=(CODE,),
     area="workloads",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, Complaints, AgentPools, ScaleUps, AutoscalerStatus, Calls),
+        (*WITHOUT_AZURE.kinds, Surroundings, ScaleUps, AutoscalerStatus, *WHO_CALLS),
         "every pod that waits is compared with every node; the rest tells what the autoscaler makes of it",
     ),
 )
 def pod_unschedulable(
     cluster: ManagedCluster,
     waits: Scheduling,
+    around: Surroundings | Unavailable | NotApplicable,
     pools: AgentPools | Unavailable,
     ups: ScaleUps | Unavailable | NotApplicable,
     autoscaler: AutoscalerStatus | Unavailable | NotApplicable,
     calls: Calls | Unavailable,
 ) -> Iterator[Judgement]:
     """A pod waits, and no node will do."""
+    waits = with_surroundings(waits, around)
     found: list[tuple[Verdict, list[Demand]]] = []
     for group in _groups(waits):
         first = judge(group[0], waits)
-        seen = _judged(first, waits, ups)
+        seen = _judged(cluster, first, waits, ups)
         if seen is None:
             found.append((first, group))
         else:
@@ -78,7 +89,9 @@ def _waited(demand: Demand, waits: Scheduling) -> timedelta:
     return waits.taken_at - since if since else timedelta.max
 
 
-def _judged(verdict: Verdict, waits: Scheduling, ups: ScaleUps | Unavailable | NotApplicable) -> Judgement | None:
+def _judged(
+    cluster: ManagedCluster, verdict: Verdict, waits: Scheduling, ups: ScaleUps | Unavailable | NotApplicable
+) -> Judgement | None:
     """What else it is, where it is no finding; None where it is one."""
     demand = verdict.demand
     who = f"{demand.namespace}/{demand.name}"
@@ -88,6 +101,8 @@ def _judged(verdict: Verdict, waits: Scheduling, ups: ScaleUps | Unavailable | N
         return Unavailable(f"the node for {who}", Why.FAILED, "the list of nodes or pods was cut")
     if isinstance(ups, ScaleUps) and _on_its_way(demand, waits, ups):
         return Clear(f"{who} waits for a node that the cluster autoscaler makes")
+    if cluster.makes_own_nodes and _waited(demand, waits) < MACHINE_COMES:
+        return Clear(f"{who} waits for a node that node auto-provisioning makes")
     if verdict.only_passing:
         first = verdict.nearest[0]
         return Clear(f"{who} waits for {first.room.name}, which {first.obstacles[0].why}: a matter of that node")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from handlers.diagnose.nearest_labels import Nearest, nearest
-from handlers.diagnose.service_use import Use, use_of
-from handlers.engine.declare import diagnostic
+from handlers.diagnose.service_use import Use, unseen, use_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Nodes
 from handlers.evidence.workloads.calls import Calls
@@ -23,8 +24,12 @@ CODE = "service-no-endpoints"
 STARTING = timedelta(minutes=2)
 """Pulling an image and starting takes most pods less."""
 
+ALSO = ClearWithout(
+    (*WITHOUT_AZURE.kinds, Ingresses, LogTails), "where every service has an endpoint, callers do not matter"
+)
 
-@diagnostic(codes=(CODE,), area="workloads")
+
+@diagnostic(codes=(CODE,), area="workloads", clear_without=ALSO)
 def service_no_endpoints(
     cluster: ManagedCluster,
     services: Services,
@@ -46,7 +51,12 @@ def service_no_endpoints(
         if slices.ready(service):
             continue
         use = use_of(service, calls, tails, ingresses)
-        yield from _of(cluster, service, use, pods, owners, lost, calls)
+        open_question = unseen(calls, tails, ingresses)
+        for finding in _of(cluster, service, use, pods, owners, lost, calls):
+            if use.any:
+                yield finding
+            elif open_question:
+                yield open_question
     if sure and services.complete and owners.complete:
         yield Clear(f"{looked} services in {len({one.namespace for one in services.services})} namespaces looked at")
 
@@ -61,7 +71,7 @@ def _of(
     calls: Calls | Unavailable,
 ) -> Iterator[Finding]:
     behind = [one for one in pods.selected(service.namespace, service.selector) if not one.done]
-    if not use.any or any(one.ready for one in behind):  # a Ready pod that is no endpoint: its port has no such name
+    if any(one.ready for one in behind):  # a Ready pod that is no endpoint: its port has no such name
         return
     if behind:
         unready = [one for one in behind if _for_long(one, pods)]
@@ -102,7 +112,11 @@ def _finding(
         because=(
             f"Service {service.namespace}/{service.name} has no ready endpoint: {_why(cause, selector, len(pods))}",
             *(near.differences if near else ()),
-            *([f"{ready} of its {len(pods)} pods Ready, and no traffic reaches them"] if near else []),
+            *(
+                [f"{ready} of {len(pods)} pods of {near.owner.kind}/{near.owner.name} Ready, and no traffic gets there"]
+                if near
+                else []
+            ),
             *use.told(),
         ),
         facts={

@@ -6,18 +6,25 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from handlers.diagnose.service_use import Use, use_of
-from handlers.engine.declare import diagnostic
+from handlers.diagnose.service_use import Use, unseen, use_of
+from handlers.diagnose.workload_findings import WITHOUT_AZURE
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import Port
 from handlers.evidence.workloads.logs import LogTails
+from handlers.evidence.workloads.owners import Owners
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.routes import Ingresses
-from handlers.evidence.workloads.services import ServicePort, Services, WorkloadService
+from handlers.evidence.workloads.services import EndpointSlices, ServicePort, Services, WorkloadService
 from handlers.model import Clear, Finding, Judgement, Severity, Unavailable
 
 CODE = "service-port-mismatch"
+
+ALSO = ClearWithout(
+    (*WITHOUT_AZURE.kinds, Owners, EndpointSlices, Ingresses, LogTails),
+    "where every service sends to a port that is there, callers do not matter",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,7 @@ class _Wrong:
     """It is a name, which must be there. A number that no container declares may be right all the same."""
 
 
-@diagnostic(codes=(CODE,), area="workloads")
+@diagnostic(codes=(CODE,), area="workloads", clear_without=ALSO)
 def service_port_mismatch(
     cluster: ManagedCluster,
     services: Services,
@@ -47,11 +54,13 @@ def service_port_mismatch(
             continue
         behind = [one for one in pods.selected(service.namespace, service.selector) if one.ready]
         looked += bool(behind)
-        for wrong in _wrong(service, behind):
-            use = use_of(service, calls, tails, ingresses)
-            if _matters(wrong, use, service):
-                yield _finding(cluster, service, wrong, behind, use, calls)
-                break
+        found = list(_wrong(service, behind))
+        use = use_of(service, calls, tails, ingresses)
+        harmful = [one for one in found if _matters(one, use, every=len(found) == len(service.ports))]
+        if harmful:
+            yield _finding(cluster, service, harmful[0], behind, use, calls)
+        elif found and (missing := unseen(calls, tails, ingresses)):
+            yield missing
     if services.complete and pods.complete:
         yield Clear(f"{looked} services with Ready pods looked at")
 
@@ -73,12 +82,10 @@ def _meets(port: ServicePort, declared: Port) -> bool:
     return (declared.name, declared.protocol) == (port.target, port.protocol)
 
 
-def _matters(wrong: _Wrong, use: Use, service: WorkloadService) -> bool:
-    """A name that leads nowhere harms whoever uses the service; of several ports, only one that is complained of. An
-    undeclared number is no more than possible: only callers that are refused show it."""
-    if not wrong.named:
-        return _complained(wrong.port, use)
-    return use.any and (len(service.ports) == 1 or _complained(wrong.port, use) or wrong.position == 0)
+def _matters(wrong: _Wrong, use: Use, *, every: bool) -> bool:
+    """A name that leads nowhere harms whoever uses the service, where no other port of it is left; else it must be
+    complained of. An undeclared number is no more than possible: only what callers say shows it."""
+    return _complained(wrong.port, use) or (wrong.named and every and use.any)
 
 
 def _complained(port: ServicePort, use: Use) -> bool:

@@ -9,7 +9,7 @@ from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.routes import Ingresses
 from handlers.evidence.workloads.services import WorkloadService
-from handlers.model import Unavailable
+from handlers.model import Evidence, Unavailable
 from runbooks.linear import compile_linear
 
 FROM_OUTSIDE = ("LoadBalancer", "NodePort")
@@ -61,6 +61,13 @@ def use_of(
         tuple(_routes(service, ingresses)),
         tuple(_complaints(service, tails)) if isinstance(tails, LogTails) else (),
     )
+
+
+def unseen(*looked: Evidence | Unavailable) -> Unavailable | None:
+    """What could not be seen of who uses a service: where something leads nowhere, whether that matters stays open."""
+    missing = [one for one in looked if isinstance(one, Unavailable)]
+    gaps = [gap for one in looked if isinstance(one, Evidence) for gap in one.gaps]
+    return next(iter((*missing, *gaps)), None)
 
 
 def _routes(service: WorkloadService, ingresses: Ingresses | Unavailable) -> Iterator[str]:

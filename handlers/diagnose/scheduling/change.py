@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from handlers.diagnose.scheduling.obstacles import Obstacle
 from handlers.diagnose.scheduling.topology import values_of
@@ -88,13 +89,18 @@ def _of_room(waits: Scheduling, verdict: Verdict, obstacle: Obstacle | None) -> 
     free = max((waits.free(room, resource) for room in chosen), default=NONE)
     return {
         "resource": resource,
-        "requested": spoken(resource, wanted) if resource else "",
+        "requested": _asked(resource, wanted) if resource else "",
         "requested_written": written(resource, wanted) if resource else "",
         "free": spoken(resource, max(free, NONE)) if resource else "",
         "free_written": written(resource, max(free, NONE)) if resource else "",
         "largest": spoken(resource, whole) if resource else "",
         "too_large": bool(resource) and wanted > whole,
     }
+
+
+def _asked(resource: str, wanted: Decimal) -> str:
+    """`12 CPUs`, `17 GiB of memory`, `1 of nvidia.com/gpu`."""
+    return spoken(resource, wanted) + ("" if resource == "cpu" else f" of {resource}")
 
 
 def _of_taint(obstacle: Obstacle | None) -> dict[str, object]:

@@ -16,8 +16,8 @@ from handlers.evidence.scheduling.rooms import UNSCHEDULABLE, Room, Taint
 from handlers.evidence.workloads.pods import Toleration
 
 CPU, MEMORY, DISK = "cpu", "memory", "ephemeral-storage"
-STATE_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Taints that Kubernetes sets and takes away itself, for what a node is at the moment."""
+STATE_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "ToBeDeletedByCluster")
+"""Taints that Kubernetes, the network and the autoscaler set and take away themselves, for what a node is just now."""
 
 
 @dataclass(frozen=True, slots=True)

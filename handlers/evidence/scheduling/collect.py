@@ -25,7 +25,7 @@ from handlers.evidence.scheduling.rooms import (
 )
 from handlers.evidence.selectors import Labels
 from handlers.evidence.wire import dig, text
-from handlers.model import CannotSee, Evidence, Unavailable
+from handlers.model import Evidence, NotApplicable, Unavailable
 
 LIVE = "status.phase!=Succeeded,status.phase!=Failed"
 WAITING = "status.phase=Pending"
@@ -54,13 +54,7 @@ class Scheduling(Evidence):
 
 @collector(
     reads=(),
-    sees=(
-        "list pods",
-        "list nodes",
-        "list namespaces",
-        "list persistentvolumeclaims",
-        "list persistentvolumes",
-    ),
+    sees=("list pods", "list nodes"),
     deadline_s=25,
 )
 async def scheduling(pods: Pods, kube: KubeReader) -> Scheduling:
@@ -71,7 +65,7 @@ async def scheduling(pods: Pods, kube: KubeReader) -> Scheduling:
     rooms = await kube.list("/api/v1/nodes", read_room)
     chosen = selectors_of(found.items)
     swept = await kube.fold("/api/v1/pods", lambda: Occupancy(chosen), Occupancy.add, fields=LIVE)
-    seen = Scheduling(
+    return Scheduling(
         source=found.source,
         taken_at=found.taken_at,
         truncated=rooms.truncated or swept.truncated,
@@ -82,7 +76,30 @@ async def scheduling(pods: Pods, kube: KubeReader) -> Scheduling:
         ports={node: tuple(ports) for node, ports in swept.value.ports.items()},
         neighbours=tuple(swept.value.neighbours),
     )
-    return await _with_volumes(await _with_namespaces(seen, kube), kube)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings(Evidence):
+    """What only some of the waiting pods ask about: the labels of namespaces, and where volumes can be reached from."""
+
+    namespaces: Mapping[str, Labels] = field(default_factory=dict)
+    volumes: Mapping[str, Volume] = field(default_factory=dict)
+
+
+@collector(reads=(), sees=("list namespaces", "list persistentvolumeclaims", "list persistentvolumes"), deadline_s=15)
+async def surroundings(waits: Scheduling, kube: KubeReader) -> Surroundings | NotApplicable:
+    """the namespaces and volumes of the pods that wait for a node"""
+    if not waits.waiting:
+        return NotApplicable("no pod waits for a node")
+    seen = await _with_volumes(await _with_namespaces(waits, kube), kube)
+    return Surroundings(source=waits.source, taken_at=waits.taken_at, namespaces=seen.namespaces, volumes=seen.volumes)
+
+
+def with_surroundings(waits: Scheduling, around: Surroundings | Unavailable | NotApplicable) -> Scheduling:
+    """Both together; what could not be seen of the surroundings is a gap."""
+    if isinstance(around, Surroundings):
+        return replace(waits, namespaces=around.namespaces, volumes=around.volumes)
+    return replace(waits, gaps=(*waits.gaps, around)) if isinstance(around, Unavailable) else waits
 
 
 def _read_waiting(body: Mapping[str, Any]) -> Demand | None:
@@ -98,10 +115,7 @@ async def _with_namespaces(seen: Scheduling, kube: KubeReader) -> Scheduling:
     terms += [term for pod in seen.neighbours for term in pod.away]
     if not any(term.namespace_selector.requirements for term in terms):
         return seen
-    try:
-        listing = await kube.list("/api/v1/namespaces", _read_namespace)
-    except CannotSee as error:
-        return _short_of(seen, error.unavailable)
+    listing = await kube.list("/api/v1/namespaces", _read_namespace)
     return replace(seen, namespaces=dict(listing.items))
 
 
@@ -110,11 +124,8 @@ async def _with_volumes(seen: Scheduling, kube: KubeReader) -> Scheduling:
     wanted = {f"{demand.namespace}/{claim}" for demand in seen.waiting for claim in demand.volume_claims}
     if not wanted:
         return seen
-    try:
-        claims = await kube.list("/api/v1/persistentvolumeclaims", read_claim)
-        volumes = await kube.list("/api/v1/persistentvolumes", read_volume)
-    except CannotSee as error:
-        return _short_of(seen, error.unavailable)
+    claims = await kube.list("/api/v1/persistentvolumeclaims", read_claim)
+    volumes = await kube.list("/api/v1/persistentvolumes", read_volume)
     return replace(seen, volumes=_bound(wanted, claims.items, volumes.items))
 
 
@@ -123,10 +134,6 @@ def _bound(wanted: Iterable[str], claims: Iterable[tuple[str, str]], volumes: It
     by_claim = {volume.claim: volume for volume in volumes if bound.get(volume.claim) == volume.name}
     unbound = {claim: Volume(claim, "", None, ()) for claim in wanted if bound.get(claim) == ""}
     return unbound | {claim: by_claim[claim] for claim in wanted if claim in by_claim}
-
-
-def _short_of(seen: Scheduling, unseen: Unavailable) -> Scheduling:
-    return replace(seen, gaps=(*seen.gaps, unseen))
 
 
 def _read_namespace(body: Mapping[str, Any]) -> tuple[str, dict[str, str]]:

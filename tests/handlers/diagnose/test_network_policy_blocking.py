@@ -120,8 +120,8 @@ async def test_where_both_ends_drop_it_both_rules_are_given() -> None:
 
 def made_of(rule: dict[str, str]) -> Body:
     """The policy that the page shows."""
-    row = {rule["side"]: [json.loads(rule["peer"])], "ports": json.loads(rule["ports"])}
-    spec = {"podSelector": json.loads(rule["chosen"]), "policyTypes": [rule["direction"]], rule["key"]: [row]}
+    rows = json.loads(rule["rows"])
+    spec = {"podSelector": json.loads(rule["chosen"]), "policyTypes": [rule["direction"]], rule["key"]: rows}
     return {"kind": "NetworkPolicy", "metadata": {"name": rule["name"], "namespace": rule["namespace"]}, "spec": spec}
 
 
@@ -130,13 +130,15 @@ async def test_the_page_shows_that_rule() -> None:
     shown = page("Fix", finding)
     assert 'podSelector: {"matchLabels": {"app": "cart"}}' in shown
     assert "policyTypes: [Ingress]" in shown
+    assert 'ingress: [{"from": [{"namespaceSelector":' in shown
+    assert "--namespace shop --labels app=web -- nc -zvw 5 10.244.0.12 8080" in shown
 
 
 async def test_the_api_server_is_outside_of_the_pods_network() -> None:
     line = "Get https://10.0.0.1:443/api/v1/namespaces: dial tcp 10.0.0.1:443: i/o timeout"
     finding = await found(CODE, shop(DENY_OUT, DNS_ONLY, line=line))
     assert finding.because[0] == f"shop/{WEB} cannot reach the API server (20.101.44.17:443/TCP)"
-    assert json.loads(finding.facts["rules"][0]["peer"]) == {"ipBlock": {"cidr": "20.101.44.17/32"}}
+    assert json.loads(finding.facts["rules"][0]["rows"])[0]["to"] == [{"ipBlock": {"cidr": "20.101.44.17/32"}}]
 
 
 @pytest.mark.parametrize(

@@ -336,6 +336,16 @@ async def test_a_pod_for_which_a_node_is_being_made_only_waits_but_not_for_ever(
     assert await outcome(autoscaled("TriggeredScaleUp", timedelta(minutes=40))) is Outcome.FOUND
 
 
+async def test_node_auto_provisioning_has_its_time() -> None:
+    inside = cluster(unschedulable=True)
+    inside.cluster["nodeProvisioningProfile"] = {"mode": "Auto"}
+    scheduled = inside.waits()["status"]["conditions"][0]
+    scheduled["lastTransitionTime"] = at(timedelta(minutes=2))
+    assert await outcome(inside) is Outcome.CLEAR
+    scheduled["lastTransitionTime"] = at(timedelta(minutes=9))
+    assert await outcome(inside) is Outcome.FOUND
+
+
 async def test_the_pods_of_one_workload_are_one_finding() -> None:
     inside = cluster(unschedulable=True)
     for last in ("aaaaa", "bbbbb", "ccccc"):

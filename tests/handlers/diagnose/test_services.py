@@ -215,6 +215,17 @@ async def test_a_second_port_for_metrics_that_nobody_asks_for_is_no_problem() ->
     assert (await asked(PORT, behind(unwell(shop(ports=ports)), "10.244.0.9"))).outcome is Outcome.CLEAR
 
 
+async def test_it_is_no_problem_in_whatever_order_the_ports_stand() -> None:
+    ports = [{"port": 9100, "targetPort": "metrics"}, {"port": 80, "targetPort": "http"}]
+    assert (await asked(PORT, behind(unwell(shop(ports=ports)), "10.244.0.9"))).outcome is Outcome.CLEAR
+
+
+async def test_the_port_of_several_that_callers_complain_of_is_the_one() -> None:
+    ports = [{"port": 9100, "targetPort": 8080}, {"port": 80, "targetPort": "web"}]
+    inside = says(behind(unwell(shop(ports=ports)), "10.244.0.9"), REFUSED)
+    assert (await found(PORT, inside)).facts["target_port"] == "web"
+
+
 @pytest.mark.parametrize("path", ["/services", "/namespaces/shop/pods"])
 async def test_what_may_not_be_seen_leaves_the_port_open(path: str) -> None:
     inside = shop(target="web")
@@ -249,3 +260,13 @@ async def test_the_page_says_what_to_do_with_this_clusters_own_values(code: str,
     finding = await found(code, inside)
     assert line in page("Fix", finding)
     assert "cart" in page("What it means", finding)
+
+
+@pytest.mark.parametrize("path", ["/ingresses", "/log"])
+async def test_who_calls_may_be_unseen_and_then_it_is_open_whether_an_empty_service_matters(path: str) -> None:
+    inside = shop({"app": "kart"}, called=False)
+    inside.denied = {path}
+    assert (await asked(EMPTY, inside)).outcome is Outcome.INCONCLUSIVE
+    inside = behind(unwell(shop(target=9090, called=False)), "10.244.0.9", port=9090)
+    inside.denied = {path}
+    assert (await asked(PORT, inside)).outcome is Outcome.INCONCLUSIVE
