@@ -24,7 +24,6 @@ CODE = INVALID_REFERENCE
     clear_without=ClearWithout(
         (ActivityLog, NodeActivityLog, ScaleSets, RareResources),
         "what the cluster and its pools name exists; few name more, and errors only tell what a missing one stopped",
-        in_health_only=True,
     ),
 )
 def invalid_resource_reference(

@@ -23,7 +23,6 @@ CODE = READ_ONLY_CODE
     clear_without=ClearWithout(
         (ActivityLog, NodeActivityLog, ScaleSets, Instances, Nodes),
         "the subscription's own state says that it can be written to; the rest only tells what a disabled one has hit",
-        in_health_only=True,
     ),
 )
 def read_only_disabled_subscription(

@@ -134,6 +134,7 @@ async def named_resources(
     strange = [one for one in named if type_of(_asked_for(one.id)) not in VERSIONS]
     return replace(
         found,
+        gaps=(*found.gaps, *([addresses] if isinstance(addresses, Unavailable) else [])),
         present=(*found.present, *(one for one in wanted if one.id.lower() in listed)),
         strange=tuple(
             Unavailable(_title(one), Why.FAILED, "resources of its type are not looked up") for one in strange
