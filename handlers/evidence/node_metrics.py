@@ -9,7 +9,7 @@ from typing import Any
 from handlers.clients.errors import NotFound, Unreachable
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
-from handlers.evidence.cluster import Nodes
+from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.quantity import in_bytes
 from handlers.evidence.wire import dig, need_text
 from handlers.model import Evidence, NotApplicable
@@ -26,15 +26,17 @@ class NodeMemoryUse(Evidence):
 
 
 @collector(reads=(), sees=("list nodes.metrics.k8s.io",), deadline_s=10)
-async def node_memory_use(nodes: Nodes, kube: KubeReader) -> NodeMemoryUse | NotApplicable:
+async def node_memory_use(cluster: ManagedCluster, kube: KubeReader) -> NodeMemoryUse | NotApplicable:
     """the memory in use by node"""
+    if cluster.stopped:
+        return NotApplicable(f"{cluster.name} is stopped: nothing runs in it")
     try:
         listing = await kube.list(NODE_METRICS, _used)
     except NotFound:
         return NotApplicable("this cluster has no metrics server (metrics.k8s.io)")
-    except Unreachable:
-        # The nodes came, so it is run-command that answers: it has no question for the metrics server.
-        if not nodes.nodes or "run-command" not in kube.reached:
+    except Unreachable as error:
+        # Whether run-command brings anything at all, the nodes themselves tell.
+        if "run-command does not ask for this" not in error.detail:
             raise
         return NotApplicable("run-command does not ask the metrics server")
     used = {name: amount for name, amount in listing.items if amount is not None}
