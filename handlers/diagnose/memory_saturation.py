@@ -10,8 +10,9 @@ from handlers.diagnose.node_machines import OFF, machine_of
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Nodes
-from handlers.evidence.compute import Instances
+from handlers.evidence.compute import Instances, ScaleSets
 from handlers.evidence.memory_history import STEP, MemoryHistory
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_metrics import NodeMemoryUse
 from handlers.evidence.pod_memory import OwnerMemory, PodMemory, by_owner
 from handlers.evidence.short_of_memory import PodsOnShortNodes, ShortNode, ShortOfMemory
@@ -31,8 +32,8 @@ _NAMES_ANOTHER = ("cni", "network", "csinode", "shutting down", "certificate")
     codes=(CODE,),
     area="nodes",
     clear_without=ClearWithout(
-        (Instances, PodsOnShortNodes, MemoryHistory),
-        "no node is short of memory; machines, pods and history are only asked about nodes that are",
+        (ActivityLog, NodeActivityLog, ScaleSets, Instances, MemoryHistory),
+        "no node is short of memory; machines, errors and history only tell more of nodes that are",
     ),
 )
 def memory_saturation(

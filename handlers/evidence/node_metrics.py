@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handlers.clients.errors import NotFound
+from handlers.clients.errors import NotFound, Unreachable
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
@@ -34,6 +34,11 @@ async def node_memory_use(cluster: ManagedCluster, kube: KubeReader) -> NodeMemo
         listing = await kube.list(NODE_METRICS, _used)
     except NotFound:
         return NotApplicable("this cluster has no metrics server (metrics.k8s.io)")
+    except Unreachable as error:
+        # Whether run-command brings anything at all, the nodes themselves tell.
+        if "run-command does not ask for this" not in error.detail:
+            raise
+        return NotApplicable("run-command does not ask the metrics server")
     used = {name: amount for name, amount in listing.items if amount is not None}
     return NodeMemoryUse(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, used=used)
 

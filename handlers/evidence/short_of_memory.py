@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -100,10 +100,12 @@ async def short_of_memory(
     ]
     found.sort(key=lambda one: (one.pressure is None, not one.over, -(one.used or 0), one.node.name))
     parts = (use, warnings, pods)
+    # A list of pods that was cut hides last states alone: nodes and their events say by themselves that memory ran out.
+    whole = (nodes, use, warnings)
     return ShortOfMemory(
         source=nodes.source,
         taken_at=nodes.taken_at,
-        truncated=nodes.truncated or any(isinstance(one, Evidence) and one.truncated for one in parts),
+        truncated=any(isinstance(one, Evidence) and one.truncated for one in whole),
         gaps=tuple(one for one in parts if isinstance(one, Unavailable)),
         nodes=tuple(found),
     )
@@ -155,7 +157,7 @@ def _counts(cluster: ManagedCluster, node: Node, at: datetime | None) -> bool:
     return since is not None and since - BEFORE_IT_WENT <= at <= since + BEFORE_IT_WENT
 
 
-@collector(reads=(), sees=("list pods", "list pods.metrics.k8s.io"), deadline_s=15)
+@collector(reads=(), sees=("list pods.metrics.k8s.io",), deadline_s=15)
 async def pods_on_short_nodes(short: ShortOfMemory, kube: KubeReader) -> PodsOnShortNodes | NotApplicable:
     """the pods on the nodes that are short of memory"""
     names = [one.node.name for one in short.nodes[:MOST_NODES]]
@@ -166,7 +168,7 @@ async def pods_on_short_nodes(short: ShortOfMemory, kube: KubeReader) -> PodsOnS
     return PodsOnShortNodes(
         source=f"the pods on {', '.join(names)}",
         taken_at=short.taken_at,
-        gaps=(*gaps, *unmeasured),
+        gaps=tuple(dict.fromkeys(replace(one, wanted=pods_on_short_nodes.title) for one in (*gaps, *unmeasured))),
         by_node={pods[0].node: tuple(one.using(used) for one in pods) for pods in found if pods},
         measured=bool(used),
     )

@@ -1,5 +1,7 @@
 """Each declared action is taken away in turn; none is declared that is never used."""
 
+from collections.abc import Collection
+
 import pytest
 
 from handlers.model import Diagnosis, Evidence, Outcome, Why
@@ -24,14 +26,16 @@ ELSEWHERE = {
     "get configmaps:cluster-autoscaler-status in kube-system": ("healthy-fleet", "prod-weu"),
     "list aksnodeclasses.karpenter.azure.com": ("unusual-nodes", "dev-shared"),
     "list nodeclaims.karpenter.sh": ("unusual-nodes", "dev-shared"),
+    "list pods.metrics.k8s.io": ("memory-saturation", "prod-eus2"),
 }
-"""Where something is looked at that prod-eus2 has not: it has no autoscaled pool, and no node auto-provisioning."""
+"""Where something is looked at that prod-eus2 has not: an autoscaled pool, node auto-provisioning, a node that is short
+of memory."""
 USING_ALL = (
     *("healthy-fleet", "quota-blocks-upgrade", "node-vm-failed-availability-set"),
-    *("request-disallowed-by-policy", "unusual-references", "outbound-nat-gateway"),
+    *("request-disallowed-by-policy", "unusual-references", "outbound-nat-gateway", "memory-saturation"),
 )
 """Between them, their clusters are asked about everything."""
-NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read"}
+NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read", "Microsoft.Resources/subscriptions/read"}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -57,7 +61,7 @@ async def test_a_missing_right_in_the_cluster_is_named_and_nothing_unseen_is_cle
     lost = frozenset(collectors_that(lambda collector: sight in collector.sees))
     titles = {one.title for one in GRAPH.wanted if one.makes in lost}
     assert titles <= {one.wanted for one in diagnosis.unseen if one.why is Why.DENIED}
-    judge(diagnosis, lost)
+    judge(diagnosis, lost, {one.code for one in Scenario.load(scenario).expect[name]})
 
 
 async def test_nothing_is_excused_that_need_not_be() -> None:
@@ -119,12 +123,12 @@ def lost_without(action: str) -> frozenset[type[Evidence]]:
     return frozenset(collectors_that(lambda collector: action in collector.reads))
 
 
-def judge(diagnosis: Diagnosis, lost: frozenset[type[Evidence]]) -> None:
+def judge(diagnosis: Diagnosis, lost: frozenset[type[Evidence]], expected: Collection[str] = ()) -> None:
     assert wrongly_clear(diagnosis, lost, in_health=True) == {}
     outcomes = {one.id: one.outcome for one in diagnosis.checks}
     assert not [one for one in needing(set(lost)) if outcomes[one] is Outcome.CLEAR]
     assert Outcome.CRASHED not in outcomes.values()
-    assert Outcome.FOUND not in outcomes.values()
+    assert {one.finding.code for one in diagnosis.findings} == set(expected)
 
 
 def verb_and_resource(sight: str) -> tuple[str, str]:
