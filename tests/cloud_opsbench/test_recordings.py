@@ -31,7 +31,7 @@ async def test_what_is_named_as_the_root_is_no_guess(name: str) -> None:
 
 @pytest.mark.soak
 async def test_nine_of_ten_roots_are_right_and_hardly_any_is_called_clear() -> None:
-    """Of the kinds that a check asks about: what none asks about is in the table of `python -m tests.cloud_opsbench`."""
+    """Of the kinds that a check asks about: the others are in the table of `python -m tests.cloud_opsbench`."""
     every = await scored(list(names()))
     scores = [one for one in every if any(row["code"] in CHECKED for row in one.recorded.codes)]
     right = sum(one.right for one in scores) / len(scores)
