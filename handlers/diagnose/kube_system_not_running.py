@@ -76,7 +76,7 @@ def _not_running(cluster: ManagedCluster, trouble: Trouble, pods: SystemPods, ha
         code=CODE,
         subject=trouble.owner,
         severity=Severity.ERROR if trouble.none_works or harmed else Severity.WARNING,
-        affects=harmed,
+        affects=(*harmed, trouble.owner),
         because=tuple(_because(trouble, pods)),
         facts=_facts(cluster, trouble, first),
     )

@@ -35,7 +35,7 @@ USING_ALL = (
     *("request-disallowed-by-policy", "unusual-references", "outbound-nat-gateway", "memory-saturation"),
 )
 """Between them, their clusters are asked about everything."""
-NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read", "Microsoft.Resources/subscriptions/read"}
+NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read"}
 
 
 @pytest.mark.parametrize("action", ACTIONS)

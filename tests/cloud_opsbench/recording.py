@@ -16,7 +16,8 @@ from handlers.model import Diagnosis, Finding
 
 Body = dict[str, Any]
 
-FOLDER = Path(os.environ.get("AKSBOT_TEST_OPSBENCH", "/work/shared/cloud-opsbench"))
+_BESIDE = Path(__file__).parents[3] / "shared" / "cloud-opsbench"
+FOLDER = Path(os.environ.get("AKSBOT_TEST_OPSBENCH", _BESIDE))
 
 
 @dataclass(frozen=True, slots=True)

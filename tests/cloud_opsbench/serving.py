@@ -121,7 +121,7 @@ def _machines(recorded: Recorded) -> Iterator[Body]:
         one["spec"]["providerID"] = f"azure://{scale_set_id('apps')}/virtualMachines/{number}"
         one["status"].setdefault("nodeInfo", {})["kubeletVersion"] = "v1.33.6"
         yield one
-        ready = next((row for row in one["status"]["conditions"] if row["type"] == "Ready"), {})
+        ready: Body = next((row for row in one["status"]["conditions"] if row["type"] == "Ready"), {})
         renewed = recorded.at.isoformat() if ready.get("status") == "True" else ready.get("lastHeartbeatTime")
         yield {
             "apiVersion": "coordination.k8s.io/v1",

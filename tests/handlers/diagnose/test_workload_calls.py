@@ -7,7 +7,7 @@ import pytest
 
 from handlers.model import Outcome, Severity
 from tests.handlers.diagnose.unwell import POD, Unwell
-from tests.handlers.diagnose.wire import asked, at, found
+from tests.handlers.diagnose.wire import asked, at, diagnosed, found
 
 ZERO, PROTOCOL, ADDRESS = "scaled-to-zero", "service-protocol-mismatch", "service-address-wrong"
 DNS, SCHEDULER = "dns-broken", "scheduler-unavailable"
@@ -144,3 +144,12 @@ async def test_without_the_services_nothing_is_called_clear(code: str) -> None:
     unwell = cart(calling(), replicas=0)
     unwell.denied = {"/services"}
     assert (await asked(code, unwell)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_why_coredns_does_not_run_comes_before_what_follows_from_it() -> None:
+    unwell = Unwell()
+    unwell.deployment("coredns", wanted=2, ready=0)
+    findings = (await diagnosed(unwell)).findings
+    roots = [one.finding.code for one in findings if one.root]
+    assert DNS in {one.finding.code for one in findings}
+    assert DNS not in roots
