@@ -20,6 +20,7 @@ from bot.queue.notify_each import in_turn
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
+from bot.store.codec import decode, encode
 from handlers.problem import Problem
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Lead:
                 if not await self._join_again():
                     return
                 continue
-            still = [one for one in waiters if CheckRequest.from_json(one.request).id not in failed]
+            still = [one for one in waiters if decode(CheckRequest, one.request).id not in failed]
             if not still:
                 if failed:
                     raise next(iter(failed.values()))
@@ -135,7 +136,7 @@ class Lead:
 
     async def _tell_one(self, waiter: Waiter, ended: _Ended, failed: dict[str, CannotTell]) -> CheckRequest | None:
         """The request, if it came too late for this outcome."""
-        request = CheckRequest.from_json(waiter.request)
+        request = decode(CheckRequest, waiter.request)
         if self._checks.was_told(request):
             await self._record(request, ended.kept)
             return None
@@ -185,7 +186,7 @@ class Lead:
                 if hold is Hold.GONE:
                     await self._join_again()
                 for waiter in await self._running.waiting(self._question):
-                    request = CheckRequest.from_json(waiter.request)
+                    request = decode(CheckRequest, waiter.request)
                     self._waiting.setdefault(request.id, request)
 
     async def _join_again(self) -> bool:
@@ -201,7 +202,7 @@ class Lead:
     async def _enter(self, request: CheckRequest) -> Joined:
         """Under the lead's own name, so that all of them follow this check."""
         job = self._request.id
-        return await self._running.join_as(self._question, job, request.id, request.as_json(), self._token)
+        return await self._running.join_as(self._question, job, request.id, encode(request), self._token)
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask until it answers: a restart takes seconds, and what is not recorded could be said twice."""

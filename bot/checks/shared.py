@@ -19,6 +19,7 @@ from bot.queue.notify_each import in_turn
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
+from bot.store.codec import decode, encode
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -171,7 +172,7 @@ class Checks:
         until = loop.time() + JOIN_PATIENCE_S
         while True:
             try:
-                return await self.running.join(request.question, request.id, request.as_json(), token)
+                return await self.running.join(request.question, request.id, encode(request), token)
             except StoreAway:
                 if loop.time() > until:
                     raise
@@ -179,7 +180,7 @@ class Checks:
 
     async def _give_up(self, request: CheckRequest, problem: Problem) -> None:
         token = uuid4().hex
-        joined = await self.running.join(request.question, request.id, request.as_json(), token)
+        joined = await self.running.join(request.question, request.id, encode(request), token)
         if joined.part is not Part.LEAD:
             return  # answered, or another job answers it
         while True:
@@ -189,7 +190,7 @@ class Checks:
             await in_turn(self._end(one, problem) for one in waiters)
 
     async def _end(self, waiter: Waiter, problem: Problem) -> None:
-        request = CheckRequest.from_json(waiter.request)
+        request = decode(CheckRequest, waiter.request)
         if not self.was_told(request):
             await self._tell_that_we_gave_up(request, problem)
             self.remember(request)

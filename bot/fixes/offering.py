@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from bot.address import Address
 from bot.checks.offered_fix import Fix
 from bot.checks.reporter import Answer, Teller
 from bot.checks.request import CheckRequest
 from bot.fixes import reasons
 from bot.fixes.may import Barred, Open, may_be_offered
-from bot.fixes.proposal import Spot
 from bot.fixes.store.offers import OfferedPlans
 from bot.fixes.store.proposals import MOST_TRIES, Proposals
 from bot.fixes.times import Times
@@ -33,11 +33,11 @@ class Offering:
     def __init__(self, policy: Fixes, proposals: Proposals, offered: OfferedPlans, times: Times) -> None:
         self._policy, self._proposals, self._offered, self._times = policy, proposals, offered, times
 
-    async def of(self, report: Report, team: str, spot: Spot, asked: str) -> tuple[Fix, ...]:
+    async def of(self, report: Report, team: str, spot: Address, asked: str) -> tuple[Fix, ...]:
         """What stands under the causes of a report. `asked` names the answer that it stands in."""
         return tuple([await self.one(offer, team, spot, asked) for offer in report.offers])
 
-    async def one(self, offer: Offer, team: str, spot: Spot, asked: str) -> Fix:
+    async def one(self, offer: Offer, team: str, spot: Address, asked: str) -> Fix:
         plan = offer.plan
         if plan is None:
             return Fix(offer, reasons=offer.forbidden)
@@ -53,7 +53,7 @@ class Offering:
         except StoreAway:
             return Fix(offer, reasons=(reasons.MEMORY_AWAY,))
 
-    async def _proposed(self, offer: Offer, plan: Plan, may: Open, team: str, spot: Spot, asked: str) -> Fix:
+    async def _proposed(self, offer: Offer, plan: Plan, may: Open, team: str, spot: Address, asked: str) -> Fix:
         tries = await self._proposals.failed_tries(plan)
         if tries >= MOST_TRIES:
             return Fix(offer, reasons=(reasons.escalate(tries, plan.title),))
@@ -89,7 +89,7 @@ class TellingFixes:
 
     async def done(self, request: CheckRequest, answer: Answer) -> None:
         place = request.place
-        spot = Spot(place.channel, place.thread_ts)
+        spot = place.thread
         fixes = await self._offering.of(answer.report, place.team, spot, request.id)
         await self._teller.done(request, replace(answer, fixes=fixes))
 

@@ -12,7 +12,8 @@ from typing import Any
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
 
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.priority import Priority
 from bot.report.events import Selection
@@ -91,7 +92,7 @@ class Listeners:
         self._metrics.heard.labels("direct").inc()
         await self._answer(body, payloads.direct_place(body), say)
 
-    async def _answer(self, body: Body, place: Place, say: AsyncSay) -> None:
+    async def _answer(self, body: Body, place: Address, say: AsyncSay) -> None:
         text, name = body["event"].get("text", ""), payloads.mention_id(body)
         refused = self._intake.stranger_refusal(place, body)
         asked = commands.read_mention(text)
@@ -103,7 +104,7 @@ class Listeners:
             said = await self._hand_over(asked, place, name, body, quiet=True)
         if said:
             shown = outgoing.message(said)
-            await say(text=shown.text, blocks=list(shown.blocks), thread_ts=place.thread_ts)
+            await say(text=shown.text, blocks=list(shown.blocks), thread_ts=place.thread_ts or None)
 
     async def check_again(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(CHECK_AGAIN).inc()
@@ -123,7 +124,7 @@ class Listeners:
             return
         there = replace(place, thread_ts=thread_ts or place.thread_ts)
         await self._intake.check(CheckRequest(payloads.click_id(body), cluster, there, Selection(area)))
-        if place.thread_ts is None:
+        if not place.thread_ts:
             await respond(**private(replies.only(sentences.looking_at(name_of(cluster)))), replace_original=True)
 
     async def show_steps(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
@@ -181,7 +182,7 @@ class Listeners:
         return True
 
     async def _hand_over(
-        self, asked: commands.Asked, place: Place, name: str, body: Body, *, quiet: bool = False
+        self, asked: commands.Asked, place: Address, name: str, body: Body, *, quiet: bool = False
     ) -> Message | None:
         """Put it into the queue; the first words, unless (with `quiet`) a message of the work itself comes at once."""
         if asked.word == commands.CLUSTERS:

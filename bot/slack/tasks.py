@@ -11,8 +11,8 @@ from bot.checks.recording import Record
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.checks.store.running import RunningChecks
+from bot.queue.job import Kind
 from bot.queue.retry import CannotTell
-from bot.queue.worker import Kind
 from bot.report import report_json
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import Voice
@@ -65,21 +65,20 @@ class Desk:
         }
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind[Ask]:
         """For the queue."""
 
-        async def run(text: str, interrupted: asyncio.Event) -> bool:
-            await self.perform(Ask.from_json(text))
+        async def run(ask: Ask, interrupted: asyncio.Event) -> bool:
+            await self.perform(ask)
             return True
 
-        async def give_up(text: str, problem: Problem) -> None:
-            ask = Ask.from_json(text)
+        async def give_up(ask: Ask, problem: Problem) -> None:
             try:
                 await self._tell_that_we_gave_up(ask, problem)
             except (CannotTell, CallFailed) as mute:
                 log.error("could not tell that %s was given up: %s", ask.id, mute)  # noqa: TRY400
 
-        return Kind(KIND, run, give_up, lambda text: Ask.from_json(text).what in ALONE)
+        return Kind(KIND, Ask, run, give_up, lambda ask: ask.what in ALONE)
 
     async def perform(self, ask: Ask) -> None:
         """A Problem is an answer, too."""

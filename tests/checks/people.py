@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from bot.address import Address
 from bot.checks.reporter import Answer, Teller
-from bot.checks.request import CheckRequest, Place
+from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs, Options, Role
 from bot.queue.retry import CannotTell
@@ -27,7 +28,7 @@ IDLE_TIMEOUT_S = 1.0
 
 
 def request(name: str, cluster: str = CLUSTER, *, fresh: bool = False, area: str | None = None) -> CheckRequest:
-    return CheckRequest(name, cluster, Place("T1", f"C-{name}", f"U-{name}"), Selection(area), fresh=fresh)
+    return CheckRequest(name, cluster, Address("T1", f"C-{name}", f"U-{name}"), Selection(area), fresh=fresh)
 
 
 @dataclass

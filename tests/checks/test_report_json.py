@@ -11,6 +11,7 @@ from bot.checks.request import CheckRequest
 from bot.render.report import report_lines
 from bot.report.events import Report
 from bot.report.report_json import dump, load
+from bot.store.codec import decode, encode
 from handlers.model import Diagnosis, Finding, Ranked
 from tests.bot import diagnoses
 from tests.bot.diagnoses import POOL, library
@@ -46,8 +47,8 @@ def test_facts_keep_their_kinds() -> None:
 
 def test_a_request_comes_back_as_it_was() -> None:
     asked = request("ada", fresh=True, area="network")
-    assert CheckRequest.from_json(asked.as_json()) == asked
-    assert json.loads(asked.as_json())["cluster"] == "prod-weu"
+    assert decode(CheckRequest, encode(asked)) == asked
+    assert json.loads(encode(asked))["cluster"] == "prod-weu"
 
 
 def test_an_id_and_a_portal_link_to_it_are_one_question() -> None:

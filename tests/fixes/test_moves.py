@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bot.fixes import moves
 from bot.fixes.moves import Moved, NotMoved, Why
 from bot.fixes.proposal import End, Person, Proposal, State
+from bot.store.codec import decode, encode
 from tests.fixes.plans import APPROVER, PLAN, REQUESTER, SECOND, proposal, rules
 
 NOW = 2_000
@@ -151,7 +152,7 @@ def test_what_has_ended_stays_as_it_ended(move: Callable[[Proposal], Moved]) -> 
 
 def test_a_proposal_comes_back_from_json_as_it_was() -> None:
     for one in (proposal(), asked(), approved(), running(), ended()):
-        assert Proposal.from_json(one.as_json()) == one
+        assert decode(Proposal, encode(one)) == one
 
 
 ACTS: list[Callable[[Proposal, int], Moved]] = [

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
+from bot.address import Address
 from bot.checks.reporter import Answer
-from bot.checks.request import CheckRequest, Place
+from bot.checks.request import CheckRequest
 from bot.report.events import EVERYTHING, Report, Selection
 from bot.slack.incidents.reporter import IncidentTeller
 from bot.slack.incidents.service import IncidentKeeper
@@ -40,7 +41,7 @@ def teller() -> tuple[IncidentTeller, Keeper]:
 
 
 def asked_for(scope: Selection) -> CheckRequest:
-    return CheckRequest("r-1", "prod-weu", Place("T1", "C1", "U1"), scope)
+    return CheckRequest("r-1", "prod-weu", Address("T1", "C1", "U1"), scope)
 
 
 @pytest.mark.parametrize(

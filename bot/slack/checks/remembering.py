@@ -14,7 +14,7 @@ from bot.render.verdict import word
 from bot.report.events import Selection
 from bot.report.progress import Progress
 from bot.report.scope import selection_of
-from bot.slack.api.poster import Speaker, Where
+from bot.slack.api.poster import Reply, Speaker
 from bot.slack.checks.reporter import HEAD
 from bot.slack.inbound.gate import name_of
 from bot.store.away import StoreAway
@@ -60,7 +60,7 @@ class Remembering:
 
     async def _note(self, request: CheckRequest, cluster: str, verdict: str, cause: str, only: Selection) -> None:
         try:
-            head = await self._speaker.standing(Where.of(request), HEAD)
+            head = await self._speaker.standing(Reply.of(request), HEAD)
             place = request.place
             noted = RecentCheck(
                 request.id,
@@ -70,8 +70,8 @@ class Remembering:
                 place.user,
                 head.channel if head else place.channel,
                 datetime.now(UTC),
-                ts=head.ts if head else "",
-                thread_ts=(place.thread_ts or "") if head else "",
+                ts=head.message_ts if head else "",
+                thread_ts=place.thread_ts if head else "",
                 area=one_line(only.area or "")[:_LONGEST],
                 code=one_line(only.only or "")[:_LONGEST],
             )

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from bot.address import Address
 from bot.checks.offered_fix import Fix
-from bot.checks.request import Place
 from bot.fixes.may import Open, may_be_offered, whom_to_call
 from bot.fixes.proposal import Proposal, State
 from bot.fixes.store.executions import Executions
@@ -17,11 +17,10 @@ from bot.fixes.times import Times
 from bot.policy.fixes import Fixes
 from bot.queue.retry import CannotTell
 from bot.slack.api.calls import CallFailed
-from bot.slack.api.poster import Speaker, Where
+from bot.slack.api.poster import Reply, Speaker
 from bot.slack.fixes import view as fixes_view
 from bot.slack.fixes.view import Shown
 from bot.slack.kit.message import Message
-from bot.store.state import Posted
 from handlers.remedy.execution import Execution
 
 log = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ class Board:
         self._speaker, self._proposals, self._executions = speaker, proposals, executions
         self._policy, self._times = policy, times
 
-    async def post(self, one: Proposal) -> Posted:
+    async def post(self, one: Proposal) -> Address:
         """The message itself, once. Those who may approve are called by it."""
         posted, _ = await self._speaker.once(where(one), MESSAGE, await self._message(one))
         return posted
@@ -110,8 +109,8 @@ def _or_cannot_tell() -> Iterator[None]:
         raise CannotTell(str(failed)) from failed
 
 
-def where(one: Proposal) -> Where:
+def where(one: Proposal) -> Reply:
     """The thread in which it was asked for."""
     user = one.requester.user if one.requester else ""
-    place = Place(one.team, one.spot.channel, user, thread_ts=one.spot.thread_ts)
-    return Where(f"fix-{one.id}", place, datetime.fromtimestamp(one.offered_ms / 1000, UTC))
+    place = Address(one.team, one.spot.channel, user, thread_ts=one.spot.thread_ts)
+    return Reply(f"fix-{one.id}", place, datetime.fromtimestamp(one.offered_ms / 1000, UTC))

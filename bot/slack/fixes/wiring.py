@@ -17,7 +17,7 @@ from bot.checks.service import Jobs
 from bot.fixes.cleanup import Leftovers
 from bot.fixes.offering import Offering, TellingFixes
 from bot.fixes.recheck import StillApproved
-from bot.fixes.runner import Runs, Submit, Tools
+from bot.fixes.runner import Piece, Runs, Tools
 from bot.fixes.store.executions import Executions
 from bot.fixes.store.offers import FixesInHand, OfferedPlans
 from bot.fixes.store.proposals import Proposals
@@ -26,8 +26,7 @@ from bot.fixes.times import RealTimes, Times
 from bot.fixes.writer_clients import Workbench
 from bot.policy.fixes import Fixes
 from bot.queue.cancel import end
-from bot.queue.priority import Priority
-from bot.queue.worker import Kind
+from bot.queue.job import Kind
 from bot.slack.api.messages import Voice
 from bot.slack.api.people import People
 from bot.slack.api.poster import Speaker
@@ -81,7 +80,7 @@ class Fixing:
             bench,
             check,
             seen,
-            _submit_to(jobs),
+            jobs.submit,
             clock,
         )
         self._runs = Runs(tools)
@@ -99,7 +98,7 @@ class Fixing:
         return {**self._desk.work, **self.lists.work}
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind[Piece]:
         """For the queue."""
         return self._runs.kind
 
@@ -135,10 +134,3 @@ class Fixing:
             log.info("the audit is whole: %d records", standing.verdict.records)
         else:
             log.error("the audit is broken: %s; %s", standing.verdict.why, HOW_ON)
-
-
-def _submit_to(jobs: Jobs) -> Submit:
-    async def submit(kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
-        return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
-
-    return submit

@@ -8,7 +8,8 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.priority import Priority
 from bot.slack.api.calls import CallFailed
@@ -72,12 +73,12 @@ class HomeListeners:
         await self._intake.check(CheckRequest(name, cluster, place), Priority.CLICK)
         await self._fill(f"{name}-home", place, home_text.checking(cluster))
 
-    async def _fill(self, name: str, place: Place, note: str = "") -> None:
+    async def _fill(self, name: str, place: Address, note: str = "") -> None:
         said: Message | None = await self._intake.ask(Ask(name, What.HOME, place, text=note))
         if said:
             await self._show(place, home_view.refused(said, place.channel))
 
-    async def _show(self, place: Place, view: Body) -> None:
+    async def _show(self, place: Address, view: Body) -> None:
         try:
             await self._voice.show_home(place.user, view)
         except CallFailed as failed:

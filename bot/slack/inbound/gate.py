@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.policy.look import Allowed, Asker, Decision, Refused, may_look, shut_out
 from bot.policy.model import ANYTHING, DIRECT, Look
 from bot.slack.api.calls import CallFailed
@@ -61,7 +61,7 @@ class Gate:
         self._groups = sorted({one for rule in look.rules for one in rule.people if one.startswith("S")})
 
     async def refusal(
-        self, place: Place, cluster: str, *, stranger: bool = False, patience_s: float = AT_WORK_S
+        self, place: Address, cluster: str, *, stranger: bool = False, patience_s: float = AT_WORK_S
     ) -> Message | None:
         """Why this person may not look at a cluster from here; None when they may."""
         sure = self._without_asking(place, name_of(cluster), stranger=stranger)
@@ -71,7 +71,7 @@ class Gate:
         return viewer if isinstance(viewer, Message) else viewer.refusal_of(cluster)
 
     async def viewer(
-        self, place: Place, *, stranger: bool = False, patience_s: float = AT_WORK_S, about: str | None = None
+        self, place: Address, *, stranger: bool = False, patience_s: float = AT_WORK_S, about: str | None = None
     ) -> Viewer | Message:
         """Who asks, or why that cannot be told."""
         try:
@@ -82,12 +82,12 @@ class Gate:
             return _told(gate_text.cannot_tell(why, about), gate_text.try_again(self._look.ask))
         return Viewer(asker, place.channel, self._look)
 
-    def stranger_refusal(self, place: Place) -> Message | None:
+    def stranger_refusal(self, place: Address) -> Message | None:
         """For somebody who is known to be of another company: why they may see nothing here."""
         outside = shut_out(self._look, Asker(place.team, place.user, stranger=True), place.channel)
         return refusal(self._look, outside, None) if outside else None
 
-    def _without_asking(self, place: Place, cluster: str, *, stranger: bool) -> Decision | None:
+    def _without_asking(self, place: Address, cluster: str, *, stranger: bool) -> Decision | None:
         """What is decided whoever this turns out to be, so that Slack need not be asked."""
         nobody = Asker(place.team, place.user, guest=True, stranger=True)
         if isinstance(allowed := may_look(self._look, nobody, place.channel, cluster), Allowed):

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner, watched
 from bot.incidents.joining import Joined, join
-from bot.incidents.model import Book, How, Incident, Sighting, Spot, State, silenced
+from bot.incidents.model import Book, How, Incident, Sighting, State, silenced
 from bot.incidents.observing import Observation, nothing_seen, observation, observe
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
@@ -82,7 +83,7 @@ class IncidentKeeper:
             await self._show_soon(team, incident)
         return Joined(incident, joined.how)
 
-    async def answer_again(self, task: Task, incident: Incident, spot: Spot) -> None:
+    async def answer_again(self, task: Task, incident: Incident, spot: Address) -> None:
         """Somebody asked for a check of what is known already: its thread is shown, or there it is checked anew."""
         if incident.is_told_in(spot) and incident.state is State.CHECKING:
             return  # its answer comes there
@@ -95,7 +96,7 @@ class IncidentKeeper:
 
     async def _check(self, team: str, incident: Incident, user: str) -> None:
         home = incident.home
-        place = Place(team, home.channel, user, thread_ts=home.thread_ts)
+        place = Address(team, home.channel, user, thread_ts=home.thread_ts)
         request = CheckRequest(f"{JOB}{incident.id}-{incident.rounds}", incident.cluster, place)
         await self._submit_look(team, incident, 0)
         await self._queue.check(request)
@@ -103,7 +104,7 @@ class IncidentKeeper:
     async def _show_soon(self, team: str, incident: Incident, *, patience: int = 1) -> None:
         """Several changes within seconds are one edit."""
         name, after_s = self._soon(f"{JOB}{incident.id}-show", self._spans.together * patience)
-        place = Place(team, incident.home.channel, "")
+        place = Address(team, incident.home.channel, "")
         task = Task(name, Do.SHOW, place, cluster=incident.cluster, incident=incident.id)
         await self._queue.submit(task, after_s=after_s)
 
@@ -143,14 +144,14 @@ class IncidentKeeper:
     async def _submit_look(self, team: str, incident: Incident, number: int) -> None:
         if number < len(self._spans.looks_again):
             name = f"{JOB}{incident.id}-{incident.rounds}-look-{number}"
-            place = Place(team, incident.home.channel, "")
+            place = Address(team, incident.home.channel, "")
             task = Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=number)
             await self._queue.submit(task, after_s=self._spans.looks_again[number].total_seconds())
 
     async def look_soon(self, team: str, incident: Incident) -> None:
         """Somebody says that it is over. However many alerts end within seconds, that is one look."""
         name, after_s = self._soon(f"{JOB}{incident.id}-look", self._spans.together * _LATER)
-        place, last = Place(team, incident.home.channel, ""), len(self._spans.looks_again)
+        place, last = Address(team, incident.home.channel, ""), len(self._spans.looks_again)
         task = Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=last)
         await self._queue.submit(task, after_s=after_s)
 
@@ -175,7 +176,7 @@ class IncidentKeeper:
         else:
             await self.observed(team, outcome.diagnosis)
 
-    async def silence(self, team: str, those: Sequence[Incident], spot: Spot) -> None:
+    async def silence(self, team: str, those: Sequence[Incident], spot: Address) -> None:
         """All that is told in this thread, whoever wants it. Said once, there."""
         for incident in those:
             await self._incidents.change(team, incident.cluster, partial(_silenced, name=incident.id))
@@ -191,7 +192,7 @@ class IncidentKeeper:
             return False
         book = await self._incidents.book(request.place.team, request.cluster)
         place = request.place
-        incident = book.told_in(Spot(place.channel, place.thread_ts or ""))
+        incident = book.told_in(place.thread)
         return incident is not None and incident.silenced
 
 
