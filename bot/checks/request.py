@@ -5,12 +5,27 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import PlainSerializer, PlainValidator
 
 from bot.address import Address
 from bot.report.events import EVERYTHING, Selection
-from handlers.fleet.cluster_text import read_cluster
-from handlers.problem import Problem
-from handlers.resource_id import ResourceId
+from handlers.fleet.cluster_text import ClusterRef
+
+
+def _read(kept: object) -> ClusterRef:
+    if isinstance(kept, str | ClusterRef):
+        return ClusterRef.of(kept)
+    raise ValueError("a cluster is kept as text")
+
+
+def _written(cluster: ClusterRef) -> str:
+    return cluster.text
+
+
+Cluster = Annotated[ClusterRef, PlainValidator(_read), PlainSerializer(_written)]
+"""Kept as it was written, and read once in each process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +33,7 @@ class CheckRequest:
     """Somebody wants to know what is wrong with a cluster. The id names the job: the same id is never run twice."""
 
     id: str
-    cluster: str
+    cluster: Cluster
     place: Address
     scope: Selection = EVERYTHING
     fresh: bool = False
@@ -29,13 +44,4 @@ class CheckRequest:
     def question(self) -> str:
         """What is alike in two requests that one check answers."""
         scope = (self.scope.area or "", self.scope.only or "")
-        return json.dumps([_cluster_key(self.cluster), *(word.strip().lower() for word in scope)])
-
-
-def _cluster_key(text: str) -> str:
-    """A link and an id of one cluster are alike; a name stays a name until Azure is asked."""
-    try:
-        cluster = read_cluster(text)
-    except Problem:
-        return text.strip().lower()
-    return cluster.key if isinstance(cluster, ResourceId) else cluster.lower()
+        return json.dumps([self.cluster.key, *(word.strip().lower() for word in scope)])

@@ -55,7 +55,7 @@ class _Watch:
         self, request: CheckRequest, run: Runner, teller: Teller, waiting: Callable[[], Sequence[CheckRequest]]
     ) -> None:
         self._request, self._run, self._teller, self._waiting = request, run, teller, waiting
-        self._progress = Progress(request.cluster)
+        self._progress = Progress(request.cluster.text)
         self._changed = asyncio.Event()
 
     async def outcome(self) -> Outcome:
@@ -77,7 +77,7 @@ class _Watch:
         except Problem as problem:
             return problem
         except TimeoutError:
-            what = f"cannot check {self._request.cluster[:80]}"
+            what = f"cannot check {self._request.cluster.text[:80]}"
             return Problem(what, f"the check took longer than {LIMIT_S:g} s", "try again in a minute")
         raise AssertionError("a check ends with a report")
 

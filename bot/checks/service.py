@@ -216,7 +216,7 @@ class Jobs:
         except Exception as error:
             # Nobody tries this again: it is the edge of a process that is on its own.
             log.exception("request %s failed", request.id)
-            problem = problem_of(error, f"cannot check {request.cluster[:80]}")
+            problem = problem_of(error, f"cannot check {request.cluster.text[:80]}")
             await self.checks.give_up(request, problem)
 
 

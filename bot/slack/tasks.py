@@ -30,6 +30,7 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages, Block, Message, Pressed, header, section
 from bot.slack.kit.modal import modal
 from bot.store.away import StoreAway
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -161,7 +162,7 @@ class Desk:
     async def _kept(self, ask: Ask) -> Answer | None:
         """The report under whose answer the button stands; one that is being told now is the question's latest."""
         pressed = Pressed.load(ask.pressed)
-        question = CheckRequest("", pressed.cluster, ask.place, pressed.scope).question
+        question = CheckRequest("", ClusterRef.of(pressed.cluster), ask.place, pressed.scope).question
         kept = await self._running.shown(pressed.request, question)
         return Answer(report_json.load(kept.text)) if kept else None
 

@@ -19,6 +19,7 @@ from bot.report.events import Event, Report, Selection, Started
 from bot.report.progress import Progress
 from bot.store.connect import Connection
 from handlers.engine.run import Judged
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 from tests.bot.diagnoses import TARGET, found
 from tests.store.servers import PATIENCE_S
@@ -28,7 +29,9 @@ IDLE_TIMEOUT_S = 1.0
 
 
 def request(name: str, cluster: str = CLUSTER, *, fresh: bool = False, area: str | None = None) -> CheckRequest:
-    return CheckRequest(name, cluster, Address("T1", f"C-{name}", f"U-{name}"), Selection(area), fresh=fresh)
+    return CheckRequest(
+        name, ClusterRef.of(cluster), Address("T1", f"C-{name}", f"U-{name}"), Selection(area), fresh=fresh
+    )
 
 
 @dataclass

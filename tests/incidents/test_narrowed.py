@@ -13,6 +13,7 @@ from bot.checks.request import CheckRequest
 from bot.report.events import EVERYTHING, Report, Selection
 from bot.slack.incidents.reporter import IncidentTeller
 from bot.slack.incidents.service import IncidentKeeper
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 from tests.bot import diagnoses
@@ -41,7 +42,7 @@ def teller() -> tuple[IncidentTeller, Keeper]:
 
 
 def asked_for(scope: Selection) -> CheckRequest:
-    return CheckRequest("r-1", "prod-weu", Address("T1", "C1", "U1"), scope)
+    return CheckRequest("r-1", ClusterRef.of("prod-weu"), Address("T1", "C1", "U1"), scope)
 
 
 @pytest.mark.parametrize(

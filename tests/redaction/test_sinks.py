@@ -27,6 +27,7 @@ from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit.message import Message, Pressed, actions, button, context, header, section
 from bot.store.codec import encode, kept
 from handlers.clients.redact import DEEPEST
+from handlers.fleet.cluster_text import ClusterRef
 from tests.fixes.plans import PLAN
 
 SECRET = "Zk7wq9TmX2vL"
@@ -131,7 +132,7 @@ def _records(text: str) -> list[Any]:
     files = (Attached(text, "https://files.slack.com/a", text),)
     return [
         asdict(Said(TEAM, CHANNEL, TS, text, USER, "A1", text, TS, files=files)),
-        json.loads(encode(CheckRequest("command-1", text, PLACE))),
+        json.loads(encode(CheckRequest("command-1", ClusterRef.of(text), PLACE))),
         asdict(Task("turn-1", Do.TURN, PLACE, me=USER, text=text, of=(TEAM, CHANNEL, f"{TS} {USER}"))),
         asdict(Mute("quota-exceeded", text, 1, USER, text)),
         asdict(Watch("w-1", TEAM, text, text, CHANNEL, TS, USER, 1, 2, text, (("quota-exceeded", "prod-weu"),))),

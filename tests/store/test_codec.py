@@ -29,6 +29,7 @@ from bot.store import keys
 from bot.store.codec import decode, encode, kept, kept_aside
 from bot.store.connect import Connection
 from bot.store.state import State
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.remedy.plan import Offer
 from tests.fixes.plans import PLAN
 
@@ -54,9 +55,9 @@ async def _held(connection: Connection) -> str:
 
 def test_json_is_kept_without_its_secrets_and_with_its_ids() -> None:
     signed = "https://hooks.slack.com/commands/T1/2/3?sig=abcdefgh12345678"
-    request = CheckRequest("command-1", TYPED, Address("T1", "C1", "U1", response_url=signed))
+    request = CheckRequest("command-1", ClusterRef.of(TYPED), Address("T1", "C1", "U1", response_url=signed))
     again = decode(CheckRequest, kept(encode(request)))
-    assert (again.id, again.place, again.cluster) == ("command-1", request.place, "password=[redacted:password]")
+    assert (again.id, again.place, again.cluster.text) == ("command-1", request.place, "password=[redacted:password]")
 
 
 def test_what_holds_no_secret_is_kept_letter_by_letter() -> None:
@@ -96,7 +97,10 @@ async def test_a_large_text_is_kept_without_its_secrets_too() -> None:
 
 
 async def test_no_store_keeps_what_somebody_typed(connection: Connection) -> None:
-    redis, request = connection.redis, encode(CheckRequest("command-1", TYPED, Address("T1", "C1", "U1")))
+    redis, request = (
+        connection.redis,
+        encode(CheckRequest("command-1", ClusterRef.of(TYPED), Address("T1", "C1", "U1"))),
+    )
     running, incidents, now = RunningChecks(redis), Incidents(redis), datetime.now(UTC)
     await running.join("question", "command-1", request, "token")
     await running.answered("question", "command-1", await running.keep("question", json.dumps({"why": TYPED})))

@@ -49,6 +49,7 @@ from bot.slack.incidents.tasks import Do, Task
 from bot.store.codec import decode
 from bot.store.connect import Connection
 from bot.store.state import Posting, State
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 from handlers.remedy.execution import Phase
 from tests.bot.diagnoses import CLUSTER
@@ -138,7 +139,9 @@ async def test_every_job_in_the_queue_is_done_with_all_that_it_held(store: Conne
     async with worker.at_work(store):
         await worker.has("command-1", "event-1-said", "click-1", "turn-1", "alert-a-1", "fix-3")
     check, said, click = (worker.done[name] for name in ("command-1", "event-1-said", "click-1"))
-    assert check == CheckRequest("command-1", CLUSTER, ASKED, Selection("network"), fresh=True, asked_at=AT)
+    assert check == CheckRequest(
+        "command-1", ClusterRef.of(CLUSTER), ASKED, Selection("network"), fresh=True, asked_at=AT
+    )
     assert (said.what, said.place, said.said.text, said.said.blocks) == (
         What.SAY,
         ASKED,
@@ -182,7 +185,7 @@ async def _submit(connection: Connection, kind: Kind[P], job: Job[P]) -> None:
 
 async def test_a_job_that_cannot_be_read_is_given_up_and_costs_no_other(connection: Connection) -> None:
     """As a later version may have written it."""
-    ours, asked = Worker(), CheckRequest("command-9", CLUSTER, ASKED)
+    ours, asked = Worker(), CheckRequest("command-9", ClusterRef.of(CLUSTER), ASKED)
     await _submit(connection, Worker().kind(CHECK, str), Job("command-8", "unreadable", Priority.CLICK))
     await _submit(connection, ours.kind(CHECK, CheckRequest), Job("command-9", asked, Priority.TRIAGE))
     async with ours.at_work(connection, most_tries=1):

@@ -16,7 +16,6 @@ from bot.report.progress import Progress
 from bot.report.scope import selection_of
 from bot.slack.api.poster import Reply, Speaker
 from bot.slack.checks.reporter import HEAD
-from bot.slack.inbound.gate import name_of
 from bot.store.away import StoreAway
 from handlers.model import Diagnosis
 from handlers.problem import Problem
@@ -47,11 +46,11 @@ class Remembering:
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:
         await self._teller.failed(request, problem)
-        await self._note(request, name_of(request.cluster), "", problem.why, request.scope)
+        await self._note(request, request.cluster.name, "", problem.why, request.scope)
 
     async def gave_up(self, request: CheckRequest, problem: Problem) -> None:
         await self._teller.gave_up(request, problem)
-        await self._note(request, name_of(request.cluster), "", problem.why, request.scope)
+        await self._note(request, request.cluster.name, "", problem.why, request.scope)
 
     def _cause(self, diagnosis: Diagnosis) -> str:
         code = next((ranked.finding.code for ranked in diagnosis.findings if ranked.root), "")

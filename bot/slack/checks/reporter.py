@@ -75,7 +75,7 @@ class SlackTeller:
     # -- on the way -------------------------------------------------------------------------------------------
 
     async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None:
-        said = checks_view.started(request.cluster, running_for, durable=durable)
+        said = checks_view.started(request.cluster.text, running_for, durable=durable)
         try:
             await self._stand(request, said)
         except Refused as refused:
@@ -197,4 +197,4 @@ class SlackTeller:
 
 
 def _pressed(request: CheckRequest) -> Pressed:
-    return Pressed(request.id, request.cluster, request.scope)
+    return Pressed(request.id, request.cluster.text, request.scope)

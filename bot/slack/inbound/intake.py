@@ -20,6 +20,7 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import Message
 from bot.store.away import StoreAway
 from bot.store.state import State
+from handlers.fleet.cluster_text import ClusterRef
 
 Body = dict[str, Any]
 
@@ -56,7 +57,7 @@ class Intake:
         """The same, so that only the one who asked sees it."""
         return await self.ask(told(f"{name}-whispered", What.WHISPER, place, said))
 
-    async def refusal(self, place: Address, cluster: str, body: Body) -> Message | None:
+    async def refusal(self, place: Address, cluster: str | ClusterRef, body: Body) -> Message | None:
         """Why this person may not look at the cluster from there."""
         stranger = payloads.is_stranger(body)
         return await self._gate.refusal(place, cluster, stranger=stranger, patience_s=left_s(AT_THE_DOOR_S))

@@ -14,7 +14,6 @@ from bot.report.events import EVERYTHING, Report
 from bot.report.progress import Progress
 from bot.report.scope import selection_of
 from bot.slack.api.calls import CallFailed
-from bot.slack.inbound.gate import name_of
 from bot.slack.incidents.service import IncidentKeeper
 from bot.store.away import StoreAway
 from handlers.problem import Problem
@@ -80,9 +79,9 @@ class IncidentTeller:
         if request.scope != EVERYTHING:
             return
         try:
-            await self._keeper.not_observed(request.place.team, name_of(request.cluster))
+            await self._keeper.not_observed(request.place.team, request.cluster.name)
         except (StoreAway, CallFailed, CannotTell) as failed:
-            log.warning("the incidents of %s were not brought up to date: %s", request.cluster[:80], failed)
+            log.warning("the incidents of %s were not brought up to date: %s", request.cluster.text[:80], failed)
 
     async def _is_silenced(self, request: CheckRequest) -> bool:
         try:

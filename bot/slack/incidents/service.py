@@ -23,6 +23,7 @@ from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import limits
 from bot.triage.recognise import Recognition
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 
@@ -89,7 +90,7 @@ class IncidentKeeper:
             return  # its answer comes there
         if incident.is_told_in(spot):
             # A job of this task's own name runs already: it is this one.
-            request = CheckRequest(f"{task.id}-check", incident.cluster, task.place, fresh=True)
+            request = CheckRequest(f"{task.id}-check", ClusterRef.of(incident.cluster), task.place, fresh=True)
             await self._queue.check(request)
         else:
             await self._telling.point_from(task.place.team, incident, spot)
@@ -97,7 +98,7 @@ class IncidentKeeper:
     async def _check(self, team: str, incident: Incident, user: str) -> None:
         home = incident.home
         place = Address(team, home.channel, user, thread_ts=home.thread_ts)
-        request = CheckRequest(f"{JOB}{incident.id}-{incident.rounds}", incident.cluster, place)
+        request = CheckRequest(f"{JOB}{incident.id}-{incident.rounds}", ClusterRef.of(incident.cluster), place)
         await self._submit_look(team, incident, 0)
         await self._queue.check(request)
 
@@ -169,7 +170,7 @@ class IncidentKeeper:
         if incident is None or incident.is_closed:
             return
         await self._submit_look(team, incident, task.number + 1)
-        request = CheckRequest(task.id, task.cluster, task.place, fresh=True)
+        request = CheckRequest(task.id, ClusterRef.of(task.cluster), task.place, fresh=True)
         outcome = await watched(request, self._run, _Nobody(), lambda: ())
         if isinstance(outcome, Problem):
             await self.not_observed(team, task.cluster)
@@ -190,7 +191,7 @@ class IncidentKeeper:
         """Whether nobody wants to hear the answer that an incident asked for."""
         if not request.id.startswith(JOB):
             return False
-        book = await self._incidents.book(request.place.team, request.cluster)
+        book = await self._incidents.book(request.place.team, request.cluster.text)
         place = request.place
         incident = book.told_in(place.thread)
         return incident is not None and incident.silenced

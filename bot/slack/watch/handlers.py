@@ -36,6 +36,7 @@ from bot.slack.watch import view as watch_view
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError
 from handlers.evidence.azure import MANAGED_CLUSTER
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import State, Target
 from handlers.problem import Problem
 from handlers.resource_id import ResourceId
@@ -162,7 +163,7 @@ class WatchDesk:
 
     async def _looked(self, cluster: ResourceId, job: str) -> Look:
         """Raises Problem."""
-        request = CheckRequest(f"watch-check-{job}", str(cluster), Address("", "", ""), fresh=True)
+        request = CheckRequest(f"watch-check-{job}", ClusterRef.of(str(cluster)), Address("", "", ""), fresh=True)
         try:
             async with asyncio.timeout(LIMIT_S), aclosing(self._run(request)) as events:
                 async for event in events:
