@@ -1,11 +1,10 @@
-"""A report as JSON and back, for whoever asks again within minutes. Times and spans in facts stay what they are."""
+"""A report as JSON and back, for whoever asks again within minutes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
-from enum import Enum
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from bot.report.events import Report
@@ -13,7 +12,7 @@ from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Severity,
 from handlers.remedy.plan import Offer
 from handlers.resource_id import ResourceId
 
-_TAG = "$is"
+_TAG, _MARKS = "$is", frozenset({"tuple", "set", "datetime", "date", "timedelta"})
 
 
 def dump(report: Report) -> str:
@@ -61,13 +60,13 @@ def _finding(one: Finding) -> dict[str, Any]:
         "because": one.because,
         "affects": one.affects,
         "severity": one.severity.value,
-        "facts": _tagged(one.facts),
+        "facts": dict(one.facts),
     }
 
 
 def _finding_from(data: Mapping[str, Any]) -> Finding:
     because, affects = tuple(data["because"]), tuple(data["affects"])
-    severity, facts = Severity(data["severity"]), _untagged(data["facts"])
+    severity, facts = Severity(data["severity"]), _plain(data["facts"])
     return Finding(data["code"], data["subject"], because, affects, severity, facts)
 
 
@@ -98,43 +97,12 @@ def _unseen_from(data: Mapping[str, Any]) -> Unavailable:
     return Unavailable(data["wanted"], Why(data["why"]), data["detail"], data["grant"])
 
 
-def _tagged(value: Any) -> Any:
-    """What JSON has no word for gets a mark, so that a runbook sees the same fact again."""
-    if isinstance(value, Enum):
-        return _tagged(value.value)
-    if isinstance(value, Mapping):
-        return {str(key): _tagged(one) for key, one in value.items()}
-    if isinstance(value, tuple | list):
-        items = [_tagged(one) for one in value]
-        return {_TAG: "tuple", "of": items} if isinstance(value, tuple) else items
-    if isinstance(value, set | frozenset):
-        return {_TAG: "set", "of": sorted((_tagged(one) for one in value), key=str)}
-    if isinstance(value, datetime):
-        return {_TAG: "datetime", "of": value.isoformat()}
-    if isinstance(value, date):
-        return {_TAG: "date", "of": value.isoformat()}
-    if isinstance(value, timedelta):
-        return {_TAG: "timedelta", "of": value.total_seconds()}
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(value)
-
-
-_FROM: dict[str, Callable[[Any], Any]] = {
-    "tuple": lambda items: tuple(_untagged(one) for one in items),
-    "set": lambda items: frozenset(_untagged(one) for one in items),
-    "datetime": datetime.fromisoformat,
-    "date": date.fromisoformat,
-    "timedelta": lambda seconds: timedelta(seconds=seconds),
-}
-
-
-def _untagged(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """Facts of a report that the version before has kept: it had marks for what JSON has no word for."""
     if isinstance(value, list):
-        return [_untagged(one) for one in value]
+        return [_plain(one) for one in value]
     if not isinstance(value, dict):
         return value
-    read = _FROM.get(value.get(_TAG, ""))
-    if read and set(value) == {_TAG, "of"}:
-        return read(value["of"])
-    return {key: _untagged(one) for key, one in value.items()}
+    if value.get(_TAG) in _MARKS and set(value) == {_TAG, "of"}:
+        return _plain(value["of"])
+    return {key: _plain(one) for key, one in value.items()}

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from handlers.plain_json import must_be_plain
 from handlers.remedy.plan import Plan
 
 
@@ -87,6 +88,9 @@ class Execution:
     """With `unknown`: what a person should look at, and what each answer would mean."""
     wait_s: float = 0.0
     """How long the world should be left alone before the next piece."""
+
+    def __post_init__(self) -> None:
+        must_be_plain(f"what fix {self.id} needs to carry on", self.data)
 
     @property
     def ended(self) -> bool:

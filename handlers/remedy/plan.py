@@ -17,6 +17,8 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
+from handlers.plain_json import must_be_plain
+
 
 class Verb(StrEnum):
     """All that a fix can do."""
@@ -58,6 +60,9 @@ class Step:
     """Plain JSON values that the verb needs: instance and node name, uid, namespace, provider, grace."""
     always: bool = False
     """Done even when a step before it has failed: what was relaxed is restored."""
+
+    def __post_init__(self) -> None:
+        must_be_plain(f"the arguments of the step {self.verb}", self.arguments)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -106,6 +111,9 @@ class Plan:
     limit: timedelta
     """After this long it has not worked."""
     warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        must_be_plain(f"what must be true before {self.remedy}", self.before)
 
     @property
     def digest(self) -> str:

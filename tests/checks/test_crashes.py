@@ -14,7 +14,7 @@ from bot.store.connect import Connection, connected
 from tests.checks.people import Listener, SlowCheck, request, working
 from tests.store.servers import ROOT, kill_server, python, until, until_it_is_back
 
-WORKER = str(ROOT / "tests" / "jobs" / "worker_process.py")
+WORKER = str(ROOT / "tests" / "checks" / "worker_process.py")
 
 
 async def _checking(connection: Connection) -> int:
