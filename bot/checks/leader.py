@@ -55,7 +55,7 @@ class Lead:
     """One leading of one check."""
 
     def __init__(self, checks: Checks, request: CheckRequest, token: str, joined_ms: int) -> None:
-        self._checks, self._running, self._teller = checks, checks.running, checks.teller
+        self._checks, self._running, self._reporter = checks, checks.running, checks.reporter
         self._request, self._question, self._token = request, request.question, token
         self._joined_ms = joined_ms
         self._waiting = {request.id: request}
@@ -81,12 +81,12 @@ class Lead:
 
     async def _checked(self) -> _Ended:
         with suppress(CannotTell):
-            await self._teller.started(self._request, timedelta(), durable=True)
+            await self._reporter.started(self._request, timedelta(), durable=True)
         async with asyncio.TaskGroup() as group:
             life = group.create_task(self._live(), name="sign of life")
             try:
                 outcome = await watched(
-                    self._request, self._checks.run, self._teller, lambda: tuple(self._waiting.values())
+                    self._request, self._checks.run, self._reporter.progress, lambda: tuple(self._waiting.values())
                 )
             finally:
                 await end(life)
@@ -153,9 +153,9 @@ class Lead:
 
     async def _say(self, request: CheckRequest, outcome: Outcome, age: timedelta, *, durable: bool) -> None:
         if isinstance(outcome, Problem):
-            await self._teller.failed(request, outcome)
+            await self._reporter.failed(request, outcome)
         else:
-            await self._teller.done(request, Answer(outcome, age, durable))
+            await self._reporter.done(request, Answer(outcome, age, durable))
 
     async def _record(self, request: CheckRequest, kept: Kept | None) -> None:
         self._checks.told(request)

@@ -11,7 +11,7 @@ from enum import Enum, StrEnum
 from typing import Any, TypeVar
 
 from bot.checks.outstanding import Outstanding
-from bot.checks.reporter import Teller
+from bot.checks.reporter import Reporter
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner
 from bot.checks.shared import Checks
@@ -116,10 +116,10 @@ class Jobs:
         return self._opened
 
     @asynccontextmanager
-    async def at_work(self, teller: Teller, other_kinds: tuple[Kind[Any], ...] = ()) -> AsyncIterator[None]:
+    async def at_work(self, reporter: Reporter, other_kinds: tuple[Kind[Any], ...] = ()) -> AsyncIterator[None]:
         """Open for as long as the process serves. Leaving drains: what runs may end, the rest stays queued."""
         redis = self._connection.redis
-        async with Checks(RunningChecks(redis), self._run, teller) as checks:
+        async with Checks(RunningChecks(redis), self._run, reporter) as checks:
             queue = self._new_queue((_check_kind(checks), *other_kinds), checks)
             outstanding = Outstanding(State(redis), checks)
             async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as own:

@@ -11,7 +11,7 @@ from typing import Self
 from uuid import uuid4
 
 from bot.checks.leader import Lead
-from bot.checks.reporter import Answer, Teller
+from bot.checks.reporter import Answer, Reporter
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner, watched
 from bot.checks.store.running import Hold, Joined, Part, RunningChecks, Waiter
@@ -40,13 +40,13 @@ class Checks:
         self,
         running: RunningChecks,
         run: Runner,
-        teller: Teller,
+        reporter: Reporter,
         *,
         recent: timedelta = RECENT,
         patience_s: float = PATIENCE_S,
     ) -> None:
         self.recent, self.patience_s = recent, patience_s
-        self.running, self.run, self.teller = running, run, teller
+        self.running, self.run, self.reporter = running, run, reporter
         self._works: dict[str, asyncio.Task[None]] = {}
         self._told: dict[str, str] = {}
         self._unrecorded: dict[str, str] = {}
@@ -89,12 +89,12 @@ class Checks:
     async def perform_here(self, request: CheckRequest) -> None:
         """The same without the bot's memory: nobody else can join it, and a restart loses it."""
         with suppress(CannotTell):
-            await self.teller.started(request, timedelta(), durable=False)
-        outcome = await watched(request, self.run, self.teller, lambda: (request,))
+            await self.reporter.started(request, timedelta(), durable=False)
+        outcome = await watched(request, self.run, self.reporter.progress, lambda: (request,))
         if isinstance(outcome, Problem):
-            await self.teller.failed(request, outcome)
+            await self.reporter.failed(request, outcome)
         else:
-            await self.teller.done(request, Answer(outcome, durable=False))
+            await self.reporter.done(request, Answer(outcome, durable=False))
         self.remember(request)
 
     async def give_up(self, request: CheckRequest, problem: Problem) -> None:
@@ -162,7 +162,7 @@ class Checks:
         if joined.part is Part.FOLLOW:
             running_for = timedelta(milliseconds=joined.joined_ms - joined.since_ms)
             with suppress(CannotTell):  # whoever leads tells the answer, and tries harder
-                await self.teller.started(request, max(running_for, timedelta()), durable=True)
+                await self.reporter.started(request, max(running_for, timedelta()), durable=True)
             return
         await Lead(self, request, token, joined.joined_ms).run()
 
@@ -199,6 +199,6 @@ class Checks:
 
     async def _tell_that_we_gave_up(self, request: CheckRequest, problem: Problem) -> None:
         try:
-            await self.teller.gave_up(request, problem)
+            await self.reporter.gave_up(request, problem)
         except CannotTell as mute:
             log.error("could not tell that request %s was given up: %s", request.id, mute)  # noqa: TRY400

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.address import Address
-from bot.checks.reporter import Answer, Teller
+from bot.checks.reporter import Answer, Reporter
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs, Options, Role
@@ -45,7 +45,7 @@ class Told:
 
 @dataclass
 class Listener:
-    """A teller that remembers what it was given to say."""
+    """A reporter that remembers what it was given to say."""
 
     said: list[Told] = field(default_factory=list)
     mute: set[str] = field(default_factory=set)
@@ -124,7 +124,7 @@ class SlowCheck:
 
 @asynccontextmanager
 async def working(
-    connection: Connection, check: Runner, listener: Teller, *, role: Role = Role.ALL, **options: Any
+    connection: Connection, check: Runner, listener: Reporter, *, role: Role = Role.ALL, **options: Any
 ) -> AsyncIterator[Jobs]:
     """A process that takes requests in and works on them."""
     options = {"idle_timeout_s": IDLE_TIMEOUT_S, "drain_s": 0.2} | options

@@ -89,11 +89,11 @@ async def test_whatever_dies_everyone_is_answered_once_at_length(connection: Con
 async def _walk(connection: Connection, seed: int) -> None:
     dice = random.Random(seed)
     channel = Channel()
-    teller = CarefulTeller(channel, State(connection.redis))
+    reporter = CarefulTeller(channel, State(connection.redis))
     names = [f"person-{number}" for number in range(12)]
     async with (
-        working(connection, _check, teller) as one,
-        working(connection, _check, teller) as other,
+        working(connection, _check, reporter) as one,
+        working(connection, _check, reporter) as other,
     ):
         for name in names:
             asked = request(name, dice.choice(["prod-weu", "staging-neu"]), fresh=dice.random() < 0.5)

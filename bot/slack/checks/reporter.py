@@ -1,4 +1,4 @@
-"""The teller that speaks Slack: a head message with live progress, and the answer in its thread. Each said once.
+"""A check reported in Slack: a head message with live progress, and the answer in its thread. Each said once.
 
 Reply the bot is not a member it answers over the response URL, and where that is gone too, in a direct message.
 """
@@ -50,7 +50,7 @@ class _Head:
     """One edit at a time: one that is late must not come after the answer."""
 
 
-class SlackTeller:
+class SlackReporter:
     """Tells people in Slack. Open for as long as jobs run."""
 
     def __init__(self, voice: Voice, speaker: Speaker, library: Library, metrics: Metrics) -> None:

@@ -11,11 +11,10 @@ from bot.audit.aside import HOW_ON, told_of
 from bot.audit.aside_store import AuditAside
 from bot.audit.store import Audit
 from bot.checks.fresh import Telling, fresh_checks, overheard
-from bot.checks.reporter import Teller
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs
 from bot.fixes.cleanup import Leftovers
-from bot.fixes.offering import Offering, TellingFixes
+from bot.fixes.offering import Offering
 from bot.fixes.recheck import StillApproved
 from bot.fixes.runner import Piece, Runs, Tools
 from bot.fixes.store.executions import Executions
@@ -66,7 +65,7 @@ class Fixing:
         clock, redis = times or RealTimes(), connection.redis
         proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
         self._aside = AuditAside(redis)
-        self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)
+        self.offering = Offering(policy, proposals, OfferedPlans(redis), clock)
         board = Board(speaker, proposals, executions, policy, clock)
         check = fresh_checks(run)
         tools = Tools(
@@ -75,7 +74,7 @@ class Fixing:
             executions,
             FixesInHand(redis),
             self.audit,
-            self._offering,
+            self.offering,
             board,
             bench,
             check,
@@ -88,7 +87,7 @@ class Fixing:
             policy, proposals, executions, self.audit, people, gate, board, self._runs, voice, replier, clock
         )
         self.lists = FixLists(
-            proposals, self.audit, self._aside, self._offering, gate, people, speaker, replier, overheard(check, seen)
+            proposals, self.audit, self._aside, self.offering, gate, people, speaker, replier, overheard(check, seen)
         )
         self._sweep = Sweep(tools, self._runs, Leftovers(policy, arm, bench, executions, self.audit).restore)
 
@@ -101,10 +100,6 @@ class Fixing:
     def kind(self) -> Kind[Piece]:
         """For the queue."""
         return self._runs.kind
-
-    def telling(self, teller: Teller) -> Teller:
-        """The teller whose answers come with their fixes."""
-        return TellingFixes(teller, self._offering)
 
     @asynccontextmanager
     async def looked_after(self, *, works: bool) -> AsyncIterator[None]:

@@ -9,7 +9,7 @@ from functools import partial
 
 from bot.address import Address
 from bot.checks.request import CheckRequest
-from bot.checks.runner import Runner, watched
+from bot.checks.runner import Runner, unwatched
 from bot.incidents.joining import Joined, join
 from bot.incidents.model import Book, How, Incident, Sighting, State, silenced
 from bot.incidents.observing import Observation, nothing_seen, observation, observe
@@ -171,7 +171,7 @@ class IncidentKeeper:
             return
         await self._submit_look(team, incident, task.number + 1)
         request = CheckRequest(task.id, ClusterRef.of(task.cluster), task.place, fresh=True)
-        outcome = await watched(request, self._run, _Nobody(), lambda: ())
+        outcome = await unwatched(request, self._run)
         if isinstance(outcome, Problem):
             await self.not_observed(team, task.cluster)
         else:
@@ -195,20 +195,6 @@ class IncidentKeeper:
         place = request.place
         incident = book.told_in(place.thread)
         return incident is not None and incident.silenced
-
-
-class _Nobody:
-    """A teller that tells nobody."""
-
-    async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None: ...
-
-    async def progress(self, requests: object, progress: object) -> None: ...
-
-    async def done(self, request: CheckRequest, answer: object) -> None: ...
-
-    async def failed(self, request: CheckRequest, problem: Problem) -> None: ...
-
-    async def gave_up(self, request: CheckRequest, problem: Problem) -> None: ...
 
 
 def _silenced(book: Book, *, name: str) -> tuple[Book, None]:
