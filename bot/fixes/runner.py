@@ -181,6 +181,7 @@ class Runs:
 
     async def _piece(self, piece: Piece) -> Piece | None:
         await self._tools.times.agree(self._tools.proposals.now_ms)
+        # Read anew for each piece: people may have stopped it, another worker may have carried it on.
         one = await self._tools.proposals.load(piece.proposal)
         if one is None or one.state is State.OFFERED:
             return None
@@ -342,6 +343,7 @@ class Runs:
         """Who stood still for long may have been replaced: what they saw says nothing about what was done since."""
         if held:
             await held.must_be_ours()
+        # A fresh read, as its state is what another worker changes.
         now = await self._tools.proposals.load(one.id)
         if one.state is State.APPROVED and now and now.state is State.RUNNING:
             raise NotOurs(f"another worker has begun {one.id}")

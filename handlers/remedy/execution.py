@@ -107,7 +107,7 @@ class Execution:
     def from_json(cls, text: str) -> Execution:
         data: dict[str, Any] = json.loads(text)
         return cls(
-            plan=Plan.from_json(json.dumps(data.pop("plan"))),
+            plan=Plan.from_json(json.dumps(data.pop("plan"), sort_keys=True, separators=(",", ":"))),
             began=datetime.fromisoformat(data.pop("began")),
             phase=Phase(data.pop("phase")),
             notes=tuple(Note(datetime.fromisoformat(one["at"]), one["says"]) for one in data.pop("notes")),

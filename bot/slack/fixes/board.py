@@ -47,13 +47,15 @@ class Board:
     async def show(self, name: str) -> None:
         """Of several who do so at once the last one shows the latest."""
         with _or_cannot_tell():
+            one, here = await self._latest(name)
             for _ in range(_ROUNDS):
-                one = await self._proposals.load(name)
                 if one is None or one.requester is None:
                     return
-                here = await self._executions.load(name)
                 await self._change(one, here)
-                if await self._is_latest(one, here):
+                shown, seen = one, here
+                # A fresh read: somebody may have moved it while Slack took the message.
+                one, here = await self._latest(name)
+                if one is None or (one.version == shown.version and _shows_all(seen, here)):
                     return
 
     async def try_to_show(self, name: str) -> None:
@@ -93,12 +95,14 @@ class Board:
         called = whom_to_call(self._policy, may, now)
         return Shown(one.under(may.rules), here, called, may.rule.break_glass, now)
 
-    async def _is_latest(self, one: Proposal, here: Execution | None) -> bool:
-        now = await self._proposals.load(one.id)
-        if now is None or now.version != one.version:
-            return now is None
-        there = await self._executions.load(one.id)
-        return there is None or (here is not None and len(there.notes) == len(here.notes) and there.step == here.step)
+    async def _latest(self, name: str) -> tuple[Proposal | None, Execution | None]:
+        one = await self._proposals.load(name)
+        return one, await self._executions.load(name) if one and one.requester else None
+
+
+def _shows_all(seen: Execution | None, now: Execution | None) -> bool:
+    """Whether nothing has happened since that people follow."""
+    return now is None or (seen is not None and len(now.notes) == len(seen.notes) and now.step == seen.step)
 
 
 @contextmanager
