@@ -22,7 +22,7 @@ def fresh_checks(run: Runner) -> Check:
     """Whole checks of a cluster in which nothing from before counts."""
 
     async def check(cluster: str) -> Report | Problem:
-        request = CheckRequest(f"fix-check-{uuid4().hex}", ClusterRef.of(cluster), Address("", "", ""), fresh=True)
+        request = CheckRequest(f"fix-check-{uuid4().hex}", ClusterRef.of(cluster), Address(), fresh=True)
         try:
             async with asyncio.timeout(LIMIT_S), aclosing(run(request)) as events:
                 async for event in events:

@@ -77,7 +77,7 @@ class AlertDoors:
     async def _hand_over(self, alerts: Sequence[Alert]) -> None:
         """Each is a job of its own."""
         who = await workspace(self._sign_in)
-        place, me = Address(who.team_id or "", "", ""), who.bot_user_id or ""
+        place, me = Address(who.team_id or ""), who.bot_user_id or ""
         tasks = [Task(f"alert-{one.id}", Do.ALERT, place, me=me, text=encode(one)) for one in alerts]
         for first in range(0, len(tasks), TOGETHER):
             await asyncio.gather(*map(self._queue.submit, tasks[first : first + TOGETHER]))
@@ -89,7 +89,7 @@ class AlertDoors:
         team = (await workspace(self._sign_in)).team_id or ""
         name = f"alerts-refused-{datetime.now(UTC):%Y-%m-%d}"
         try:
-            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Address(team, "", ""), text=said))
+            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Address(team), text=said))
         except StoreAway as away:
             log.warning("alerts were refused, and no channel can be told (%s): %s", away, said)
 

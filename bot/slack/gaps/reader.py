@@ -183,7 +183,7 @@ class Reading:
             return False
 
     async def _tell(self, to: Installed, spoken: _Spoken, part: str, text: str) -> None:
-        place = Address(to.team, spoken.channel.id, "", thread_ts=spoken.thread_ts)
+        place = Address(to.team, spoken.channel.id, thread_ts=spoken.thread_ts)
         # Connections and processes that were lost together each tell of their own gap, seconds apart.
         where = Reply(f"gap-{int(self._gap.until // ANSWERED.total_seconds())}", place, datetime.now(UTC))
         try:

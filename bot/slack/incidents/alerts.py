@@ -74,7 +74,7 @@ class AlertsDesk:
         if not named:
             log.warning("nobody is told, because the policy names no channel for alerts: %s", task.text)
             return
-        where = Reply(task.id, Address(task.place.team, named[0], ""), datetime.now(UTC))
+        where = Reply(task.id, Address(task.place.team, named[0]), datetime.now(UTC))
         await self._speaker.once(where, "refused", Message(task.text, (section(task.text),)))
 
     def _channel_for(self, seen: Recognition) -> str | None:
@@ -99,7 +99,7 @@ class AlertsDesk:
 
 
 def _where(team: str, channel: str, alert: Alert) -> Reply:
-    return Reply(f"alert-{alert.id}", Address(team, channel, ""), datetime.now(UTC))
+    return Reply(f"alert-{alert.id}", Address(team, channel), datetime.now(UTC))
 
 
 def _message(alert: Alert) -> Message:

@@ -119,7 +119,7 @@ class IncidentListeners:
 
     async def channel_appeared(self, body: Body) -> BoltResponse | None:
         channel = body["event"]["channel"]
-        place = Address(str(body["team_id"]), str(channel["id"]), "")
+        place = Address(str(body["team_id"]), str(channel["id"]))
         name = f"appeared-{channel['id']}-{body.get('event_id')}"
         return await self._submitted(Task(name, Do.APPEARED, place, text=str(channel.get("name") or "")))
 

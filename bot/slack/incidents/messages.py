@@ -72,7 +72,7 @@ class IncidentTelling:
 
     def where(self, team: str, incident: Incident, spot: Address | None = None) -> Reply:
         spot = spot or incident.home
-        place = Address(team, spot.channel, "", thread_ts=spot.thread_ts)
+        place = Address(team, spot.channel, thread_ts=spot.thread_ts)
         return Reply(f"incident-{incident.id}", place, datetime.fromtimestamp(incident.opened_ms / 1000, UTC))
 
     async def _card(self, where: Reply, book: Book, incident: Incident) -> Address | None:

@@ -105,7 +105,7 @@ class IncidentKeeper:
     async def _show_soon(self, team: str, incident: Incident, *, patience: int = 1) -> None:
         """Several changes within seconds are one edit."""
         name, after_s = self._soon(f"{JOB}{incident.id}-show", self._spans.together * patience)
-        place = Address(team, incident.home.channel, "")
+        place = Address(team, incident.home.channel)
         task = Task(name, Do.SHOW, place, cluster=incident.cluster, incident=incident.id)
         await self._queue.submit(task, after_s=after_s)
 
@@ -145,14 +145,14 @@ class IncidentKeeper:
     async def _submit_look(self, team: str, incident: Incident, number: int) -> None:
         if number < len(self._spans.looks_again):
             name = f"{JOB}{incident.id}-{incident.rounds}-look-{number}"
-            place = Address(team, incident.home.channel, "")
+            place = Address(team, incident.home.channel)
             task = Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=number)
             await self._queue.submit(task, after_s=self._spans.looks_again[number].total_seconds())
 
     async def look_soon(self, team: str, incident: Incident) -> None:
         """Somebody says that it is over. However many alerts end within seconds, that is one look."""
         name, after_s = self._soon(f"{JOB}{incident.id}-look", self._spans.together * _LATER)
-        place, last = Address(team, incident.home.channel, ""), len(self._spans.looks_again)
+        place, last = Address(team, incident.home.channel), len(self._spans.looks_again)
         task = Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=last)
         await self._queue.submit(task, after_s=after_s)
 

@@ -163,7 +163,7 @@ class WatchDesk:
 
     async def _looked(self, cluster: ResourceId, job: str) -> Look:
         """Raises Problem."""
-        request = CheckRequest(f"watch-check-{job}", ClusterRef.of(str(cluster)), Address("", "", ""), fresh=True)
+        request = CheckRequest(f"watch-check-{job}", ClusterRef.of(str(cluster)), Address(), fresh=True)
         try:
             async with asyncio.timeout(LIMIT_S), aclosing(self._run(request)) as events:
                 async for event in events:
