@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from redis.asyncio import Redis
@@ -40,6 +40,14 @@ return 1
 _TAKE_OVER = f"""
 if redis.call('HDEL', KEYS[3], ARGV[4]) == 0 or redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 {_MUTE}"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What somebody said to an app that posts alerts."""
+
+    allowed: bool
+    by: str
 
 
 class Incidents:
@@ -119,13 +127,12 @@ class Incidents:
         """Whether somebody has allowed this app, or refused it; None where nobody was asked."""
         with reachable():
             said = await self._redis.hget(keys.alert_apps(team), app)
-        return None if said is None else bool(json.loads(said)["allowed"])
+        return None if said is None else decode(_Decision, str(said)).allowed
 
     async def allow_app(self, team: str, app: str, by: str, *, allowed: bool) -> bool:
         """What somebody decided; the first word counts. Whether this was it."""
-        text = json.dumps({"allowed": allowed, "by": by})
         with reachable():
-            return bool(await self._redis.hsetnx(keys.alert_apps(team), app, text))
+            return bool(await self._redis.hsetnx(keys.alert_apps(team), app, encode(_Decision(allowed, by))))
 
     async def waits(self, team: str, app: str, turn: str) -> None:
         """A post that is to be read once its app is allowed: the latest ones."""

@@ -6,7 +6,7 @@ A payload is a frozen dataclass. The worker finds out by its type what is to be 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -55,9 +55,12 @@ class Kinds:
     """All kinds of one process."""
 
     def __init__(self, kinds: Iterable[Kind[Any]]) -> None:
-        self._by_payload = {one.payload: one for one in kinds}
+        self._by_payload: dict[type, Kind[Any]] = {}
+        for one in kinds:
+            if self._by_payload.setdefault(one.payload, one) is not one:
+                raise ValueError(f"two kinds of jobs have the payload {one.payload.__name__}")
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Kind[Any]]:
         return iter(self._by_payload.values())
 
     def of(self, payload: object) -> Kind[Any]:

@@ -298,3 +298,15 @@ async def test_giving_up_is_said_once_although_it_cannot_be_recorded() -> None:
     checks = Checks(cast("RunningChecks", _Leaving()), SlowCheck(), listener)
     await checks.give_up(request("ada"), Problem("cannot check", "a test", "nothing"))
     assert sorted(one.to for one in listener.answers()) == ["ada", "bob"]
+
+
+async def test_two_kinds_of_jobs_with_one_payload_are_refused_at_the_start(connection: Connection) -> None:
+    async def run(text: str, interrupted: asyncio.Event) -> bool:
+        return True
+
+    async def give_up(text: str, problem: Problem) -> None: ...
+
+    both = (Kind("one", str, run, give_up), Kind("other", str, run, give_up))
+    with pytest.raises(ValueError, match="two kinds of jobs have the payload str"):
+        async with Jobs(connection, SlowCheck()).at_work(Listener(), both):
+            raise AssertionError("it must not open")
