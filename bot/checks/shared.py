@@ -19,7 +19,7 @@ from bot.queue.notify_each import in_turn
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
-from bot.store.codec import decode, encode
+from bot.store.codec import decode, encode, prepare
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -45,6 +45,7 @@ class Checks:
         recent: timedelta = RECENT,
         patience_s: float = PATIENCE_S,
     ) -> None:
+        prepare(report_json.Kept)
         self.recent, self.patience_s = recent, patience_s
         self.running, self.run, self.reporter = running, run, reporter
         self._works: dict[str, asyncio.Task[None]] = {}

@@ -14,7 +14,7 @@ from bot.incidents.model import Book, Incident
 from bot.incidents.mutes import Mute
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
-from bot.store.codec import decode, encode, kept
+from bot.store.codec import decode, encode, kept, prepare
 
 T = TypeVar("T")
 
@@ -54,6 +54,7 @@ class Incidents:
     """Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
+        prepare(tuple[Incident, ...], Mute, _Decision)
         self._redis = redis
         self._write, self._mute = redis.register_script(_WRITE), redis.register_script(_MUTE)
         self._take_over = redis.register_script(_TAKE_OVER)

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from bot.incidents.watching import Watch
 from bot.store import keys
 from bot.store.away import reachable
-from bot.store.codec import decode, encode, kept
+from bot.store.codec import decode, encode, kept, prepare
 
 LATE = timedelta(hours=1)
 """How long after its end the last look may come, and say so."""
@@ -19,6 +19,7 @@ class Watches:
     """The watches of workspaces."""
 
     def __init__(self, redis: Redis) -> None:
+        prepare(Watch)
         self._redis = redis
 
     async def put(self, watch: Watch) -> None:

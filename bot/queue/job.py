@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from bot.queue.priority import Priority
-from bot.store.codec import decode, encode
+from bot.store.codec import decode, encode, prepare
 from handlers.problem import Problem
 
 P = TypeVar("P")
@@ -42,6 +42,9 @@ class Kind(Generic[P]):
     give_up: Callable[[P, Problem], Awaitable[None]]
     can_be_done_here: Callable[[P], bool] = lambda payload: False
     """Whether the process that takes it in can do it by itself while the bot's memory is away."""
+
+    def __post_init__(self) -> None:
+        prepare(self.payload)
 
     def write(self, payload: P) -> str:
         return encode(payload)

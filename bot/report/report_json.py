@@ -34,7 +34,9 @@ _Offer = Annotated[Offer, PlainValidator(Offer.from_dict), PlainSerializer(Offer
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class Kept:
+    """As it stands in the store."""
+
     id: str
     asked_at: datetime
     findings: Annotated[tuple[Ranked, ...], _Plain]
@@ -51,11 +53,11 @@ def dump(report: Report) -> str:
     diagnosis, calls = report.diagnosis, (report.arm_calls, report.kube_calls)
     target, unseen = diagnosis.target, diagnosis.unseen
     made = (diagnosis.findings, diagnosis.checks, unseen, diagnosis.took_ms, report.took_ms, calls, report.recorded_at)
-    return encode(_Kept(str(target.id), target.asked_at, *made, report.offers))
+    return encode(Kept(str(target.id), target.asked_at, *made, report.offers))
 
 
 def load(text: str) -> Report:
-    kept = decode(_Kept, text)
+    kept = decode(Kept, text)
     target = Target(ResourceId.parse(kept.id), kept.asked_at)
     diagnosis = Diagnosis(target, kept.findings, kept.checks, kept.unseen, kept.diagnosis_ms)
     return Report(diagnosis, kept.took_ms, *kept.calls, kept.recorded_at, kept.offers)

@@ -41,6 +41,12 @@ def decode(kind: type[T], text: str) -> T:
     return found
 
 
+def prepare(*kinds: Any) -> None:
+    """For the constructors of those who keep records: the first one takes a while, in which nobody should wait."""
+    for kind in kinds:
+        _adapter(kind)
+
+
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)

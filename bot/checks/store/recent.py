@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
-from bot.store.codec import decode, encode, kept
+from bot.store.codec import decode, encode, kept, prepare
 
 MOST = 200
 """Per workspace. Each is a few hundred bytes."""
@@ -45,6 +45,7 @@ class RecentChecks:
     """Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
+        prepare(RecentCheck)
         self._redis = redis
 
     async def add(self, team: str, check: RecentCheck) -> None:

@@ -15,7 +15,7 @@ from bot.fixes.moves import Moved, NotMoved, Why
 from bot.fixes.proposal import End, Proposal, Rules, State
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
-from bot.store.codec import decode, encode, kept
+from bot.store.codec import decode, encode, kept, prepare
 from handlers.remedy.plan import Plan
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,7 @@ class Proposals:
     """Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
+        prepare(Proposal)
         self._redis = redis
         self._read = redis.register_script(_READ)
         self._write = redis.register_script(_WRITE)

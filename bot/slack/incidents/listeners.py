@@ -23,7 +23,7 @@ from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import sentences
 from bot.slack.kit.message import STOP, Message, Pressed
 from bot.store.away import StoreAway
-from bot.store.codec import encode
+from bot.store.codec import encode, prepare
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +37,7 @@ class IncidentListeners:
     """Registered before the other listeners: the first one that fits hears an event."""
 
     def __init__(self, intake: Intake, turns: Turns, queue: IncidentQueue, spans: Spans, metrics: Metrics) -> None:
+        prepare(message_reader.Said)
         self._intake, self._turns, self._queue = intake, turns, queue
         self._spans, self._metrics = spans, metrics
 
