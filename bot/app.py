@@ -20,6 +20,7 @@ from bot.checks.clients import azure_access, clients, kube_access
 from bot.checks.library import load as load_library
 from bot.checks.recording import azure_recorder
 from bot.checks.remedies import remedy_names
+from bot.checks.reporter import WithHooks
 from bot.checks.runner import azure_runner
 from bot.checks.service import Jobs, Role
 from bot.checks.store.recent import RecentChecks
@@ -48,7 +49,7 @@ from bot.slack.api.sockets import connected as connected_to_slack
 from bot.slack.api.text_files import TextFiles
 from bot.slack.api.workspace import workspace
 from bot.slack.checks.remembering import Remembering
-from bot.slack.checks.reporter import SlackTeller
+from bot.slack.checks.reporter import SlackReporter
 from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
 from bot.slack.fleet.handlers import FleetDesk
@@ -63,7 +64,7 @@ from bot.slack.inbound.redacting import Redacts
 from bot.slack.inbound.replays import Replays
 from bot.slack.inbound.replier import Replier
 from bot.slack.incidents.listeners import IncidentListeners
-from bot.slack.incidents.reporter import IncidentTeller, seen_by_incidents
+from bot.slack.incidents.reporter import IncidentHooks, seen_by_incidents
 from bot.slack.listeners import Listeners
 from bot.slack.reading_along import incident_side
 from bot.slack.tasks import Desk
@@ -186,10 +187,11 @@ async def running(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
         desk = Desk(voice, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work)
+        remembering, incidents = Remembering(speaker, recent, library), IncidentHooks(reading.keeper)
         async with (
-            SlackTeller(voice, speaker, library, metrics) as teller,
+            SlackReporter(voice, speaker, library, metrics) as reporter,
             taken.at_work(
-                IncidentTeller(Remembering(fixing.telling(teller), speaker, recent, library), reading.keeper),
+                WithHooks(reporter, incidents.wanted, fixing.offering.completed, (remembering.note, incidents.observe)),
                 (desk.kind, fixing.kind, reading.kind),
             ),
         ):

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from handlers.plain_json import must_be_plain
 from handlers.resource_id import ResourceId
 
 
@@ -97,12 +98,14 @@ class Finding:
     affects: tuple[str, ...] = ()
     severity: Severity = Severity.ERROR
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """Plain JSON."""
     began: datetime | None = field(default=None, compare=False)
     """Since when, where that is proved: of two findings that could explain each other the older one does."""
 
     def __post_init__(self) -> None:
         if not self.because:
             raise ValueError(f"a finding needs its proof: {self.code} on {self.subject}")
+        must_be_plain(f"the facts of {self.code}", self.facts)
 
     @property
     def key(self) -> tuple[str, str]:

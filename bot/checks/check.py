@@ -23,11 +23,10 @@ from handlers.engine.declare import Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
 from handlers.evidence.azure import MANAGED_CLUSTER
-from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.fleet.names import resolve
 from handlers.model import CannotSee, Target, Unavailable, Why
 from handlers.problem import Exit, Problem
-from handlers.resource_id import ResourceId
 from runbooks.library import Library
 
 
@@ -66,7 +65,7 @@ class _Start:
 
 
 async def check(
-    cluster: str, clients: Clients, engine: Engine, *, timeout_s: float, fresh: bool = False
+    cluster: str | ClusterRef, clients: Clients, engine: Engine, *, timeout_s: float, fresh: bool = False
 ) -> AsyncGenerator[Event, None]:
     """Find the cluster, check it, and say what happens on the way. Close the iterator to cancel it.
 
@@ -103,19 +102,20 @@ async def check_target(
             yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers)
 
 
-async def find(cluster: str, arm: ArmReader, *, timeout_s: float = FIND_TIMEOUT_S) -> Target:
+async def find(cluster: str | ClusterRef, arm: ArmReader, *, timeout_s: float = FIND_TIMEOUT_S) -> Target:
     """The cluster that a person means, or a Problem that says what to do."""
+    meant = ClusterRef.of(cluster)
     try:
         async with asyncio.timeout(timeout_s):
-            target = await resolve(cluster, arm)
-            if isinstance(read_cluster(cluster), ResourceId):
+            target = await resolve(meant, arm)
+            if meant.id:
                 await _must_exist(target, arm)
             return target
     except CannotSee as blind:
-        raise _cannot_look(cluster, blind.unavailable) from blind
+        raise _cannot_look(meant.text, blind.unavailable) from blind
     except TimeoutError as late:
         why = f"Azure did not answer within {timeout_s:g} s"
-        raise Problem(f"cannot look for {cluster[:80]}", why, _WHAT_TO_DO[Why.TIMEOUT]) from late
+        raise Problem(f"cannot look for {meant.text[:80]}", why, _WHAT_TO_DO[Why.TIMEOUT]) from late
 
 
 async def _must_exist(target: Target, arm: ArmReader) -> None:

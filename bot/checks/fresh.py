@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from uuid import uuid4
 
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.request import CheckRequest
 from bot.checks.runner import LIMIT_S, Runner
 from bot.report.events import Report
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 
 Check = Callable[[str], Awaitable[Report | Problem]]
@@ -20,7 +22,7 @@ def fresh_checks(run: Runner) -> Check:
     """Whole checks of a cluster in which nothing from before counts."""
 
     async def check(cluster: str) -> Report | Problem:
-        request = CheckRequest(f"fix-check-{uuid4().hex}", cluster, Place("", "", ""), fresh=True)
+        request = CheckRequest(f"fix-check-{uuid4().hex}", ClusterRef.of(cluster), Address(), fresh=True)
         try:
             async with asyncio.timeout(LIMIT_S), aclosing(run(request)) as events:
                 async for event in events:

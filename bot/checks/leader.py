@@ -20,6 +20,7 @@ from bot.queue.notify_each import in_turn
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
+from bot.store.codec import decode, encode
 from handlers.problem import Problem
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Lead:
     """One leading of one check."""
 
     def __init__(self, checks: Checks, request: CheckRequest, token: str, joined_ms: int) -> None:
-        self._checks, self._running, self._teller = checks, checks.running, checks.teller
+        self._checks, self._running, self._reporter = checks, checks.running, checks.reporter
         self._request, self._question, self._token = request, request.question, token
         self._joined_ms = joined_ms
         self._waiting = {request.id: request}
@@ -80,12 +81,12 @@ class Lead:
 
     async def _checked(self) -> _Ended:
         with suppress(CannotTell):
-            await self._teller.started(self._request, timedelta(), durable=True)
+            await self._reporter.started(self._request, timedelta(), durable=True)
         async with asyncio.TaskGroup() as group:
             life = group.create_task(self._live(), name="sign of life")
             try:
                 outcome = await watched(
-                    self._request, self._checks.run, self._teller, lambda: tuple(self._waiting.values())
+                    self._request, self._checks.run, self._reporter.progress, lambda: tuple(self._waiting.values())
                 )
             finally:
                 await end(life)
@@ -115,7 +116,7 @@ class Lead:
                 if not await self._join_again():
                     return
                 continue
-            still = [one for one in waiters if CheckRequest.from_json(one.request).id not in failed]
+            still = [one for one in waiters if decode(CheckRequest, one.request).id not in failed]
             if not still:
                 if failed:
                     raise next(iter(failed.values()))
@@ -135,7 +136,7 @@ class Lead:
 
     async def _tell_one(self, waiter: Waiter, ended: _Ended, failed: dict[str, CannotTell]) -> CheckRequest | None:
         """The request, if it came too late for this outcome."""
-        request = CheckRequest.from_json(waiter.request)
+        request = decode(CheckRequest, waiter.request)
         if self._checks.was_told(request):
             await self._record(request, ended.kept)
             return None
@@ -152,9 +153,9 @@ class Lead:
 
     async def _say(self, request: CheckRequest, outcome: Outcome, age: timedelta, *, durable: bool) -> None:
         if isinstance(outcome, Problem):
-            await self._teller.failed(request, outcome)
+            await self._reporter.failed(request, outcome)
         else:
-            await self._teller.done(request, Answer(outcome, age, durable))
+            await self._reporter.done(request, Answer(outcome, age, durable))
 
     async def _record(self, request: CheckRequest, kept: Kept | None) -> None:
         self._checks.told(request)
@@ -185,7 +186,7 @@ class Lead:
                 if hold is Hold.GONE:
                     await self._join_again()
                 for waiter in await self._running.waiting(self._question):
-                    request = CheckRequest.from_json(waiter.request)
+                    request = decode(CheckRequest, waiter.request)
                     self._waiting.setdefault(request.id, request)
 
     async def _join_again(self) -> bool:
@@ -201,7 +202,7 @@ class Lead:
     async def _enter(self, request: CheckRequest) -> Joined:
         """Under the lead's own name, so that all of them follow this check."""
         job = self._request.id
-        return await self._running.join_as(self._question, job, request.id, request.as_json(), self._token)
+        return await self._running.join_as(self._question, job, request.id, encode(request), self._token)
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask until it answers: a restart takes seconds, and what is not recorded could be said twice."""

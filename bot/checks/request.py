@@ -1,30 +1,31 @@
-"""What is asked of a worker, as JSON on its way through the queue."""
+"""What is asked of a worker: one check of one cluster, for one person."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated
 
+from pydantic import PlainSerializer, PlainValidator
+
+from bot.address import Address
 from bot.report.events import EVERYTHING, Selection
-from handlers.fleet.cluster_text import read_cluster
-from handlers.problem import Problem
-from handlers.resource_id import ResourceId
+from handlers.fleet.cluster_text import ClusterRef
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where somebody asked and is answered. A test or a page fills in what it needs."""
+def _read(kept: object) -> ClusterRef:
+    if isinstance(kept, str | ClusterRef):
+        return ClusterRef.of(kept)
+    raise ValueError("a cluster is kept as text")
 
-    team: str
-    channel: str
-    user: str
-    thread_ts: str | None = None
-    message_ts: str | None = None
-    """A message that is there already and shall become the answer's head."""
-    response_url: str | None = None
-    """The only way to answer where the bot is not a member."""
+
+def _written(cluster: ClusterRef) -> str:
+    return cluster.text
+
+
+Cluster = Annotated[ClusterRef, PlainValidator(_read), PlainSerializer(_written)]
+"""Kept as it was written, and read once in each process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class CheckRequest:
     """Somebody wants to know what is wrong with a cluster. The id names the job: the same id is never run twice."""
 
     id: str
-    cluster: str
-    place: Place
+    cluster: Cluster
+    place: Address
     scope: Selection = EVERYTHING
     fresh: bool = False
     """*Check again*: an answer from before the question will not do."""
@@ -43,30 +44,4 @@ class CheckRequest:
     def question(self) -> str:
         """What is alike in two requests that one check answers."""
         scope = (self.scope.area or "", self.scope.only or "")
-        return json.dumps([_cluster_key(self.cluster), *(word.strip().lower() for word in scope)])
-
-    def as_json(self) -> str:
-        return json.dumps(self, default=plain)
-
-    @classmethod
-    def from_json(cls, text: str) -> CheckRequest:
-        values: dict[str, Any] = json.loads(text)
-        place, scope = Place(**values.pop("place")), Selection(**values.pop("scope"))
-        asked_at = datetime.fromisoformat(values.pop("asked_at"))
-        return cls(**values, place=place, scope=scope, asked_at=asked_at)
-
-
-def _cluster_key(text: str) -> str:
-    """A link and an id of one cluster are alike; a name stays a name until Azure is asked."""
-    try:
-        cluster = read_cluster(text)
-    except Problem:
-        return text.strip().lower()
-    return cluster.key if isinstance(cluster, ResourceId) else cluster.lower()
-
-
-def plain(value: Any) -> Any:
-    """For `json.dumps`: a dataclass with slots by its fields, a time as ISO text."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return {name: getattr(value, name) for name in type(value).__slots__}
+        return json.dumps([self.cluster.key, *(word.strip().lower() for word in scope)])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 
 from bot.checks.check import check, engine_for
 from bot.checks.clients import Clients
-from bot.checks.reporter import Teller
 from bot.checks.request import CheckRequest
 from bot.queue.cancel import end
 from bot.queue.retry import CannotTell
@@ -43,19 +42,31 @@ def azure_runner(clients: Clients, library: Library, timeout_s: float) -> Runner
     return run
 
 
+Tell = Callable[[Sequence[CheckRequest], Progress], Awaitable[None]]
+"""Says how far a check is: `Reporter.progress`."""
+
+
 async def watched(
-    request: CheckRequest, run: Runner, teller: Teller, waiting: Callable[[], Sequence[CheckRequest]]
+    request: CheckRequest, run: Runner, tell: Tell, waiting: Callable[[], Sequence[CheckRequest]]
 ) -> Outcome:
     """The outcome; `waiting` names those who are told about the progress, which may become more."""
-    return await _Watch(request, run, teller, waiting).outcome()
+    return await _Watch(request, run, tell, waiting).outcome()
+
+
+async def unwatched(request: CheckRequest, run: Runner) -> Outcome:
+    """The outcome of a check on the way of which nobody hears anything."""
+    return await watched(request, run, _say_nothing, lambda: ())
+
+
+async def _say_nothing(requests: Sequence[CheckRequest], progress: Progress) -> None: ...
 
 
 class _Watch:
     def __init__(
-        self, request: CheckRequest, run: Runner, teller: Teller, waiting: Callable[[], Sequence[CheckRequest]]
+        self, request: CheckRequest, run: Runner, tell: Tell, waiting: Callable[[], Sequence[CheckRequest]]
     ) -> None:
-        self._request, self._run, self._teller, self._waiting = request, run, teller, waiting
-        self._progress = Progress(request.cluster)
+        self._request, self._run, self._tell, self._waiting = request, run, tell, waiting
+        self._progress = Progress(request.cluster.text)
         self._changed = asyncio.Event()
 
     async def outcome(self) -> Outcome:
@@ -77,14 +88,14 @@ class _Watch:
         except Problem as problem:
             return problem
         except TimeoutError:
-            what = f"cannot check {self._request.cluster[:80]}"
+            what = f"cannot check {self._request.cluster.text[:80]}"
             return Problem(what, f"the check took longer than {LIMIT_S:g} s", "try again in a minute")
         raise AssertionError("a check ends with a report")
 
     async def _speak(self) -> None:
-        """A slow teller skips what is outdated, and never holds the check up."""
+        """A slow reporter skips what is outdated, and never holds the check up."""
         while True:
             await self._changed.wait()
             self._changed.clear()
             with suppress(CannotTell):  # the answer itself is tried again; a step on the way is not worth it
-                await self._teller.progress(self._waiting(), self._progress)
+                await self._tell(self._waiting(), self._progress)

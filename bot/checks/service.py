@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from bot.checks.outstanding import Outstanding
-from bot.checks.reporter import Teller
+from bot.checks.reporter import Reporter
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner
 from bot.checks.shared import Checks
 from bot.checks.store.running import RunningChecks
 from bot.queue.cancel import end
+from bot.queue.job import Job, Kind, Kinds
 from bot.queue.priority import Priority
 from bot.queue.retry import CannotTell
-from bot.queue.worker import CONCURRENCY, IDLE_TIMEOUT_S, MOST_TRIES, Kind, Queue
+from bot.queue.worker import CONCURRENCY, IDLE_TIMEOUT_S, MOST_TRIES, Queue
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
 from bot.store.state import State
@@ -27,6 +28,8 @@ from bot.store.writes import Writes
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
+
+P = TypeVar("P")
 
 CHECK = "check_cluster"
 _WORKER_ENDS_WITHIN_S = 5.0
@@ -75,7 +78,7 @@ class _Opened:
     checks: Checks
     outstanding: Outstanding
     group: asyncio.TaskGroup
-    other_kinds: Mapping[str, Kind]
+    other_kinds: Kinds
 
 
 class Jobs:
@@ -113,19 +116,18 @@ class Jobs:
         return self._opened
 
     @asynccontextmanager
-    async def at_work(self, teller: Teller, other_kinds: tuple[Kind, ...] = ()) -> AsyncIterator[None]:
+    async def at_work(self, reporter: Reporter, other_kinds: tuple[Kind[Any], ...] = ()) -> AsyncIterator[None]:
         """Open for as long as the process serves. Leaving drains: what runs may end, the rest stays queued."""
         redis = self._connection.redis
-        async with Checks(RunningChecks(redis), self._run, teller) as checks:
+        async with Checks(RunningChecks(redis), self._run, reporter) as checks:
             queue = self._new_queue((_check_kind(checks), *other_kinds), checks)
             outstanding = Outstanding(State(redis), checks)
             async with asyncio.TaskGroup() as group, asyncio.TaskGroup() as own:
-                named = {kind.name: kind for kind in other_kinds}
-                self._opened = _Opened(queue, checks, outstanding, own, named)
+                self._opened = _Opened(queue, checks, outstanding, own, Kinds(other_kinds))
                 async with self._kept_going(group, queue, outstanding):
                     yield
 
-    def _new_queue(self, kinds: tuple[Kind, ...], checks: Checks) -> Queue:
+    def _new_queue(self, kinds: tuple[Kind[Any], ...], checks: Checks) -> Queue:
         return Queue(
             self._connection.url,
             self._connection.redis,
@@ -159,7 +161,7 @@ class Jobs:
         """See that the request is answered. Safe to repeat: a request is answered once, however often it comes."""
         try:
             self.writes.must_be_taken()
-            await self._open.queue.submit(CHECK, request.id, request.as_json(), priority, patience_s=patience_s)
+            await self._open.queue.submit(Job(request.id, request, priority), patience_s=patience_s)
         except StoreAway as away:
             if not self.checks.was_told(request):
                 self._do_here(request.id, lambda: self._here(request), away)
@@ -167,18 +169,16 @@ class Jobs:
         self.outstanding.add(request, priority)
         return Taken.QUEUED
 
-    async def submit(
-        self, kind: str, job_id: str, text: str, priority: Priority, *, patience_s: float = 2.0, delay_s: float = 0.0
-    ) -> Taken:
+    async def submit(self, job: Job[Any], *, patience_s: float = 2.0) -> Taken:
         """See that a job of another kind is done; raise StoreAway where it cannot be done without the memory."""
         try:
             self.writes.must_be_taken()
-            await self._open.queue.submit(kind, job_id, text, priority, patience_s=patience_s, delay_s=delay_s)
+            await self._open.queue.submit(job, patience_s=patience_s)
         except StoreAway as away:
-            job = self._open.other_kinds[kind]
-            if not job.can_be_done_here(text):
+            kind = self._open.other_kinds.of(job.payload)
+            if not kind.can_be_done_here(job.payload):
                 raise
-            self._do_here(job_id, lambda: self._try_here(job, job_id, text), away)
+            self._do_here(job.id, lambda: self._try_here(kind, job), away)
             return Taken.HERE
         return Taken.QUEUED
 
@@ -199,14 +199,14 @@ class Jobs:
         task = self._here_tasks[job_id] = self._open.group.create_task(work(), name=f"the work on request {job_id}")
         task.add_done_callback(lambda ended: self._here_tasks.pop(job_id, None))
 
-    async def _try_here(self, kind: Kind, job_id: str, text: str) -> None:
+    async def _try_here(self, kind: Kind[P], job: Job[P]) -> None:
         try:
-            await kind.run(text, asyncio.Event())
+            await kind.run(job.payload, asyncio.Event())
         except Exception as error:
             # Nobody tries this again: it is the edge of a process that is on its own.
-            log.exception("request %s failed", job_id)
+            log.exception("request %s failed", job.id)
             problem = problem_of(error, "cannot finish this")
-            await kind.give_up(text, problem)
+            await kind.give_up(job.payload, problem)
 
     async def _here(self, request: CheckRequest) -> None:
         try:
@@ -216,7 +216,7 @@ class Jobs:
         except Exception as error:
             # Nobody tries this again: it is the edge of a process that is on its own.
             log.exception("request %s failed", request.id)
-            problem = problem_of(error, f"cannot check {request.cluster[:80]}")
+            problem = problem_of(error, f"cannot check {request.cluster.text[:80]}")
             await self.checks.give_up(request, problem)
 
 
@@ -225,11 +225,5 @@ def problem_of(error: Exception, what: str) -> Problem:
     return error if isinstance(error, Problem) else Problem(what, f"aksbot failed: {error}"[:300], "try again")
 
 
-def _check_kind(checks: Checks) -> Kind:
-    async def run(text: str, interrupted: asyncio.Event) -> bool:
-        return await checks.perform(CheckRequest.from_json(text), interrupted)
-
-    async def give_up(text: str, problem: Problem) -> None:
-        await checks.give_up(CheckRequest.from_json(text), problem)
-
-    return Kind(CHECK, run, give_up)
+def _check_kind(checks: Checks) -> Kind[CheckRequest]:
+    return Kind(CHECK, CheckRequest, checks.perform, checks.give_up)

@@ -11,7 +11,7 @@ from typing import Self
 from uuid import uuid4
 
 from bot.checks.leader import Lead
-from bot.checks.reporter import Answer, Teller
+from bot.checks.reporter import Answer, Reporter
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner, watched
 from bot.checks.store.running import Hold, Joined, Part, RunningChecks, Waiter
@@ -19,6 +19,7 @@ from bot.queue.notify_each import in_turn
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
+from bot.store.codec import decode, encode, prepare
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -39,13 +40,14 @@ class Checks:
         self,
         running: RunningChecks,
         run: Runner,
-        teller: Teller,
+        reporter: Reporter,
         *,
         recent: timedelta = RECENT,
         patience_s: float = PATIENCE_S,
     ) -> None:
+        prepare(report_json.Kept)
         self.recent, self.patience_s = recent, patience_s
-        self.running, self.run, self.teller = running, run, teller
+        self.running, self.run, self.reporter = running, run, reporter
         self._works: dict[str, asyncio.Task[None]] = {}
         self._told: dict[str, str] = {}
         self._unrecorded: dict[str, str] = {}
@@ -88,12 +90,12 @@ class Checks:
     async def perform_here(self, request: CheckRequest) -> None:
         """The same without the bot's memory: nobody else can join it, and a restart loses it."""
         with suppress(CannotTell):
-            await self.teller.started(request, timedelta(), durable=False)
-        outcome = await watched(request, self.run, self.teller, lambda: (request,))
+            await self.reporter.started(request, timedelta(), durable=False)
+        outcome = await watched(request, self.run, self.reporter.progress, lambda: (request,))
         if isinstance(outcome, Problem):
-            await self.teller.failed(request, outcome)
+            await self.reporter.failed(request, outcome)
         else:
-            await self.teller.done(request, Answer(outcome, durable=False))
+            await self.reporter.done(request, Answer(outcome, durable=False))
         self.remember(request)
 
     async def give_up(self, request: CheckRequest, problem: Problem) -> None:
@@ -161,7 +163,7 @@ class Checks:
         if joined.part is Part.FOLLOW:
             running_for = timedelta(milliseconds=joined.joined_ms - joined.since_ms)
             with suppress(CannotTell):  # whoever leads tells the answer, and tries harder
-                await self.teller.started(request, max(running_for, timedelta()), durable=True)
+                await self.reporter.started(request, max(running_for, timedelta()), durable=True)
             return
         await Lead(self, request, token, joined.joined_ms).run()
 
@@ -171,7 +173,7 @@ class Checks:
         until = loop.time() + JOIN_PATIENCE_S
         while True:
             try:
-                return await self.running.join(request.question, request.id, request.as_json(), token)
+                return await self.running.join(request.question, request.id, encode(request), token)
             except StoreAway:
                 if loop.time() > until:
                     raise
@@ -179,7 +181,7 @@ class Checks:
 
     async def _give_up(self, request: CheckRequest, problem: Problem) -> None:
         token = uuid4().hex
-        joined = await self.running.join(request.question, request.id, request.as_json(), token)
+        joined = await self.running.join(request.question, request.id, encode(request), token)
         if joined.part is not Part.LEAD:
             return  # answered, or another job answers it
         while True:
@@ -189,7 +191,7 @@ class Checks:
             await in_turn(self._end(one, problem) for one in waiters)
 
     async def _end(self, waiter: Waiter, problem: Problem) -> None:
-        request = CheckRequest.from_json(waiter.request)
+        request = decode(CheckRequest, waiter.request)
         if not self.was_told(request):
             await self._tell_that_we_gave_up(request, problem)
             self.remember(request)
@@ -198,6 +200,6 @@ class Checks:
 
     async def _tell_that_we_gave_up(self, request: CheckRequest, problem: Problem) -> None:
         try:
-            await self.teller.gave_up(request, problem)
+            await self.reporter.gave_up(request, problem)
         except CannotTell as mute:
             log.error("could not tell that request %s was given up: %s", request.id, mute)  # noqa: TRY400

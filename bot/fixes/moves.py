@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, Spot, State
+from bot.address import Address
+from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, State
 
 
 class Why(Enum):
@@ -130,7 +131,7 @@ def expire(proposal: Proposal, now_ms: int) -> Moved:
     return proposal.moved(state=State.ENDED, end=End.EXPIRED)
 
 
-def stand(proposal: Proposal, now_ms: int, *, spot: Spot) -> Moved:
+def stand(proposal: Proposal, now_ms: int, *, spot: Address) -> Moved:
     """Where its message is."""
     return proposal.moved(spot=spot)
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
+from bot.address import Address
 from bot.checks.offered_fix import Fix
-from bot.checks.reporter import Answer, Teller
+from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.fixes import reasons
 from bot.fixes.may import Barred, Open, may_be_offered
-from bot.fixes.proposal import Spot
 from bot.fixes.store.offers import OfferedPlans
 from bot.fixes.store.proposals import MOST_TRIES, Proposals
 from bot.fixes.times import Times
 from bot.policy.fixes import Fixes
 from bot.redaction import redacted
 from bot.report.events import Report
-from bot.report.progress import Progress
 from bot.store.away import StoreAway
-from handlers.problem import Problem
 from handlers.remedy.plan import Offer, Plan
 from handlers.resource_id import last_name
 
@@ -33,11 +30,16 @@ class Offering:
     def __init__(self, policy: Fixes, proposals: Proposals, offered: OfferedPlans, times: Times) -> None:
         self._policy, self._proposals, self._offered, self._times = policy, proposals, offered, times
 
-    async def of(self, report: Report, team: str, spot: Spot, asked: str) -> tuple[Fix, ...]:
+    async def completed(self, request: CheckRequest, answer: Answer) -> Answer:
+        """The answer to a check, with its fixes."""
+        place = request.place
+        return replace(answer, fixes=await self.of(answer.report, place.team, place.thread, request.id))
+
+    async def of(self, report: Report, team: str, spot: Address, asked: str) -> tuple[Fix, ...]:
         """What stands under the causes of a report. `asked` names the answer that it stands in."""
         return tuple([await self.one(offer, team, spot, asked) for offer in report.offers])
 
-    async def one(self, offer: Offer, team: str, spot: Spot, asked: str) -> Fix:
+    async def one(self, offer: Offer, team: str, spot: Address, asked: str) -> Fix:
         plan = offer.plan
         if plan is None:
             return Fix(offer, reasons=offer.forbidden)
@@ -53,7 +55,7 @@ class Offering:
         except StoreAway:
             return Fix(offer, reasons=(reasons.MEMORY_AWAY,))
 
-    async def _proposed(self, offer: Offer, plan: Plan, may: Open, team: str, spot: Spot, asked: str) -> Fix:
+    async def _proposed(self, offer: Offer, plan: Plan, may: Open, team: str, spot: Address, asked: str) -> Fix:
         tries = await self._proposals.failed_tries(plan)
         if tries >= MOST_TRIES:
             return Fix(offer, reasons=(reasons.escalate(tries, plan.title),))
@@ -73,28 +75,3 @@ def holds_a_secret(plan: Plan) -> bool:
 def _without_sentences(before: Mapping[str, Any]) -> dict[str, Any]:
     """A sentence ("eTag of pool token") says nothing about its value; a key without a space may."""
     return {str(number) if " " in name else name: value for number, (name, value) in enumerate(before.items())}
-
-
-class TellingFixes:
-    """A teller whose answers come with their fixes."""
-
-    def __init__(self, teller: Teller, offering: Offering) -> None:
-        self._teller, self._offering = teller, offering
-
-    async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None:
-        await self._teller.started(request, running_for, durable=durable)
-
-    async def progress(self, requests: Sequence[CheckRequest], progress: Progress) -> None:
-        await self._teller.progress(requests, progress)
-
-    async def done(self, request: CheckRequest, answer: Answer) -> None:
-        place = request.place
-        spot = Spot(place.channel, place.thread_ts)
-        fixes = await self._offering.of(answer.report, place.team, spot, request.id)
-        await self._teller.done(request, replace(answer, fixes=fixes))
-
-    async def failed(self, request: CheckRequest, problem: Problem) -> None:
-        await self._teller.failed(request, problem)
-
-    async def gave_up(self, request: CheckRequest, problem: Problem) -> None:
-        await self._teller.gave_up(request, problem)

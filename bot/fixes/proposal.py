@@ -9,12 +9,13 @@ compare-and-set, by the server's clock: of two clicks at once one moves, the oth
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import BeforeValidator, PlainSerializer
+
+from bot.address import Address
 from handlers.remedy.plan import Plan
 
 
@@ -80,13 +81,12 @@ class Rules:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where the offer stands, and where its message is."""
+def _read_plan(kept: object) -> object:
+    return Plan.from_json(kept) if isinstance(kept, str) else kept
 
-    channel: str
-    thread_ts: str | None = None
-    message_ts: str | None = None
+
+KeptPlan = Annotated[Plan, BeforeValidator(_read_plan), PlainSerializer(Plan.as_json)]
+"""In its own JSON, letter by letter: its digest is over that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,9 @@ class Proposal:
     """One offered fix."""
 
     id: str
-    plan: Plan
+    plan: KeptPlan
     team: str
-    spot: Spot
+    spot: Address
     rules: Rules
     offered_ms: int
     expires_ms: int
@@ -130,37 +130,9 @@ class Proposal:
         """Whoever approved it had this night in mind, not the next noon."""
         return max((one.at_ms for one in self.approvals), default=0) + self.rules.lasts_ms
 
-    def as_json(self) -> str:
-        return json.dumps(asdict(self) | {"plan": self.plan.as_json()}, separators=(",", ":"))
-
-    @classmethod
-    def from_json(cls, text: str) -> Proposal:
-        data: dict[str, Any] = json.loads(text)
-        return cls(
-            plan=Plan.from_json(data.pop("plan")),
-            spot=Spot(**data.pop("spot")),
-            rules=Rules(**data.pop("rules")),
-            state=State(data.pop("state")),
-            requester=_person(data.pop("requester")),
-            approvals=tuple(_approval(one) for one in data.pop("approvals")),
-            end=End(end) if (end := data.pop("end")) else None,
-            ended_by=_person(data.pop("ended_by")),
-            cancel_by=_person(data.pop("cancel_by")),
-            clicks=tuple(data.pop("clicks", ())),
-            **data,
-        )
-
     def moved(self, **changes: Any) -> Proposal:
         return replace(self, **changes)
 
     def under(self, today: Rules) -> Proposal:
         """The same where the policy has become stricter since it was offered; a laxer one changes nothing."""
         return replace(self, rules=self.rules.and_(today))
-
-
-def _person(data: Mapping[str, Any] | None) -> Person | None:
-    return Person(**data) if data else None
-
-
-def _approval(data: Mapping[str, Any]) -> Approval:
-    return Approval(**{**data, "person": Person(**data["person"])})

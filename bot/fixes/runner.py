@@ -8,13 +8,13 @@ look       after a pause, diagnose again: only that says whether it worked
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from bot.audit.store import Audit
 from bot.checks.fresh import Check, Telling
@@ -34,11 +34,12 @@ from bot.fixes.times import Times
 from bot.fixes.verify import what_moved
 from bot.fixes.writer_clients import Workbench
 from bot.queue.cancel import end as end_task
+from bot.queue.job import Job, Kind
 from bot.queue.priority import Priority
 from bot.queue.retry import CannotTell
-from bot.queue.worker import Kind
 from bot.report.events import Report
 from bot.store.away import StoreAway
+from bot.store.codec import decode, encode
 from handlers.model import Target
 from handlers.problem import Problem
 from handlers.remedy.execution import Call, Execution, Outcome, Phase
@@ -58,7 +59,7 @@ _AFTER_A_CRASH_S = 10.0
 _SEEN_LATELY = timedelta(minutes=2)
 """What was looked at longer ago is looked at again before the first act: no worker may have lived in between."""
 
-Submit = Callable[[str, str, str, Priority, float], Awaitable[object]]
+Submit = Callable[[Job[Any]], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +107,13 @@ class Runs:
         self.last_word = LastWord(tools.reporter, tools.offering, tools.in_hand, tools.check)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind[Piece]:
         """For the queue. Where it gives up, the next round of the sweep takes the fix up again."""
 
-        async def give_up(text: str, problem: Problem) -> None:
-            log.error("a piece of fix %s was given up for now: %s", json.loads(text)["proposal"], problem)
+        async def give_up(piece: Piece, problem: Problem) -> None:
+            log.error("a piece of fix %s was given up for now: %s", piece.proposal, problem)
 
-        return Kind(KIND, self._run, give_up)
+        return Kind(KIND, Piece, self._run, give_up)
 
     async def begin(self, name: str, number: int = 0) -> None:
         """Put the first piece of a proposal into the queue. A second time it is the same job."""
@@ -121,13 +122,15 @@ class Runs:
     async def _hand_over(self, piece: Piece) -> None:
         real_s = self._tools.times.pause_s(piece.delay_s)
         await self._tools.in_hand.alive(piece.proposal, real_s + _ALIVE_FOR_S)
-        text = json.dumps(asdict(piece))
-        await self._tools.in_hand.later_piece(piece.proposal, piece.number, text)
-        await self._tools.submit(KIND, piece.job, text, Priority.CLICK, real_s)
+        await self._latest(piece)
+        await self._tools.submit(Job(piece.job, piece, Priority.CLICK, real_s))
 
-    async def _run(self, text: str, interrupted: asyncio.Event) -> bool:
-        piece = Piece(**json.loads(text))
-        latest = Piece(**json.loads(await self._tools.in_hand.later_piece(piece.proposal, piece.number, text)))
+    async def _latest(self, piece: Piece) -> Piece:
+        """This one is noted, unless a later one was."""
+        return decode(Piece, await self._tools.in_hand.later_piece(piece.proposal, piece.number, encode(piece)))
+
+    async def _run(self, piece: Piece, interrupted: asyncio.Event) -> bool:
+        latest = await self._latest(piece)
         if latest.number != piece.number:
             # It was over when its worker was killed. Two chains would get into each other's way.
             await self._hand_over(latest)
@@ -178,6 +181,7 @@ class Runs:
 
     async def _piece(self, piece: Piece) -> Piece | None:
         await self._tools.times.agree(self._tools.proposals.now_ms)
+        # Read anew for each piece: people may have stopped it, another worker may have carried it on.
         one = await self._tools.proposals.load(piece.proposal)
         if one is None or one.state is State.OFFERED:
             return None
@@ -339,6 +343,7 @@ class Runs:
         """Who stood still for long may have been replaced: what they saw says nothing about what was done since."""
         if held:
             await held.must_be_ours()
+        # A fresh read, as its state is what another worker changes.
         now = await self._tools.proposals.load(one.id)
         if one.state is State.APPROVED and now and now.state is State.RUNNING:
             raise NotOurs(f"another worker has begun {one.id}")

@@ -15,7 +15,7 @@ from typing import Any
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.http.body import closing, read_body
 from bot.incidents.alerts import MOST, Alert, TooMany, alertmanager, azure_monitor
 from bot.slack.api.sign_in import SignIn
@@ -24,6 +24,7 @@ from bot.slack.incidents import text as words
 from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.tasks import Do, Task
 from bot.store.away import StoreAway
+from bot.store.codec import encode
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +77,8 @@ class AlertDoors:
     async def _hand_over(self, alerts: Sequence[Alert]) -> None:
         """Each is a job of its own."""
         who = await workspace(self._sign_in)
-        place, me = Place(who.team_id or "", "", ""), who.bot_user_id or ""
-        tasks = [Task(f"alert-{one.id}", Do.ALERT, place, me=me, text=one.as_json()) for one in alerts]
+        place, me = Address(who.team_id or ""), who.bot_user_id or ""
+        tasks = [Task(f"alert-{one.id}", Do.ALERT, place, me=me, text=encode(one)) for one in alerts]
         for first in range(0, len(tasks), TOGETHER):
             await asyncio.gather(*map(self._queue.submit, tasks[first : first + TOGETHER]))
 
@@ -88,7 +89,7 @@ class AlertDoors:
         team = (await workspace(self._sign_in)).team_id or ""
         name = f"alerts-refused-{datetime.now(UTC):%Y-%m-%d}"
         try:
-            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Place(team, "", ""), text=said))
+            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Address(team), text=said))
         except StoreAway as away:
             log.warning("alerts were refused, and no channel can be told (%s): %s", away, said)
 

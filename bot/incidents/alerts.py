@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -48,13 +48,6 @@ class Alert:
     over: bool = False
     chosen: str = ""
     """The words that somebody wrote for people to read; in an alert's envelope they drown."""
-
-    def as_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Alert:
-        return cls(**json.loads(text))
 
 
 def azure_monitor(body: Any) -> list[Alert]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
+
+from bot.address import Address
 
 REOPENS_WITHIN = timedelta(days=1)
 """What comes back within this time is the same incident, in the same thread."""
@@ -45,14 +45,6 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """A thread; a message outside of threads begins one."""
-
-    channel: str
-    thread_ts: str
-
-
-@dataclass(frozen=True, slots=True)
 class Cause:
     """A root cause that a check has proved."""
 
@@ -81,7 +73,7 @@ class Sighting:
     codes: tuple[str, ...]
     """What is suspected, best first."""
     why: str
-    spot: Spot
+    spot: Address
     message_ts: str
     at_ms: int
     signs: tuple[tuple[str, str], ...] = ()
@@ -96,7 +88,7 @@ class Incident:
     cluster: str
     codes: tuple[str, ...]
     why: str
-    home: Spot
+    home: Address
     message_ts: str
     opened_ms: int
     changed_ms: int
@@ -110,7 +102,7 @@ class Incident:
     """How often it was opened."""
     seen: tuple[tuple[str, How], ...] = ()
     """The latest sightings, and what each was."""
-    elsewhere: tuple[Spot, ...] = ()
+    elsewhere: tuple[Address, ...] = ()
     silenced: bool = False
     merged_into: str = ""
     signs: tuple[tuple[str, str], ...] = ()
@@ -132,8 +124,8 @@ class Incident:
         """Whether a message about one of these codes is about this incident."""
         return not set(codes).isdisjoint((*self.codes, *self.known))
 
-    def is_told_in(self, spot: Spot) -> bool:
-        return spot == self.home or spot in self.elsewhere
+    def is_told_in(self, spot: Address) -> bool:
+        return spot.thread in (self.home, *self.elsewhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +143,9 @@ class Book:
             return Book((*self.incidents, incident))
         return Book(tuple(incident if one.id == incident.id else one for one in self.incidents))
 
-    def told_in(self, spot: Spot) -> Incident | None:
+    def told_in(self, spot: Address) -> Incident | None:
         """The latest one that is spoken of in this thread."""
         return next((one for one in reversed(self.incidents) if one.is_told_in(spot)), None)
-
-    def as_json(self) -> str:
-        return json.dumps([asdict(one) for one in self.incidents], separators=(",", ":"))
-
-    @classmethod
-    def from_json(cls, text: str) -> Book:
-        return cls(tuple(map(_incident, json.loads(text)))) if text else cls()
 
 
 def silenced(book: Book, name: str) -> Book:
@@ -173,20 +158,3 @@ def pruned(book: Book, now_ms: int) -> Book:
     """Without those of which nothing was heard for long."""
     oldest = now_ms - int(FORGOTTEN_AFTER.total_seconds() * 1000)
     return Book(tuple(one for one in book.incidents if one.changed_ms >= oldest))
-
-
-def _incident(values: dict[str, Any]) -> Incident:
-    return Incident(
-        **values
-        | {
-            "codes": tuple(values["codes"]),
-            "known": tuple(values["known"]),
-            "home": Spot(**values["home"]),
-            "elsewhere": tuple(Spot(**one) for one in values["elsewhere"]),
-            "causes": tuple(Cause(**one) for one in values["causes"]),
-            "seen": tuple((name, How(how)) for name, how in values["seen"]),
-            "signs": tuple((code, sign) for code, sign in values.get("signs", ())),
-            "state": State(values["state"]),
-            "verdict": Verdict(values["verdict"]),
-        }
-    )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import TypeVar
 
 from redis.asyncio import Redis
 
-from bot.incidents.model import Book, Incident, Spot
+from bot.address import Address
+from bot.incidents.model import Book, Incident
 from bot.incidents.mutes import Mute
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
-from bot.store.codec import kept
+from bot.store.codec import decode, encode, kept, prepare
 
 T = TypeVar("T")
 
@@ -42,10 +42,19 @@ if redis.call('HDEL', KEYS[3], ARGV[4]) == 0 or redis.call('EXISTS', KEYS[1]) ==
 {_MUTE}"""
 
 
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What somebody said to an app that posts alerts."""
+
+    allowed: bool
+    by: str
+
+
 class Incidents:
     """Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
+        prepare(tuple[Incident, ...], Mute, _Decision)
         self._redis = redis
         self._write, self._mute = redis.register_script(_WRITE), redis.register_script(_MUTE)
         self._take_over = redis.register_script(_TAKE_OVER)
@@ -54,7 +63,7 @@ class Incidents:
 
     async def book(self, team: str, cluster: str) -> Book:
         with reachable():
-            return Book.from_json(str(await self._redis.get(keys.incidents(team, cluster)) or ""))
+            return read_book(str(await self._redis.get(keys.incidents(team, cluster)) or ""))
 
     async def change(self, team: str, cluster: str, change: Callable[[Book], tuple[Book, T]]) -> T:
         """Change a book. What several want at once is decided here, one after the other."""
@@ -62,8 +71,8 @@ class Incidents:
         for _ in range(_TRIES):
             with reachable():
                 before = str(await self._redis.get(key) or "")
-            book, result = change(Book.from_json(before))
-            after = kept(book.as_json())
+            book, result = change(read_book(before))
+            after = kept(encode(book.incidents, tuple[Incident, ...]))
             if after == (before or "[]"):
                 return result
             with reachable():
@@ -71,7 +80,7 @@ class Incidents:
                     return result
         raise StoreAway("so many write to this cluster's incidents at once that none gets through")
 
-    async def speaks_in(self, team: str, spot: Spot, cluster: str) -> None:
+    async def speaks_in(self, team: str, spot: Address, cluster: str) -> None:
         """This thread is about a cluster's incident; it may be about several clusters."""
         name = keys.incident_thread(team, spot.channel, spot.thread_ts)
         with reachable():
@@ -84,26 +93,26 @@ class Incidents:
                 together.expire(threads, keys.INCIDENT_TTL)
                 await together.execute()
 
-    async def open_threads(self, team: str, channel: str) -> list[Spot]:
+    async def open_threads(self, team: str, channel: str) -> list[Address]:
         """Where an incident is told that is not over and of which somebody wants to hear, the latest first."""
         with reachable():
             found = await self._redis.zrevrange(keys.incident_threads(team, channel), 0, -1)
-        spots = [Spot(channel, str(one)) for one in found]
+        spots = [Address(channel=channel, thread_ts=str(one)) for one in found]
         return [spot for spot in spots if any(map(_is_wanted, await self.told_in(team, spot)))]
 
-    async def told_in(self, team: str, spot: Spot) -> list[Incident]:
+    async def told_in(self, team: str, spot: Address) -> list[Incident]:
         """The incidents of a thread."""
         with reachable():
             clusters = await self._redis.smembers(keys.incident_thread(team, spot.channel, spot.thread_ts))
         books = [await self.book(team, str(one)) for one in sorted(clusters)]
         return [one for book in books for one in book.incidents if one.is_told_in(spot)]
 
-    async def hush(self, team: str, spot: Spot) -> None:
+    async def hush(self, team: str, spot: Address) -> None:
         """Somebody wants nothing of us in a thread that is no incident's."""
         with reachable():
             await self._redis.set(keys.hushed_thread(team, spot.channel, spot.thread_ts), "1", ex=keys.INCIDENT_TTL)
 
-    async def is_hushed(self, team: str, spot: Spot) -> bool:
+    async def is_hushed(self, team: str, spot: Address) -> bool:
         with reachable():
             return bool(await self._redis.exists(keys.hushed_thread(team, spot.channel, spot.thread_ts)))
 
@@ -119,13 +128,12 @@ class Incidents:
         """Whether somebody has allowed this app, or refused it; None where nobody was asked."""
         with reachable():
             said = await self._redis.hget(keys.alert_apps(team), app)
-        return None if said is None else bool(json.loads(said)["allowed"])
+        return None if said is None else decode(_Decision, str(said)).allowed
 
     async def allow_app(self, team: str, app: str, by: str, *, allowed: bool) -> bool:
         """What somebody decided; the first word counts. Whether this was it."""
-        text = json.dumps({"allowed": allowed, "by": by})
         with reachable():
-            return bool(await self._redis.hsetnx(keys.alert_apps(team), app, text))
+            return bool(await self._redis.hsetnx(keys.alert_apps(team), app, encode(_Decision(allowed, by))))
 
     async def waits(self, team: str, app: str, turn: str) -> None:
         """A post that is to be read once its app is allowed: the latest ones."""
@@ -169,7 +177,7 @@ class Incidents:
             await self._redis.zremrangebyscore(keys.mutes(team), "-inf", now_ms)
             names = [str(one) for one in await self._redis.zrange(keys.mutes(team), 0, -1)]
             texts = await self._redis.mget([keys.mute(team, one) for one in names]) if names else []
-        return [Mute(**json.loads(text)) for text in texts if text]
+        return [decode(Mute, str(text)) for text in texts if text]
 
     async def _take_over_old(self, team: str, now_ms: int) -> None:
         """The mutes of an earlier version: those that hold get an expiry and lose their secrets, all leave its hash."""
@@ -183,18 +191,23 @@ class Incidents:
             await self._take_over(keys=used, args=[*_values(old, name), str(field)])
 
 
+def read_book(text: str) -> Book:
+    """The incidents of a cluster as they are kept; none where nothing is."""
+    return Book(decode(tuple[Incident, ...], text)) if text else Book()
+
+
 def _name(mute: Mute) -> str:
     return keys.mute_name(kept(mute.name))
 
 
 def _values(mute: Mute, name: str) -> list[str | int]:
-    return [kept(json.dumps(asdict(mute))), mute.until_ms, name]
+    return [kept(encode(mute)), mute.until_ms, name]
 
 
 def _read_old(text: str) -> Mute | None:
     try:
-        return Mute(**json.loads(text))
-    except (TypeError, ValueError):
+        return decode(Mute, text)
+    except ValueError:
         return None
 
 

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from bot.incidents.watching import Watch
 from bot.store import keys
 from bot.store.away import reachable
-from bot.store.codec import kept
+from bot.store.codec import decode, encode, kept, prepare
 
 LATE = timedelta(hours=1)
 """How long after its end the last look may come, and say so."""
@@ -19,6 +19,7 @@ class Watches:
     """The watches of workspaces."""
 
     def __init__(self, redis: Redis) -> None:
+        prepare(Watch)
         self._redis = redis
 
     async def put(self, watch: Watch) -> None:
@@ -26,7 +27,7 @@ class Watches:
         key, until_ms = keys.watches(watch.team), watch.until_ms + int(LATE.total_seconds() * 1000)
         with reachable():
             async with self._redis.pipeline(transaction=True) as together:
-                together.hset(key, watch.id, kept(watch.as_json()))
+                together.hset(key, watch.id, kept(encode(watch)))
                 together.pexpireat(key, until_ms, nx=True)
                 together.pexpireat(key, until_ms, gt=True)
                 await together.execute()
@@ -34,7 +35,7 @@ class Watches:
     async def get(self, team: str, name: str) -> Watch | None:
         with reachable():
             found = await self._redis.hget(keys.watches(team), name)
-        return Watch.from_json(str(found)) if found else None
+        return decode(Watch, str(found)) if found else None
 
     async def remove(self, watch: Watch) -> bool:
         """Whether it was there: of several who end it at once, one does."""
@@ -45,7 +46,7 @@ class Watches:
         """The oldest first. One whose last look was given up is forgotten: else it would take a place for ever."""
         oldest = now_ms - int(LATE.total_seconds() * 1000)
         with reachable():
-            found = [Watch.from_json(str(one)) for one in await self._redis.hvals(keys.watches(team))]
+            found = [decode(Watch, str(one)) for one in await self._redis.hvals(keys.watches(team))]
             lost = [one.id for one in found if one.until_ms < oldest]
             if lost:
                 await self._redis.hdel(keys.watches(team), *lost)

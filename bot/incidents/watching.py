@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
-from typing import Any
 
+from bot.address import Text
 from handlers.model import Check, Diagnosis, Outcome
 
 LONGEST = timedelta(hours=12)
@@ -30,7 +29,7 @@ class Watch:
     """Its id."""
     name: str
     channel: str
-    thread_ts: str | None
+    thread_ts: Text
     user: str
     began_ms: int
     until_ms: int
@@ -38,14 +37,6 @@ class Watch:
     """What was running there; empty where nothing was."""
     causes: tuple[tuple[str, str], ...]
     """Code and subject of what was wrong."""
-
-    def as_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Watch:
-        values: dict[str, Any] = json.loads(text)
-        return cls(**values | {"causes": tuple((code, subject) for code, subject in values["causes"])})
 
 
 class Seen(Enum):

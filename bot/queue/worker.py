@@ -12,7 +12,6 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +23,7 @@ from streaq import StreaqRetry, Worker
 from streaq.types import StreamMessage
 from streaq.utils import now_ms
 
+from bot.queue.job import Job, Kind, Kinds
 from bot.queue.priority import LOWEST_FIRST
 from bot.queue.retry import CannotTell
 from bot.store import keys
@@ -40,20 +40,6 @@ IDLE_TIMEOUT_S = 6.0
 CONCURRENCY = 16
 _LONGEST_PAUSE_S = 8
 _STREAM_SLACK_S = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of job: what is done with its text, and what is said when the last try has failed.
-
-    `run` gets an event that is set when the job must let go; it then returns False.
-    """
-
-    name: str
-    run: Callable[[str, asyncio.Event], Awaitable[bool]]
-    give_up: Callable[[str, Problem], Awaitable[None]]
-    can_be_done_here: Callable[[str], bool] = lambda text: False
-    """Whether the process that takes it in can do it by itself while the bot's memory is away."""
 
 
 class _Publishing:
@@ -76,7 +62,7 @@ class JobWorker(Worker[None]):
         self,
         url: str,
         redis: Redis,
-        kinds: Iterable[Kind],
+        kinds: Iterable[Kind[Any]],
         *,
         concurrency: int,
         idle_timeout_s: float,
@@ -145,7 +131,7 @@ class JobWorker(Worker[None]):
         now = now_ms()
         await self.publish_task(self.redis, task, await task.serialize(now), now, lib=self._publishing)
 
-    def _register(self, kind: Kind) -> Any:
+    def _register(self, kind: Kind[Any]) -> Any:
         async def run(text: str) -> None:
             self._busy += 1
             self.idle.clear()
@@ -160,22 +146,36 @@ class JobWorker(Worker[None]):
         registered = self.task(name=kind.name, max_tries=None, timeout=None, ttl=0, silent=True)(run)
         return registered
 
-    async def _try(self, kind: Kind, text: str, number: int) -> None:
+    async def _try(self, kind: Kind[Any], text: str, number: int) -> None:
+        payload = self._read(kind, text, number)
+        if payload is None:
+            return
         if number > self._most_tries:
             why = f"it was started {self._most_tries} times, and the worker stopped each time"
-            await kind.give_up(text, _given_up(why))
+            await kind.give_up(payload, _given_up(why))
             return
         try:
-            finished = await kind.run(text, self._let_go)
+            finished = await kind.run(payload, self._let_go)
         except Exception as error:  # the edge of a job: whatever it was, somebody waits for an answer
             known = isinstance(error, StoreAway | CannotTell | Problem)
             log.log(logging.WARNING, "try %d of %s failed: %s", number, kind.name, error, exc_info=not known)
             if number >= self._most_tries:
-                await kind.give_up(text, _given_up(_why(error)))
+                await kind.give_up(payload, _given_up(_why(error)))
                 return
             raise StreaqRetry(delay=min(number**2, _LONGEST_PAUSE_S)) from error
         if not finished:
             raise StreaqRetry("let go", delay=timedelta(0))
+
+    def _read(self, kind: Kind[Any], text: str, number: int) -> Any:
+        """While an upgrade rolls out, a worker of the other version may know what this one does not."""
+        try:
+            return kind.read(text)
+        except ValueError as error:
+            if number < self._most_tries:
+                log.warning("try %d of %s: it cannot be read", number, kind.name, exc_info=error)
+                raise StreaqRetry(delay=min(number**2, _LONGEST_PAUSE_S)) from error
+            log.exception("a job of the kind %s was given up: it cannot be read", kind.name)
+            return None
 
 
 class Queue:
@@ -185,14 +185,14 @@ class Queue:
         self,
         url: str,
         redis: Redis,
-        kinds: Iterable[Kind],
+        kinds: Iterable[Kind[Any]],
         *,
         concurrency: int = CONCURRENCY,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
         most_tries: int = MOST_TRIES,
         before_work: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self._url, self._redis, self._kinds = url, redis, tuple(kinds)
+        self._url, self._redis, self._kinds = url, redis, Kinds(kinds)
         self._concurrency, self._idle_timeout_s = concurrency, idle_timeout_s
         self._most_tries, self._before_work = most_tries, before_work
         self._sender: asyncio.Future[JobWorker] | None = None
@@ -202,17 +202,16 @@ class Queue:
         self._away = StoreAway(NO_CONNECTION)
         """Why there is no way into the queue, while there is none."""
 
-    async def submit(
-        self, kind: str, job_id: str, text: str, priority: str, *, patience_s: float = 2.0, delay_s: float = 0.0
-    ) -> None:
+    async def submit(self, job: Job[Any], *, patience_s: float = 2.0) -> None:
         """Put a job into the queue, or raise StoreAway. A server that restarts is waited for, not one that is full."""
-        clean, away = await kept_aside(text), self._away
+        kind, away = self._kinds.of(job.payload), self._away
+        clean = await kept_aside(kind.write(job.payload))
         try:
             async with asyncio.timeout(patience_s):
                 while True:
                     sender = await self._open_sender()
                     try:
-                        await sender.send(kind, job_id, clean, priority, delay_s)
+                        await sender.send(kind.name, job.id, clean, job.priority, job.delay_s)
                     except Exception as lost:
                         log.info("the queue did not take a job, once more: %s", lost)
                         away = store_away(lost) or StoreAway(QUEUE_REFUSES)

@@ -1,140 +1,63 @@
-"""A report as JSON and back, for whoever asks again within minutes. Times and spans in facts stay what they are."""
+"""A report as JSON and back, for whoever asks again within minutes."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
-from enum import Enum
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainSerializer, PlainValidator
 
 from bot.report.events import Report
-from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Severity, Target, Unavailable, Why
+from bot.store.codec import decode, encode
+from handlers.model import Check, Diagnosis, Ranked, Target, Unavailable
 from handlers.remedy.plan import Offer
 from handlers.resource_id import ResourceId
 
-_TAG = "$is"
+_TAG, _MARKS = "$is", frozenset({"tuple", "set", "datetime", "date", "timedelta"})
+
+
+def _plain(value: Any) -> Any:
+    """Facts of a report that an earlier version has kept: it had marks for what JSON has no word for."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {_TAG, "of"} and value[_TAG] in _MARKS:
+        return _plain(value["of"])
+    return {key: _plain(one) for key, one in value.items()}
+
+
+_Plain = BeforeValidator(_plain)
+_Offer = Annotated[Offer, PlainValidator(Offer.from_dict), PlainSerializer(Offer.as_dict)]
+"""With its plan in its own JSON, letter by letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """As it stands in the store."""
+
+    id: str
+    asked_at: datetime
+    findings: Annotated[tuple[Ranked, ...], _Plain]
+    checks: Annotated[tuple[Check, ...], _Plain]
+    unseen: tuple[Unavailable, ...]
+    diagnosis_ms: float
+    took_ms: float
+    calls: tuple[int, int]
+    recorded_at: datetime | None
+    offers: tuple[_Offer, ...] = ()
 
 
 def dump(report: Report) -> str:
-    diagnosis = report.diagnosis
-    return json.dumps(
-        {
-            "id": str(diagnosis.target.id),
-            "asked_at": diagnosis.target.asked_at.isoformat(),
-            "findings": [
-                {"finding": _finding(one.finding), "explained_by": one.explained_by} for one in diagnosis.findings
-            ],
-            "checks": [_check(one) for one in diagnosis.checks],
-            "unseen": [_unseen(one) for one in diagnosis.unseen],
-            "diagnosis_ms": diagnosis.took_ms,
-            "took_ms": report.took_ms,
-            "calls": [report.arm_calls, report.kube_calls],
-            "recorded_at": report.recorded_at.isoformat() if report.recorded_at else None,
-            "offers": [one.as_dict() for one in report.offers],
-        },
-        separators=(",", ":"),
-    )
+    diagnosis, calls = report.diagnosis, (report.arm_calls, report.kube_calls)
+    target, unseen = diagnosis.target, diagnosis.unseen
+    made = (diagnosis.findings, diagnosis.checks, unseen, diagnosis.took_ms, report.took_ms, calls, report.recorded_at)
+    return encode(Kept(str(target.id), target.asked_at, *made, report.offers))
 
 
 def load(text: str) -> Report:
-    data = json.loads(text)
-    target = Target(ResourceId.parse(data["id"]), datetime.fromisoformat(data["asked_at"]))
-    findings = tuple(
-        Ranked(_finding_from(one["finding"]), tuple((code, subject) for code, subject in one["explained_by"]))
-        for one in data["findings"]
-    )
-    checks = tuple(_check_from(one) for one in data["checks"])
-    unseen = tuple(_unseen_from(one) for one in data["unseen"])
-    recorded_at = datetime.fromisoformat(data["recorded_at"]) if data["recorded_at"] else None
-    diagnosis = Diagnosis(target, findings, checks, unseen, data["diagnosis_ms"])
-    arm_calls, kube_calls = data["calls"]
-    # A report that an older process left behind has none.
-    offers = tuple(Offer.from_dict(one) for one in data.get("offers", ()))
-    return Report(diagnosis, data["took_ms"], arm_calls, kube_calls, recorded_at, offers)
-
-
-def _finding(one: Finding) -> dict[str, Any]:
-    return {
-        "code": one.code,
-        "subject": one.subject,
-        "because": one.because,
-        "affects": one.affects,
-        "severity": one.severity.value,
-        "facts": _tagged(one.facts),
-    }
-
-
-def _finding_from(data: Mapping[str, Any]) -> Finding:
-    because, affects = tuple(data["because"]), tuple(data["affects"])
-    severity, facts = Severity(data["severity"]), _untagged(data["facts"])
-    return Finding(data["code"], data["subject"], because, affects, severity, facts)
-
-
-def _check(one: Check) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "codes": one.codes,
-        "outcome": one.outcome.value,
-        "why": one.why,
-        "took_ms": one.took_ms,
-        "findings": [_finding(finding) for finding in one.findings],
-        "unseen": [_unseen(gap) for gap in one.unseen],
-    }
-
-
-def _check_from(data: Mapping[str, Any]) -> Check:
-    findings = tuple(_finding_from(one) for one in data["findings"])
-    unseen = tuple(_unseen_from(one) for one in data["unseen"])
-    outcome = Outcome(data["outcome"])
-    return Check(data["id"], tuple(data["codes"]), outcome, data["why"], data["took_ms"], findings, unseen)
-
-
-def _unseen(one: Unavailable) -> dict[str, Any]:
-    return {"wanted": one.wanted, "why": one.why.value, "detail": one.detail, "grant": one.grant}
-
-
-def _unseen_from(data: Mapping[str, Any]) -> Unavailable:
-    return Unavailable(data["wanted"], Why(data["why"]), data["detail"], data["grant"])
-
-
-def _tagged(value: Any) -> Any:
-    """What JSON has no word for gets a mark, so that a runbook sees the same fact again."""
-    if isinstance(value, Enum):
-        return _tagged(value.value)
-    if isinstance(value, Mapping):
-        return {str(key): _tagged(one) for key, one in value.items()}
-    if isinstance(value, tuple | list):
-        items = [_tagged(one) for one in value]
-        return {_TAG: "tuple", "of": items} if isinstance(value, tuple) else items
-    if isinstance(value, set | frozenset):
-        return {_TAG: "set", "of": sorted((_tagged(one) for one in value), key=str)}
-    if isinstance(value, datetime):
-        return {_TAG: "datetime", "of": value.isoformat()}
-    if isinstance(value, date):
-        return {_TAG: "date", "of": value.isoformat()}
-    if isinstance(value, timedelta):
-        return {_TAG: "timedelta", "of": value.total_seconds()}
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(value)
-
-
-_FROM: dict[str, Callable[[Any], Any]] = {
-    "tuple": lambda items: tuple(_untagged(one) for one in items),
-    "set": lambda items: frozenset(_untagged(one) for one in items),
-    "datetime": datetime.fromisoformat,
-    "date": date.fromisoformat,
-    "timedelta": lambda seconds: timedelta(seconds=seconds),
-}
-
-
-def _untagged(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_untagged(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    read = _FROM.get(value.get(_TAG, ""))
-    if read and set(value) == {_TAG, "of"}:
-        return read(value["of"])
-    return {key: _untagged(one) for key, one in value.items()}
+    kept = decode(Kept, text)
+    target = Target(ResourceId.parse(kept.id), kept.asked_at)
+    diagnosis = Diagnosis(target, kept.findings, kept.checks, kept.unseen, kept.diagnosis_ms)
+    return Report(diagnosis, kept.took_ms, *kept.calls, kept.recorded_at, kept.offers)

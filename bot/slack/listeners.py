@@ -12,7 +12,8 @@ from typing import Any
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
 
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.priority import Priority
 from bot.report.events import Selection
@@ -23,7 +24,6 @@ from bot.slack.fixes.lists import text as lists_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
 from bot.slack.inbound.asks import Ask, What
-from bot.slack.inbound.gate import name_of
 from bot.slack.inbound.intake import Intake, private
 from bot.slack.kit import sentences
 from bot.slack.kit.message import (
@@ -39,6 +39,7 @@ from bot.slack.kit.message import (
     section,
 )
 from bot.slack.kit.modal import modal
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -91,7 +92,7 @@ class Listeners:
         self._metrics.heard.labels("direct").inc()
         await self._answer(body, payloads.direct_place(body), say)
 
-    async def _answer(self, body: Body, place: Place, say: AsyncSay) -> None:
+    async def _answer(self, body: Body, place: Address, say: AsyncSay) -> None:
         text, name = body["event"].get("text", ""), payloads.mention_id(body)
         refused = self._intake.stranger_refusal(place, body)
         asked = commands.read_mention(text)
@@ -103,28 +104,30 @@ class Listeners:
             said = await self._hand_over(asked, place, name, body, quiet=True)
         if said:
             shown = outgoing.message(said)
-            await say(text=shown.text, blocks=list(shown.blocks), thread_ts=place.thread_ts)
+            await say(text=shown.text, blocks=list(shown.blocks), thread_ts=place.thread_ts or None)
 
     async def check_again(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(CHECK_AGAIN).inc()
         await ack()
         pressed, place = Pressed.load(body["actions"][0]["value"]), payloads.click_place(body)
-        if await self._refused(body, respond, pressed.cluster):
+        cluster = ClusterRef.of(pressed.cluster)
+        if await self._refused(body, respond, cluster):
             return
-        request = CheckRequest(payloads.click_id(body), pressed.cluster, place, pressed.scope, fresh=True)
+        request = CheckRequest(payloads.click_id(body), cluster, place, pressed.scope, fresh=True)
         await self._intake.check(request, Priority.CLICK)
 
     async def picked(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(PICK).inc()
         await ack()
         action, place = body["actions"][0], payloads.click_place(body)
-        cluster, (area, thread_ts) = action["selected_option"]["value"], replies.picked(action["block_id"])
+        cluster = ClusterRef.of(action["selected_option"]["value"])
+        area, thread_ts = replies.picked(action["block_id"])
         if await self._refused(body, respond, cluster):
             return
         there = replace(place, thread_ts=thread_ts or place.thread_ts)
         await self._intake.check(CheckRequest(payloads.click_id(body), cluster, there, Selection(area)))
-        if place.thread_ts is None:
-            await respond(**private(replies.only(sentences.looking_at(name_of(cluster)))), replace_original=True)
+        if not place.thread_ts:
+            await respond(**private(replies.only(sentences.looking_at(cluster.name))), replace_original=True)
 
     async def show_steps(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         """A trigger lives 3 s: the window opens now, and a worker fills it."""
@@ -169,7 +172,7 @@ class Listeners:
             await _say_that_it_failed(body, context)
         return BoltResponse(status=200)  # else Slack adds words of its own, which help nobody
 
-    async def _refused(self, body: Body, respond: AsyncRespond, cluster: str | None) -> bool:
+    async def _refused(self, body: Body, respond: AsyncRespond, cluster: str | ClusterRef | None) -> bool:
         """Whether somebody was told that they may not. An answer that stands in a channel can be read by all there."""
         place = payloads.click_place(body)
         refused = self._intake.stranger_refusal(place, body)
@@ -181,7 +184,7 @@ class Listeners:
         return True
 
     async def _hand_over(
-        self, asked: commands.Asked, place: Place, name: str, body: Body, *, quiet: bool = False
+        self, asked: commands.Asked, place: Address, name: str, body: Body, *, quiet: bool = False
     ) -> Message | None:
         """Put it into the queue; the first words, unless (with `quiet`) a message of the work itself comes at once."""
         if asked.word == commands.CLUSTERS:
@@ -202,7 +205,7 @@ class Listeners:
             said = replies.only(sentences.misuse(misuse))
             return await self._intake.say(name, place, said) if quiet else said
         default = None if cluster else await self._intake.default_cluster(place)
-        about = cluster or default
+        about = ClusterRef.of(named) if (named := cluster or default) else None
         picker = Ask(f"{name}-menu", What.PICKER, place, text=scope.area or "", pressed=default or "")
         if about is None:
             return await self._intake.ask(picker) or _first(sentences.LOOKING_FOR_CLUSTERS, quiet)
@@ -213,7 +216,7 @@ class Listeners:
             await self._intake.ask(picker)
         await self._intake.check(CheckRequest(name, about, place, scope))
         first = channel_text.looking_at_default if default else sentences.looking_at
-        return _first(first(name_of(about)), quiet)
+        return _first(first(about.name), quiet)
 
 
 async def _say_that_it_failed(body: Body, context: AsyncBoltContext) -> None:

@@ -11,7 +11,7 @@ from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.incidents.watches import Watches
 from bot.policy.model import Policy
-from bot.queue.worker import Kind
+from bot.queue.job import Kind
 from bot.slack.api.calls import Calls
 from bot.slack.api.messages import Voice
 from bot.slack.api.people import People
@@ -44,7 +44,7 @@ class IncidentSide:
     """What listeners and the queue need of it."""
 
     queue: IncidentQueue
-    kind: Kind
+    kind: Kind[Task]
     keeper: IncidentKeeper
     turns: Turns
     spans: Spans

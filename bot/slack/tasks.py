@@ -11,8 +11,8 @@ from bot.checks.recording import Record
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.checks.store.running import RunningChecks
+from bot.queue.job import Kind
 from bot.queue.retry import CannotTell
-from bot.queue.worker import Kind
 from bot.report import report_json
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import Voice
@@ -30,6 +30,7 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages, Block, Message, Pressed, header, section
 from bot.slack.kit.modal import modal
 from bot.store.away import StoreAway
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -65,21 +66,20 @@ class Desk:
         }
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind[Ask]:
         """For the queue."""
 
-        async def run(text: str, interrupted: asyncio.Event) -> bool:
-            await self.perform(Ask.from_json(text))
+        async def run(ask: Ask, interrupted: asyncio.Event) -> bool:
+            await self.perform(ask)
             return True
 
-        async def give_up(text: str, problem: Problem) -> None:
-            ask = Ask.from_json(text)
+        async def give_up(ask: Ask, problem: Problem) -> None:
             try:
                 await self._tell_that_we_gave_up(ask, problem)
             except (CannotTell, CallFailed) as mute:
                 log.error("could not tell that %s was given up: %s", ask.id, mute)  # noqa: TRY400
 
-        return Kind(KIND, run, give_up, lambda text: Ask.from_json(text).what in ALONE)
+        return Kind(KIND, Ask, run, give_up, lambda ask: ask.what in ALONE)
 
     async def perform(self, ask: Ask) -> None:
         """A Problem is an answer, too."""
@@ -162,7 +162,7 @@ class Desk:
     async def _kept(self, ask: Ask) -> Answer | None:
         """The report under whose answer the button stands; one that is being told now is the question's latest."""
         pressed = Pressed.load(ask.pressed)
-        question = CheckRequest("", pressed.cluster, ask.place, pressed.scope).question
+        question = CheckRequest("", ClusterRef.of(pressed.cluster), ask.place, pressed.scope).question
         kept = await self._running.shown(pressed.request, question)
         return Answer(report_json.load(kept.text)) if kept else None
 

@@ -5,13 +5,13 @@ Whatever two processes could decide at the same time is decided by the server in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from uuid import uuid4
 
 from redis.asyncio import Redis
 
+from bot.address import Address
 from bot.store import keys
 from bot.store.away import reachable
 from bot.store.codec import kept
@@ -31,14 +31,6 @@ local first = redis.call('HSETNX', KEYS[2], ARGV[3], '1')
 redis.call('EXPIRE', KEYS[2], ARGV[4])
 return {{stands or '', first, epoch}}
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """A message that stands in a channel."""
-
-    channel: str
-    ts: str
 
 
 class Posting(Enum):
@@ -71,7 +63,7 @@ class State:
         with reachable():
             await self._redis.delete(keys.signature(signature))
 
-    async def posting(self, job: str, part: str, asked_at: datetime) -> Posted | Posting:
+    async def posting(self, job: str, part: str, asked_at: datetime) -> Address | Posting:
         """Say that a part of a job's answer is about to be posted, and learn whether it stands already.
 
         A server that has lost its data since the question cannot know that nobody has posted it.
@@ -84,18 +76,18 @@ class State:
         began_ms = int(str(epoch).partition(" ")[0])
         return Posting.NEW if first and began_ms <= asked_at.timestamp() * 1000 else Posting.UNSURE
 
-    async def record_posted(self, job: str, part: str, message: Posted) -> Posted:
+    async def record_posted(self, job: str, part: str, message: Address) -> Address:
         """Where a part stands. Who comes second is told what the first one said."""
         key = keys.posted(job)
         with reachable():
             async with self._redis.pipeline(transaction=True) as together:
-                together.hsetnx(key, part, f"{message.channel} {message.ts}")
+                together.hsetnx(key, part, f"{message.channel} {message.message_ts}")
                 together.expire(key, keys.POSTED_TTL)
                 together.hget(key, part)
                 *_, stands = await together.execute()
         return _posted(str(stands))
 
-    async def posted(self, job: str, part: str) -> Posted | None:
+    async def posted(self, job: str, part: str) -> Address | None:
         """Where a part of a job's answer stands, if it does."""
         with reachable():
             stands = await self._redis.hget(keys.posted(job), part)
@@ -120,6 +112,6 @@ class State:
                 await self._redis.hdel(keys.channel(team, channel), _CLUSTER)
 
 
-def _posted(text: str) -> Posted:
+def _posted(text: str) -> Address:
     channel, _, ts = text.partition(" ")
-    return Posted(channel, ts)
+    return Address(channel=channel, message_ts=ts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from handlers.problem import Exit, Problem
@@ -29,6 +30,46 @@ _ID = compile_linear(
 )
 _ANY_ID = compile_linear(r"/subscriptions/[^\s]+?/providers/(?P<type>[\w.]+/\w+)/", ignore_case=True)
 _SPEAKABLE = compile_linear(r"[^A-Za-z0-9_.,:/@#=?-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRef:
+    """Which cluster somebody means: read once, where it comes in, and handed on as it was read."""
+
+    text: str
+    """As it was written."""
+    name: str
+    """What rules are about; what no cluster is called stays as it was written."""
+    id: ResourceId | None = None
+    unreadable: Problem | None = field(default=None, compare=False)
+    """Why no cluster can be meant."""
+
+    @classmethod
+    def of(cls, text: str | ClusterRef) -> ClusterRef:
+        """What was read already is not read again."""
+        return text if isinstance(text, ClusterRef) else _read(text)
+
+    @property
+    def key(self) -> str:
+        """Alike for a link and an id of one cluster; a name stays a name until Azure is asked."""
+        return self.id.key if self.id else self.name.lower()
+
+    @property
+    def meant(self) -> ResourceId | str:
+        """The id, or the name. Raises a Problem that says what would be one."""
+        if self.unreadable:
+            raise self.unreadable
+        return self.id or self.name
+
+
+def _read(text: str) -> ClusterRef:
+    try:
+        found = read_cluster(text)
+    except Problem as problem:
+        return ClusterRef(text, text.strip(), unreadable=problem)
+    if isinstance(found, ResourceId):
+        return ClusterRef(text, found.name, found)
+    return ClusterRef(text, found)
 
 
 def read_cluster(text: str) -> ResourceId | str:

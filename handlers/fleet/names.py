@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError, Denied
-from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.fleet.clusters import FleetMember, Look, ask_graph, fleet, look_around, refuse_blindness
 from handlers.model import Target
 from handlers.problem import Exit, Problem
@@ -18,9 +18,11 @@ __all__ = ["FleetMember", "fleet", "resolve"]
 NEAR = 3
 
 
-async def resolve(text: str, arm: ArmReader, known_subscriptions: Iterable[str] | None = None) -> Target:
+async def resolve(
+    cluster: str | ClusterRef, arm: ArmReader, known_subscriptions: Iterable[str] | None = None
+) -> Target:
     """The cluster that is meant, or a Problem with what to type instead. An id or a portal link asks nobody."""
-    meant = read_cluster(text)
+    meant = ClusterRef.of(cluster).meant
     if isinstance(meant, ResourceId):
         return Target(meant)
     subscriptions = None if known_subscriptions is None else tuple(known_subscriptions)

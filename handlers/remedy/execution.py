@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from handlers.plain_json import must_be_plain
 from handlers.remedy.plan import Plan
 
 
@@ -88,6 +89,9 @@ class Execution:
     wait_s: float = 0.0
     """How long the world should be left alone before the next piece."""
 
+    def __post_init__(self) -> None:
+        must_be_plain(f"what fix {self.id} needs to carry on", self.data)
+
     @property
     def ended(self) -> bool:
         return self.outcome is not None
@@ -103,7 +107,7 @@ class Execution:
     def from_json(cls, text: str) -> Execution:
         data: dict[str, Any] = json.loads(text)
         return cls(
-            plan=Plan.from_json(json.dumps(data.pop("plan"))),
+            plan=Plan.from_json(json.dumps(data.pop("plan"), sort_keys=True, separators=(",", ":"))),
             began=datetime.fromisoformat(data.pop("began")),
             phase=Phase(data.pop("phase")),
             notes=tuple(Note(datetime.fromisoformat(one["at"]), one["says"]) for one in data.pop("notes")),

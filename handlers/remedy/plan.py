@@ -14,8 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
+
+from handlers.plain_json import must_be_plain
+
+_DECODED = 256
+"""Plans that are remembered as they were read: those of the fixes that people look at now."""
 
 
 class Verb(StrEnum):
@@ -58,6 +64,9 @@ class Step:
     """Plain JSON values that the verb needs: instance and node name, uid, namespace, provider, grace."""
     always: bool = False
     """Done even when a step before it has failed: what was relaxed is restored."""
+
+    def __post_init__(self) -> None:
+        must_be_plain(f"the arguments of the step {self.verb}", self.arguments)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -107,6 +116,9 @@ class Plan:
     """After this long it has not worked."""
     warnings: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        must_be_plain(f"what must be true before {self.remedy}", self.before)
+
     @property
     def digest(self) -> str:
         """What an approval is for. Another step, another target, another state before: another digest."""
@@ -135,19 +147,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        data: dict[str, Any] = json.loads(text)
-        steps = tuple(Step(**{**one, "verb": Verb(one["verb"])}) for one in data.pop("steps"))
-        verify = data.pop("verify")
-        return cls(
-            steps=steps,
-            verify=Verify(verify["code"], verify["subject"], timedelta(seconds=verify["settle_s"])),
-            risk=Risk(data.pop("risk")),
-            eta=timedelta(seconds=data.pop("eta_s")),
-            limit=timedelta(seconds=data.pop("limit_s")),
-            could_go_wrong=tuple(data.pop("could_go_wrong")),
-            warnings=tuple(data.pop("warnings")),
-            **data,
-        )
+        return _decoded(text)
 
     def moved(self, now: Plan) -> tuple[str, ...]:
         """What is no longer as it was when this was approved. Empty: the plan still fits."""
@@ -159,6 +159,25 @@ class Plan:
         if not changed and [one.target for one in self.steps] != [one.target for one in now.steps]:
             changed.append("other things would be acted on now")
         return tuple(changed)
+
+
+@lru_cache(maxsize=_DECODED)
+def _decoded(text: str) -> Plan:
+    """The same text is the same plan, so one that a fix reads dozens of times is decoded once. What is read from the
+    store stays a fresh read each time."""
+    data: dict[str, Any] = json.loads(text)
+    steps = tuple(Step(**{**one, "verb": Verb(one["verb"])}) for one in data.pop("steps"))
+    verify = data.pop("verify")
+    return Plan(
+        steps=steps,
+        verify=Verify(verify["code"], verify["subject"], timedelta(seconds=verify["settle_s"])),
+        risk=Risk(data.pop("risk")),
+        eta=timedelta(seconds=data.pop("eta_s")),
+        limit=timedelta(seconds=data.pop("limit_s")),
+        could_go_wrong=tuple(data.pop("could_go_wrong")),
+        warnings=tuple(data.pop("warnings")),
+        **data,
+    )
 
 
 @dataclass(frozen=True, slots=True)

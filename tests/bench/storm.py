@@ -20,7 +20,7 @@ from statistics import median
 
 from redis.asyncio import Redis
 
-from bot.incidents.model import Book
+from bot.incidents.store import read_book
 from bot.slack.inbound.message_reader import Me, read
 from bot.store import keys
 from bot.store.embedded import EmbeddedServer
@@ -229,7 +229,7 @@ async def _judged(storm: Storm, slack: SlackServer, arm: ArmServer, redis: Redis
     team = slack.control.team
     cards = [one for name in CHANNELS for one in slack.control.messages(name) if _part(one) == "card"]
     lost, turns = await _lost(storm, redis, team.id)
-    books = [Book.from_json(str(await redis.get(keys.incidents(team.id, name)) or "")) for name in CLUSTERS]
+    books = [read_book(str(await redis.get(keys.incidents(team.id, name)) or "")) for name in CLUSTERS]
     counted = sum(one.count for book in books for one in book.incidents)
     sweeps = Counter(
         request.path.rpartition("/")[2].lower()

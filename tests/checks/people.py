@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.checks.reporter import Answer, Teller
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.reporter import Answer, Reporter
+from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs, Options, Role
 from bot.queue.retry import CannotTell
@@ -18,6 +19,7 @@ from bot.report.events import Event, Report, Selection, Started
 from bot.report.progress import Progress
 from bot.store.connect import Connection
 from handlers.engine.run import Judged
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 from tests.bot.diagnoses import TARGET, found
 from tests.store.servers import PATIENCE_S
@@ -27,7 +29,9 @@ IDLE_TIMEOUT_S = 1.0
 
 
 def request(name: str, cluster: str = CLUSTER, *, fresh: bool = False, area: str | None = None) -> CheckRequest:
-    return CheckRequest(name, cluster, Place("T1", f"C-{name}", f"U-{name}"), Selection(area), fresh=fresh)
+    return CheckRequest(
+        name, ClusterRef.of(cluster), Address("T1", f"C-{name}", f"U-{name}"), Selection(area), fresh=fresh
+    )
 
 
 @dataclass
@@ -41,7 +45,7 @@ class Told:
 
 @dataclass
 class Listener:
-    """A teller that remembers what it was given to say."""
+    """A reporter that remembers what it was given to say."""
 
     said: list[Told] = field(default_factory=list)
     mute: set[str] = field(default_factory=set)
@@ -120,7 +124,7 @@ class SlowCheck:
 
 @asynccontextmanager
 async def working(
-    connection: Connection, check: Runner, listener: Teller, *, role: Role = Role.ALL, **options: Any
+    connection: Connection, check: Runner, listener: Reporter, *, role: Role = Role.ALL, **options: Any
 ) -> AsyncIterator[Jobs]:
     """A process that takes requests in and works on them."""
     options = {"idle_timeout_s": IDLE_TIMEOUT_S, "drain_s": 0.2} | options

@@ -11,13 +11,14 @@ from datetime import timedelta
 import pytest
 from redis.exceptions import RedisError
 
+from bot.address import Address
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.report.events import Event, Report, Started
 from bot.report.progress import Progress
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
-from bot.store.state import Posted, Posting, State
+from bot.store.state import Posting, State
 from handlers.problem import Problem
 from tests.bot.diagnoses import TARGET, found
 from tests.checks.people import request, working
@@ -55,14 +56,14 @@ class CarefulTeller:
     async def _post(self, request: CheckRequest) -> None:
         job = request.id
         try:
-            known: Posted | Posting = await self._state.posting(job, "answer", request.asked_at)
+            known: Address | Posting = await self._state.posting(job, "answer", request.asked_at)
         except StoreAway:
             known = Posting.UNSURE
-        if isinstance(known, Posted) or (known is Posting.UNSURE and job in self._channel.answers):
+        if isinstance(known, Address) or (known is Posting.UNSURE and job in self._channel.answers):
             return
         self._channel.answers.append(job)
         try:
-            await self._state.record_posted(job, "answer", Posted("C1", "1.2"))
+            await self._state.record_posted(job, "answer", Address(channel="C1", message_ts="1.2"))
         except StoreAway:
             return  # whoever comes next looks
 
@@ -88,11 +89,11 @@ async def test_whatever_dies_everyone_is_answered_once_at_length(connection: Con
 async def _walk(connection: Connection, seed: int) -> None:
     dice = random.Random(seed)
     channel = Channel()
-    teller = CarefulTeller(channel, State(connection.redis))
+    reporter = CarefulTeller(channel, State(connection.redis))
     names = [f"person-{number}" for number in range(12)]
     async with (
-        working(connection, _check, teller) as one,
-        working(connection, _check, teller) as other,
+        working(connection, _check, reporter) as one,
+        working(connection, _check, reporter) as other,
     ):
         for name in names:
             asked = request(name, dice.choice(["prod-weu", "staging-neu"]), fresh=dice.random() < 0.5)

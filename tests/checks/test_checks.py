@@ -10,9 +10,10 @@ from bot.checks.reporter import Answer
 from bot.checks.service import Jobs, Role, Taken
 from bot.checks.shared import Checks
 from bot.checks.store.running import Hold, Joined, Part, RunningChecks, Waiter
+from bot.queue.job import Job, Kind
 from bot.queue.priority import Priority
-from bot.queue.worker import Kind
 from bot.store.away import StoreAway
+from bot.store.codec import encode
 from bot.store.connect import Connection
 from handlers.problem import Problem
 from tests.bot.diagnoses import found
@@ -52,7 +53,7 @@ async def test_a_job_that_hands_in_another_one_can_do_so_from_the_first_moment(c
     async def go_on(text: str, interrupted: asyncio.Event) -> bool:
         went.append(text)
         if text == "first":
-            await jobs.submit("chain", "second", "second", Priority.CLICK)
+            await jobs.submit(Job("second", "second", Priority.CLICK))
         else:
             done.set()
         return True
@@ -60,10 +61,10 @@ async def test_a_job_that_hands_in_another_one_can_do_so_from_the_first_moment(c
     async def give_up(text: str, problem: Problem) -> None:
         went.append(f"{text} was given up")
 
-    chain = Kind("chain", go_on, give_up)
+    chain = Kind("chain", str, go_on, give_up)
     jobs = Jobs(connection, SlowCheck(), role=Role.WEB)
     async with jobs.at_work(Listener(), (chain,)):
-        await jobs.submit("chain", "first", "first", Priority.CLICK)
+        await jobs.submit(Job("first", "first", Priority.CLICK))
     jobs = Jobs(connection, SlowCheck())
     async with jobs.at_work(Listener(), (chain,)), asyncio.timeout(60):
         await done.wait()
@@ -286,7 +287,7 @@ class _Leaving:
         return Joined(Part.LEAD, 0, 0)
 
     async def close(self, *_: str) -> tuple[Hold, list[Waiter]]:
-        return Hold.MINE, [Waiter(0, one.as_json()) for one in self.waiting]
+        return Hold.MINE, [Waiter(0, encode(one)) for one in self.waiting]
 
     async def answered(self, *_: str) -> None:
         raise StoreAway("it was restarted")
@@ -297,3 +298,15 @@ async def test_giving_up_is_said_once_although_it_cannot_be_recorded() -> None:
     checks = Checks(cast("RunningChecks", _Leaving()), SlowCheck(), listener)
     await checks.give_up(request("ada"), Problem("cannot check", "a test", "nothing"))
     assert sorted(one.to for one in listener.answers()) == ["ada", "bob"]
+
+
+async def test_two_kinds_of_jobs_with_one_payload_are_refused_at_the_start(connection: Connection) -> None:
+    async def run(text: str, interrupted: asyncio.Event) -> bool:
+        return True
+
+    async def give_up(text: str, problem: Problem) -> None: ...
+
+    both = (Kind("one", str, run, give_up), Kind("other", str, run, give_up))
+    with pytest.raises(ValueError, match="two kinds of jobs have the payload str"):
+        async with Jobs(connection, SlowCheck()).at_work(Listener(), both):
+            raise AssertionError("it must not open")

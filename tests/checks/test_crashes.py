@@ -9,11 +9,12 @@ import pytest
 
 from bot.checks.service import Jobs, Role, Taken
 from bot.checks.store.running import RunningChecks
+from bot.store.codec import encode
 from bot.store.connect import Connection, connected
 from tests.checks.people import Listener, SlowCheck, request, working
 from tests.store.servers import ROOT, kill_server, python, until, until_it_is_back
 
-WORKER = str(ROOT / "tests" / "jobs" / "worker_process.py")
+WORKER = str(ROOT / "tests" / "checks" / "worker_process.py")
 
 
 async def _checking(connection: Connection) -> int:
@@ -84,7 +85,7 @@ async def test_a_worker_whose_job_was_taken_up_by_another_falls_silent(connectio
         await jobs.check(asked)
         await listener.heard("started", "ada")
         other = RunningChecks(connection.redis)
-        await other.join(asked.question, asked.id, asked.as_json(), "the token of another worker")
+        await other.join(asked.question, asked.id, encode(asked), "the token of another worker")
         check.go.set()
 
         async def at_rest() -> bool:

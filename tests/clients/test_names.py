@@ -10,7 +10,7 @@ import pytest
 
 from handlers.clients.access import AzureAccess
 from handlers.clients.arm.reader import ArmReader
-from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.cluster_text import ClusterRef, read_cluster
 from handlers.fleet.names import fleet, resolve
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
@@ -230,3 +230,17 @@ def test_a_sub_resource_is_cut_to_its_cluster() -> None:
     read = read_cluster(f"{ID}/agentPools/apps/machines/m1")
     assert isinstance(read, ResourceId)
     assert str(read) == ID
+
+
+def test_a_link_and_an_id_of_one_cluster_are_the_same_reference_and_a_name_is_another() -> None:
+    link = ClusterRef.of(f"https://portal.azure.com/#@contoso.com/resource{ID}/overview")
+    assert (link.key, link.name) == (ClusterRef.of(ID.upper()).key, "prod-weu")
+    assert ClusterRef.of(" Prod-WEU ").key == "prod-weu" != link.key
+
+
+def test_what_was_read_once_is_handed_on_and_still_says_what_is_wrong_with_it() -> None:
+    typed = ClusterRef.of(" prod weu ")
+    assert ClusterRef.of(typed) is typed
+    assert (typed.text, typed.name) == (" prod weu ", "prod weu")
+    with pytest.raises(Problem, match="cannot tell which cluster is meant"):
+        _ = typed.meant

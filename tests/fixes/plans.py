@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.fixes.proposal import Person, Proposal, Rules, Spot
+from bot.address import Address
+from bot.fixes.proposal import Person, Proposal, Rules
 from handlers.remedy.plan import Plan, Risk, Step, Verb, Verify
 
 GROUP = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg-prod-weu"
@@ -48,4 +49,4 @@ def rules(needed: int = 1, *, requester_counts: bool = True, reason_needed: bool
 
 
 def proposal(given: Rules | None = None) -> Proposal:
-    return Proposal("p1", PLAN, "T1", Spot("C1", "1.1"), given or rules(), 1_000, 61_000)
+    return Proposal("p1", PLAN, "T1", Address(channel="C1", thread_ts="1.1"), given or rules(), 1_000, 61_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from bot.fixes import moves
 from bot.fixes.moves import Moved, NotMoved, Why
 from bot.fixes.proposal import End, Person, Proposal, State
+from bot.store.codec import decode, encode
+from handlers.remedy.execution import Execution
 from tests.fixes.plans import APPROVER, PLAN, REQUESTER, SECOND, proposal, rules
 
 NOW = 2_000
@@ -151,7 +154,7 @@ def test_what_has_ended_stays_as_it_ended(move: Callable[[Proposal], Moved]) -> 
 
 def test_a_proposal_comes_back_from_json_as_it_was() -> None:
     for one in (proposal(), asked(), approved(), running(), ended()):
-        assert Proposal.from_json(one.as_json()) == one
+        assert decode(Proposal, encode(one)) == one
 
 
 ACTS: list[Callable[[Proposal, int], Moved]] = [
@@ -182,3 +185,11 @@ def test_whatever_is_clicked_it_runs_only_with_two_words_for_this_plan(
             assert not any(word.person.is_(one.requester) for word in one.approvals)
             assert len(people) >= 2
             assert all(word.digest == DIGEST for word in one.approvals)
+
+
+def test_however_often_an_offer_is_read_its_plan_is_decoded_once() -> None:
+    first, again = decode(Proposal, encode(proposal())), decode(Proposal, encode(approved()))
+    assert first.plan is again.plan
+    begun = Execution.begin("p1", first.plan)
+    assert Execution.from_json(begun.as_json()).plan is first.plan
+    assert decode(Proposal, encode(replace(first, plan=replace(PLAN, title="another")))).plan is not first.plan

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.incidents.model import Cause, Sighting, Spot
+from bot.address import Address
+from bot.incidents.model import Cause, Sighting
 from bot.incidents.observing import Observation
 
 HOUR_MS = 3_600_000
@@ -17,7 +18,7 @@ def sighting(
     thread: str = "",
     at_ms: int = 0,
 ) -> Sighting:
-    spot = Spot(channel, thread or name)
+    spot = Address(channel=channel, thread_ts=thread or name)
     return Sighting(name, cluster, codes or ("quota-exceeded",), "its words", spot, name, at_ms)
 
 

@@ -12,13 +12,15 @@ from uuid import uuid4
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from bot.address import Address
 from bot.incidents.joining import join
-from bot.incidents.model import Book, How, Spot
+from bot.incidents.model import Book, How
 from bot.incidents.observing import Observation, observe
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.slack.inbound.message_reader import Me, Said, names, read
 from bot.store import keys
+from bot.store.codec import decode, encode
 from bot.store.connect import Connection
 from tests.incidents.books import seen, sighting
 
@@ -85,14 +87,14 @@ async def play(sequence: list[Kind], connection: Connection) -> None:
         if not isinstance(said, Said):
             assert kind in ("ours", "old", "unfurled")
             continue
-        kept = await turns.hear(names(arrived, said), said.turn, said.of, said.as_json(), timedelta())
+        kept = await turns.hear(names(arrived, said), said.turn, said.of, encode(said), timedelta())
         known = (said.channel, f"{said.ts} {said.edited}") in model.messages
         assert kept.needs_job is not known, "a message is taken in once, and never lost"
         model.messages.add((said.channel, f"{said.ts} {said.edited}"))
         if not kept.needs_job:
             continue
         texts = await turns.take(kept.turn, said.of)
-        assert [Said.from_json(one) for one in texts] == [said]
+        assert [decode(Said, one) for one in texts] == [said]
         one = sighting(said.id, cluster=CLUSTERS[cluster], channel=said.channel, thread=said.ts)
         joined = await incidents.change(team, one.cluster, partial(join, sighting=one))
         if joined.how in (How.NEW, How.REOPENED):
@@ -146,11 +148,11 @@ async def test_a_job_that_never_came_is_asked_for_when_the_event_comes_again(con
     said = read(arrived, ME, NOW)
     assert isinstance(said, Said)
     for _ in range(2):
-        kept = await turns.hear(names(arrived, said), said.turn, said.of, said.as_json(), timedelta(seconds=15))
+        kept = await turns.hear(names(arrived, said), said.turn, said.of, encode(said), timedelta(seconds=15))
         assert kept.needs_job
     assert len(await turns.take(kept.turn, said.of)) == 1
     await turns.done(kept.turn)
-    assert not (await turns.hear(names(arrived, said), said.turn, said.of, said.as_json(), timedelta())).needs_job
+    assert not (await turns.hear(names(arrived, said), said.turn, said.of, encode(said), timedelta())).needs_job
 
 
 async def test_what_comes_while_a_turn_is_open_is_in_it_and_after_that_in_the_next(connection: Connection) -> None:
@@ -199,7 +201,7 @@ async def test_what_an_app_posted_waits_once_and_not_for_ever(connection: Connec
 
 
 async def test_threads_know_their_incident_and_apps_are_decided_once(connection: Connection) -> None:
-    incidents, spot = Incidents(connection.redis), Spot("C1", "1.1")
+    incidents, spot = Incidents(connection.redis), Address(channel="C1", thread_ts="1.1")
     await incidents.change("T1", "prod-weu", lambda book: join(book, sighting("1.1", channel="C1")))
     await incidents.speaks_in("T1", spot, "prod-weu")
     (told,) = await incidents.told_in("T1", spot)

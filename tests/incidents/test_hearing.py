@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.incidents.model import Spot
+from bot.address import Address
 from bot.slack.inbound.message_reader import Ignored, Me, Said, asks_for_silence, latest, names, read, taken_back
+from bot.store.codec import decode, encode
 from tests.incidents.pasted import PASTED, TS, event
 
 ME = Me("U0AKSBOT", "B0AKSBOT", "A0AKSBOT")
@@ -25,7 +26,7 @@ def edited(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 def test_a_person_speaks() -> None:
     said = read(event(), ME, NOW)
     assert isinstance(said, Said)
-    assert (said.user, said.app, said.text, said.spot) == ("U1", "", "it is down", Spot("C1", TS))
+    assert (said.user, said.app, said.text, said.spot) == ("U1", "", "it is down", Address(channel="C1", thread_ts=TS))
     assert said.takes_turns
 
 
@@ -94,7 +95,7 @@ def test_an_edit_with_new_words_is_the_same_message_and_another_turn() -> None:
     assert isinstance(second, Said)
     assert first.id == second.id
     assert first.turn != second.turn
-    assert Said.from_json(second.as_json()) == second
+    assert decode(Said, encode(second)) == second
 
 
 def test_a_redelivery_has_the_same_names() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.incidents.joining import join
-from bot.incidents.model import Book, How, Sighting, State
+from bot.incidents.model import Book, How, Incident, Sighting, State
 from bot.incidents.observing import observe
+from bot.incidents.store import read_book
+from bot.store.codec import encode
 from tests.incidents.books import ALERTS, HOUR_MS, seen, sighting
 
 QUOTA = ("quota-exceeded", "westeurope")
@@ -98,5 +100,5 @@ def test_a_book_comes_back_from_its_json_as_it_was() -> None:
     told = replace(sighting("1"), signs=(("quota-exceeded", "“QuotaExceeded” (error code)"),))
     book, _ = entered(told, sighting("2", channel=ALERTS))
     book, _ = observe(book, seen(QUOTA, ("subnet-full", "nodes")))
-    assert Book.from_json(book.as_json()) == book
-    assert Book.from_json("") == Book()
+    assert read_book(encode(book.incidents, tuple[Incident, ...])) == book
+    assert read_book("") == Book()

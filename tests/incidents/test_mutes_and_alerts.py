@@ -10,6 +10,7 @@ import pytest
 
 from bot.incidents.alerts import Alert, BadAlert, alertmanager, azure_monitor
 from bot.incidents.mutes import Unreadable, read_mute
+from bot.store.codec import decode, encode
 
 NOW = datetime(2026, 11, 18, 3, 14, tzinfo=UTC)
 KNOWN, LONGEST = {"quota-exceeded"}, timedelta(days=14)
@@ -63,7 +64,7 @@ def test_an_azure_alert_is_the_same_when_sent_again_and_another_when_it_fires_ag
     over = azure_monitor(fired(monitorCondition="Resolved", resolvedDateTime="t3"))[0]
     assert over.over
     assert over.id != one.id
-    assert Alert.from_json(one.as_json()) == one
+    assert decode(Alert, encode(one)) == one
 
 
 def test_a_group_of_as_many_alerts_as_fit_is_read_in_no_time() -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
+from bot.address import Address
 from bot.checks.reporter import Answer
-from bot.checks.request import CheckRequest, Place
+from bot.checks.request import CheckRequest
 from bot.report.events import EVERYTHING, Report, Selection
-from bot.slack.incidents.reporter import IncidentTeller
+from bot.slack.incidents.reporter import IncidentHooks
 from bot.slack.incidents.service import IncidentKeeper
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 from tests.bot import diagnoses
-from tests.checks.people import Listener
 
 LATE = Problem("cannot check prod-weu", "Azure did not answer", "try again")
 
@@ -34,13 +35,13 @@ class Keeper:
         self.heard.append(f"{cluster} not observed")
 
 
-def teller() -> tuple[IncidentTeller, Keeper]:
+def incident_hooks() -> tuple[IncidentHooks, Keeper]:
     keeper = Keeper()
-    return IncidentTeller(cast("Any", Listener()), cast("IncidentKeeper", keeper)), keeper
+    return IncidentHooks(cast("IncidentKeeper", keeper)), keeper
 
 
 def asked_for(scope: Selection) -> CheckRequest:
-    return CheckRequest("r-1", "prod-weu", Place("T1", "C1", "U1"), scope)
+    return CheckRequest("r-1", ClusterRef.of("prod-weu"), Address("T1", "C1", "U1"), scope)
 
 
 @pytest.mark.parametrize(
@@ -55,15 +56,15 @@ def asked_for(scope: Selection) -> CheckRequest:
     ids=["whole", "whole-found", "area", "code", "code-found"],
 )
 async def test_incidents_hear_of_whole_checks_only(diagnosis: Diagnosis, heard: list[str]) -> None:
-    tells, keeper = teller()
-    await tells.done(asked_for(EVERYTHING), Answer(Report(diagnosis, 1.0, 1)))
+    hooks, keeper = incident_hooks()
+    await hooks.observe(asked_for(EVERYTHING), Answer(Report(diagnosis, 1.0, 1)), True)
     assert keeper.heard == heard
 
 
 async def test_a_recording_is_not_how_it_is_now() -> None:
-    tells, keeper = teller()
+    hooks, keeper = incident_hooks()
     report = Report(diagnoses.clear(), 1.0, 1)
-    await tells.done(asked_for(EVERYTHING), Answer(replace(report, recorded_at=diagnoses.TARGET.asked_at)))
+    await hooks.observe(asked_for(EVERYTHING), Answer(replace(report, recorded_at=diagnoses.TARGET.asked_at)), True)
     assert keeper.heard == []
 
 
@@ -71,7 +72,7 @@ async def test_a_recording_is_not_how_it_is_now() -> None:
     ("scope", "heard"), [(EVERYTHING, ["prod-weu not observed"] * 2), (Selection("network"), [])], ids=["whole", "area"]
 )
 async def test_only_a_whole_check_that_fails_leaves_an_incident_unseen(scope: Selection, heard: list[str]) -> None:
-    tells, keeper = teller()
-    await tells.failed(asked_for(scope), LATE)
-    await tells.gave_up(asked_for(scope), LATE)
+    hooks, keeper = incident_hooks()
+    await hooks.observe(asked_for(scope), LATE, True)
+    await hooks.observe(asked_for(scope), LATE, False)
     assert keeper.heard == heard

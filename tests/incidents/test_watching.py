@@ -12,6 +12,7 @@ import pytest
 from bot.incidents.watches import Watches
 from bot.incidents.watching import LONGEST, Look, Seen, Watch, pause, seen
 from bot.store import keys
+from bot.store.codec import decode, encode
 from bot.store.connect import Connection
 from handlers.model import Diagnosis
 from tests.bot import diagnoses
@@ -56,7 +57,7 @@ def test_what_could_not_be_looked_for_is_not_gone() -> None:
 
 
 def test_a_watch_comes_back_from_its_json_as_it_was() -> None:
-    assert Watch.from_json(WATCH.as_json()) == WATCH
+    assert decode(Watch, encode(WATCH)) == WATCH
 
 
 def test_the_pauses_grow_and_there_are_not_many_of_them() -> None:

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from bot.address import Address
 from bot.audit.record import Actor, Entry, What
-from bot.checks.request import CheckRequest, Place
+from bot.checks.request import CheckRequest
 from bot.fixes.offering import holds_a_secret
-from bot.incidents.model import Book, Incident, Spot
+from bot.incidents.model import Incident
 from bot.incidents.mutes import Mute
 from bot.incidents.watching import Watch
 from bot.slack.api import outgoing
@@ -24,8 +25,9 @@ from bot.slack.inbound.message_reader import Said
 from bot.slack.inbound.redacting import typed
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit.message import Message, Pressed, actions, button, context, header, section
-from bot.store.codec import kept
+from bot.store.codec import encode, kept
 from handlers.clients.redact import DEEPEST
+from handlers.fleet.cluster_text import ClusterRef
 from tests.fixes.plans import PLAN
 
 SECRET = "Zk7wq9TmX2vL"
@@ -49,7 +51,7 @@ PARTS = [
     *("kind: Secret\ndata:\n", "Cookie: ", "[redacted:token]", "https://u:p@h/x?sig=", "`", "'", "key=", "is"),
 ]
 TEXTS = some.lists(some.sampled_from(PARTS) | some.text(max_size=8), max_size=6).map("".join)
-PLACE = Place(TEAM, CHANNEL, USER, TS, TS, "https://hooks.slack.com/commands/T1/2/3?sig=abcdefgh12345678")
+PLACE = Address(TEAM, CHANNEL, USER, TS, TS, "https://hooks.slack.com/commands/T1/2/3?sig=abcdefgh12345678")
 
 
 def _blocks(text: str) -> list[dict[str, Any]]:
@@ -124,17 +126,17 @@ def _window(text: str) -> dict[str, Any]:
 
 def _records(text: str) -> list[Any]:
     """What is kept in Redis, with this text where people's words stand."""
-    home = Spot(CHANNEL, TS)
+    home = Address(channel=CHANNEL, thread_ts=TS)
     signs = (("quota-exceeded", text), ("subnet-full", text))
     incident = Incident("i-1", "prod-weu", ("quota-exceeded", "subnet-full"), text, home, TS, 1, 2, signs=signs)
     files = (Attached(text, "https://files.slack.com/a", text),)
     return [
         asdict(Said(TEAM, CHANNEL, TS, text, USER, "A1", text, TS, files=files)),
-        json.loads(CheckRequest("command-1", text, PLACE).as_json()),
+        json.loads(encode(CheckRequest("command-1", ClusterRef.of(text), PLACE))),
         asdict(Task("turn-1", Do.TURN, PLACE, me=USER, text=text, of=(TEAM, CHANNEL, f"{TS} {USER}"))),
         asdict(Mute("quota-exceeded", text, 1, USER, text)),
         asdict(Watch("w-1", TEAM, text, text, CHANNEL, TS, USER, 1, 2, text, (("quota-exceeded", "prod-weu"),))),
-        json.loads(Book((incident,)).as_json()),
+        json.loads(encode((incident,), tuple[Incident, ...])),
     ]
 
 

@@ -7,13 +7,14 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from bot.address import Address
 from bot.audit.aside import SetAside, told_of
 from bot.audit.record import Actor, Entry, Record, What, seal
 from bot.checks.offered_fix import Fix
 from bot.fixes import reasons
 from bot.fixes.may import Barred, Barrier, Called
 from bot.fixes.moves import NotMoved, Why
-from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, Spot, State
+from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, State
 from bot.policy.fixes import Freeze
 from bot.render.verdict import label, summary
 from bot.slack.fixes import plan_view
@@ -82,7 +83,14 @@ def proposal(plan: Plan = PLAN, **more: Any) -> Proposal:
     at_ms = int(MOMENT.timestamp() * 1000)
     rules = Rules(more.pop("needed", 1), False, False, 1_800_000)
     made = Proposal(
-        "p-1", plan, "T0CONTOSO", Spot("C0INCIDENTS", "1.000001"), rules, at_ms, at_ms + 1_800_000, requester=REQUESTER
+        "p-1",
+        plan,
+        "T0CONTOSO",
+        Address(channel="C0INCIDENTS", thread_ts="1.000001"),
+        rules,
+        at_ms,
+        at_ms + 1_800_000,
+        requester=REQUESTER,
     )
     return made.moved(**{"reason": "the pool cannot scale", **more})
 

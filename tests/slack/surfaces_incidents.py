@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from bot.incidents.model import Cause, Incident, Spot, State, Verdict
+from bot.address import Address
+from bot.incidents.model import Cause, Incident, State, Verdict
 from bot.slack.inbound import replies
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
@@ -22,7 +23,7 @@ SUSPECTED = Incident(
     "prod-weu",
     ("quota-exceeded", "nodepool-failed"),
     "“ErrCode_InsufficientVCPUQuota” (AKS error codes)",
-    Spot("C0INCIDENTS", "1.000001"),
+    Address(channel="C0INCIDENTS", thread_ts="1.000001"),
     "1.000001",
     0,
     0,
@@ -31,7 +32,11 @@ CAUSE = Cause(
     "quota-exceeded", "westeurope", "standardDSv5Family in westeurope: 196 of 200 cores are used, 8 are needed"
 )
 OPEN = replace(SUSPECTED, state=State.OPEN, verdict=Verdict.CONFIRMED, causes=(CAUSE,), known=("quota-exceeded",))
-SEEN_ELSEWHERE = replace(OPEN, count=7, elsewhere=(Spot("C0ALERTS", "2.000001"), Spot("C0PAYMENTS", "3.000001")))
+SEEN_ELSEWHERE = replace(
+    OPEN,
+    count=7,
+    elsewhere=(Address(channel="C0ALERTS", thread_ts="2.000001"), Address(channel="C0PAYMENTS", thread_ts="3.000001")),
+)
 UNPROVED = replace(OPEN, causes=(), known=())
 BESIDE_UNPROVED = replace(
     OPEN,
@@ -39,10 +44,12 @@ BESIDE_UNPROVED = replace(
     why="“AADSTS7000215” (error code)",
     signs=(("aso-auth-error", "“AADSTS7000215” (error code)"), ("quota-exceeded", SUSPECTED.why)),
 )
-LATER = replace(OPEN, id="i-2", home=Spot("C0ALERTS", "2.000001"), state=State.CLOSED, merged_into="i-1")
+LATER = replace(
+    OPEN, id="i-2", home=Address(channel="C0ALERTS", thread_ts="2.000001"), state=State.CLOSED, merged_into="i-1"
+)
 
 
-def address(spot: Spot) -> str:
+def address(spot: Address) -> str:
     return f"https://contoso.slack.com/archives/{spot.channel}/p{spot.thread_ts.replace('.', '')}"
 
 

@@ -9,27 +9,27 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.address import Address
 from bot.audit.chain import verify
 from bot.audit.record import Actor, Entry, What
 from bot.audit.store import Audit
-from bot.checks.request import CheckRequest, Place
+from bot.checks.request import CheckRequest
 from bot.checks.store.recent import RecentCheck, RecentChecks
 from bot.checks.store.running import RunningChecks
 from bot.fixes.offering import Offering
-from bot.fixes.proposal import Spot
 from bot.fixes.store.offers import OfferedPlans
 from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import RealTimes
 from bot.incidents.model import Incident
-from bot.incidents.model import Spot as IncidentSpot
 from bot.incidents.mutes import Mute
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.policy.fixes import Fixes
 from bot.store import keys
-from bot.store.codec import kept, kept_aside
+from bot.store.codec import decode, encode, kept, kept_aside
 from bot.store.connect import Connection
 from bot.store.state import State
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.remedy.plan import Offer
 from tests.fixes.plans import PLAN
 
@@ -55,9 +55,9 @@ async def _held(connection: Connection) -> str:
 
 def test_json_is_kept_without_its_secrets_and_with_its_ids() -> None:
     signed = "https://hooks.slack.com/commands/T1/2/3?sig=abcdefgh12345678"
-    request = CheckRequest("command-1", TYPED, Place("T1", "C1", "U1", response_url=signed))
-    again = CheckRequest.from_json(kept(request.as_json()))
-    assert (again.id, again.place, again.cluster) == ("command-1", request.place, "password=[redacted:password]")
+    request = CheckRequest("command-1", ClusterRef.of(TYPED), Address("T1", "C1", "U1", response_url=signed))
+    again = decode(CheckRequest, kept(encode(request)))
+    assert (again.id, again.place, again.cluster.text) == ("command-1", request.place, "password=[redacted:password]")
 
 
 def test_what_holds_no_secret_is_kept_letter_by_letter() -> None:
@@ -84,7 +84,9 @@ async def test_a_plan_that_holds_a_secret_or_its_mark_is_offered_to_nobody(conne
     redis = connection.redis
     offering = Offering(Fixes(), Proposals(redis), OfferedPlans(redis), RealTimes())
     plan = replace(PLAN, before={**PLAN.before, "tag": held})
-    fix = await offering.one(Offer("nodepool-failed", "general", plan.remedy, plan), "T1", Spot("C1"), "command-1")
+    fix = await offering.one(
+        Offer("nodepool-failed", "general", plan.remedy, plan), "T1", Address(channel="C1"), "command-1"
+    )
     assert fix.proposal == ""
     assert "looks like a secret" in fix.reasons[0].because
     assert await redis.keys("aksbot:proposal*") == []
@@ -95,7 +97,10 @@ async def test_a_large_text_is_kept_without_its_secrets_too() -> None:
 
 
 async def test_no_store_keeps_what_somebody_typed(connection: Connection) -> None:
-    redis, request = connection.redis, CheckRequest("command-1", TYPED, Place("T1", "C1", "U1")).as_json()
+    redis, request = (
+        connection.redis,
+        encode(CheckRequest("command-1", ClusterRef.of(TYPED), Address("T1", "C1", "U1"))),
+    )
     running, incidents, now = RunningChecks(redis), Incidents(redis), datetime.now(UTC)
     await running.join("question", "command-1", request, "token")
     await running.answered("question", "command-1", await running.keep("question", json.dumps({"why": TYPED})))
@@ -163,7 +168,7 @@ async def test_a_mute_of_an_earlier_version_does_not_replace_a_later_one(connect
 
 
 async def test_an_incident_is_kept_without_secrets_and_its_next_change_finds_it(connection: Connection) -> None:
-    incidents, home = Incidents(connection.redis), IncidentSpot("C1", "1.2")
+    incidents, home = Incidents(connection.redis), Address(channel="C1", thread_ts="1.2")
     one = Incident("i-1", "prod-weu", ("quota-exceeded",), TYPED, home, "1.2", NOW_MS, NOW_MS)
     await incidents.change("T1", "prod-weu", lambda book: (book.put(one), None))
     await incidents.change("T1", "prod-weu", lambda book: (book.put(replace(book.incidents[0], count=2)), None))

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from bot.address import Address
 from bot.fixes import moves
 from bot.fixes.moves import Moved, NotMoved, Why
-from bot.fixes.proposal import End, Person, Proposal, Rules, Spot, State
+from bot.fixes.proposal import End, Person, Proposal, Rules, State
 from bot.fixes.store.proposals import Proposals
 from bot.store import keys
 from bot.store.connect import Connection, connected
 from tests.fixes.plans import APPROVER, PLAN, REQUESTER, SECOND, rules
 
-SPOT = Spot("C1", "1.1")
+SPOT = Address(channel="C1", thread_ts="1.1")
 
 
 @pytest.fixture

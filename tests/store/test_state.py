@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.address import Address
 from bot.store import keys
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
-from bot.store.state import Posted, Posting, State
+from bot.store.state import Posting, State
 from tests.store.servers import ROOT
 
 ASKED = datetime.now(UTC) + timedelta(days=1)  # after the server began, however long the tests before took
@@ -39,8 +40,8 @@ async def test_a_signature_that_was_forgotten_is_new_again(state: State) -> None
 
 async def test_a_message_is_posted_by_the_first_who_means_to(state: State) -> None:
     assert await state.posting("job", "head", ASKED) is Posting.NEW
-    await state.record_posted("job", "head", Posted("C1", "1.2"))
-    assert await state.posting("job", "head", ASKED) == Posted("C1", "1.2")
+    await state.record_posted("job", "head", Address(channel="C1", message_ts="1.2"))
+    assert await state.posting("job", "head", ASKED) == Address(channel="C1", message_ts="1.2")
 
 
 async def test_after_a_death_between_posting_and_recording_one_has_to_look(state: State) -> None:
@@ -60,13 +61,15 @@ async def test_a_refused_message_may_be_posted_again(state: State) -> None:
 
 
 async def test_who_records_second_learns_where_the_first_one_posted(state: State) -> None:
-    await state.record_posted("job", "head", Posted("C1", "1.2"))
-    assert await state.record_posted("job", "head", Posted("C1", "9.9")) == Posted("C1", "1.2")
-    assert await state.posted("job", "head") == Posted("C1", "1.2")
+    await state.record_posted("job", "head", Address(channel="C1", message_ts="1.2"))
+    assert await state.record_posted("job", "head", Address(channel="C1", message_ts="9.9")) == Address(
+        channel="C1", message_ts="1.2"
+    )
+    assert await state.posted("job", "head") == Address(channel="C1", message_ts="1.2")
 
 
 async def test_the_parts_of_a_job_stand_apart(state: State) -> None:
-    await state.record_posted("job", "head", Posted("C1", "1.2"))
+    await state.record_posted("job", "head", Address(channel="C1", message_ts="1.2"))
     assert await state.posted("job", "answer") is None
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
-from bot.store.codec import kept
+from bot.store.codec import decode, encode, kept, prepare
 
 MOST = 200
 """Per workspace. Each is a few hundred bytes."""
@@ -47,11 +45,12 @@ class RecentChecks:
     """Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
+        prepare(RecentCheck)
         self._redis = redis
 
     async def add(self, team: str, check: RecentCheck) -> None:
         key, at = keys.recent(team), check.at.timestamp()
-        text = kept(json.dumps(asdict(check) | {"at": check.at.isoformat()}, sort_keys=True))
+        text = kept(encode(check))
         oldest = at - keys.RECENT_TTL.total_seconds()
         with reachable():
             async with self._redis.pipeline(transaction=True) as together:
@@ -68,11 +67,6 @@ class RecentChecks:
             texts = await self._redis.zrange(keys.recent(team), "+inf", oldest, desc=True, byscore=True)
         found: dict[str, RecentCheck] = {}
         for text in texts:
-            one = _read(str(text))
+            one = decode(RecentCheck, str(text))
             found.setdefault(one.request, one)
         return list(found.values())
-
-
-def _read(text: str) -> RecentCheck:
-    values: dict[str, Any] = json.loads(text)
-    return RecentCheck(**values | {"at": datetime.fromisoformat(values["at"])})

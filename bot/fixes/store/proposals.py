@@ -10,11 +10,12 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
+from bot.address import Address
 from bot.fixes.moves import Moved, NotMoved, Why
-from bot.fixes.proposal import End, Proposal, Rules, Spot, State
+from bot.fixes.proposal import End, Proposal, Rules, State
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
-from bot.store.codec import kept
+from bot.store.codec import decode, encode, kept, prepare
 from handlers.remedy.plan import Plan
 
 log = logging.getLogger(__name__)
@@ -53,13 +54,14 @@ class Proposals:
     """Every call may raise StoreAway."""
 
     def __init__(self, redis: Redis) -> None:
+        prepare(Proposal)
         self._redis = redis
         self._read = redis.register_script(_READ)
         self._write = redis.register_script(_WRITE)
         self._count = redis.register_script(_COUNT)
         self._counted = redis.register_script(_COUNTED)
 
-    async def offer(self, plan: Plan, team: str, spot: Spot, rules: Rules) -> Proposal:
+    async def offer(self, plan: Plan, team: str, spot: Address, rules: Rules) -> Proposal:
         """Keep a plan that people can be asked about. Nobody can guess its id."""
         name = secrets.token_urlsafe(18)
         _, now_ms = await self._look(name)
@@ -140,7 +142,7 @@ class Proposals:
     async def _replace(self, before: str, after: Proposal) -> bool:
         names = [keys.proposal(after.id), keys.proposals(after.team)]
         state = after.state.value
-        values: list[str | int] = [before, kept(after.as_json()), _ms(KEPT), state, after.id, after.expires_ms]
+        values: list[str | int] = [before, kept(encode(after)), _ms(KEPT), state, after.id, after.expires_ms]
         with reachable():
             done = bool(await self._write(keys=names, args=values))
             if done and not before:
@@ -153,7 +155,7 @@ def _read(name: str, text: str) -> Proposal | None:
     if not text:
         return None
     try:
-        return Proposal.from_json(text)
+        return decode(Proposal, text)
     except (ValueError, KeyError, TypeError, AttributeError):
         log.exception("offer %s cannot be read", name)
         return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from bot.incidents.model import Spot
+from bot.address import Address
 from bot.slack.api.calls import Body, Calls
 from bot.slack.api.pace import Bucket
 from bot.slack.kit import limits
@@ -68,7 +68,7 @@ class History:
         read = await self._pages("conversations.history", ask, "messages")
         return Read(read.found[::-1], read.cut)
 
-    async def replies(self, spot: Spot, since: float, until: float) -> Read[Body]:
+    async def replies(self, spot: Address, since: float, until: float) -> Read[Body]:
         """What was said in a thread, without the message on which it hangs; of very much, the earliest."""
         window = _window(since, until)
 

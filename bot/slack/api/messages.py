@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from bot.address import Address
 from bot.render.pictures.picture import Picture
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LONGEST_WAIT_S, Body, Calls, Refused
@@ -15,7 +16,6 @@ from bot.slack.api.pace import Pace
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import Attachment, Message, context, section
 from bot.slack.kit.rich_text import entity_of
-from bot.store.state import Posted
 
 log = logging.getLogger(__name__)
 
@@ -54,24 +54,22 @@ class Voice:
         self._calls, self._client = calls, calls.client
         self._channels = Pace(_CHANNEL_BURST, 60)
 
-    async def post(
-        self, channel: str, message: Message, mark: Mark, thread_ts: str | None = None, *, fallback: bool = True
-    ) -> Posted:
-        """Say something in a channel, or to a person by their id. Without `fallback`, refused blocks are the caller's
-        matter."""
-        await self._channels.of(channel).take()
+    async def post(self, to: Address, message: Message, mark: Mark, *, fallback: bool = True) -> Address:
+        """Say something in a channel or a thread, or to a person by their id. Without `fallback`, refused blocks are
+        the caller's matter."""
+        await self._channels.of(to.channel).take()
 
         async def ask(waited_s: float, said: Message) -> Any:
             content = _content(_with_delay(said, waited_s))
-            where: Body = {"channel": channel, "thread_ts": thread_ts, "metadata": mark.metadata()}
+            where: Body = {"channel": to.channel, "thread_ts": to.thread_ts or None, "metadata": mark.metadata()}
             return await self._client.chat_postMessage(**where, **content, unfurl_links=False, unfurl_media=False)
 
         answer = await self._said("chat.postMessage", ask, message, fallback=fallback)
-        return Posted(str(answer["channel"]), str(answer["ts"]))
+        return Address(channel=str(answer["channel"]), message_ts=str(answer["ts"]))
 
     async def change(
         self,
-        posted: Posted,
+        posted: Address,
         message: Message,
         mark: Mark,
         *,
@@ -81,16 +79,16 @@ class Voice:
         """Put other words into a message of ours. Without `fallback`, refused blocks are the caller's matter."""
 
         async def ask(waited_s: float, said: Message) -> Any:
-            where: Body = {"channel": posted.channel, "ts": posted.ts, "metadata": mark.metadata()}
+            where: Body = {"channel": posted.channel, "ts": posted.message_ts, "metadata": mark.metadata()}
             return await self._client.chat_update(**where, **_content(_with_delay(said, waited_s), change=True))
 
         await self._said("chat.update", ask, message, fallback=fallback, longest_wait_s=longest_wait_s)
 
-    async def take_back(self, posted: Posted) -> None:
+    async def take_back(self, posted: Address) -> None:
         """Delete a message of ours."""
 
         async def ask(waited_s: float) -> Any:
-            return await self._client.chat_delete(channel=posted.channel, ts=posted.ts)
+            return await self._client.chat_delete(channel=posted.channel, ts=posted.message_ts)
 
         await self._calls.read("chat.delete", ask)
 
@@ -104,21 +102,19 @@ class Voice:
             log.warning("blocks were refused and go out as text: %s", refused)
             await self._calls.respond(url, lambda waited_s: _private(_with_delay(as_text(message), waited_s)))
 
-    async def upload(self, posted_in: str, thread_ts: str | None, file: Attachment) -> None:
+    async def upload(self, to: Address, file: Attachment) -> None:
         """Add a file to a thread."""
 
         shown = await outgoing.file(file)
 
         async def ask(waited_s: float) -> Any:
             return await self._client.files_upload_v2(
-                content=shown.text, filename=shown.name, title=shown.name, channel=posted_in, thread_ts=thread_ts
+                content=shown.text, filename=shown.name, title=shown.name, channel=to.channel, thread_ts=to.thread_ts
             )
 
         await self._calls.do("files.upload", ask)
 
-    async def upload_picture(
-        self, picture: Picture, png: bytes, posted_in: str | None = None, thread_ts: str | None = None
-    ) -> str:
+    async def upload_picture(self, picture: Picture, png: bytes, to: Address | None = None) -> str:
         """Give Slack a picture, and get its id. Without a place nobody sees it before a block shows it."""
 
         async def ask(waited_s: float) -> Any:
@@ -127,8 +123,8 @@ class Voice:
                 filename=picture.name,
                 title=picture.name,
                 alt_txt=escaping.cut(picture.alt, limits.FILE_ALT_TEXT),
-                channel=posted_in,
-                thread_ts=thread_ts,
+                channel=to.channel if to else None,
+                thread_ts=to.thread_ts or None if to else None,
             )
 
         answer = await self._calls.do("files.upload", ask)
@@ -143,21 +139,17 @@ class Voice:
         answer = await self._calls.read("files.info", ask)
         return str((answer.get("file") or {}).get("mimetype") or "").startswith("image/")
 
-    async def find(self, channel: str, mark: Mark, thread_ts: str | None, since: datetime) -> Posted | None:
+    async def find(self, to: Address, mark: Mark, since: datetime) -> Address | None:
         """The message with this mark, if it stands there."""
-        async for one in self._read(channel, thread_ts, since):
+        async for one in self._read(to, since):
             if mark.is_on(one):
-                return Posted(channel, str(one["ts"]))
+                return Address(channel=to.channel, message_ts=str(one["ts"]))
         return None
 
-    async def has_file(self, channel: str, thread_ts: str, name: str, since: datetime) -> bool:
+    async def has_file(self, to: Address, name: str, since: datetime) -> bool:
         """Whether a file of that name is in the thread since then."""
         return any(
-            [
-                one.get("name") == name
-                async for message in self._read(channel, thread_ts, since)
-                for one in message.get("files") or ()
-            ]
+            [one.get("name") == name async for message in self._read(to, since) for one in message.get("files") or ()]
         )
 
     async def open_view(self, trigger_id: str, view: Body) -> str:
@@ -192,11 +184,11 @@ class Voice:
 
         await self._calls.read("views.publish", ask)
 
-    async def whisper(self, channel: str, user: str, message: Message, thread_ts: str | None = None) -> None:
+    async def whisper(self, to: Address, message: Message) -> None:
         """Say something in a channel that only one person there sees."""
 
         async def ask(waited_s: float, said: Message) -> Any:
-            where: Body = {"channel": channel, "user": user, "thread_ts": thread_ts}
+            where: Body = {"channel": to.channel, "user": to.user, "thread_ts": to.thread_ts or None}
             return await self._client.chat_postEphemeral(**where, **_content(_with_delay(said, waited_s)))
 
         await self._said("chat.postEphemeral", ask, message)
@@ -207,21 +199,21 @@ class Voice:
 
         await self._calls.read("conversations.join", ask)
 
-    async def _read(self, channel: str, thread_ts: str | None, since: datetime) -> Any:
+    async def _read(self, to: Address, since: datetime) -> Any:
         """Messages since then; nothing where the bot may not read, which is said in the log."""
         where: Body = {
-            "channel": channel,
+            "channel": to.channel,
             "oldest": f"{(since - _CLOCKS_DIFFER).timestamp():.6f}",
             "limit": 200,
             "include_all_metadata": True,
         }
-        method = "conversations.history" if thread_ts is None else "conversations.replies"
+        method = "conversations.replies" if to.thread_ts else "conversations.history"
         for _ in range(_PAGES):
 
             async def ask(waited_s: float) -> Any:
-                if thread_ts is None:
-                    return await self._client.conversations_history(**where)
-                return await self._client.conversations_replies(**where, ts=thread_ts)
+                if to.thread_ts:
+                    return await self._client.conversations_replies(**where, ts=to.thread_ts)
+                return await self._client.conversations_history(**where)
 
             try:
                 answer = await self._calls.read(method, ask)

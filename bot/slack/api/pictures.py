@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.render.pictures.picture import Picture
 from bot.render.pictures.process import Drawing
 from bot.slack.api import outgoing
@@ -36,7 +36,7 @@ class Pictures:
     def __init__(self, voice: Voice, drawing: Drawing) -> None:
         self._voice, self._drawing = voice, drawing
 
-    async def show(self, place: Place, asked_at: datetime, picture: Picture, post: Post) -> None:
+    async def show(self, place: Address, asked_at: datetime, picture: Picture, post: Post) -> None:
         """Draw it, and show it in the thread of this place."""
         clean = outgoing.picture(picture)
         png = await self._drawing.png(clean.chart)
@@ -74,9 +74,8 @@ class Pictures:
                 await asyncio.sleep(wait_s)
         return False
 
-    async def _as_file(self, place: Place, asked_at: datetime, picture: Picture, png: bytes) -> None:
+    async def _as_file(self, place: Address, asked_at: datetime, picture: Picture, png: bytes) -> None:
         """Files carry no mark: one of that name that came after the question is ours."""
-        thread = place.thread_ts
-        if thread and await self._voice.has_file(place.channel, thread, picture.name, asked_at):
+        if place.thread_ts and await self._voice.has_file(place, picture.name, asked_at):
             return
-        await self._voice.upload_picture(picture, png, place.channel, thread)
+        await self._voice.upload_picture(picture, png, place)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from weakref import WeakValueDictionary
 
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.request import CheckRequest
 from bot.render.pictures.picture import Picture
 from bot.render.pictures.process import Drawing
 from bot.slack.api.calls import Refused, Uncertain
@@ -19,7 +20,7 @@ from bot.slack.api.pictures import Pictures
 from bot.slack.kit import sentences
 from bot.slack.kit.message import INVITE, AnswerMessages, Message, Pressed, actions, button, context
 from bot.store.away import StoreAway
-from bot.store.state import Posted, Posting, State
+from bot.store.state import Posting, State
 
 log = logging.getLogger(__name__)
 
@@ -38,15 +39,15 @@ _MOST_PRIVATE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Reply:
     """Whose answer it is and where it belongs."""
 
     job: str
-    place: Place
+    place: Address
     asked_at: datetime
 
     @classmethod
-    def of(cls, request: CheckRequest) -> Where:
+    def of(cls, request: CheckRequest) -> Reply:
         return cls(request.id, request.place, request.asked_at)
 
 
@@ -58,35 +59,35 @@ class Speaker:
         self._pictures = Pictures(voice, drawing or Drawing())
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def once(self, where: Where, part: str, message: Message, *, fallback: bool = True) -> tuple[Posted, bool]:
+    async def once(self, where: Reply, part: str, message: Message, *, fallback: bool = True) -> tuple[Address, bool]:
         """The message of this part, and whether it says this: one that stood there already may say something else."""
         async with self._locks.setdefault(f"{where.job} {part}", asyncio.Lock()):
             return await self._once(where, part, message, fallback=fallback)
 
-    async def standing(self, where: Where, part: str) -> Posted | None:
+    async def standing(self, where: Reply, part: str) -> Address | None:
         """Where a part stands, as far as anybody knows."""
         with suppress(StoreAway):
             return await self._state.posted(where.job, part)
         return None
 
-    async def _once(self, where: Where, part: str, message: Message, *, fallback: bool) -> tuple[Posted, bool]:
+    async def _once(self, where: Reply, part: str, message: Message, *, fallback: bool) -> tuple[Address, bool]:
         place = where.place
         known = await self._known(where, part)
-        if isinstance(known, Posted):
+        if isinstance(known, Address):
             return known, False
         mark = Mark(where.job, part)
         if known is Posting.UNSURE:
-            found = await self._voice.find(place.channel, mark, place.thread_ts, where.asked_at)
+            found = await self._voice.find(place, mark, where.asked_at)
             if found:
                 return await self._recorded(where, part, found), False
         try:
-            posted = await self._voice.post(place.channel, message, mark, place.thread_ts, fallback=fallback)
+            posted = await self._voice.post(place, message, mark, fallback=fallback)
         except Refused:
             with suppress(StoreAway):
                 await self._state.not_posted(where.job, part)
             raise
         except Uncertain:
-            found = await self._voice.find(place.channel, mark, place.thread_ts, where.asked_at)
+            found = await self._voice.find(place, mark, where.asked_at)
             if found is None:
                 raise
             posted = found
@@ -96,7 +97,7 @@ class Speaker:
             await self._voice.take_back(posted)
         return first, first == posted
 
-    async def change_or_repeat(self, where: Where, posted: Posted, part: str, message: Message) -> Posted:
+    async def change_or_repeat(self, where: Reply, posted: Address, part: str, message: Message) -> Address:
         """Other words for a message; where somebody has deleted it, it is said anew."""
         try:
             await self._voice.change(posted, message, Mark(where.job, part))
@@ -110,22 +111,22 @@ class Speaker:
             return again
         return posted
 
-    async def in_thread(self, where: Where, head: Posted, said: AnswerMessages, name: str = "thread") -> None:
+    async def in_thread(self, where: Reply, head: Address, said: AnswerMessages, name: str = "thread") -> None:
         """What belongs under the head. A head inside a thread has no thread of its own."""
-        thread_ts = where.place.thread_ts or head.ts
+        thread_ts = where.place.thread_ts or head.message_ts
         inside = replace(where, place=replace(where.place, channel=head.channel, thread_ts=thread_ts))
         for number, message in enumerate(said.thread):
             await self.once(inside, f"{name}-{number}", message)
         if said.file and not await self._has_file(inside, said.file.name):
             try:
-                await self._voice.upload(head.channel, thread_ts, said.file)
+                await self._voice.upload(inside.place, said.file)
             except Refused as refused:
                 log.warning("a file was refused: %s", refused)
                 await self.once(inside, f"{name}-file-refused", Message(sentences.file_refused(refused.error)))
 
-    async def picture(self, where: Where, head: Posted, picture: Picture) -> None:
+    async def picture(self, where: Reply, head: Address, picture: Picture) -> None:
         """Drawn and shown under a head whose answer stands. It never raises CallFailed: a picture is an extra."""
-        place = replace(where.place, channel=head.channel, thread_ts=where.place.thread_ts or head.ts)
+        place = replace(where.place, channel=head.channel, thread_ts=where.place.thread_ts or head.message_ts)
         inside = replace(where, place=place)
         if await self.standing(inside, PICTURE) is None:
 
@@ -134,7 +135,7 @@ class Speaker:
 
             await self._pictures.show(place, where.asked_at, picture, post)
 
-    async def elsewhere(self, where: Where, said: AnswerMessages, why: str) -> None:
+    async def elsewhere(self, where: Reply, said: AnswerMessages, why: str) -> None:
         """Only the person who asked sees it: over the response URL, or in a direct message."""
         all_of_it = [said.head, *said.thread]
         if where.place.response_url:
@@ -150,55 +151,55 @@ class Speaker:
                     raise
             else:
                 return
-        direct = replace(where, place=Place(where.place.team, where.place.user, where.place.user))
+        direct = replace(where, place=Address(where.place.team, where.place.user, where.place.user))
         intro = context(sentences.answered_elsewhere(where.place.channel, why))
         head, _ = await self.once(direct, "direct", Message(said.head.text, (intro, *said.head.blocks)))
         await self.in_thread(direct, head, said, "direct-thread")
 
-    async def whisper(self, where: Where, messages: Sequence[Message]) -> None:
+    async def whisper(self, where: Reply, messages: Sequence[Message]) -> None:
         """In the channel, so that only the person who asked sees it."""
         place = where.place
         for number, message in enumerate(messages):
             async with self._unseen(where, f"whisper-{number}") as unsaid:
                 if unsaid:
-                    await self._voice.whisper(place.channel, place.user, message, place.thread_ts)
+                    await self._voice.whisper(place, message)
 
-    async def _respond(self, where: Where, messages: Sequence[Message]) -> None:
+    async def _respond(self, where: Reply, messages: Sequence[Message]) -> None:
         for number, message in enumerate(messages):
             async with self._unseen(where, f"private-{number}") as unsaid:
                 if unsaid:
-                    await self._voice.respond(str(where.place.response_url), message)
+                    await self._voice.respond(where.place.response_url, message)
 
     @asynccontextmanager
-    async def _unseen(self, where: Where, part: str) -> AsyncIterator[bool]:
+    async def _unseen(self, where: Reply, part: str) -> AsyncIterator[bool]:
         """Whether a part is still to be said where nobody can look: it may be said twice there, rather than never."""
-        if isinstance(await self._known(where, part), Posted):
+        if isinstance(await self._known(where, part), Address):
             yield False
             return
         yield True
-        await self._recorded(where, part, Posted(where.place.channel, "private"))
+        await self._recorded(where, part, Address(channel=where.place.channel, message_ts="private"))
 
-    async def _has_file(self, where: Where, name: str) -> bool:
+    async def _has_file(self, where: Reply, name: str) -> bool:
         """Files carry no mark: one of that name that came after the question is ours."""
         place = where.place
-        if await self._known(where, "file") is Posting.NEW or place.thread_ts is None:
+        if await self._known(where, "file") is Posting.NEW or not place.thread_ts:
             return False
-        return await self._voice.has_file(place.channel, place.thread_ts, name, where.asked_at)
+        return await self._voice.has_file(place, name, where.asked_at)
 
-    async def _known(self, where: Where, part: str) -> Posted | Posting:
+    async def _known(self, where: Reply, part: str) -> Address | Posting:
         try:
             return await self._state.posting(where.job, part, where.asked_at)
         except StoreAway:
             return Posting.UNSURE
 
-    async def _recorded(self, where: Where, part: str, posted: Posted) -> Posted:
+    async def _recorded(self, where: Reply, part: str, posted: Address) -> Address:
         try:
             return await self._state.record_posted(where.job, part, posted)
         except StoreAway:
             return posted  # whoever comes next looks
 
 
-def _noted(message: Message, why: str, where: Where) -> Message:
+def _noted(message: Message, why: str, where: Reply) -> Message:
     """The head for one person; where it helps, with a way to bring the bot in."""
     if why not in NOT_IN_CHANNEL:
         return message

@@ -7,8 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from bot.address import Address
 from bot.checks.recording import Record
-from bot.checks.request import Place
 from bot.report import report_json
 from bot.report.events import Report
 from handlers.problem import Problem
@@ -16,7 +16,7 @@ from handlers.problem import Problem
 FOLDER = "wrong-answers"
 
 
-def keep_case(data_dir: Path, request_id: str, report: Report, said_by: Place) -> str:
+def keep_case(data_dir: Path, request_id: str, report: Report, said_by: Address) -> str:
     """The name of the file. The same answer is kept once."""
     folder = data_dir / FOLDER
     name = f"{_stem(request_id)}.json"

@@ -1,6 +1,6 @@
-"""The teller that speaks Slack: a head message with live progress, and the answer in its thread. Each said once.
+"""A check reported in Slack: a head message with live progress, and the answer in its thread. Each said once.
 
-Where the bot is not a member it answers over the response URL, and where that is gone too, in a direct message.
+Reply the bot is not a member it answers over the response URL, and where that is gone too, in a direct message.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Self
 
+from bot.address import Address
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
@@ -22,11 +23,10 @@ from bot.report.progress import Progress
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import BLOCKS_REFUSED, Mark, Voice
 from bot.slack.api.pace import Pace
-from bot.slack.api.poster import NO_PLACE, Speaker, Where
+from bot.slack.api.poster import NO_PLACE, Reply, Speaker
 from bot.slack.checks import view as checks_view
 from bot.slack.kit import limits
 from bot.slack.kit.message import AnswerMessages, Message, Pressed
-from bot.store.state import Posted
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -43,14 +43,14 @@ _REMEMBERED = 1000
 
 @dataclass
 class _Head:
-    posted: Posted
+    posted: Address
     next_edit: float
     final: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One edit at a time: one that is late must not come after the answer."""
 
 
-class SlackTeller:
+class SlackReporter:
     """Tells people in Slack. Open for as long as jobs run."""
 
     def __init__(self, voice: Voice, speaker: Speaker, library: Library, metrics: Metrics) -> None:
@@ -78,7 +78,7 @@ class SlackTeller:
     # -- on the way -------------------------------------------------------------------------------------------
 
     async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None:
-        said = checks_view.started(request.cluster, running_for, durable=durable)
+        said = checks_view.started(request.cluster.text, running_for, durable=durable)
         try:
             await self._stand(request, said)
         except Refused as refused:
@@ -106,11 +106,11 @@ class SlackTeller:
     async def _head(self, request: CheckRequest) -> _Head | None:
         """One that another process has posted is known by its record."""
         known = self._heads.get(request.id)
-        if known is None and (posted := await self._speaker.standing(Where.of(request), HEAD)):
+        if known is None and (posted := await self._speaker.standing(Reply.of(request), HEAD)):
             known = self._remember(request, posted)
         return known
 
-    def _remember(self, request: CheckRequest, posted: Posted) -> _Head:
+    def _remember(self, request: CheckRequest, posted: Address) -> _Head:
         head = self._heads[request.id] = _Head(posted, asyncio.get_running_loop().time() + FIRST_EDIT_S)
         if len(self._heads) > _REMEMBERED:
             del self._heads[next(iter(self._heads))]
@@ -149,7 +149,7 @@ class SlackTeller:
     # -- the answer -------------------------------------------------------------------------------------------
 
     async def done(self, request: CheckRequest, answer: Answer) -> None:
-        in_thread = request.place.thread_ts is not None
+        in_thread = bool(request.place.thread_ts)
         await self._answer(request, checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread))
         self._count(request, answer.report.diagnosis.state.value)
 
@@ -162,7 +162,7 @@ class SlackTeller:
         self._count(request, "gave_up")
 
     async def _answer(self, request: CheckRequest, said: AnswerMessages) -> None:
-        where, why = Where.of(request), self._no_place.pop(request.id, None)
+        where, why = Reply.of(request), self._no_place.pop(request.id, None)
         try:
             if why:
                 await self._speaker.elsewhere(where, said, why)
@@ -178,19 +178,19 @@ class SlackTeller:
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
 
-    def _picture(self, where: Where, head: Posted, said: AnswerMessages) -> None:
+    def _picture(self, where: Reply, head: Address, said: AnswerMessages) -> None:
         """Beside the job: the next answer does not wait for a picture of this one."""
         if said.picture:
             drawing = asyncio.create_task(self._speaker.picture(where, head, said.picture), name="a picture")
             self._drawings.add(drawing)
             drawing.add_done_callback(self._drawings.discard)
 
-    async def _stand(self, request: CheckRequest, message: Message, *, final: bool = False) -> Posted:
+    async def _stand(self, request: CheckRequest, message: Message, *, final: bool = False) -> Address:
         """See that the head stands, and with `final` that it says this."""
         new = False
         known = self._heads.get(request.id)
         if known is None:
-            posted, new = await self._speaker.once(Where.of(request), HEAD, message)
+            posted, new = await self._speaker.once(Reply.of(request), HEAD, message)
             known = self._heads.get(request.id) or self._remember(request, posted)
         if not final:
             return known.posted
@@ -198,7 +198,7 @@ class SlackTeller:
         if new:
             return known.posted
         async with known.lock:
-            known.posted = await self._speaker.change_or_repeat(Where.of(request), known.posted, HEAD, message)
+            known.posted = await self._speaker.change_or_repeat(Reply.of(request), known.posted, HEAD, message)
         return known.posted
 
     def _count(self, request: CheckRequest, outcome: str) -> None:
@@ -208,4 +208,4 @@ class SlackTeller:
 
 
 def _pressed(request: CheckRequest) -> Pressed:
-    return Pressed(request.id, request.cluster, request.scope)
+    return Pressed(request.id, request.cluster.text, request.scope)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from bot.address import Address
 from bot.checks.offered_fix import Fix
-from bot.checks.request import Place
 from bot.fixes.may import Open, may_be_offered, whom_to_call
 from bot.fixes.proposal import Proposal, State
 from bot.fixes.store.executions import Executions
@@ -17,11 +17,10 @@ from bot.fixes.times import Times
 from bot.policy.fixes import Fixes
 from bot.queue.retry import CannotTell
 from bot.slack.api.calls import CallFailed
-from bot.slack.api.poster import Speaker, Where
+from bot.slack.api.poster import Reply, Speaker
 from bot.slack.fixes import view as fixes_view
 from bot.slack.fixes.view import Shown
 from bot.slack.kit.message import Message
-from bot.store.state import Posted
 from handlers.remedy.execution import Execution
 
 log = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ class Board:
         self._speaker, self._proposals, self._executions = speaker, proposals, executions
         self._policy, self._times = policy, times
 
-    async def post(self, one: Proposal) -> Posted:
+    async def post(self, one: Proposal) -> Address:
         """The message itself, once. Those who may approve are called by it."""
         posted, _ = await self._speaker.once(where(one), MESSAGE, await self._message(one))
         return posted
@@ -48,13 +47,15 @@ class Board:
     async def show(self, name: str) -> None:
         """Of several who do so at once the last one shows the latest."""
         with _or_cannot_tell():
+            one, here = await self._latest(name)
             for _ in range(_ROUNDS):
-                one = await self._proposals.load(name)
                 if one is None or one.requester is None:
                     return
-                here = await self._executions.load(name)
                 await self._change(one, here)
-                if await self._is_latest(one, here):
+                shown, seen = one, here
+                # A fresh read: somebody may have moved it while Slack took the message.
+                one, here = await self._latest(name)
+                if one is None or (one.version == shown.version and _shows_all(seen, here)):
                     return
 
     async def try_to_show(self, name: str) -> None:
@@ -94,12 +95,14 @@ class Board:
         called = whom_to_call(self._policy, may, now)
         return Shown(one.under(may.rules), here, called, may.rule.break_glass, now)
 
-    async def _is_latest(self, one: Proposal, here: Execution | None) -> bool:
-        now = await self._proposals.load(one.id)
-        if now is None or now.version != one.version:
-            return now is None
-        there = await self._executions.load(one.id)
-        return there is None or (here is not None and len(there.notes) == len(here.notes) and there.step == here.step)
+    async def _latest(self, name: str) -> tuple[Proposal | None, Execution | None]:
+        one = await self._proposals.load(name)
+        return one, await self._executions.load(name) if one and one.requester else None
+
+
+def _shows_all(seen: Execution | None, now: Execution | None) -> bool:
+    """Whether nothing has happened since that people follow."""
+    return now is None or (seen is not None and len(now.notes) == len(seen.notes) and now.step == seen.step)
 
 
 @contextmanager
@@ -110,8 +113,8 @@ def _or_cannot_tell() -> Iterator[None]:
         raise CannotTell(str(failed)) from failed
 
 
-def where(one: Proposal) -> Where:
+def where(one: Proposal) -> Reply:
     """The thread in which it was asked for."""
     user = one.requester.user if one.requester else ""
-    place = Place(one.team, one.spot.channel, user, thread_ts=one.spot.thread_ts)
-    return Where(f"fix-{one.id}", place, datetime.fromtimestamp(one.offered_ms / 1000, UTC))
+    place = Address(one.team, one.spot.channel, user, thread_ts=one.spot.thread_ts)
+    return Reply(f"fix-{one.id}", place, datetime.fromtimestamp(one.offered_ms / 1000, UTC))

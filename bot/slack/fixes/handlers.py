@@ -13,7 +13,7 @@ from bot.audit.store import Audit
 from bot.fixes import moves, reasons
 from bot.fixes.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
 from bot.fixes.moves import Moved, NotMoved, Why
-from bot.fixes.proposal import End, Person, Proposal, Spot, State
+from bot.fixes.proposal import End, Person, Proposal, State
 from bot.fixes.runner import Runs
 from bot.fixes.store import audit_records
 from bot.fixes.store.executions import Executions
@@ -147,7 +147,7 @@ class FixDesk:
         if against := await self._tried_enough(one) or _no_place(ask, alone=alone):
             return plan_view.not_possible(one.plan, [against])
         one = one.under(may.rules)
-        spot = PressedFix(one.id, pressed.digest, pressed.cluster, ask.place.channel, ask.place.thread_ts or "")
+        spot = PressedFix(one.id, pressed.digest, pressed.cluster, ask.place.channel, ask.place.thread_ts)
         return plan_view.asking(
             one, spot, whom_to_call(self.policy, may, now), alone=alone, reason_needed=one.rules.reason_needed
         )
@@ -174,7 +174,7 @@ class FixDesk:
         alone = self._is_alone(click, may)
         if where := _no_place(ask, alone=alone):
             raise _No(fixes_text.refused(where))
-        spot = Spot(ask.place.channel, ask.place.thread_ts)
+        spot = ask.place.thread
 
         def asked(before: Proposal, now_ms: int) -> Moved:
             digest, today = click.pressed.digest, may.rules
@@ -342,7 +342,7 @@ def _groups_that_matter(ask: Ask, one: Proposal, rule: FixRule) -> tuple[str, ..
 
 def _no_place(ask: Ask, *, alone: bool) -> Forbidden | None:
     """Why the request could not be answered where it would stand."""
-    if not ask.place.channel or ask.place.thread_ts is None:
+    if not ask.place.channel or not ask.place.thread_ts:
         return fixes_text.NO_PLACE
     direct = ask.place.channel.startswith(("D", "U", "W"))
     return fixes_text.ALONE if direct and not alone else None

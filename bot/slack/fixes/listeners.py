@@ -7,7 +7,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.metrics import Metrics
 from bot.slack.api import outgoing
 from bot.slack.api.messages import Voice
@@ -76,7 +76,7 @@ class FixListeners:
             return
         place = payloads.click_place(body)
         pressed = PressedFix.load(body["actions"][0]["value"])
-        there = PressedFix(pressed.proposal, pressed.digest, pressed.cluster, place.channel, place.thread_ts or "")
+        there = PressedFix(pressed.proposal, pressed.digest, pressed.cluster, place.channel, place.thread_ts)
         await self._voice.open_view(body["trigger_id"], plan_view.breaking_glass(there))
 
     def _pressed(self, what: What) -> Any:
@@ -96,7 +96,7 @@ class FixListeners:
             self._metrics.heard.labels(what.value).inc()
             view, user, team = body["view"], body["user"]["id"], body["team"]["id"]
             pressed = PressedFix.load(view.get("private_metadata", ""))
-            place = Place(team, pressed.channel, user, thread_ts=pressed.thread_ts or None)
+            place = Address(team, pressed.channel, user, thread_ts=pressed.thread_ts)
             refused = self._intake.stranger_refusal(place, body)
             if refused is None:
                 reason = (_values(view).get(REASON_BLOCK) or {}).get(REASON) or {}

@@ -174,7 +174,7 @@ def _buttons(shown: Shown) -> list[Block]:
 
 def _button(one: Proposal, label: str, action: str, *, style: str = "", sure: str = "", yes: str = "") -> Block:
     spot = one.spot
-    pressed = PressedFix(one.id, one.digest, fixes_text.name(one.plan), spot.channel, spot.thread_ts or "")
+    pressed = PressedFix(one.id, one.digest, fixes_text.name(one.plan), spot.channel, spot.thread_ts)
     made: Block = {
         "type": "button",
         "action_id": action,

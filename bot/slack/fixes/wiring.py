@@ -11,13 +11,12 @@ from bot.audit.aside import HOW_ON, told_of
 from bot.audit.aside_store import AuditAside
 from bot.audit.store import Audit
 from bot.checks.fresh import Telling, fresh_checks, overheard
-from bot.checks.reporter import Teller
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs
 from bot.fixes.cleanup import Leftovers
-from bot.fixes.offering import Offering, TellingFixes
+from bot.fixes.offering import Offering
 from bot.fixes.recheck import StillApproved
-from bot.fixes.runner import Runs, Submit, Tools
+from bot.fixes.runner import Piece, Runs, Tools
 from bot.fixes.store.executions import Executions
 from bot.fixes.store.offers import FixesInHand, OfferedPlans
 from bot.fixes.store.proposals import Proposals
@@ -26,8 +25,7 @@ from bot.fixes.times import RealTimes, Times
 from bot.fixes.writer_clients import Workbench
 from bot.policy.fixes import Fixes
 from bot.queue.cancel import end
-from bot.queue.priority import Priority
-from bot.queue.worker import Kind
+from bot.queue.job import Kind
 from bot.slack.api.messages import Voice
 from bot.slack.api.people import People
 from bot.slack.api.poster import Speaker
@@ -67,7 +65,7 @@ class Fixing:
         clock, redis = times or RealTimes(), connection.redis
         proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
         self._aside = AuditAside(redis)
-        self._offering = Offering(policy, proposals, OfferedPlans(redis), clock)
+        self.offering = Offering(policy, proposals, OfferedPlans(redis), clock)
         board = Board(speaker, proposals, executions, policy, clock)
         check = fresh_checks(run)
         tools = Tools(
@@ -76,12 +74,12 @@ class Fixing:
             executions,
             FixesInHand(redis),
             self.audit,
-            self._offering,
+            self.offering,
             board,
             bench,
             check,
             seen,
-            _submit_to(jobs),
+            jobs.submit,
             clock,
         )
         self._runs = Runs(tools)
@@ -89,7 +87,7 @@ class Fixing:
             policy, proposals, executions, self.audit, people, gate, board, self._runs, voice, replier, clock
         )
         self.lists = FixLists(
-            proposals, self.audit, self._aside, self._offering, gate, people, speaker, replier, overheard(check, seen)
+            proposals, self.audit, self._aside, self.offering, gate, people, speaker, replier, overheard(check, seen)
         )
         self._sweep = Sweep(tools, self._runs, Leftovers(policy, arm, bench, executions, self.audit).restore)
 
@@ -99,13 +97,9 @@ class Fixing:
         return {**self._desk.work, **self.lists.work}
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind[Piece]:
         """For the queue."""
         return self._runs.kind
-
-    def telling(self, teller: Teller) -> Teller:
-        """The teller whose answers come with their fixes."""
-        return TellingFixes(teller, self._offering)
 
     @asynccontextmanager
     async def looked_after(self, *, works: bool) -> AsyncIterator[None]:
@@ -135,10 +129,3 @@ class Fixing:
             log.info("the audit is whole: %d records", standing.verdict.records)
         else:
             log.error("the audit is broken: %s; %s", standing.verdict.why, HOW_ON)
-
-
-def _submit_to(jobs: Jobs) -> Submit:
-    async def submit(kind: str, job: str, text: str, priority: Priority, delay_s: float) -> object:
-        return await jobs.submit(kind, job, text, priority, delay_s=delay_s)
-
-    return submit

@@ -32,10 +32,9 @@ from bot.store.away import StoreAway
 from bot.store.state import State
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError
-from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.fleet.clusters import FleetMember, fleet
 from handlers.problem import Problem
-from handlers.resource_id import ResourceId
 from runbooks.library import Library
 
 FLEET_TIMEOUT_S = 30.0
@@ -139,9 +138,10 @@ class FleetDesk:
         await self._state.set_default_cluster(ask.place.team, ask.place.channel, None)
 
     async def _set(self, ask: Ask, wanted: str, before: str | None) -> None:
-        target = await find(wanted, self._arm, timeout_s=FLEET_TIMEOUT_S)
+        meant = ClusterRef.of(wanted)
+        target = await find(meant, self._arm, timeout_s=FLEET_TIMEOUT_S)
         # Somebody who gave an id may have had to: the name alone may be another's, too.
-        chosen = str(target.id) if isinstance(read_cluster(wanted), ResourceId) else target.name
+        chosen = str(target.id) if meant.id else target.name
         if before and before.lower() == chosen.lower():
             await self._replier.reply(ask, replies.only(channel_text.already(target.name)))
             return

@@ -8,15 +8,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bot.checks.request import Place
-from bot.incidents.model import Spot
+from bot.address import Address
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.metrics import Metrics
 from bot.policy.channels import Channels
 from bot.slack.api.calls import Body, CallFailed, Refused
 from bot.slack.api.history import MOST_CHANNELS, Channel, History, Read
-from bot.slack.api.poster import Speaker, Where
+from bot.slack.api.poster import Reply, Speaker
 from bot.slack.api.sockets import Gap
 from bot.slack.gaps import text as gaps_text
 from bot.slack.inbound import message_reader
@@ -68,7 +67,7 @@ class _Spoken:
 
     channel: Channel
     said: Read[Body]
-    thread_ts: str | None = None
+    thread_ts: str = ""
 
 
 class Reading:
@@ -110,13 +109,13 @@ class Reading:
         history, gap = self._at.history, self._gap
         said = await self._readable(channel, history.said(channel.id, self._since, gap.until))
         whole = await self._heard(to, _Spoken(channel, said))
-        began = [Spot(channel.id, str(one["ts"])) for one in said.found if one.get("reply_count")]
+        began = [Address(channel=channel.id, thread_ts=str(one["ts"])) for one in said.found if one.get("reply_count")]
         for spot in dict.fromkeys([*await self._open_threads(to.team, channel), *began]):
             replies = await self._readable(channel, history.replies(spot, self._since, gap.until))
             whole = await self._heard(to, _Spoken(channel, replies, spot.thread_ts)) and whole
         return whole
 
-    async def _open_threads(self, team: str, channel: Channel) -> list[Spot]:
+    async def _open_threads(self, team: str, channel: Channel) -> list[Address]:
         """Where an incident is spoken of that is not over, the latest first."""
         found = await self._at.incidents.open_threads(team, channel.id)
         if len(found) > MOST_THREADS:
@@ -184,11 +183,11 @@ class Reading:
             return False
 
     async def _tell(self, to: Installed, spoken: _Spoken, part: str, text: str) -> None:
-        place = Place(to.team, spoken.channel.id, "", thread_ts=spoken.thread_ts)
+        place = Address(to.team, spoken.channel.id, thread_ts=spoken.thread_ts)
         # Connections and processes that were lost together each tell of their own gap, seconds apart.
-        where = Where(f"gap-{int(self._gap.until // ANSWERED.total_seconds())}", place, datetime.now(UTC))
+        where = Reply(f"gap-{int(self._gap.until // ANSWERED.total_seconds())}", place, datetime.now(UTC))
         try:
-            await self._at.speaker.once(where, f"{part}-{spoken.channel.id}-{spoken.thread_ts or ''}", Message(text))
+            await self._at.speaker.once(where, f"{part}-{spoken.channel.id}-{spoken.thread_ts}", Message(text))
         except Refused as refused:
             self._unread("unsaid", f"#{spoken.channel.name}: nothing can be said there ({refused})")
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.priority import Priority
 from bot.slack.api.calls import CallFailed
@@ -19,6 +20,7 @@ from bot.slack.inbound import payloads
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.intake import Intake
 from bot.slack.kit.message import Message, Pressed
+from handlers.fleet.cluster_text import ClusterRef
 
 log = logging.getLogger(__name__)
 
@@ -64,20 +66,20 @@ class HomeListeners:
 
     async def _check(self, body: Body, cluster: str) -> None:
         """The answer comes in the conversation with the bot, which is the other tab."""
-        name, place = payloads.click_id(body), payloads.home_click_place(body)
-        refused = await self._intake.refusal(place, cluster, body)
+        name, place, meant = payloads.click_id(body), payloads.home_click_place(body), ClusterRef.of(cluster)
+        refused = await self._intake.refusal(place, meant, body)
         if refused:
             await self._show(place, home_view.refused(refused, place.channel))
             return
-        await self._intake.check(CheckRequest(name, cluster, place), Priority.CLICK)
+        await self._intake.check(CheckRequest(name, meant, place), Priority.CLICK)
         await self._fill(f"{name}-home", place, home_text.checking(cluster))
 
-    async def _fill(self, name: str, place: Place, note: str = "") -> None:
+    async def _fill(self, name: str, place: Address, note: str = "") -> None:
         said: Message | None = await self._intake.ask(Ask(name, What.HOME, place, text=note))
         if said:
             await self._show(place, home_view.refused(said, place.channel))
 
-    async def _show(self, place: Place, view: Body) -> None:
+    async def _show(self, place: Address, view: Body) -> None:
         try:
             await self._voice.show_home(place.user, view)
         except CallFailed as failed:

@@ -1,4 +1,4 @@
-"""What a worker is asked to do besides checks: clicks, lists, replies in threads. JSON on its way through the queue."""
+"""What a worker is asked to do besides checks: clicks, lists, replies in threads."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 
-from bot.checks.request import Place, plain
-from bot.slack.api.poster import Where
+from bot.address import Address
+from bot.slack.api.poster import Reply
 from bot.slack.kit.message import Message
 
 KIND = "slack_ask"
@@ -67,7 +66,7 @@ class Ask:
 
     id: str
     what: What
-    place: Place
+    place: Address
     text: str = ""
     pressed: str = ""
     """What the button carried."""
@@ -79,8 +78,8 @@ class Ask:
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
-    def where(self) -> Where:
-        return Where(self.id, self.place, self.asked_at)
+    def where(self) -> Reply:
+        return Reply(self.id, self.place, self.asked_at)
 
     @property
     def said(self) -> Message:
@@ -88,17 +87,7 @@ class Ask:
         text, blocks = json.loads(self.text)
         return Message(text, tuple(blocks))
 
-    def as_json(self) -> str:
-        return json.dumps(self, default=plain)
 
-    @classmethod
-    def from_json(cls, text: str) -> Ask:
-        values: dict[str, Any] = json.loads(text)
-        place, what = Place(**values.pop("place")), What(values.pop("what"))
-        asked_at = datetime.fromisoformat(values.pop("asked_at"))
-        return cls(**values, place=place, what=what, asked_at=asked_at)
-
-
-def told(name: str, what: What, place: Place, said: Message) -> Ask:
+def told(name: str, what: What, place: Address, said: Message) -> Ask:
     """Words that are known already, to be said by a worker: Slack can be slow to take them."""
     return Ask(name, what, place, text=json.dumps([said.text, list(said.blocks)]))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.policy.look import Allowed, Asker, Decision, Refused, may_look, shut_out
 from bot.policy.model import ANYTHING, DIRECT, Look
 from bot.slack.api.calls import CallFailed
@@ -16,10 +16,8 @@ from bot.slack.kit.message import Block, Message, section
 from bot.slack.kit.rich_text import Element, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
-from handlers.fleet.cluster_text import read_cluster
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.fleet.clusters import FleetMember
-from handlers.problem import Problem
-from handlers.resource_id import ResourceId
 
 AT_THE_DOOR_S = 2.0
 """Slack waits 3 s for an acknowledgement."""
@@ -41,9 +39,10 @@ class Viewer:
         outside = shut_out(self.look, self.asker, self.channel)
         return refusal(self.look, outside, None) if outside else None
 
-    def refusal_of(self, cluster: str) -> Message | None:
+    def refusal_of(self, cluster: str | ClusterRef) -> Message | None:
         """Why they may not look at this one; None when they may."""
-        return _refusal_by(self.look, may_look(self.look, self.asker, self.channel, name_of(cluster)), cluster)
+        name = name_of(cluster)
+        return _refusal_by(self.look, may_look(self.look, self.asker, self.channel, name), name)
 
     def may_see(self, cluster: str) -> bool:
         return self.refusal_of(cluster) is None
@@ -61,17 +60,18 @@ class Gate:
         self._groups = sorted({one for rule in look.rules for one in rule.people if one.startswith("S")})
 
     async def refusal(
-        self, place: Place, cluster: str, *, stranger: bool = False, patience_s: float = AT_WORK_S
+        self, place: Address, cluster: str | ClusterRef, *, stranger: bool = False, patience_s: float = AT_WORK_S
     ) -> Message | None:
         """Why this person may not look at a cluster from here; None when they may."""
-        sure = self._without_asking(place, name_of(cluster), stranger=stranger)
+        meant = ClusterRef.of(cluster)
+        sure = self._without_asking(place, meant.name, stranger=stranger)
         if sure is not None:
-            return _refusal_by(self._look, sure, cluster)
-        viewer = await self.viewer(place, stranger=stranger, patience_s=patience_s, about=cluster)
-        return viewer if isinstance(viewer, Message) else viewer.refusal_of(cluster)
+            return _refusal_by(self._look, sure, meant.name)
+        viewer = await self.viewer(place, stranger=stranger, patience_s=patience_s, about=meant.text)
+        return viewer if isinstance(viewer, Message) else viewer.refusal_of(meant)
 
     async def viewer(
-        self, place: Place, *, stranger: bool = False, patience_s: float = AT_WORK_S, about: str | None = None
+        self, place: Address, *, stranger: bool = False, patience_s: float = AT_WORK_S, about: str | None = None
     ) -> Viewer | Message:
         """Who asks, or why that cannot be told."""
         try:
@@ -82,12 +82,12 @@ class Gate:
             return _told(gate_text.cannot_tell(why, about), gate_text.try_again(self._look.ask))
         return Viewer(asker, place.channel, self._look)
 
-    def stranger_refusal(self, place: Place) -> Message | None:
+    def stranger_refusal(self, place: Address) -> Message | None:
         """For somebody who is known to be of another company: why they may see nothing here."""
         outside = shut_out(self._look, Asker(place.team, place.user, stranger=True), place.channel)
         return refusal(self._look, outside, None) if outside else None
 
-    def _without_asking(self, place: Place, cluster: str, *, stranger: bool) -> Decision | None:
+    def _without_asking(self, place: Address, cluster: str, *, stranger: bool) -> Decision | None:
         """What is decided whoever this turns out to be, so that Slack need not be asked."""
         nobody = Asker(place.team, place.user, guest=True, stranger=True)
         if isinstance(allowed := may_look(self._look, nobody, place.channel, cluster), Allowed):
@@ -97,18 +97,14 @@ class Gate:
         return refused if isinstance(refused, Refused) else None
 
 
-def name_of(cluster: str) -> str:
+def name_of(cluster: str | ClusterRef) -> str:
     """The name that rules are about, of whatever somebody typed to say which cluster."""
-    try:
-        meant = read_cluster(cluster)
-    except Problem:
-        return cluster.strip()  # no cluster is called so, and whoever looks for it is told that
-    return meant.name if isinstance(meant, ResourceId) else meant
+    return ClusterRef.of(cluster).name
 
 
 def refusal(look: Look, refused: Refused, cluster: str | None) -> Message:
     """What somebody is told who may not look: what, why, and whom to ask."""
-    said = gate_text.refused(refused.why, cluster and name_of(cluster))
+    said = gate_text.refused(refused.why, cluster)
     where = [_channel(one) for one in refused.channels if one != ANYTHING]
     return _told(said, gate_text.whom_to_ask(look.ask), _row(where[:_MOST_CHANNELS]))
 

@@ -6,18 +6,21 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from bot.checks.request import CheckRequest, Place
+from bot.address import Address
+from bot.checks.request import CheckRequest
 from bot.checks.service import Jobs
+from bot.queue.job import Job
 from bot.queue.priority import Priority
 from bot.slack.api import outgoing
 from bot.slack.inbound import payloads, replies
-from bot.slack.inbound.asks import KIND, MUST_BE_KEPT, Ask, What, told
+from bot.slack.inbound.asks import MUST_BE_KEPT, Ask, What, told
 from bot.slack.inbound.deadline import left_s
 from bot.slack.inbound.gate import AT_THE_DOOR_S, Gate
 from bot.slack.kit import sentences
 from bot.slack.kit.message import Message
 from bot.store.away import StoreAway
 from bot.store.state import State
+from handlers.fleet.cluster_text import ClusterRef
 
 Body = dict[str, Any]
 
@@ -41,29 +44,29 @@ class Intake:
         try:
             if ask.what in MUST_BE_KEPT:
                 ask = replace(ask, pressed_ms=await self._jobs.writes.now_ms(left_s(QUEUE_S)))
-            await self._jobs.submit(KIND, ask.id, ask.as_json(), Priority.CLICK, patience_s=left_s(QUEUE_S))
+            await self._jobs.submit(Job(ask.id, ask, Priority.CLICK), patience_s=left_s(QUEUE_S))
         except StoreAway as away:
             return replies.only(sentences.away(away))
         return None
 
-    async def say(self, name: str, place: Place, said: Message) -> Message | None:
+    async def say(self, name: str, place: Address, said: Message) -> Message | None:
         """These words, where it was asked. What Slack has not acknowledged it sends again: a worker says it, once."""
         return await self.ask(told(f"{name}-said", What.SAY, place, said))
 
-    async def whisper(self, name: str, place: Place, said: Message) -> Message | None:
+    async def whisper(self, name: str, place: Address, said: Message) -> Message | None:
         """The same, so that only the one who asked sees it."""
         return await self.ask(told(f"{name}-whispered", What.WHISPER, place, said))
 
-    async def refusal(self, place: Place, cluster: str, body: Body) -> Message | None:
+    async def refusal(self, place: Address, cluster: str | ClusterRef, body: Body) -> Message | None:
         """Why this person may not look at the cluster from there."""
         stranger = payloads.is_stranger(body)
         return await self._gate.refusal(place, cluster, stranger=stranger, patience_s=left_s(AT_THE_DOOR_S))
 
-    def stranger_refusal(self, place: Place, body: Body) -> Message | None:
+    def stranger_refusal(self, place: Address, body: Body) -> Message | None:
         """Why somebody of another company is not answered here."""
         return self._gate.stranger_refusal(place) if payloads.is_stranger(body) else None
 
-    async def default_cluster(self, place: Place) -> str | None:
+    async def default_cluster(self, place: Address) -> str | None:
         """The cluster that is meant when none is named. Without the memory nobody knows, and a menu helps."""
         try:
             async with asyncio.timeout(left_s(PATIENCE_S)):

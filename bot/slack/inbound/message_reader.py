@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from hashlib import sha256
 from typing import Any
 
-from bot.incidents.model import Spot
+from bot.address import Address
 from bot.redaction import is_long
 from bot.slack.api.attachments import Attached, attached, others
 from bot.slack.inbound import payloads
@@ -76,8 +75,8 @@ class Said:
     """Text files that can be fetched; what Slack shows of them is in the text."""
 
     @property
-    def spot(self) -> Spot:
-        return Spot(self.channel, self.thread_ts or self.ts)
+    def spot(self) -> Address:
+        return Address(channel=self.channel, thread_ts=self.thread_ts or self.ts)
 
     @property
     def id(self) -> str:
@@ -111,14 +110,6 @@ class Said:
     @property
     def to_us(self) -> bool:
         return self.edited == TO_US
-
-    def as_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Said:
-        values: dict[str, Any] = json.loads(text)
-        return cls(**values | {"files": tuple(Attached(**one) for one in values.get("files", ()))})
 
 
 def asks_for_silence(text: str) -> bool:

@@ -5,53 +5,52 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from bot.checks.request import Place
+from bot.address import Address
 
 Body = dict[str, Any]
 
 
-def command_place(body: Body) -> Place:
-    return Place(body["team_id"], body["channel_id"], body["user_id"], response_url=body.get("response_url"))
+def command_place(body: Body) -> Address:
+    return Address(body["team_id"], body["channel_id"], body["user_id"], response_url=body.get("response_url") or "")
 
 
-def mention_place(body: Body) -> Place:
+def mention_place(body: Body) -> Address:
     """Answers go into the thread of the mention; where there is none, it begins one."""
     event = body["event"]
     thread_ts = event.get("thread_ts") or event["ts"]
-    return Place(body["team_id"], event["channel"], event["user"], thread_ts=thread_ts)
+    return Address(body["team_id"], event["channel"], event["user"], thread_ts=thread_ts)
 
 
-def click_place(body: Body) -> Place:
+def click_place(body: Body) -> Address:
     """Answers to a click go into the thread of the message. What only one person sees has no thread."""
     container = body.get("container") or {}
     channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or body["user"]["id"])
-    thread_ts = None if container.get("is_ephemeral") else container.get("thread_ts") or container.get("message_ts")
-    return Place(
-        body["team"]["id"], channel, body["user"]["id"], thread_ts=thread_ts, response_url=body.get("response_url")
-    )
+    thread_ts = "" if container.get("is_ephemeral") else container.get("thread_ts") or container.get("message_ts") or ""
+    url = body.get("response_url") or ""
+    return Address(body["team"]["id"], channel, body["user"]["id"], thread_ts=thread_ts, response_url=url)
 
 
-def direct_place(body: Body) -> Place:
+def direct_place(body: Body) -> Address:
     """In a conversation with the bot the answer is the next message; in a thread of it, it stays there."""
     event = body["event"]
-    return Place(body["team_id"], event["channel"], event["user"], thread_ts=event.get("thread_ts"))
+    return Address(body["team_id"], event["channel"], event["user"], thread_ts=event.get("thread_ts") or "")
 
 
-def home_place(body: Body) -> Place:
+def home_place(body: Body) -> Address:
     """App Home has no channel: what is said to somebody there goes into their conversation with the bot."""
     event = body["event"]
-    return Place(body["team_id"], event.get("channel") or event["user"], event["user"])
+    return Address(body["team_id"], event.get("channel") or event["user"], event["user"])
 
 
-def home_click_place(body: Body) -> Place:
+def home_click_place(body: Body) -> Address:
     """The page remembers which conversation that is."""
     user = body["user"]["id"]
-    return Place(body["team"]["id"], (body.get("view") or {}).get("private_metadata") or user, user)
+    return Address(body["team"]["id"], (body.get("view") or {}).get("private_metadata") or user, user)
 
 
-def shortcut_place(body: Body) -> Place:
+def shortcut_place(body: Body) -> Address:
     """Only the one who pointed at the message is answered."""
-    return Place(body["team"]["id"], body["channel"]["id"], body["user"]["id"], response_url=body["response_url"])
+    return Address(body["team"]["id"], body["channel"]["id"], body["user"]["id"], response_url=body["response_url"])
 
 
 def command_id(body: Body) -> str:

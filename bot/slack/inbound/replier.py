@@ -22,7 +22,7 @@ class Replier:
 
     async def say(self, ask: Ask, said: AnswerMessages, part: str) -> None:
         """In the thread where it was asked; to the one who asked, where there is no thread or no place for us."""
-        if ask.place.thread_ts is None and ask.place.response_url:
+        if not ask.place.thread_ts and ask.place.response_url:
             await self.privately(ask, said)
             return
         await self.openly(ask, said, part)

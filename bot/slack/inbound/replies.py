@@ -129,10 +129,10 @@ def picker(
     return Message(said, tuple(shown))
 
 
-def picked(block_id: str) -> tuple[str | None, str | None]:
+def picked(block_id: str) -> tuple[str | None, str]:
     """What waited in the block's id: the area, and the thread in which to answer."""
     _, area, thread_ts = [*block_id.split(":"), "", ""][:3]
-    return area or None, thread_ts or None
+    return area or None, thread_ts
 
 
 def _member(one: FleetMember) -> list[Element]:

@@ -6,12 +6,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.incidents.alerts import Alert
 from bot.incidents.model import Sighting
 from bot.policy.look import is_shown_in
 from bot.policy.model import Policy
-from bot.slack.api.poster import Speaker, Where
+from bot.slack.api.poster import Reply, Speaker
 from bot.slack.inbound.message_reader import Said
 from bot.slack.incidents import text as said
 from bot.slack.incidents.handlers import IncidentDesk
@@ -21,6 +21,7 @@ from bot.slack.kit.escaping import cut
 from bot.slack.kit.message import Message, section
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import preformatted
+from bot.store.codec import decode
 from bot.triage.recognise import Recognition
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class AlertsDesk:
 
     async def _alert(self, task: Task) -> None:
         """`text` is the alert. One about an incident that is open already is counted there and not posted."""
-        alert, team = Alert.from_json(task.text), task.place.team
+        alert, team = decode(Alert, task.text), task.place.team
         seen = await self._desk.recognised(alert.text, alert.chosen)
         if alert.over:
             await self._look_whether_it_is_over(team, seen)
@@ -63,7 +64,7 @@ class AlertsDesk:
             log.warning("an alert was dropped: the policy names no channel where %s is shown", seen.cluster or "it")
             return
         posted, _ = await self._speaker.once(_where(team, channel, alert), _PART, _message(alert))
-        one = Said(team, posted.channel, posted.ts, alert.text, app=APP, app_name=alert.source)
+        one = Said(team, posted.channel, posted.message_ts, alert.text, app=APP, app_name=alert.source)
         await self._desk.act(one, seen, task.me)
 
     async def _refused(self, task: Task) -> None:
@@ -73,7 +74,7 @@ class AlertsDesk:
         if not named:
             log.warning("nobody is told, because the policy names no channel for alerts: %s", task.text)
             return
-        where = Where(task.id, Place(task.place.team, named[0], ""), datetime.now(UTC))
+        where = Reply(task.id, Address(task.place.team, named[0]), datetime.now(UTC))
         await self._speaker.once(where, "refused", Message(task.text, (section(task.text),)))
 
     def _channel_for(self, seen: Recognition) -> str | None:
@@ -97,8 +98,8 @@ class AlertsDesk:
         return await self._speaker.standing(_where(team, "", alert), _PART) is not None
 
 
-def _where(team: str, channel: str, alert: Alert) -> Where:
-    return Where(f"alert-{alert.id}", Place(team, channel, ""), datetime.now(UTC))
+def _where(team: str, channel: str, alert: Alert) -> Reply:
+    return Reply(f"alert-{alert.id}", Address(team, channel), datetime.now(UTC))
 
 
 def _message(alert: Alert) -> Message:

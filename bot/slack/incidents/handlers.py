@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bot.checks.request import Place
-from bot.incidents.model import How, Incident, Sighting, Spot
+from bot.address import Address
+from bot.incidents.model import How, Incident, Sighting
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.policy.look import Allowed, Asker, may_look
 from bot.policy.model import Policy
 from bot.report.known import checked_codes
-from bot.slack.api.poster import Where
+from bot.slack.api.poster import Reply
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound import replies
 from bot.slack.inbound.gate import Gate
@@ -27,6 +27,7 @@ from bot.slack.incidents.messages import IncidentTelling
 from bot.slack.incidents.places import Places
 from bot.slack.incidents.service import IncidentKeeper
 from bot.slack.incidents.tasks import Do, Task
+from bot.store.codec import decode
 from bot.triage.clusters import FleetNames
 from bot.triage.decide import Certainty
 from bot.triage.recognise import Recogniser, Recognition
@@ -75,7 +76,7 @@ class IncidentDesk:
         team, channel, whose = task.of
         texts = await self._turns.take(task.text, (team, channel, whose))
         if texts:
-            turn = latest([Said.from_json(one) for one in texts])
+            turn = latest([decode(Said, one) for one in texts])
             if turn:
                 await self.consider(turn, task.me)
             # An app's words are wanted once somebody allows it.
@@ -176,7 +177,7 @@ class IncidentDesk:
     async def _ask_about(self, first: Said, me: str) -> None:
         """Once in a channel, about an app."""
         message = incidents_view.ask_about(first.app, first.app_name, first.turn)
-        where = Where(f"app-{first.channel}-{first.app}", _place(first, me), datetime.now(UTC))
+        where = Reply(f"app-{first.channel}-{first.app}", _place(first, me), datetime.now(UTC))
         await self._telling.once_where_possible(where, "ask", message)
 
     async def act(self, first: Said, seen: Recognition, me: str) -> None:
@@ -248,7 +249,7 @@ class IncidentDesk:
     async def _pressed(self, task: Task) -> None:
         """Somebody wants it checked."""
         place = task.place
-        spot = Spot(place.channel, place.thread_ts or place.message_ts or "")
+        spot = Address(channel=place.channel, thread_ts=place.thread_ts or place.message_ts)
         why = incidents_view.title_of(self._library, task.code)
         now_ms = _now_ms()
         sighting = Sighting(task.id, task.cluster, (task.code,), why, spot, spot.thread_ts, now_ms)
@@ -260,10 +261,10 @@ class IncidentDesk:
         team = task.place.team
         incident = (await self._incidents.book(team, task.cluster)).get(task.incident)
         if incident is None:
-            where = Where(task.id, task.place, datetime.now(UTC))
+            where = Reply(task.id, task.place, datetime.now(UTC))
             await self._telling.once_where_possible(where, "gone", replies.only(said.GONE))
         else:
-            spot = Spot(task.place.channel, task.place.thread_ts or "")
+            spot = task.place.thread
             others = [one for one in await self._incidents.told_in(team, spot) if one.home == spot]
             await self._keeper.silence(team, [incident, *(one for one in others if one.id != incident.id)], spot)
 
@@ -274,12 +275,12 @@ def _sighting(first: Said, cluster: str, seen: Recognition) -> Sighting:
     return Sighting(first.id, cluster, seen.codes, why, first.spot, first.ts, _now_ms(), signs)
 
 
-def _place(first: Said, me: str) -> Place:
-    return Place(first.team, first.channel, first.user or me, thread_ts=first.spot.thread_ts)
+def _place(first: Said, me: str) -> Address:
+    return Address(first.team, first.channel, first.user or me, thread_ts=first.spot.thread_ts)
 
 
-def _where(first: Said, me: str) -> Where:
-    return Where(f"sighting-{first.id}", _place(first, me), datetime.now(UTC))
+def _where(first: Said, me: str) -> Reply:
+    return Reply(f"sighting-{first.id}", _place(first, me), datetime.now(UTC))
 
 
 def _now_ms() -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.incidents.spans import Spans
 from bot.incidents.turns import Turns
 from bot.metrics import Metrics
@@ -23,6 +23,7 @@ from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import sentences
 from bot.slack.kit.message import STOP, Message, Pressed
 from bot.store.away import StoreAway
+from bot.store.codec import encode, prepare
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,7 @@ class IncidentListeners:
     """Registered before the other listeners: the first one that fits hears an event."""
 
     def __init__(self, intake: Intake, turns: Turns, queue: IncidentQueue, spans: Spans, metrics: Metrics) -> None:
+        prepare(message_reader.Said)
         self._intake, self._turns, self._queue = intake, turns, queue
         self._spans, self._metrics = spans, metrics
 
@@ -74,7 +76,7 @@ class IncidentListeners:
                 await self._hear(body, heard_here, me)
             elif gone := message_reader.taken_back(body):
                 names = message_reader.names(body, gone)
-                await self._turns.amend(names, message_reader.original(gone), gone.as_json(), gone=gone.turn)
+                await self._turns.amend(names, message_reader.original(gone), encode(gone), gone=gone.turn)
         except StoreAway as away:
             log.warning("a message was not taken in: %s", away)
             return BoltResponse(status=503)
@@ -84,14 +86,14 @@ class IncidentListeners:
         """An edit may overtake what it changes, as events are taken in side by side: then it is what was said."""
         names = message_reader.names(body, one)
         original = message_reader.original(one) if one.edited else None
-        if original and await self._turns.amend(names, original, one.as_json()):
+        if original and await self._turns.amend(names, original, encode(one)):
             return  # nobody has read the first version yet, and now nobody will
         early = bool(original and one.user and not one.to_us) and not await self._turns.knows(str(original))
         of = one.of_person if early else one.of
         lasts = self._spans.turn if one.takes_turns or early else timedelta()
-        kept = await self._turns.hear(names, one.turn, of, one.as_json(), lasts, original=original)
+        kept = await self._turns.hear(names, one.turn, of, encode(one), lasts, original=original)
         if kept.needs_job:
-            place = Place(one.team, one.channel, one.user or me.user)
+            place = Address(one.team, one.channel, one.user or me.user)
             task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=of)
             await self._queue.submit(task, after_s=lasts.total_seconds())
 
@@ -118,7 +120,7 @@ class IncidentListeners:
 
     async def channel_appeared(self, body: Body) -> BoltResponse | None:
         channel = body["event"]["channel"]
-        place = Place(str(body["team_id"]), str(channel["id"]), "")
+        place = Address(str(body["team_id"]), str(channel["id"]))
         name = f"appeared-{channel['id']}-{body.get('event_id')}"
         return await self._submitted(Task(name, Do.APPEARED, place, text=str(channel.get("name") or "")))
 
@@ -126,7 +128,7 @@ class IncidentListeners:
         event = body["event"]
         if event.get("user") != context.bot_user_id:
             return None
-        place = Place(str(body["team_id"]), str(event["channel"]), str(event.get("inviter") or ""))
+        place = Address(str(body["team_id"]), str(event["channel"]), str(event.get("inviter") or ""))
         return await self._submitted(Task(f"arrived-{place.channel}-{event.get('event_ts')}", Do.ARRIVED, place))
 
     async def _submitted(self, task: Task) -> BoltResponse | None:
@@ -210,7 +212,7 @@ class IncidentListeners:
     async def word_told(self, body: Body) -> BoltResponse | None:
         return None if payloads.is_stranger(body) else await self._word_said(body, payloads.direct_place(body))
 
-    async def _word_said(self, body: Body, place: Place) -> BoltResponse | None:
+    async def _word_said(self, body: Body, place: Address) -> BoltResponse | None:
         asked = commands.read_mention(str(body["event"].get("text") or ""))
         text = f"{asked.word} {asked.rest}"
         return await self._submitted(Task(payloads.mention_id(body), WORDS[asked.word], place, text=text))

@@ -8,19 +8,18 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TypeVar
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.checks.store.recent import RecentCheck
-from bot.incidents.model import Book, Incident, Spot, State
+from bot.incidents.model import Book, Incident, State
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.people import People
-from bot.slack.api.poster import NO_PLACE, Speaker, Where
+from bot.slack.api.poster import NO_PLACE, Reply, Speaker
 from bot.slack.inbound import replies
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.places import Places
 from bot.slack.kit.links import thread_link
 from bot.slack.kit.message import Message
-from bot.store.state import Posted
 from runbooks.library import Library
 
 log = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ class IncidentTelling:
         self._shown: dict[str, str] = {}
         self._reacted: dict[str, bool] = {}
 
-    async def show(self, team: str, book: Book, incident: Incident) -> Posted | None:
+    async def show(self, team: str, book: Book, incident: Incident) -> Address | None:
         """The card, and each line that belongs into its threads. Where nothing can be said, that is all right."""
         await self._react(incident)
         where = self.where(team, incident)
@@ -62,7 +61,7 @@ class IncidentTelling:
             message = await self._message(book, incident)
             await self._speaker.change_or_repeat(where, standing, CARD, message)
 
-    async def once_where_possible(self, where: Where, part: str, message: Message) -> None:
+    async def once_where_possible(self, where: Reply, part: str, message: Message) -> None:
         """A line of its own, once."""
         try:
             await self._speaker.once(where, part, message)
@@ -71,12 +70,12 @@ class IncidentTelling:
                 raise
             log.warning("cannot say anything in %s: %s", where.place.channel, refused)
 
-    def where(self, team: str, incident: Incident, spot: Spot | None = None) -> Where:
+    def where(self, team: str, incident: Incident, spot: Address | None = None) -> Reply:
         spot = spot or incident.home
-        place = Place(team, spot.channel, "", thread_ts=spot.thread_ts)
-        return Where(f"incident-{incident.id}", place, datetime.fromtimestamp(incident.opened_ms / 1000, UTC))
+        place = Address(team, spot.channel, thread_ts=spot.thread_ts)
+        return Reply(f"incident-{incident.id}", place, datetime.fromtimestamp(incident.opened_ms / 1000, UTC))
 
-    async def _card(self, where: Where, book: Book, incident: Incident) -> Posted | None:
+    async def _card(self, where: Reply, book: Book, incident: Incident) -> Address | None:
         if incident.silenced:
             return await self._speaker.standing(where, CARD)
         message = await self._message(book, incident)
@@ -92,7 +91,7 @@ class IncidentTelling:
         home = book.get(incident.merged_into) if incident.merged_into else None
         return incidents_view.card(incident, self._library, lambda spot: _link(address, spot), home=home)
 
-    async def _lines(self, where: Where, book: Book, incident: Incident) -> None:
+    async def _lines(self, where: Reply, book: Book, incident: Incident) -> None:
         home = book.get(incident.merged_into) if incident.merged_into else None
         if home:
             address = await self._address()
@@ -109,7 +108,7 @@ class IncidentTelling:
                 continue
             await self.point_from(where.place.team, incident, spot)
 
-    async def point_from(self, team: str, incident: Incident, spot: Spot) -> None:
+    async def point_from(self, team: str, incident: Incident, spot: Address) -> None:
         """In another channel's thread: that it is known, and where."""
         there = self.where(team, incident, spot)
         address = await self._address()
@@ -122,7 +121,7 @@ class IncidentTelling:
             if refused.error not in NO_PLACE:
                 raise
 
-    async def _line(self, where: Where, part: str, line: str) -> None:
+    async def _line(self, where: Reply, part: str, line: str) -> None:
         await self._speaker.once(where, part, replies.only(line))
 
     async def _react(self, incident: Incident) -> None:
@@ -139,7 +138,7 @@ class IncidentTelling:
         return ""
 
 
-def _link(address: str, spot: Spot) -> str:
+def _link(address: str, spot: Address) -> str:
     """As Slack's own *Copy link* makes it."""
     return thread_link(RecentCheck("", "", "", "", "", spot.channel, datetime.now(UTC), ts=spot.thread_ts), address)
 

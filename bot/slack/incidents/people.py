@@ -6,14 +6,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from bot.incidents.model import Incident, Spot
+from bot.address import Address
+from bot.incidents.model import Incident
 from bot.incidents.mutes import Mute, Unreadable, read_mute
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.policy.model import Policy
 from bot.slack.api.calls import Refused
 from bot.slack.api.messages import Mark, Voice
-from bot.slack.api.poster import Where
+from bot.slack.api.poster import Reply
 from bot.slack.inbound import commands, replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate, name_of
@@ -26,7 +27,7 @@ from bot.slack.incidents.messages import IncidentTelling
 from bot.slack.incidents.places import Places
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit.message import AnswerMessages, Message, section
-from bot.store.state import Posted
+from bot.store.codec import decode
 from runbooks.library import Library
 
 SNOOZE = timedelta(hours=4)
@@ -76,12 +77,14 @@ class IncidentPeopleDesk:
             return
         line = (said.allowed if yes else said.refused)(task.cluster)
         mark = Mark(f"app-{place.channel}-{task.code}", "ask")
-        await self._voice.change(Posted(place.channel, task.text), incidents_view.done_by(line, place.user), mark)
+        await self._voice.change(
+            Address(channel=place.channel, message_ts=task.text), incidents_view.done_by(line, place.user), mark
+        )
         if not yes:
             return
         for turn in dict.fromkeys((*await self._incidents.waited(place.team, task.code), task.incident)):
             if kept := await self._turns.kept(turn):
-                await self._desk.consider([Said.from_json(one) for one in kept], task.me)
+                await self._desk.consider([decode(Said, one) for one in kept], task.me)
 
     # -- channels ---------------------------------------------------------------------------------------------
 
@@ -102,7 +105,7 @@ class IncidentPeopleDesk:
             return
         if not await self._incidents.claim(f"arrived {place.team} {place.channel}", "the bot"):
             return
-        where = Where(f"arrived-{place.channel}", replace(place, thread_ts=None), datetime.now(UTC))
+        where = Reply(f"arrived-{place.channel}", replace(place, thread_ts=""), datetime.now(UTC))
         await self._telling.once_where_possible(where, "hello", replies.only(said.arrived(channels.auto_check)))
 
     # -- muting -----------------------------------------------------------------------------------------------
@@ -180,9 +183,9 @@ class IncidentPeopleDesk:
         await self._tell_in_thread(task, incident, said.snoozed(codes, incident.cluster, until))
 
     async def _tell_in_thread(self, task: Task, incident: Incident, line: str) -> None:
-        spot = Spot(task.place.channel, task.place.thread_ts or "")
+        spot = task.place.thread
         place = replace(task.place, channel=spot.channel, thread_ts=spot.thread_ts or incident.home.thread_ts)
-        where = Where(task.id, place, datetime.now(UTC))
+        where = Reply(task.id, place, datetime.now(UTC))
         await self._telling.once_where_possible(where, "snoozed", incidents_view.done_by(line, task.place.user))
 
     # -- replies ----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.incidents.model import Spot
+from bot.address import Address
 from bot.slack.api.calls import CallFailed, Calls
 from bot.slack.api.pace import Bucket
 from bot.slack.kit import sentences
@@ -42,7 +42,7 @@ class Fleet:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ChannelInfo:
     """A channel as Slack describes it."""
 
     name: str
@@ -57,7 +57,7 @@ class Places:
         self._state, self._arm = state, arm
         self._fleet, self._fleet_until = Fleet(), 0.0
         self._listing = asyncio.Lock()
-        self._channels: dict[str, tuple[float, Where]] = {}
+        self._channels: dict[str, tuple[float, ChannelInfo]] = {}
         self._adds, self._removes = Bucket(10, 40), Bucket(10, 15)
 
     async def fleet(self) -> Fleet:
@@ -87,10 +87,10 @@ class Places:
         problem = None if self._fleet.members else Problem(sentences.CANNOT_LIST, why, sentences.TRY_AGAIN)
         return Fleet(self._fleet.members, self._fleet.names, problem)
 
-    async def channel(self, channel: str) -> Where:
+    async def channel(self, channel: str) -> ChannelInfo:
         """Raises CallFailed."""
         now = asyncio.get_running_loop().time()
-        until, known = self._channels.get(channel, (0.0, Where("", "")))
+        until, known = self._channels.get(channel, (0.0, ChannelInfo("", "")))
         if now < until:
             return known
 
@@ -99,7 +99,7 @@ class Places:
 
         found = (await self._calls.read("conversations.info", ask)).get("channel") or {}
         texts = [str((found.get(one) or {}).get("value") or "") for one in ("topic", "purpose")]
-        known = Where(str(found.get("name") or ""), "\n".join(filter(None, texts)))
+        known = ChannelInfo(str(found.get("name") or ""), "\n".join(filter(None, texts)))
         self._channels[channel] = (now + CHANNEL_LASTS_S, known)
         if len(self._channels) > _MOST_CHANNELS:
             del self._channels[next(iter(self._channels))]
@@ -109,7 +109,7 @@ class Places:
         """It has another name now."""
         self._channels.pop(channel, None)
 
-    async def around(self, team: str, spot: Spot, *, threaded: bool) -> list[Around]:
+    async def around(self, team: str, spot: Address, *, threaded: bool) -> list[Around]:
         """What may say which cluster is meant, the nearest first. What cannot be read says nothing."""
         found: list[Around] = []
         with suppress(CallFailed):
@@ -123,7 +123,7 @@ class Places:
             found += [Around("the channel's topic", where.topic), Around("the channel's name", where.name)]
         return found
 
-    async def _thread(self, spot: Spot) -> list[str]:
+    async def _thread(self, spot: Address) -> list[str]:
         async def ask(waited_s: float) -> Any:
             return await self._client.conversations_replies(
                 channel=spot.channel, ts=spot.thread_ts, limit=_MOST_OF_THREAD

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
-from bot.checks.request import CheckRequest, Place
-from bot.checks.runner import Runner, watched
+from bot.address import Address
+from bot.checks.request import CheckRequest
+from bot.checks.runner import Runner, unwatched
 from bot.incidents.joining import Joined, join
-from bot.incidents.model import Book, How, Incident, Sighting, Spot, State, silenced
+from bot.incidents.model import Book, How, Incident, Sighting, State, silenced
 from bot.incidents.observing import Observation, nothing_seen, observation, observe
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
@@ -22,6 +23,7 @@ from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import limits
 from bot.triage.recognise import Recognition
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 
@@ -82,28 +84,28 @@ class IncidentKeeper:
             await self._show_soon(team, incident)
         return Joined(incident, joined.how)
 
-    async def answer_again(self, task: Task, incident: Incident, spot: Spot) -> None:
+    async def answer_again(self, task: Task, incident: Incident, spot: Address) -> None:
         """Somebody asked for a check of what is known already: its thread is shown, or there it is checked anew."""
         if incident.is_told_in(spot) and incident.state is State.CHECKING:
             return  # its answer comes there
         if incident.is_told_in(spot):
             # A job of this task's own name runs already: it is this one.
-            request = CheckRequest(f"{task.id}-check", incident.cluster, task.place, fresh=True)
+            request = CheckRequest(f"{task.id}-check", ClusterRef.of(incident.cluster), task.place, fresh=True)
             await self._queue.check(request)
         else:
             await self._telling.point_from(task.place.team, incident, spot)
 
     async def _check(self, team: str, incident: Incident, user: str) -> None:
         home = incident.home
-        place = Place(team, home.channel, user, thread_ts=home.thread_ts)
-        request = CheckRequest(f"{JOB}{incident.id}-{incident.rounds}", incident.cluster, place)
+        place = Address(team, home.channel, user, thread_ts=home.thread_ts)
+        request = CheckRequest(f"{JOB}{incident.id}-{incident.rounds}", ClusterRef.of(incident.cluster), place)
         await self._submit_look(team, incident, 0)
         await self._queue.check(request)
 
     async def _show_soon(self, team: str, incident: Incident, *, patience: int = 1) -> None:
         """Several changes within seconds are one edit."""
         name, after_s = self._soon(f"{JOB}{incident.id}-show", self._spans.together * patience)
-        place = Place(team, incident.home.channel, "")
+        place = Address(team, incident.home.channel)
         task = Task(name, Do.SHOW, place, cluster=incident.cluster, incident=incident.id)
         await self._queue.submit(task, after_s=after_s)
 
@@ -143,14 +145,14 @@ class IncidentKeeper:
     async def _submit_look(self, team: str, incident: Incident, number: int) -> None:
         if number < len(self._spans.looks_again):
             name = f"{JOB}{incident.id}-{incident.rounds}-look-{number}"
-            place = Place(team, incident.home.channel, "")
+            place = Address(team, incident.home.channel)
             task = Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=number)
             await self._queue.submit(task, after_s=self._spans.looks_again[number].total_seconds())
 
     async def look_soon(self, team: str, incident: Incident) -> None:
         """Somebody says that it is over. However many alerts end within seconds, that is one look."""
         name, after_s = self._soon(f"{JOB}{incident.id}-look", self._spans.together * _LATER)
-        place, last = Place(team, incident.home.channel, ""), len(self._spans.looks_again)
+        place, last = Address(team, incident.home.channel), len(self._spans.looks_again)
         task = Task(name, Do.LOOK_AGAIN, place, cluster=incident.cluster, incident=incident.id, number=last)
         await self._queue.submit(task, after_s=after_s)
 
@@ -168,14 +170,14 @@ class IncidentKeeper:
         if incident is None or incident.is_closed:
             return
         await self._submit_look(team, incident, task.number + 1)
-        request = CheckRequest(task.id, task.cluster, task.place, fresh=True)
-        outcome = await watched(request, self._run, _Nobody(), lambda: ())
+        request = CheckRequest(task.id, ClusterRef.of(task.cluster), task.place, fresh=True)
+        outcome = await unwatched(request, self._run)
         if isinstance(outcome, Problem):
             await self.not_observed(team, task.cluster)
         else:
             await self.observed(team, outcome.diagnosis)
 
-    async def silence(self, team: str, those: Sequence[Incident], spot: Spot) -> None:
+    async def silence(self, team: str, those: Sequence[Incident], spot: Address) -> None:
         """All that is told in this thread, whoever wants it. Said once, there."""
         for incident in those:
             await self._incidents.change(team, incident.cluster, partial(_silenced, name=incident.id))
@@ -189,24 +191,10 @@ class IncidentKeeper:
         """Whether nobody wants to hear the answer that an incident asked for."""
         if not request.id.startswith(JOB):
             return False
-        book = await self._incidents.book(request.place.team, request.cluster)
+        book = await self._incidents.book(request.place.team, request.cluster.text)
         place = request.place
-        incident = book.told_in(Spot(place.channel, place.thread_ts or ""))
+        incident = book.told_in(place.thread)
         return incident is not None and incident.silenced
-
-
-class _Nobody:
-    """A teller that tells nobody."""
-
-    async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None: ...
-
-    async def progress(self, requests: object, progress: object) -> None: ...
-
-    async def done(self, request: CheckRequest, answer: object) -> None: ...
-
-    async def failed(self, request: CheckRequest, problem: Problem) -> None: ...
-
-    async def gave_up(self, request: CheckRequest, problem: Problem) -> None: ...
 
 
 def _silenced(book: Book, *, name: str) -> tuple[Book, None]:

@@ -1,13 +1,11 @@
-"""What a worker is asked to do about incidents. JSON on its way through the queue."""
+"""What a worker is asked to do about incidents."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-from bot.checks.request import Place
+from bot.address import Address
 
 KIND = "incident_task"
 
@@ -51,7 +49,7 @@ class Task:
 
     id: str
     do: Do
-    place: Place
+    place: Address
     me: str = ""
     """The bot's own user."""
     cluster: str = ""
@@ -60,12 +58,3 @@ class Task:
     text: str = ""
     number: int = 0
     of: tuple[str, ...] = ()
-
-    def as_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Task:
-        values: dict[str, Any] = json.loads(text)
-        place, do, of = Place(**values.pop("place")), Do(values.pop("do")), tuple(values.pop("of"))
-        return cls(**values, place=place, do=do, of=of)

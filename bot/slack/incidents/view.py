@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from bot.incidents.model import Incident, Spot, State, Verdict
+from bot.address import Address
+from bot.incidents.model import Incident, State, Verdict
 from bot.report.known import checked_codes
 from bot.slack.incidents import text as said
 from bot.slack.kit import escaping, limits
@@ -25,7 +26,7 @@ _MOST_PLACES = 5
 _OF_A_CHECK = (Verdict.NOT_CONFIRMED, Verdict.COULD_NOT_CHECK)
 """What a check says of a code; of one that no check asks about it says nothing."""
 
-Address = Callable[[Spot], str]
+Link = Callable[[Address], str]
 """The link to a thread, or nothing where it cannot be known."""
 
 
@@ -34,7 +35,7 @@ def title_of(library: Library, code: str) -> str:
     return runbook.title if runbook else code
 
 
-def card(incident: Incident, library: Library, address: Address, *, home: Incident | None = None) -> Message:
+def card(incident: Incident, library: Library, link_to: Link, *, home: Incident | None = None) -> Message:
     """The head of an incident. `home`: the one that this one turned out to be."""
     headline = _headline(incident, library, home)
     shown: list[Block] = [section(headline)]
@@ -49,9 +50,9 @@ def card(incident: Incident, library: Library, address: Address, *, home: Incide
     if notes:
         shown.append(context(*notes))
     if home:
-        shown += _places(said.IT_IS_IN, [home.home], address)
+        shown += _places(said.IT_IS_IN, [home.home], link_to)
     elif incident.elsewhere:
-        shown += _places(said.ALSO_IN, incident.elsewhere[:_MOST_PLACES], address)
+        shown += _places(said.ALSO_IN, incident.elsewhere[:_MOST_PLACES], link_to)
     if not incident.is_closed and not incident.silenced:
         pressed = Pressed(incident.id, incident.cluster)
         shown.append(actions(button(said.QUIET_HERE, QUIET, pressed), button(said.SNOOZE, SNOOZE, pressed)))
@@ -73,9 +74,9 @@ def _unproved(incident: Incident) -> str:
     return first if spoken_of and first not in checked_codes() else ""
 
 
-def pointing(line: str, spot: Spot, address: Address) -> Message:
+def pointing(line: str, spot: Address, link_to: Link) -> Message:
     """A line that says where something goes on."""
-    return Message(line, (section(line), *_places(said.IT_IS_IN, [spot], address)))
+    return Message(line, (section(line), *_places(said.IT_IS_IN, [spot], link_to)))
 
 
 def done_by(line: str, user: str) -> Message:
@@ -85,13 +86,13 @@ def done_by(line: str, user: str) -> Message:
     )
 
 
-def _places(intro: str, spots: Sequence[Spot], address: Address) -> list[Block]:
+def _places(intro: str, spots: Sequence[Address], link_to: Link) -> list[Block]:
     """Links to threads; Slack shows a channel's name to those who may know it."""
     parts: list[Element] = [text(intro)]
     for number, spot in enumerate(spots):
         parts += [text(" · ")] if number else []
         parts.append({"type": "channel", "channel_id": spot.channel})
-        if link := address(spot):
+        if link := link_to(spot):
             parts += [text(" ("), {"type": "link", "url": link, "text": said.THREAD}, text(")")]
     return rich_blocks([rich_section(*parts)])
 

@@ -12,13 +12,13 @@ from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.slack.inbound import payloads, replies, triage_text
 from bot.slack.inbound.asks import Ask, What
-from bot.slack.inbound.gate import name_of
 from bot.slack.inbound.intake import Intake, private
 from bot.slack.kit.message import Pressed
 from bot.slack.triage import view as triage_view
 from bot.triage.message_text import LONGEST
 from bot.triage.reading import read_message
 from handlers.clients.redact import redact_text
+from handlers.fleet.cluster_text import ClusterRef
 
 Body = dict[str, Any]
 
@@ -51,10 +51,10 @@ class TriageListeners:
         self._metrics.heard.labels(triage_view.CHECK).inc()
         await ack()
         action = body["actions"][0]
-        cluster = Pressed.load(action["value"]).cluster
+        cluster = ClusterRef.of(Pressed.load(action["value"]).cluster)
         place = replace(payloads.click_place(body), thread_ts=triage_view.thread_of(action["block_id"]))
         said = await self._intake.refusal(place, cluster, body)
         if said is None:
             await self._intake.check(CheckRequest(payloads.click_id(body), cluster, place))
-            said = replies.only(triage_text.looking_at(name_of(cluster)))
+            said = replies.only(triage_text.looking_at(cluster.name))
         await respond(**private(said), replace_original=False)

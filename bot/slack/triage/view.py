@@ -32,8 +32,8 @@ def triaged(
     return AnswerMessages(Message(_spoken(blocks), tuple(blocks)), thread)
 
 
-def thread_of(block_id: str) -> str | None:
-    return block_id.partition(":")[2] or None
+def thread_of(block_id: str) -> str:
+    return block_id.partition(":")[2]
 
 
 def _recognised(pasted: str, library: Library) -> tuple[list[Block], tuple[Message, ...]]:

@@ -12,15 +12,16 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
+from bot.address import Address
 from bot.checks.check import find
-from bot.checks.request import CheckRequest, Place
+from bot.checks.request import CheckRequest
 from bot.checks.runner import LIMIT_S, Runner
 from bot.incidents.spans import Spans
 from bot.incidents.watches import Watches
 from bot.incidents.watching import MOST, Look, Seen, Watch, pause, seen
 from bot.report.events import Report
 from bot.slack.api.calls import Refused
-from bot.slack.api.poster import NO_PLACE, Speaker, Where
+from bot.slack.api.poster import NO_PLACE, Reply, Speaker
 from bot.slack.inbound import commands, replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
@@ -32,10 +33,10 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages, Message
 from bot.slack.watch import text as said
 from bot.slack.watch import view as watch_view
-from bot.store.state import Posted
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError
 from handlers.evidence.azure import MANAGED_CLUSTER
+from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import State, Target
 from handlers.problem import Problem
 from handlers.resource_id import ResourceId
@@ -162,7 +163,7 @@ class WatchDesk:
 
     async def _looked(self, cluster: ResourceId, job: str) -> Look:
         """Raises Problem."""
-        request = CheckRequest(f"watch-check-{job}", str(cluster), Place("", "", ""), fresh=True)
+        request = CheckRequest(f"watch-check-{job}", ClusterRef.of(str(cluster)), Address(), fresh=True)
         try:
             async with asyncio.timeout(LIMIT_S), aclosing(self._run(request)) as events:
                 async for event in events:
@@ -187,14 +188,14 @@ class WatchDesk:
         """Not later than it ends."""
         left_s = max(watch.until_ms - _now_ms(), 0) / 1000
         after_s = min(pause(self._spans.watch, number).total_seconds(), left_s)
-        place = Place(watch.team, watch.channel, watch.user, thread_ts=watch.thread_ts)
+        place = Address(watch.team, watch.channel, watch.user, thread_ts=watch.thread_ts)
         name = f"{watch.id}-look-{number}"
         task = Task(name, Do.WATCH_LOOK, place, cluster=watch.name, incident=watch.id, number=number)
         await self._queue.submit(task, after_s=after_s)
 
     # -- what is said -----------------------------------------------------------------------------------------
 
-    async def _posted(self, watch: Watch) -> tuple[Where, Posted]:
+    async def _posted(self, watch: Watch) -> tuple[Reply, Address]:
         """The message about the watch; where nothing can be said, in a direct message."""
         message = watch_view.watching(watch, self._library, self._spans.watch_for)
         where = _where(watch)
@@ -203,7 +204,7 @@ class WatchDesk:
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise
-        direct = Where(watch.id, Place(watch.team, watch.user, watch.user), where.asked_at)
+        direct = Reply(watch.id, Address(watch.team, watch.user, watch.user), where.asked_at)
         return direct, (await self._speaker.once(direct, f"{WATCHING}-direct", message))[0]
 
     async def _end(self, watch: Watch, message: Message) -> None:
@@ -213,15 +214,15 @@ class WatchDesk:
     async def _say_end(self, watch: Watch, message: Message) -> None:
         """Once, whoever ends it, in the thread of the message about it; that has nothing to press any more."""
         where, posted = await self._posted(watch)
-        place = Place(watch.team, posted.channel, watch.user, thread_ts=watch.thread_ts or posted.ts)
-        await self._speaker.once(Where(watch.id, place, where.asked_at), ENDED, message)
+        place = Address(watch.team, posted.channel, watch.user, thread_ts=watch.thread_ts or posted.message_ts)
+        await self._speaker.once(Reply(watch.id, place, where.asked_at), ENDED, message)
         await self._speaker.change_or_repeat(where, posted, WATCHING, watch_view.after_its_end(watch))
 
     async def _reply(self, task: Task, message: Message) -> None:
         await self._replier.privately(Ask(task.id, What.REPLY, task.place), AnswerMessages(message, ()))
 
 
-def _is_same(watch: Watch, target: Target, place: Place) -> bool:
+def _is_same(watch: Watch, target: Target, place: Address) -> bool:
     there = (watch.channel, watch.thread_ts, watch.user) == (place.channel, place.thread_ts, place.user)
     return there and ResourceId.parse(watch.cluster) == target.id
 
@@ -230,9 +231,9 @@ def _has_state(cluster: ResourceId) -> bool:
     return cluster.is_a(MANAGED_CLUSTER)
 
 
-def _where(watch: Watch) -> Where:
-    place = Place(watch.team, watch.channel, watch.user, thread_ts=watch.thread_ts)
-    return Where(watch.id, place, datetime.fromtimestamp(watch.began_ms / 1000, UTC))
+def _where(watch: Watch) -> Reply:
+    place = Address(watch.team, watch.channel, watch.user, thread_ts=watch.thread_ts)
+    return Reply(watch.id, place, datetime.fromtimestamp(watch.began_ms / 1000, UTC))
 
 
 def _now_ms() -> int:

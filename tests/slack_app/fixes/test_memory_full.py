@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from bot.address import Address
 from bot.app import Bot
-from bot.checks.request import Place
 from bot.fixes.moves import WORD_LASTS_MS
 from bot.fixes.proposal import End
 from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import HurriedTimes
+from bot.queue.job import Job
 from bot.queue.priority import Priority
-from bot.slack.inbound.asks import KIND, Ask, What
+from bot.slack.inbound.asks import Ask, What
 from bot.slack.kit.limits import ACK_WITHIN_S
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
@@ -94,9 +95,9 @@ async def _pressed_long_ago(
         if one.get("action_id") == "fix_approve"
     )
     team, person = control.team, control.team.person("approver")
-    place = Place(team.id, proposal.channel, person.id, thread_ts=proposal.thread_ts)
+    place = Address(team.id, proposal.channel, person.id, thread_ts=proposal.thread_ts or "")
     one = await asked_proposal(redis)
     now_ms = await Proposals(redis.redis).now_ms()
     ask = Ask(f"late-{what.value}-{one.id}", what, place, text=text, pressed=value)
     late = replace(ask, pressed_ms=now_ms - WORD_LASTS_MS - 1)
-    await bot.jobs.submit(KIND, late.id, late.as_json(), Priority.CLICK)
+    await bot.jobs.submit(Job(late.id, late, Priority.CLICK))

@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bot.address import Address
 from bot.audit.aside import told_of
 from bot.audit.aside_store import AuditAside
 from bot.audit.store import Audit
 from bot.checks.fresh import Check
-from bot.checks.request import Place
 from bot.fixes.offering import Offering
-from bot.fixes.proposal import Proposal, Spot
+from bot.fixes.proposal import Proposal
 from bot.fixes.store.proposals import Proposals
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.people import People
@@ -59,7 +59,7 @@ class FixLists:
         if isinstance(report, Problem):
             raise report
         target = report.diagnosis.target
-        spot = Spot(ask.place.channel, ask.place.thread_ts)
+        spot = ask.place.thread
         fixes = await self.offering.of(report, ask.place.team, spot, ask.id)
         waiting = [one for one in await self._open(ask.place.team) if same_cluster(one, str(target.id))]
         message = lists_view.fixes(target.name, fixes, [await self._row(one) for one in waiting])
@@ -75,7 +75,7 @@ class FixLists:
         with suppress(CallFailed):
             address = await self.people.address()
         if posted and address.startswith("https://"):
-            link = f"{address.rstrip('/')}/archives/{posted.channel}/p{posted.ts.replace('.', '')}"
+            link = f"{address.rstrip('/')}/archives/{posted.channel}/p{posted.message_ts.replace('.', '')}"
         expires_at = datetime.fromtimestamp(one.expires_ms / 1000, UTC)
         user = one.requester.user if one.requester else ""
         return OpenApproval(one.plan.title, last_name(one.plan.cluster), user, expires_at, link)
@@ -107,7 +107,7 @@ class FixLists:
 
     async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
         """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
-        viewer = await self.gate.viewer(Place(team, user, user))
+        viewer = await self.gate.viewer(Address(team, user, user))
         if isinstance(viewer, Message):
             return viewer
         mine = [one for one in await self._open(team) if viewer.may_see(last_name(one.plan.cluster))]
