@@ -1,4 +1,4 @@
-"""What a person types, pastes or clicks to say which cluster: a name, an ARM id, a link into the Azure portal."""
+"""Parses what a person types, pastes or clicks to name a cluster: a name, an ARM id, an Azure portal link."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SPEAKABLE = compile_linear(r"[^A-Za-z0-9_.,:/@#=?-]+")
 
 
 def read_cluster(text: str) -> ResourceId | str:
-    """The id that the text holds, or the name that it is. Neither: a Problem that says what would be one."""
+    """The id in the text, or the name it is. Otherwise a Problem that says what would be valid."""
     text = text.strip()
     if len(text) > LONGEST:
         raise _not_a_cluster(f"it has {len(text):,} characters")
@@ -50,13 +50,13 @@ def read_cluster(text: str) -> ResourceId | str:
 
 
 def speakable(text: str) -> str:
-    """What may be repeated to the person who wrote it: no control characters, no markup, not much."""
+    """What may be repeated to the person who typed it: short, without control characters or markup."""
     clean = _SPEAKABLE.sub("…", text)[:60]
     return clean if clean.strip("…") else ""
 
 
 def _decoded(text: str) -> str:
-    """A portal link holds its id percent-encoded, and inside another link twice."""
+    """Portal links hold their id percent-encoded, and links inside links twice."""
     for _ in range(3):
         decoded = unquote(text)
         if decoded == text:

@@ -1,4 +1,4 @@
-"""Every cluster that the bot may see: from Azure Resource Graph, or by looking into each subscription."""
+"""Every cluster that the bot can see: from Azure Resource Graph, or by listing each subscription."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FleetMember:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What looking into each subscription brought, and which could not be read."""
+    """The clusters found by listing each subscription, and the subscriptions that could not be read."""
 
     members: tuple[FleetMember, ...]
     subscriptions: int
@@ -79,7 +79,7 @@ async def fleet(arm: ArmReader, known_subscriptions: Iterable[str] | None = None
 async def ask_graph(
     arm: ArmReader, subscriptions: tuple[str, ...] | None = None, name: str | None = None
 ) -> tuple[FleetMember, ...]:
-    """What Resource Graph knows; nothing where it may not be asked or has trouble: then others are asked."""
+    """The clusters in Resource Graph; None if it denies access or fails, so that subscriptions are listed instead."""
     types = ", ".join(f"'{one.lower()}'" for one in SEARCHED)
     named = f" | where name =~ '{name}'" if name else ""
     body: dict[str, Any] = {
@@ -112,7 +112,7 @@ async def ask_graph(
 
 
 async def look_around(arm: ArmReader, subscriptions: tuple[str, ...] | None = None) -> Look:
-    """List the clusters of each subscription: slower than the graph, and never behind."""
+    """List the clusters of each subscription: slower than Resource Graph, but never out of date."""
     if subscriptions is None:
         listed = await arm.list("/subscriptions", SUBSCRIPTIONS_API)
         named = (row.get("subscriptionId") for row in listed.items if isinstance(row, dict))
@@ -127,7 +127,7 @@ async def look_around(arm: ArmReader, subscriptions: tuple[str, ...] | None = No
 
 
 def refuse_blindness(look: Look, what: str) -> None:
-    """Where nothing was seen because nothing could be read, say so instead of "there is none"."""
+    """If nothing was seen because nothing could be read, raise the reason instead of returning "none"."""
     unreadable = [error for error in look.failed if isinstance(error, VersionNotOffered)]
     managed = [error for error in unreadable if SEARCHED[0].lower() in error.unavailable.wanted.lower()]
     if managed or (unreadable and not look.members):

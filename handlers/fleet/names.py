@@ -1,4 +1,4 @@
-"""From what a person says to the one cluster that is meant."""
+"""Resolves what a person typed to the one cluster they mean."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ NEAR = 3
 
 
 async def resolve(text: str, arm: ArmReader, known_subscriptions: Iterable[str] | None = None) -> Target:
-    """The cluster that is meant, or a Problem with what to type instead. An id or a portal link asks nobody."""
+    """The cluster that is meant, or a Problem that says what to type instead. Ids and portal links need no lookup."""
     meant = read_cluster(text)
     if isinstance(meant, ResourceId):
         return Target(meant)
     subscriptions = None if known_subscriptions is None else tuple(known_subscriptions)
-    # The name is one of [A-Za-z0-9_-] here, so it cannot say anything else in the query.
+    # The name consists of [A-Za-z0-9_-], so it cannot inject anything into the query.
     hits = _named(meant, await ask_graph(arm, subscriptions, meant))
     if not hits:
-        # The graph lags minutes behind, and knows only what it may.
+        # Resource Graph lags by minutes, and holds only what the bot may read.
         look = await look_around(arm, subscriptions)
         hits = _named(meant, look.members)
         if not hits:
@@ -55,7 +55,7 @@ def _several(name: str, hits: list[FleetMember]) -> Problem:
 
 
 def _perhaps_another(hit: FleetMember, unread: list[ArmError]) -> Problem:
-    """What one may not read is none of one's clusters; what could not be read may hold the one that is meant."""
+    """A cluster that could not be read may have this name too: say so instead of picking another one."""
     lists = "1 list" if len(unread) == 1 else f"{len(unread)} lists"
     return Problem(
         f"cannot tell whether there is only one {hit.name}",

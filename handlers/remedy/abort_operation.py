@@ -1,4 +1,4 @@
-"""End an operation that has been running for long."""
+"""Abort an operation that has been running for too long."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def abort_operation(
                 command=_command(cluster, pool.name if pool else ""),
             ),
         ),
-        # Another operation than the one that was looked at must not be ended.
+        # Do not abort any other operation than the one that was approved.
         before={f"state of {kind} {name}": state, "operation (correlation id)": finding.facts["correlation"]},
         undo="it cannot be undone: start the operation again",
         verify=Verify("provisioning-in-progress", finding.subject),

@@ -1,4 +1,4 @@
-"""Remove the pods that hold up a drain because nobody is there to say that they have ended."""
+"""Delete the pods that block a drain because no kubelet is left to report that they have ended."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _named(finding: Finding) -> list[str]:
 
 
 def _is_away(node: Node | None) -> bool:
-    """Gone, or silent. A kubelet that says "not Ready" is there, and ends its pods itself."""
+    """Gone or silent. A kubelet that reports NotReady is alive, and terminates its pods itself."""
     return node is None or node.ready.status == "Unknown"
 
 
@@ -135,7 +135,7 @@ def _could_go_wrong(stuck: list[Pod], node: str, *, force: bool) -> Iterator[str
 
 
 def _still_runs(node: Node | None, instances: Instances | Unavailable | NotApplicable) -> tuple[str, ...]:
-    """What Azure says about the machine of a node that is silent."""
+    """The state that Azure reports for the machine of a silent node."""
     if node is None or not node.machine:
         return ()
     machine = instances.by_id.get(node.machine.lower()) if isinstance(instances, Instances) else None

@@ -27,7 +27,7 @@ class Phase(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How the acts ended. Whether that fixed anything is found out by diagnosing again."""
+    """How the acts ended. Whether the problem is fixed is decided by diagnosing again."""
 
     DONE = "done"
     FAILED = "failed"
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a person who follows along should know."""
+    """A note for the people who follow the fix."""
 
     at: datetime
     says: str
@@ -48,7 +48,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One write, as the audit keeps it: never a body."""
+    """One write, as the audit stores it: never with its body."""
 
     method: str
     path: str
@@ -60,7 +60,7 @@ class Call:
 
     @property
     def may_have_been_done(self) -> bool:
-        """Azure or the API server has said yes, or nobody has heard what it said."""
+        """Azure or the API server accepted it, or its answer was lost."""
         return self.result.isdigit() or self.result.startswith("no answer")
 
 

@@ -1,9 +1,8 @@
-"""Carries out an approved plan, one short piece at a time. With the acts, the only module that may write.
+"""Carries out an approved plan, one short piece at a time. Besides the acts, the only module that may write.
 
-Whoever holds the ledger calls `advance` until the execution has ended, and leaves the world alone for `wait_s` in
-between. Every piece can be the last one of its process: what is to be sent is written down before it is sent, what
-came back is written down before anything follows from it, and what was sent without a written answer is never sent
-again.
+The holder of the ledger calls `advance` until the execution has ended, and waits `wait_s` in between. A process may die
+after any piece: what is to be sent is stored before it is sent, what came back is stored before anything follows from
+it, and a write without a stored answer is never sent again.
 """
 
 from __future__ import annotations
@@ -57,12 +56,14 @@ _ASKED_LEAVE = "asked_leave"
 
 
 async def _nothing(_: str) -> None:
-    """Nobody waits at the boundaries."""
+    """The default checkpoint: nobody waits at the boundaries."""
 
 
 class Executor:
-    """`checkpoint` is awaited at every boundary between two things that cannot happen at once. `permit` is asked in the
-    last moment before the first write."""
+    """`checkpoint` is awaited at every boundary between two non-atomic actions (tests kill the process there). `permit`
+    is
+    asked right before the first write.
+    """
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Executor:
         self._send_within = send_within
 
     async def advance(self, execution: Execution, ledger: Ledger) -> Execution:
-        """Do what is due. Raises NotOurs, before anything is sent, when another worker has taken over."""
+        """Do the next piece. Raises NotOurs, before anything is sent, if another worker has taken over."""
         if execution.ended:
             return execution
         here = _never_answered(_skipped(execution))
@@ -103,7 +104,7 @@ class Executor:
         return await self._sent(here, verdict, ledger)
 
     def _not_yet(self, here: Execution, said: Withdrawn | NotKnown | None) -> Again | Stopped | None:
-        """Why the first write is not sent now. Every time it is prepared anew, and asked anew."""
+        """Why the first write is not sent now. Prepared and asked anew each time."""
         if said is None:
             return None
         asked = int(here.data.get(_ASKED_LEAVE, 0)) + 1
@@ -152,7 +153,7 @@ class Executor:
         return await self._asked(here, act.follow(scene) if here.phase is Phase.RUNNING else act.look_back(scene))
 
     async def _asked(self, here: Execution, verdict: Awaitable[Verdict]) -> Verdict:
-        """A look that brought nothing is tried again; what was sent goes on whatever happens to a look."""
+        """A failed read is tried again; the operation that was sent goes on regardless."""
         try:
             return await verdict
         except ArmError as error:
@@ -183,7 +184,7 @@ class Executor:
     # -- writing down -----------------------------------------------------------------------------------------
 
     async def _settled(self, here: Execution, verdict: Verdict, ledger: Ledger) -> Execution:
-        """What a verdict makes of the execution, durable."""
+        """Apply a verdict to the execution, and store it."""
         then = self._after(here, verdict)
         if then.step == here.step and not isinstance(verdict, Again):
             return await self._kept(then, ledger)
@@ -228,7 +229,7 @@ class Executor:
 
 
 async def _before(left: timedelta, sending: Sending, request_id: str) -> Answered:
-    """Sent in time, or broken off: a token or a connection may be so slow in coming that others have given up."""
+    """Send in time or abort: if a token or a connection takes too long, another worker may have taken over."""
     limit = asyncio.timeout(left.total_seconds())
 
     def gone_out() -> None:
@@ -247,12 +248,12 @@ async def _before(left: timedelta, sending: Sending, request_id: str) -> Answere
 
 
 def _tidies(here: Execution, step: Step) -> bool:
-    """Done whatever has failed, was cancelled, or is over its time."""
+    """Clean-up steps run whatever has failed, was cancelled, or is over its time limit."""
     return step.always or CLOSING in here.data
 
 
 def _has_begun(here: Execution, step: Step) -> bool:
-    """What has begun is carried through, and what was left relaxed is put back, whoever may have lost their say."""
+    """Once begun, a fix is completed and its clean-up done, even if an approver has lost their permission."""
     return _tidies(here, step) or any(call.may_have_been_done for call in here.calls)
 
 
@@ -261,7 +262,7 @@ def _called(execution: Execution, call: Call) -> Execution:
 
 
 def _never_answered(here: Execution) -> Execution:
-    """A worker died while it sent: what may have gone out is kept like every other call."""
+    """A worker died while sending: the call that may have been sent is recorded like every other."""
     request_id = here.data.get("request_id")
     if here.phase is not Phase.INTENDED or any(one.request_id == request_id for one in here.calls):
         return here
@@ -274,14 +275,14 @@ def _next(here: Execution) -> Execution:
 
 
 def _failed(here: Execution, outcome: Outcome, why: str, ask: str) -> Execution:
-    """The first failure names the outcome; that nobody knows something outweighs all else."""
+    """The first failure decides the outcome; an unknown outcome outweighs all others."""
     known = here.failed_as if here.failed_as is not None and outcome is not Outcome.UNKNOWN else outcome
     whys, asks = (here.failing, why), (here.ask, ask)
     return replace(here, failed_as=known, failing="; ".join(filter(None, whys)), ask=" ".join(filter(None, asks)))
 
 
 def _skipped(here: Execution) -> Execution:
-    """Past all that is not to be done any more. What has begun goes on."""
+    """Skip the remaining steps, except clean-up."""
     steps = here.plan.steps
     if here.phase is not Phase.READY or CLOSING in here.data or here.step >= len(steps):
         return here

@@ -19,7 +19,7 @@ from typing import Any
 
 
 class Verb(StrEnum):
-    """All that a fix can do."""
+    """Everything that a fix can do."""
 
     PUT_POOL_AS_READ = "put-pool-as-read"
     PUT_CLUSTER_AS_READ = "put-cluster-as-read"
@@ -35,7 +35,7 @@ class Verb(StrEnum):
 
 
 class Risk(StrEnum):
-    """What can go wrong at worst: nothing that is felt, a disturbance, work that is lost."""
+    """The worst that can happen: nothing noticeable, a disturbance, lost work."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -73,7 +73,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """How it is seen that it worked: the finding is gone, and the cluster's state says so."""
+    """How success is verified: the finding is gone, and the cluster's state agrees."""
 
     code: str
     subject: str
@@ -86,7 +86,7 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A fix of one finding, complete. What is approved is exactly this: see `digest`."""
+    """The complete fix of one finding. An approval covers exactly this: see `digest`."""
 
     remedy: str
     title: str
@@ -109,7 +109,7 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """What an approval is for. Another step, another target, another state before: another digest."""
+        """What an approval covers. Any other step, target or state before gives another digest."""
         return sha256(self.as_json().encode()).hexdigest()
 
     def as_json(self) -> str:
@@ -150,7 +150,7 @@ class Plan:
         )
 
     def moved(self, now: Plan) -> tuple[str, ...]:
-        """What is no longer as it was when this was approved. Empty: the plan still fits."""
+        """What has changed since the approval. Empty: the plan is still valid."""
         changed = [
             f"{name}: was {_short(self.before.get(name))}, is {_short(now.before.get(name))}"
             for name in sorted({*self.before, *now.before})
@@ -163,7 +163,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """Why there is no button: what stands in the way, and what a person does about it."""
+    """Why there is no button: what prevents the fix, and what a person can do about it."""
 
     because: str
     do: str
@@ -171,7 +171,7 @@ class Forbidden:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a finding comes with."""
+    """What is offered for a finding."""
 
     code: str
     subject: str

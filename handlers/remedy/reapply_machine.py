@@ -1,4 +1,4 @@
-"""Apply a lone machine's own settings once more."""
+"""Reapply a virtual machine's settings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Why a fix may not be offered: what several remedies share. Pure, over evidence; each reason says what to do about it.
+"""Why a fix may not be offered: shared by several remedies. Pure, over evidence; each reason says what to do about it.
 
-What stands in the way for certain is a `Forbidden`. What could not be seen is a doubt, said beside the button: Azure
-itself refuses such a write, and nothing happens.
+A certain obstacle is a `Forbidden`. What could not be seen is a doubt, shown beside the button: Azure would refuse such
+a write, and nothing would happen.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INHERITED = "is inherited by the node resource group: Azure may refuse what has
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One Azure action on one resource. `linked`: Azure asks for it on the side; it is not carried out there."""
+    """One Azure action on one resource. `linked`: Azure only checks the permission there."""
 
     action: str
     resource: str
@@ -39,7 +39,7 @@ class Act:
 
 
 def operation_runs(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbidden]:
-    """Azure takes one operation at a time, and a second one could end up behind a state that nobody approved."""
+    """Azure allows one operation at a time; a queued second one could start from a state that nobody approved."""
     busy = [f"cluster {cluster.name} is {cluster.state}"] if cluster.busy else []
     busy += [f"pool {pool.name} is {pool.state}" for pool in pools.pools if pool.busy]
     if busy:
@@ -52,13 +52,13 @@ def is_stopped(cluster: ManagedCluster) -> Iterator[Forbidden]:
 
 
 def not_now(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbidden]:
-    """A cluster that stands still, or that is at work already."""
+    """A cluster that is stopped, or already being changed."""
     yield from is_stopped(cluster)
     yield from operation_runs(cluster, pools)
 
 
 def stopped_by(finding: Finding) -> Iterator[Forbidden]:
-    """What Azure named as the reason of the failure, and nobody has seen gone: the same write would meet it again."""
+    """The cause that Azure named, if nobody has seen it gone: the same write would fail again."""
     said, code = finding.facts.get("stopped_by"), finding.facts.get("named")
     if said:
         do = f"follow the steps of {code} first, then check again" if code else "remove that first, then check again"
@@ -96,7 +96,7 @@ def _how_to_grant(act: Act) -> str:
 def doubts(
     acts: Iterable[Act], locks: Locks | Absent, denials: DenyAssignments | Absent, may: WriterMay | Absent
 ) -> tuple[str, ...]:
-    """What could not be seen of all that, as warnings."""
+    """What could not be seen of them, as warnings."""
     wanted = tuple(acts)
     said = [f"could not see {one}" for one in (locks, denials, may) if isinstance(one, Unavailable)]
     if isinstance(locks, Locks) and not locks.complete:
@@ -126,14 +126,18 @@ def _locked(acts: list[Act], cluster: ManagedCluster, locks: Locks) -> Iterator[
 
 
 def _forbids(lock: Lock, act: Act, cluster: ManagedCluster) -> bool:
-    """ReadOnly holds all below it. AKS refuses every operation while any lock is inside the node resource group."""
+    """ReadOnly covers everything below it. AKS refuses every operation while any lock is inside the node resource
+    group.
+    """
     if lock.read_only and within(lock.scope, act.resource):
         return True
     return act.action.lower().startswith(AKS) and within(cluster.node_group_id, lock.scope)
 
 
 def _is_inherited(lock: Lock, acts: Iterable[Act]) -> bool:
-    """A lock on the subscription: no act of AKS's own is a delete, what AKS does about it may be."""
+    """A lock inherited from the subscription: AKS deletes nothing by these actions itself, but may do so to carry them
+    out.
+    """
     of_subscription = len(lock.scope.strip("/").split("/")) == 2
     return (
         of_subscription

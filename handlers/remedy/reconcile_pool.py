@@ -1,4 +1,4 @@
-"""Send a failed node pool to Azure again as it is."""
+"""Reconcile a failed node pool."""
 
 from __future__ import annotations
 

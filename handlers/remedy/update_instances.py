@@ -1,4 +1,4 @@
-"""Give failed instances of a scale set its model again, one after the other."""
+"""Update failed scale set instances to the latest model, one after the other."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def update_instances(
         steps=tuple(_step(one, names[one.id], cluster) for one in chosen),
         before={key: value for one in chosen for key, value in _before(one, names[one.id]).items()},
         undo="there is nothing to undo: the instance has this model already",
-        # The last one: the others came before it, and none was skipped.
+        # The last machine: the others come before it, and none is skipped.
         verify=Verify("node-vm-failed", chosen[-1].id),
         risk=Risk.MEDIUM,
         could_go_wrong=(

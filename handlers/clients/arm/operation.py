@@ -1,11 +1,11 @@
-"""One long-running operation, read by the rules of whichever provider runs it.
+"""One long-running operation, polled by the rules of its resource provider.
 
-    Azure-AsyncOperation   its URL always answers with a `status`: Succeeded, Failed and Canceled end it; any other text
-                           (there are dozens, and new ones come) means that it runs
-    Location               202 means that it runs, 200, 201 or 204 that it is done; each answer may name a new URL
-    neither                the body's own provisioningState, read again at the resource
+    Azure-AsyncOperation   its URL always answers with a `status`: Succeeded, Failed and Canceled are final; any other
+                           text (there are dozens, and new ones are added) means that it is running
+    Location               202 means running; 200, 201 or 204 means done; each answer may name a new URL
+    neither                the resource's own provisioningState, read again
 
-An `error` beside a status that is running or Succeeded is the last hiccup of a reconciler, and no failure.
+An `error` beside a running or Succeeded status is a retry inside the provider, not a failure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class State(StrEnum):
 
 
 class Via(StrEnum):
-    """Where its progress is read."""
+    """Where the progress of an operation is read."""
 
     STATUS = "status"
     LOCATION = "location"
@@ -44,9 +44,10 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an operation is. `url` and `via` are all that another process needs to carry on.
+    """The progress of an operation. `url` and `via` are all that another process needs to continue polling.
 
-    `said` is the provider's own status text, `error` code and message of a failure (redacted), `body` what came last.
+    `said` is the provider's own status text, `error` the code and message of a failure (redacted), `body` the last
+    answer.
     """
 
     state: State
@@ -64,7 +65,7 @@ class Progress:
 
 
 def begun(url: str, status: int, headers: Mapping[str, str], body: Any, request_id: str) -> Progress:
-    """What the answer to a write says."""
+    """The progress that the answer to a write reports."""
     wait = retry_after_s(headers)
     if link := headers.get("azure-asyncoperation"):
         return Progress(State.RUNNING, link, Via.STATUS, request_id, retry_after_s=wait, body=body)
@@ -76,7 +77,7 @@ def begun(url: str, status: int, headers: Mapping[str, str], body: Any, request_
 
 
 def polled(before: Progress, status: int, headers: Mapping[str, str], body: Any) -> Progress:
-    """What one poll says."""
+    """The progress that one poll reports."""
     wait = retry_after_s(headers)
     if before.via is Via.LOCATION:
         link = headers.get("location") or before.url

@@ -1,4 +1,4 @@
-"""The moment in which a write goes out: its token is there, its connection is made, its headers are on the wire."""
+"""Calls back when a write is sent: token acquired, connected, headers on the wire. The executor stops late ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _notice: ContextVar[Callable[[], None] | None] = ContextVar("notice", default=No
 
 @contextmanager
 def once_gone_out(notice: Callable[[], None]) -> Iterator[None]:
-    """Call `notice` when the write that is sent inside goes out."""
+    """Call `notice` at the moment the write inside this block is sent."""
     before = _notice.set(notice)
     try:
         yield
@@ -30,7 +30,7 @@ def once_gone_out(notice: Callable[[], None]) -> Iterator[None]:
 
 
 def watched() -> aiohttp.TraceConfig:
-    """For a session that sends what is marked with `WRITE`."""
+    """For a session whose writes are marked with `WRITE`."""
 
     async def headers_sent(
         session: aiohttp.ClientSession, context: SimpleNamespace, sent: aiohttp.TraceRequestHeadersSentParams
@@ -42,7 +42,7 @@ def watched() -> aiohttp.TraceConfig:
 
 
 def every_write_watched() -> aiohttp.TraceConfig:
-    """For a session whose writes are told by their method."""
+    """For a session whose writes are recognized by their HTTP method."""
 
     async def headers_sent(
         session: aiohttp.ClientSession, context: SimpleNamespace, sent: aiohttp.TraceRequestHeadersSentParams

@@ -1,4 +1,4 @@
-"""From an answer that says no to the error that says why: Kubernetes says it in a `Status`."""
+"""Turns a Kubernetes `Status` with a failure into an ArmError."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOCKED = (
 
 
 def refusal(method: str, target: str, reply: Reply) -> ArmError:
-    """The error for an answer that is not 2xx. Its texts are redacted here."""
+    """The error for an answer that is not 2xx, with its texts redacted."""
     answer, code, message = _understood(reply)
     asked = Asked.at(target)
     if reply.status == 403:
@@ -42,7 +42,7 @@ def refusal(method: str, target: str, reply: Reply) -> ArmError:
 
 
 def explained(error: ArmError) -> ArmError:
-    """Azure's refusal because of a lock, in words that say so; any other as it came."""
+    """A refusal of Azure because of a lock, explained; any other unchanged."""
     if error.code != "ScopeLocked":
         return error
     locked = Refused(CREDENTIAL, f"409 ScopeLocked: {LOCKED}", status=error.status, code=error.code)
@@ -60,7 +60,7 @@ def _denied(method: str, asked: Asked, code: str, message: str) -> ArmError:
 
 
 def _understood(reply: Reply) -> tuple[Any, str, str]:
-    """The answer without secrets, its code (Kubernetes: reason) and its message."""
+    """The redacted answer, its code (Kubernetes: reason) and its message."""
     try:
         body, _ = redact_json(reply.content) if reply.content.strip() else (None, b"")
     except orjson.JSONDecodeError:

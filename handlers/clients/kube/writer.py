@@ -1,7 +1,8 @@
-"""Writing inside a cluster. A write is sent once, whatever happens, and only what a fix consists of can be sent at all.
+"""Writes inside a cluster. A write is sent exactly once, and only the writes that fixes use are allowed.
 
-What is read here is raw: it is never recorded, cached or logged. Texts, and what errors say, go to people: they are
-redacted. A cluster that cannot be reached directly is not written to: run-command leaves no proof of what it did.
+Objects read here are raw: never record, cache or log them. Texts and errors go to people and are redacted. A cluster
+that
+cannot be reached directly is not written to: run-command leaves no proof of what it did.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class KubeWriter(Closing):
         return _parsed(target, await self._read(target))
 
     async def text(self, path: str) -> str:
-        """A text, such as a pod's log, without secrets."""
+        """A text such as a pod's log, redacted."""
         from handlers.clients.redact import redact_text
 
         reply = await self._read(target_of(path))
@@ -72,7 +73,7 @@ class KubeWriter(Closing):
         return await self._write("PATCH", path, body, MERGE)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Make one object."""
+        """Create one object."""
         return await self._write("POST", path, body, JSON)
 
     async def delete(self, path: str, body: Mapping[str, Any]) -> Any:
@@ -129,7 +130,7 @@ class KubeWriter(Closing):
         return self._entered[-1]
 
     async def _renewed(self, token: str) -> bool:
-        """Whether there is another credential to try: the one that was kept may be outdated."""
+        """Whether there is another credential to try: the cached one may be outdated."""
         door = self._entered[-1]
         if door.tokens and token:
             await door.tokens.renew(token, None, "the API server's token")

@@ -1,6 +1,6 @@
-"""Secrets that stand behind a name: assignments, flags, headers, XML, netrc, `name`/`value` pairs, a sentence.
+"""Secrets that follow a name: assignments, flags, headers, XML, netrc, `name`/`value` pairs, sentences.
 
-Each word that can be such a name is looked at once, with what stands right before and behind it.
+Each word that can be such a name is examined once, with what stands right before and after it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _NOT_A_LABEL = 16
 
 
 def assigned(reading: Reading, start: int, end: int) -> Span | None:
-    """The secret that the word around [start:end] announces, if it announces one."""
+    """The secret that the word at [start:end] names, if it names one."""
     text = reading.text
     begin, stop = reading.word_start(start), reading.word_end(end)
     if text[begin - 1 : begin] == "\\" and text[begin] in "nrt" and begin < start:
@@ -140,7 +140,7 @@ def _is_of_an_address(reading: Reading, begin: int, behind: int, at: int) -> boo
 
 
 def _behind_quote(text: str, begin: int, stop: int) -> int:
-    """Behind a quote that closes, or behind the stars of `*password* X`."""
+    """After a closing quote, or after the stars of `*password* X`."""
     before, after = text[begin - 1 : begin], text[stop : stop + 1]
     if after and after == before and after in _MARKUP:
         return stop + 1
@@ -164,7 +164,7 @@ def _assigned_value(reading: Reading, begin: int, at: int, separator: str, kind:
 
 
 def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) -> bool:
-    """Whether it is an assignment at all: behind a colon prose may follow ("token: expired on Monday")."""
+    """Whether it is an assignment at all: prose may follow a colon ("token: expired on Monday")."""
     said = reading.text[value.start : value.end]
     if kind in WHOLE_BRANCH or kind == "docker-auth":
         return _is_whole(said, kind) and value.quoted
@@ -211,7 +211,7 @@ def _is_alone(reading: Reading, begin: int) -> bool:
 
 
 def _ends_its_line(reading: Reading, value: Value) -> bool:
-    """One word behind `password:` at the end of what somebody typed."""
+    """A single word after `password:` at the end of a message that a person typed."""
     said, after = reading.text[value.start : value.end], reading.text[value.end : value.end + 200].partition("\n")[0]
     is_word = len(said) >= SHORTEST_WORD and said.isalpha() and not is_state(said) and not said.endswith(("ed", "ing"))
     return is_word and not after.strip(" \t\r")
@@ -251,7 +251,7 @@ def _behind_flag(reading: Reading, stop: int) -> Value | None:
 
 
 def _is_remark(text: str, stop: int, said: str) -> bool:
-    """What follows a flag of which somebody only speaks, and a variable behind a flag of PowerShell."""
+    """A remark about a flag, or a variable as the value of a PowerShell flag."""
     flag = text[max(0, stop - LONGEST_WORD) : stop].rpartition(" ")[2]
     if flag[:2] != "--" and _VARIABLE.fullmatch(said):
         return True
@@ -283,7 +283,7 @@ def _beside(reading: Reading, stop: int) -> Value | None:
 
 
 def _whole_line(reading: Reading, value: Value) -> Value:
-    """A plain text of YAML goes to the end of its line; in XML or JSON that end is further than the value's."""
+    """A plain YAML scalar goes to the end of its line; in XML or JSON the line goes on after the value."""
     line = reading.text[value.start : reading.line_end(value.start)]
     has_more = any(mark in line for mark in "<>{}")
     return value if has_more else value._replace(end=max(value.end, value.start + len(line.rstrip())))
@@ -350,7 +350,7 @@ def _follows_a_login(before: str) -> bool:
 
 
 def _behind_compound(reading: Reading, begin: int, stop: int) -> Value | None:
-    """`client_secret X`: the name is no word of a sentence."""
+    """`client_secret X`: a compound name is no word of ordinary prose."""
     text = reading.text
     if not _COMPOUND.fullmatch(text[begin:stop]):
         return None
@@ -359,7 +359,7 @@ def _behind_compound(reading: Reading, begin: int, stop: int) -> Value | None:
 
 
 def _said(reading: Reading, at: int, kind: str) -> Value | None:
-    """What somebody calls a password; not how it is ("password is incorrect", "is case-sensitive")."""
+    """The value that a person calls a password, not a description ("password is incorrect", "is case-sensitive")."""
     if quote := quote_at(reading.text, at):
         quoted = quoted_value(reading, quote)
         return quoted if quoted.end - quoted.start >= SHORTEST else None

@@ -13,9 +13,10 @@ from runbooks.linear import compile_linear
 
 
 class Flags(NamedTuple):
-    """What a program takes: `attached` as in -pX, `apart` as in -p X, `pair` as in -u name:X, `cookies` as in -b n=X.
+    """The flags of one program: `attached` as in -pX, `apart` as in -p X, `pair` as in -u name:X, `cookies` as in -b
+    n=X.
 
-    `after`: only behind this subcommand. `first`: the first argument is one.
+    `after`: only after this subcommand. `first`: the first argument is one.
     """
 
     attached: tuple[str, ...] = ()
@@ -84,7 +85,7 @@ class Argument(NamedTuple):
 
 
 def secret_arguments(arguments: Sequence[str], program: str = "") -> Iterator[Argument]:
-    """Which arguments hold a secret. The first that names a known program is it."""
+    """Which arguments hold a secret. The first one that names a known program decides."""
     flags = _flags(program)
     subcommands = {program}
     for number, one in enumerate(arguments):
@@ -111,7 +112,7 @@ def _secret(number: int, previous: str, one: str, flags: Flags) -> Argument | No
         return Argument(number, 0, "password")
     if flags.first and number == 1 and one[:1] not in ("-", "$", "("):
         return Argument(number, 0, "password")
-    # A flag has no blank in it: `- rotate the admin token` is an item of a list that somebody wrote.
+    # A flag contains no blank: `- rotate the admin token` is an item of a list that a person wrote.
     if previous.startswith("-") and not {" ", "="} & set(previous) and not one.startswith("-"):
         kind = kind_of_key(previous)
         return Argument(number, 0, kind) if kind not in ("", PLAIN, "kubeconfig") and len(previous) > 2 else None
@@ -162,7 +163,7 @@ def _is_secret(said: str) -> bool:
 
 
 def in_line(text: str, start: int, trigger: str) -> tuple[list[Span], int]:
-    """The secrets behind the name of a program, to the end of its command or to the next program; and that end."""
+    """The secrets after the name of a program, up to the end of its command or the next program; and where that is."""
     begin = _word_start(text, start)
     program = text[begin:start] + trigger
     at = start + len(trigger)
@@ -184,7 +185,7 @@ def in_line(text: str, start: int, trigger: str) -> tuple[list[Span], int]:
 
 
 def _read_to(tokens: list[tuple[str, int, int]], at: int) -> int:
-    """What lies before it is not read again, except for a command inside the last argument."""
+    """Text before this position is not read again, except for a command inside the last argument."""
     if not tokens:
         return at
     said, first, last = tokens[-1]

@@ -1,4 +1,4 @@
-"""A Secret of Kubernetes, written out in a text: every value under `data` and `stringData` goes."""
+"""A Kubernetes Secret written out in a text: every value under `data` and `stringData` is redacted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def secret_data(text: str) -> Iterator[Span]:
 
 
 def _entries(text: str, start: int, depth: int) -> Iterator[Span]:
-    """The lines below that stand further to the right."""
+    """The lines below that are indented further."""
     at = start
     while at < len(text):
         end = text.find("\n", at)

@@ -47,7 +47,7 @@ def encoded(text: str, hides: Callable[[str], bool]) -> Iterator[Span]:
 
 
 def _readings(run: str) -> Iterator[str]:
-    """What the run says, beginning where it reads as text: a path may stand before it."""
+    """The decoded run, also from later starts: a path may stand before it."""
     whole = "".join(run.split()).rstrip("=")
     if found := _LOOK.search(whole):
         start = found.start() % 4

@@ -1,4 +1,4 @@
-"""Keys that have no prefix but a sign inside: Entra client secrets, the keys of Azure's services, storage keys."""
+"""Keys without a prefix but with a marker inside: Entra client secrets, keys of Azure services, storage keys."""
 
 from __future__ import annotations
 
@@ -70,8 +70,10 @@ def _right(text: str, start: int, most: int, letters: str) -> int:
 
 
 def by_length(text: str) -> list[Span]:
-    """What is known by alphabet and length alone: an older personal access token of Azure DevOps; and beside an access
-    key of AWS, its secret. Forty letters elsewhere are anything (a commit, a digest)."""
+    """Keys recognized by alphabet and length alone: old Azure DevOps personal access tokens, and the AWS secret next to
+    its
+    access key. Forty such letters elsewhere may be anything (a commit, a digest).
+    """
     spans = [
         Span(*found.span(), "devops-pat")
         for found in _DEVOPS_PAT.finditer(text)

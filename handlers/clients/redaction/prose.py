@@ -1,4 +1,4 @@
-"""What stands behind a telling name and is no secret: error codes, names of classes and of resources, a sentence."""
+"""What follows a secret-like name and is not a secret: error codes, class and resource names, ordinary prose."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _STATES = words(
 
 
 def says_what_failed(text: str, start: int, end: int, kind: str) -> bool:
-    """An error code or the name of a class; also where the next error follows behind a colon ("token: net/http: …")."""
+    """An error code or a class name; also where the next error follows a colon ("token: net/http: …")."""
     said = text[start:end]
     if _CODE.fullmatch(said) or _ERROR.fullmatch(said) or _CALL.fullmatch(said):
         return True
@@ -80,17 +80,17 @@ def looks_chosen(said: str) -> bool:
 
 
 def is_plain_word(said: str) -> bool:
-    """What follows a flag of which somebody only speaks."""
+    """The word after a flag that somebody only mentions."""
     return said.lower() in _PLAIN_WORDS
 
 
 def is_typed(said: str) -> bool:
-    """What somebody types behind `password`, without a colon."""
+    """What a person types after `password`, without a colon."""
     if len(said) < SHORTEST_WORD or said.startswith(_NOT_TYPED) or not looks_chosen(said):
         return False
     return any(letter.isdigit() or letter in "!#$%^&" for letter in said) and not is_like_a_name(said)
 
 
 def is_like_a_name(said: str) -> bool:
-    """`kv-prod-01` may be a resource as well."""
+    """`kv-prod-01` may also be the name of a resource."""
     return bool(_LOWER.fullmatch(said))

@@ -1,4 +1,4 @@
-"""One pass over a text: what may announce a secret is found by RE2, and each find is looked at once."""
+"""One pass over a text: RE2 finds everything that may name a secret, and each match is examined once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SIGNATURES = ("&s=", "&h=", "\\u0026s=")
 
 
 def spans(text: str, hides: Callable[[str], bool]) -> list[Span]:
-    """Every part that has to go. `hides` says whether what base64 holds has secrets in it."""
+    """Every span to redact. `hides` says whether decoded base64 contains secrets."""
     found = (
         Scan(text).spans(),
         pem.lines(text),
@@ -63,7 +63,7 @@ class Scan:
         start, end = found.span()
         said = self._text[start:end]
         if said == "@":
-            # The one find that looks back: `name:pass` before it may have been found as something shorter.
+            # The only match that looks back: `name:pass` before it may have been matched as something shorter.
             yield from _one(addresses.before_at(self._text, start, self._at))
             self._at = start
         elif start < self._done:

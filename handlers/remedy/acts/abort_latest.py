@@ -1,4 +1,4 @@
-"""End the operation that runs on a cluster or a pool."""
+"""Abort the latest operation of a cluster or a node pool."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from handlers.resource_id import last_name
 
 
 class AbortLatest:
-    """Canceled is what it wants."""
+    """Done when the operation is Canceled."""
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
         target = scene.step.target
@@ -39,4 +39,4 @@ class AbortLatest:
         return Done(f"the operation has ended: {last_name(target)} is {progress.said}")
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""

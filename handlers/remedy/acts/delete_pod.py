@@ -1,4 +1,4 @@
-"""Delete a pod that does not go: gracefully first; by force only where its node cannot do it."""
+"""Delete a pod that does not terminate: gracefully first; by force only if its node cannot do it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GRACEFUL, FORCED = "graceful", "forced"
 
 
 class DeletePod:
-    """The pod with this uid, and no other that has its name."""
+    """Deletes the pod with this uid, and no other pod of the same name."""
 
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         pod = await _pod(scene)
@@ -72,7 +72,7 @@ class DeletePod:
         return failed(f"pod {_name(scene)} is still there {grace + AFTER_GRACE.seconds} s after it was deleted: {why}")
 
     def give_up(self, scene: Scene) -> None:
-        """A pod that was deleted goes, sooner or later: there is nothing to tidy up."""
+        """A deleted pod terminates sooner or later: nothing to clean up."""
 
 
 def _name(scene: Scene) -> str:

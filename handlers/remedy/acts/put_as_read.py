@@ -1,4 +1,4 @@
-"""Send a node pool, or a cluster, to Azure again as it was read a moment before."""
+"""Reconcile a node pool or a cluster: PUT the body that was read a moment before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from handlers.version import meets
 
 
 class PutAsRead:
-    """GET raw, compare, PUT the same. What was read lives in memory, between the two, and nowhere else."""
+    """GET the raw body, compare, PUT the same body. It is held in memory only, between the two."""
 
     read_only = POOL
     needs_planned_tag = True
@@ -44,7 +44,7 @@ class PutAsRead:
         return Sending("PUT", target, send, {"etag": tag, "state": state})
 
     async def against(self, scene: Scene, read: Mapping[str, Any]) -> Stopped | None:
-        """What else must be as planned, and is not."""
+        """What differs from the plan, beyond the eTag."""
         return None
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
@@ -55,11 +55,11 @@ class PutAsRead:
         return going or Done(f"{last_name(scene.step.target)}: Azure says Succeeded")
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""
 
 
 class PutClusterAsRead(PutAsRead):
-    """A cluster's body carries its pools: whoever changed one meanwhile must not have that undone."""
+    """A cluster's body contains its pools: a pool that somebody changed meanwhile must not be reset."""
 
     read_only = CLUSTER
     needs_planned_tag = False
@@ -82,7 +82,7 @@ class PutClusterAsRead(PutAsRead):
 
 
 def _pool_against(pool: Mapping[str, Any], carried: Mapping[str, Any], planned: str | None) -> Stopped | None:
-    """`carried`: as it is in the body that is about to be sent. `planned`: its eTag, unless the plan writes it, too."""
+    """`carried`: the pool in the body to send. `planned`: its eTag, unless the plan writes this pool, too."""
     name, tag = pool["name"], etag_of(pool)
     if is_busy(state_of(pool)):
         return stale(f"pool {name} is {state_of(pool)}: another operation has begun")
@@ -103,7 +103,7 @@ def _untagged(what: str) -> Stopped:
 
 
 def _half_upgraded(body: Mapping[str, Any], asked_as: str) -> str:
-    """No plan sends a cluster that is half upgraded. What no eTag of the plan vouches for is looked at again."""
+    """No plan writes a half-upgraded cluster. Pools without an eTag in the plan are compared again."""
     held = body["properties"]
     asked, runs = str(held.get(asked_as) or ""), str(held.get(f"current{asked_as[0].upper()}{asked_as[1:]}") or "")
     if not asked or not runs or meets(runs, asked):

@@ -1,4 +1,4 @@
-"""Apply a lone machine's own settings once more, and wait until its node is Ready."""
+"""Reapply a virtual machine, and wait until its node is Ready."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ class ReapplyMachine:
         return await follow_operation(scene, scene.step.target, COMPUTE_API) or machine_is_done(scene)
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""

@@ -1,4 +1,4 @@
-"""Put a relaxed disruption budget back as it was."""
+"""Restore a relaxed PodDisruptionBudget."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from handlers.remedy.acts.relax_budget import budget_path
 
 
 class RestoreBudget:
-    """It reads before it writes, so it may be tried until the budget is as it was."""
+    """It reads before it writes, so it may be repeated until the budget is restored."""
 
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         wanted, path = scene.step.arguments, budget_path(scene)
@@ -53,4 +53,4 @@ class RestoreBudget:
         return Done(f"budget {name} is as it was")
 
     def give_up(self, scene: Scene) -> None:
-        """It is what tidies up."""
+        """This is the clean-up itself."""

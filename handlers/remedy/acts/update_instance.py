@@ -1,4 +1,4 @@
-"""Give one instance of a scale set its model again, and wait until its node is Ready."""
+"""Update one scale set instance to the latest model, and wait until its node is Ready."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from handlers.resource_id import last_name
 
 
 class UpdateInstance:
-    """Exactly one instance, by its number; never all of them."""
+    """Exactly one instance, by its id; never all of them."""
 
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         target, number = scene.step.target, str(scene.step.arguments["instance_id"])
@@ -51,4 +51,4 @@ class UpdateInstance:
         return machine_is_done(scene) if state.lower() == "succeeded" else failed(f"{last_name(machine)} is {state}")
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""

@@ -1,4 +1,4 @@
-"""The token: one for all calls, fetched once, renewed once when Azure says that it is too old."""
+"""The bearer token: one for all calls, fetched once, renewed once when Azure says that it has expired."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from handlers.clients.tokens import Tokens
 
 
 class Bearer(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Sign a call. A token goes to the resource manager only, wherever a link may point. A write is never repeated."""
+    """Sign a call. The token goes to Resource Manager only, wherever a link may point. A write is never repeated."""
 
     def __init__(self, tokens: Tokens, endpoint: str) -> None:
         super().__init__()

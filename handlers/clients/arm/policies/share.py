@@ -22,12 +22,12 @@ MANY = 512
 
 
 class _LessTime(Exception):
-    """A shared call ended for lack of time, and the one who joined it has more."""
+    """A shared call ran out of time, and a caller that joined it has time left."""
 
 
 @dataclass
 class _Flight:
-    """One call that several wait for. `until` is how long it is willing to wait itself."""
+    """One call that several callers wait for. `until` is its own deadline."""
 
     task: asyncio.Task[Response]
     until: float
@@ -44,7 +44,7 @@ class _Kept:
 
 @dataclass
 class _Shelf:
-    """Answers that are still fresh."""
+    """The answers that are still fresh."""
 
     kept: dict[str, _Kept] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class _Shelf:
 
 
 class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Whoever asks first asks for all. The call lives on when that one is cancelled, as long as somebody waits."""
+    """The first caller starts the call; equal ones join it. Cancelling one caller does not cancel it for the others."""
 
     def __init__(self, clock: Clock, fresh_for_s: float = FRESH_FOR_S) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         try:
             return await self._find_or_ask(key, request)
         except _LessTime:
-            # The one who asked first had less time than we have: ask once more, with our own.
+            # The first caller had less time than this one: repeat the call with our own deadline.
             return await self._find_or_ask(key, request, last=True)
 
     async def _find_or_ask(self, key: str, request: PipelineRequest[HttpRequest], *, last: bool = False) -> Response:
@@ -88,7 +88,7 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
             return kept
         flight = self._flights.get(key)
         if flight and flight.asked_at < oldest_wanted():
-            self._ending.add(flight.task)  # its own people still wait for it
+            self._ending.add(flight.task)  # Other callers still wait for it.
             flight = None
         mine = flight is None
         flight = flight or self._take_off(key, request)
@@ -100,7 +100,7 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
             raise _LessTime from error
 
     async def close(self) -> None:
-        """End what nobody waits for any more."""
+        """Cancel the calls that nobody waits for any more."""
         for task in (*self._ending, *(flight.task for flight in self._flights.values())):
             task.cancel()
         await asyncio.gather(*self._ending, *(one.task for one in self._flights.values()), return_exceptions=True)
@@ -130,13 +130,13 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
             self._shelf.keep(key, task.result(), flight.asked_at, self._clock.now(), self._fresh_for_s)
 
     def _forget(self, key: str, flight: _Flight) -> None:
-        """A newer one may have taken its place."""
+        """Remove this call, unless a newer one has taken its place."""
         if self._flights.get(key) is flight:
             del self._flights[key]
 
 
 def _key(request: HttpRequest) -> str:
-    """Ids compare in any case, tokens in a query do not."""
+    """Ids compare in any case; tokens in a query do not."""
     path, _, query = request.url.partition("?")
     content = request.content or b""
     raw = content.encode() if isinstance(content, str) else bytes(content)

@@ -1,4 +1,4 @@
-"""One call to the API server: refused if it writes, counted, asked again if it failed for a moment, recorded."""
+"""One call to the API server: refuses writes, counts, retries transient failures, records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIRST_PAUSE_S = 0.2
 
 
 class Caller:
-    """Sends calls one way or another."""
+    """Sends calls through one connection."""
 
     def __init__(self, way: Way, calls: CallLog, clock: Clock, kept: Kept | None, *, tries: int = TRIES) -> None:
         self.way = way
@@ -41,7 +41,7 @@ class Caller:
         also: Container[int] = (),
         called: str = "",
     ) -> Reply:
-        """The answer. `also`: statuses that are answers too. `called`: its address in a recording."""
+        """The answer. `also`: more statuses to accept. `called`: its address in a recording."""
         refuse_writes(method, target)
         name = called or target
         try:
@@ -56,14 +56,14 @@ class Caller:
             raise
 
     async def json(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> tuple[Any, Reply]:
-        """The parsed answer as it came, and the answer."""
+        """The parsed raw answer, and the reply."""
         reply = await self.reply(method, target, body)
         value = self.understood(method, target, body, lambda: parsed(reply.content, Asked.at(target).wanted))
         self.record(lambda kept: kept.answer(method, target, body, reply))
         return value, reply
 
     def understood(self, method: str, called: str, body: Any, read: Callable[[], Any]) -> Any:
-        """What `read` makes of an answer; that it can make nothing of it is recorded in place of the answer."""
+        """What `read` makes of an answer. If it fails, the failure is recorded in place of the answer."""
         try:
             return read()
         except Garbled as error:

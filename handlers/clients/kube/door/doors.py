@@ -1,4 +1,4 @@
-"""One client session per cluster and process: connections and TLS context are made once, and shared by all checks."""
+"""One client session per cluster and process: connections and TLS contexts are shared by all checks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CONNECTIONS = 20
 
 
 class Door:
-    """One cluster's API server, opened."""
+    """An open session to one cluster's API server."""
 
     def __init__(self, entrance: Entrance, tokens: Tokens | None, connect_s: float) -> None:
         self.entrance = entrance
@@ -55,7 +55,7 @@ class Door:
     async def send(
         self, method: str, target: str, body: Mapping[str, Any] | None, also: Mapping[str, str] | None = None
     ) -> tuple[Reply, str]:
-        """The answer, and the token that it was asked with. `also`: more headers. A write goes out once."""
+        """The answer, and the token that was used. `also`: more headers. A write is sent once."""
         wanted = Asked.at(target).wanted
         token = await self.tokens.current(wanted) if self.tokens else self.entrance.token
         headers = {"Accept": "application/json, */*", "User-Agent": "aksbot", **(also or {})}
@@ -78,14 +78,14 @@ class Door:
 
 @dataclass
 class _Place:
-    """Where one cluster's door stands, open or not."""
+    """The slot of one cluster's session, open or not."""
 
     lock: asyncio.Lock
     door: Door | None = None
 
 
 class KubeDoors(Closing):
-    """The open doors of this process. Give one to every KubeReader, and close it last."""
+    """The open sessions of this process. Give one to every KubeReader, and close it last."""
 
     def __init__(self, arm: ArmReader, access: KubeAccess, *, fresh_for_s: float = FRESH_FOR_S) -> None:
         self.arm = arm
@@ -103,7 +103,7 @@ class KubeDoors(Closing):
             await self._tokens.close()
 
     async def enter(self, target: Target, *, instead_of: Door | None = None) -> Door:
-        """The cluster's door. `instead_of`: one that no longer works. Leave it when you are done."""
+        """The cluster's session. `instead_of`: one that no longer works. Call `leave` when done."""
         place = self._places[target.id.key]
         async with place.lock:
             if place.door is None or place.door is instead_of or self._is_old(place.door):
@@ -119,7 +119,7 @@ class KubeDoors(Closing):
             await door.close()
 
     def forget(self, target: Target, door: Door) -> None:
-        """It leads nowhere any more: the next check asks for the way anew."""
+        """Drop a session that no longer works: the next check reads the kubeconfig again."""
         place = self._places[target.id.key]
         if place.door is door:
             place.door = None
@@ -134,13 +134,13 @@ class KubeDoors(Closing):
         return time.monotonic() - door.opened_at > self._fresh_for_s
 
     async def _retire(self, place: _Place) -> None:
-        """Whoever is still inside closes it on leaving."""
+        """The last caller that leaves closes it."""
         old, place.door = place.door, None
         if old and old.guests <= 0:
             await old.close()
 
     async def _close_unused(self) -> None:
-        """A fleet has hundreds of clusters; most are looked at now and then."""
+        """A fleet has hundreds of clusters; most are checked rarely, so idle sessions are closed."""
         for place in tuple(self._places.values()):
             if place.door and place.door.guests <= 0 and self._is_old(place.door) and not place.lock.locked():
                 await self._retire(place)
@@ -154,7 +154,7 @@ class KubeDoors(Closing):
 
 
 def _client(entrance: Entrance) -> Any:
-    """The Kubernetes client, without its thousand models: it carries the requests, and bytes come back."""
+    """The Kubernetes client without its thousand models: it sends requests and returns bytes."""
     library = importlib.import_module("kubernetes.aio.client.api_client")
     settings = library.Configuration(
         host=entrance.server,
@@ -169,11 +169,11 @@ def _client(entrance: Entrance) -> Any:
             "trace_configs": [every_write_watched()],
         },
     )
-    # AKS's own authorities lack the key identifiers that Python 3.13 began to insist on.
+    # AKS's own certificate authorities lack the key identifiers that Python 3.13 requires.
     settings.disable_strict_ssl_verification = True
     try:
         with tempfile.TemporaryDirectory(prefix="aksbot-") as folder:
-            # The TLS library reads a key from a file only; the file is gone before the first request.
+            # The TLS library reads keys from files only; the file is removed before the first request.
             settings.cert_file, settings.key_file = _files(entrance, Path(folder))
             return library.ApiClient(settings)
     except (ssl.SSLError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Where the API server is and how to sign in there: a kubeconfig context of the cluster's name, or what Azure gives."""
+"""Where the API server is and how to sign in: a kubeconfig context of that name, or Azure's user credential."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def way_in(target: Target, arm: ArmReader, access: KubeAccess) -> Entrance:
-    """What the person configured goes first; whatever stops us is raised as an ArmError."""
+    """The configured kubeconfig goes first. Failures are raised as an ArmError."""
     file = access.kubeconfig
     found = await asyncio.to_thread(_from_file, file, target.name) if file else None
     return found or await _from_azure(target, arm)
@@ -40,7 +40,7 @@ async def _from_azure(target: Target, arm: ArmReader) -> Entrance:
     try:
         body = await arm.user_credential(target.id)
     except Garbled as garbled:
-        # What cannot be parsed may still hold a key: none of it is repeated.
+        # Text that cannot be parsed may still hold a key: repeat none of it.
         raise Garbled(CREDENTIAL, "Azure's answer could not be understood", status=garbled.status) from None
     except ArmError as error:
         raise explained(error) from error

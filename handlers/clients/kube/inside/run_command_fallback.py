@@ -1,4 +1,4 @@
-"""The way round: straight to the API server; where that is out of reach, by run-command if the settings allow it."""
+"""Reads the API server directly; if it cannot be reached, by run-command where the settings allow it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ ONLY_A_PART = {
 
 
 class Detour:
-    """Asks directly; lists that the fixed questions know come by run-command when nothing else comes."""
+    """Asks directly. Lists that a fixed question covers come by run-command if the server cannot be reached."""
 
     def __init__(self, direct: DirectWay, commands: RunCommand) -> None:
         self._direct = direct
@@ -151,7 +151,7 @@ class Detour:
         return _reply(questions, items, cut=part or any(cut for _, cut in read))
 
     async def _ask(self, question: Question) -> str | ArmError:
-        """Each question is asked once, however many want to know."""
+        """Each question is asked once, whoever else wants its answer."""
         async with self._asking[question]:
             if question not in self._said:
                 try:
@@ -169,7 +169,7 @@ def _reply(questions: tuple[Question, ...], items: list[dict[str, Any]], *, cut:
 
 
 def _object(question: Question, read: tuple[list[dict[str, Any]], bool], target: str, blocked: Unreachable) -> Reply:
-    """One object; a part of one is none."""
+    """One object, if its projection holds all that was asked for."""
     found, cut = read
     if cut:
         raise _told(ServerFault(Asked.at(target).wanted, "the output of the command was cut"), target, blocked)
@@ -181,7 +181,7 @@ def _object(question: Question, read: tuple[list[dict[str, Any]], bool], target:
 
 
 def _belongs(one: dict[str, Any], kind: str, namespace: str) -> bool:
-    """Some questions bring several kinds, or several namespaces."""
+    """Some questions return several kinds, or several namespaces."""
     return kind in ("", one.get("kind")) and namespace in ("", one["metadata"].get("namespace"))
 
 
@@ -190,7 +190,7 @@ def _once(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _told(error: ArmError, target: str, blocked: Unreachable) -> ArmError:
-    """Both halves: why not directly, and why not that way either. A recording tells it the same way."""
+    """Both reasons: why not directly, and why not by run-command. A recording holds the same text."""
     before = f"{blocked.detail}; {THROUGH}: "
     if error.status is None or error.status < 300:
         kind = type(error) if type(error) in FAILURES.values() else ServerFault

@@ -1,4 +1,4 @@
-"""Field selectors, applied here where no server does it: to objects of which only a part is known."""
+"""Applies field selectors to projected objects, of which only a part is known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KNOWN = frozenset(
 
 
 class NotAnswered(Exception):
-    """No question brings what was asked for."""
+    """No fixed question returns what was asked for."""
 
 
 def by_fields(selector: str) -> Callable[[Mapping[str, Any]], bool]:
@@ -32,7 +32,7 @@ def by_fields(selector: str) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def demands(selector: str, wish: str) -> bool:
-    """Whether a selector holds this very wish (`type=Warning`)."""
+    """Whether a selector contains this condition (`type=Warning`)."""
     return wish in {part.strip().replace("==", "=") for part in selector.split(",")}
 
 
