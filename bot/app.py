@@ -1,4 +1,4 @@
-"""The process behind `aksbot serve`: builds and wires everything, the only place that does."""
+"""The process behind `aksbot serve`: builds and wires everything, and is the only place that does."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Bot:
-    """A bot that runs: for those who look after it."""
+    """A running bot, for the code that watches it."""
 
     jobs: Jobs
     site: Site
@@ -90,7 +90,7 @@ class Bot:
     """Slack comes through our own door."""
 
     async def say_farewell(self, door_open_s: float) -> None:
-        """Whoever sends requests here hears of it by a probe; those that are on their way are still taken."""
+        """Report not ready, so that load balancers stop sending; requests on their way are still served."""
         self.ready.leaving = True
         if self.over_http:
             await asyncio.sleep(door_open_s)
@@ -101,7 +101,7 @@ async def serve(settings: Settings) -> None:
     stop = asyncio.create_task(told_to_stop(), name="told to stop")
     try:
         async with running(settings) as bot:
-            # What is there by now stays. Looking through it again and again would hold up answers for 0.1 s each time.
+            # Freeze the objects made so far: collecting them again and again would delay answers by 0.1 s each time.
             gc.collect()
             gc.freeze()
             await stop
@@ -123,10 +123,10 @@ async def running(
     times: Times | None = None,
     spans: Spans = Spans(),  # noqa: B008 - frozen
 ) -> AsyncIterator[Bot]:
-    """Everything, from the state up to the door, open while the context is.
+    """The whole bot, from its store to its HTTP server, running while the context is open.
 
-    `host` and `azure` override the settings; `times` says how long fixes really wait, `spans` how long it
-    waits where it reads along.
+    `host` and `azure` override the settings; `times` is the clock of fixes, `spans` how long it waits where it reads
+    along.
     """
     redact_logs()
     role = Role(settings.role)
@@ -147,7 +147,7 @@ async def running(
         speaker, gate = Speaker(voice, state), Gate(policy.look, people)
         replier = Replier(speaker)
         run = azure_runner(opened, library, settings.check_timeout_s)
-        # Those who do the work hand in more of it: this comes before them, and is opened with them.
+        # The workers queue further jobs, so this exists before them and is opened with them.
         taken = Jobs(connection, run, role=role)
         reading = incident_side(
             connection,
@@ -200,7 +200,7 @@ async def running(
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
             listeners = Listeners(intake, voice, library, _areas(), metrics)
             others = HomeListeners(intake, voice, metrics), TriageListeners(intake, metrics)
-            # Bolt asks one listener after the other, and who typed a command waits.
+            # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
             listeners.listen_to_commands(bolt)
             for one in (along, listeners, *others, FixListeners(intake, voice, metrics)):
@@ -251,7 +251,7 @@ def _must_be_complete(settings: Settings, role: Role) -> None:
 
 
 def _slack_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """No retries of the client's own: it would post twice."""
+    """No retries by the Slack client itself: it would post twice."""
     token = settings.slack_bot_token.get_secret_value() if settings.slack_bot_token else None
     url = settings.slack_api_url
     return AsyncWebClient(token=token, base_url=url, session=session, timeout=TIMEOUT_S, retry_handlers=[])
@@ -261,7 +261,7 @@ def _bolt(
     settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: Replays, mentions: MentionsHeard
 ) -> AsyncApp:
     secret = settings.slack_signing_secret.get_secret_value() if settings.slack_signing_secret else ""
-    # Slack hears that it has arrived once it is in the queue, not before.
+    # Acknowledge only after the job is in the queue.
     app = AsyncApp(client=client, authorize=sign_in, signing_secret=secret, process_before_response=True)
     app.middleware(deadline.Starts())
     app.middleware(replays)
@@ -274,7 +274,7 @@ def _bolt(
 async def _socket(
     settings: Settings, bolt: AsyncApp, ready: Readiness, catch_up: CatchUp, spans: Spans
 ) -> AsyncIterator[None]:
-    """Socket Mode, where there is a token for it. What was said without a connection is read afterwards."""
+    """Socket Mode, if there is a token for it. Messages missed without a connection are read afterwards."""
     if not settings.slack_app_token:
         yield
         return
@@ -286,10 +286,10 @@ async def _socket(
 
 
 def _hear(bolt: AsyncApp) -> Hear:
-    """The way of an event through all listeners, as if Slack had sent it."""
+    """Dispatch an event through all listeners, as if Slack had sent it."""
 
     async def hear(body: Body) -> bool:
-        # In a task of its own: each event has its own deadline.
+        # In its own task: each event has its own deadline.
         answer = await asyncio.create_task(bolt.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body)))
         return answer.status < BUSY
 

@@ -1,4 +1,4 @@
-"""The way on where the audit is broken: a person sets it aside, under another key, and a new one begins, saying so."""
+"""Recovery from a broken audit: a person sets it aside under another key, and a new one begins that refers to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
 return {kind, tostring(redis.call('XLEN', KEYS[1])), last[1] and last[1][1] or '', now}
 """
 
-# What was appended since it was looked at would be set aside without its digest.
+# A record appended since the digest was taken would be set aside without being covered by it.
 _MOVE = """
 local kind, count, last = redis.call('TYPE', KEYS[1]).ok, '0', ''
 if kind == 'stream' then
@@ -55,7 +55,7 @@ return 1
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """All that there is to say about the audit: for the start, for doctor, for `audit verify`."""
+    """The state of the audit: for the start, for doctor, for `audit verify`."""
 
     verdict: Verdict
     aside: tuple[SetAside, ...] = ()
@@ -79,7 +79,7 @@ class AuditAside:
         return Standing(await self._audit.verify(), aside, tuple(changed))
 
     async def _named(self) -> SetAside | None:
-        """The one that the audit itself begins with: the list of them may have been touched."""
+        """The audit that the current one refers to in its first record: their list may have been tampered with."""
         try:
             first = await self._audit.first()
             entry = first.entry if first else {}
@@ -89,18 +89,18 @@ class AuditAside:
         return SetAside.from_dict(details) if details else None
 
     async def all(self) -> tuple[SetAside, ...]:
-        """The oldest first."""
+        """Oldest first."""
         with reachable():
             found = await self._redis.lrange(keys.AUDIT_ASIDE, 0, -1)
         return tuple(filter(None, (_read(str(one)) for one in found)))
 
     async def rows(self, one: SetAside) -> AsyncIterator[tuple[str, dict[str, str]]]:
-        """Every record as it was found, with its place in the stream."""
+        """Every record as found, with its position in the stream."""
         async for row in self._rows(one.key):
             yield row
 
     async def set_aside(self, by: str, reason: str) -> SetAside:
-        """Begin anew. Only what is broken is set aside; whoever does it says why."""
+        """Begin a new audit. Only a broken one can be set aside; the person must give a reason."""
         for _ in range(_TRIES):
             verdict = await self._audit.verify()
             if verdict.whole:

@@ -1,4 +1,4 @@
-"""What `aksbot audit export` wrote, looked into without the bot: the chain, and what was set aside before it."""
+"""Verifies what `aksbot audit export` wrote, without the bot: the chain, and what was set aside before it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIELDS = ("number", "at_ms", "previous", "body", "hash")
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """`tip`: where the record is that somebody has the hash of; empty if nowhere, None if nobody asked."""
+    """`tip`: the position of the record with the given hash; empty if there is none, None if no hash was given."""
 
     standing: Standing
     tip: str | None = None
@@ -42,7 +42,7 @@ def look_into(file: Path, tip: str) -> Looked:
     read = _read(file)
     aside = _set_aside(read.records)
     found = [one.value for one in read.digests.values()]
-    # An export of the latest days need not hold it; one that does holds all of it.
+    # An export of the last days need not contain it; one that does must contain all of it.
     changed = [one for one in aside if found and one.digest not in found]
     standing = Standing(_chain(read.records), tuple(aside), tuple(changed))
     return Looked(standing, read.hashes.get(tip, "") if tip else None)

@@ -1,4 +1,6 @@
-"""`aksbot audit verify | show | export | set-aside`: what was repaired, by whom, on whose word; and is that whole."""
+"""`aksbot audit verify | show | export | set-aside`: which fixes ran, who approved them, and whether the record is
+intact.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ T = TypeVar("T")
 
 
 def verify(file: Path | None, tip: str, *, as_json: bool) -> int:
-    """Walk the chain; 0 where it holds together, and `tip` is in it."""
+    """Verify the hash chain. 0 if it is intact and contains `tip`."""
     looked = look_into(file, tip) if file else _with(lambda connection: _look(connection, tip))
     if as_json:
         sys.stdout.write(json.dumps(_as_dict(looked)) + "\n")
@@ -42,14 +44,14 @@ def verify(file: Path | None, tip: str, *, as_json: bool) -> int:
 
 
 def show(number: int) -> int:
-    """The latest first."""
+    """The latest records, newest first."""
     latest = _with_audit(lambda audit: audit.latest(number))
     show_lines([line for record in latest for line in _lines(record)] or [Line.of(("nothing was recorded yet", ""))])
     return Exit.CLEAR
 
 
 def export(since: str | None) -> int:
-    """Each line stands by itself, and can be checked with `audit verify FILE`. What was set aside comes first."""
+    """Each line is complete in itself, and `audit verify FILE` checks it. An audit that was set aside comes first."""
     since_ms = _moment_ms(since) if since else 0
 
     async def write(connection: Connection) -> None:
@@ -57,7 +59,7 @@ def export(since: str | None) -> int:
         for number, one in enumerate(await aside.all(), 1):
             if one.at_ms < since_ms:
                 continue
-            # All of it or nothing: its digest is over the whole.
+            # Print all of it or nothing: the digest covers the whole.
             async for place, fields in aside.rows(one):
                 _line({"set_aside": number, "id": place, "fields": fields})
         async for record in Audit(connection.redis).records(since_ms):
@@ -68,7 +70,7 @@ def export(since: str | None) -> int:
 
 
 def set_aside(reason: str, by: str) -> int:
-    """Keep a broken audit under another key, and begin a new one that says so."""
+    """Move a broken audit to another key, and begin a new one that refers to it."""
     if not reason.strip():
         what, why = "cannot set the audit aside", "no reason is given"
         raise Problem(what, why, "say in --reason what happened to it, and who has looked", code=Exit.USAGE)
@@ -91,7 +93,7 @@ def _account() -> str:
     try:
         return getuser()
     except (OSError, KeyError):
-        return f"uid {os.getuid()}"  # a container knows no names
+        return f"uid {os.getuid()}"  # A container's user may have no name.
 
 
 def _line(values: dict[str, Any]) -> None:
@@ -105,7 +107,7 @@ async def _look(connection: Connection, tip: str) -> Looked:
 
 
 async def _place_of(aside: AuditAside, audit: Audit, tip: str) -> str:
-    """Where a record with this hash is; empty if it is nowhere."""
+    """The position of the record with this hash; empty if there is none."""
     async for record in audit.records():
         if record.hash == tip:
             return f"record {record.number}"

@@ -1,4 +1,4 @@
-"""The command line of the audit: parsing only."""
+"""The command line of `aksbot audit`: parsing only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def verify_audit(
     ] = "",
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Say whether the audit is whole: nothing changed, taken out, put in, moved or cut off. Exit 0 is whole."""
+    """Verify the audit: no record changed, removed, inserted, moved or cut off. Exit 0 if it is intact."""
 
     def act() -> int:
         from bot.cli.audit import verify
@@ -35,7 +35,7 @@ def set_audit_aside(
     reason: Annotated[str, typer.Option(help="What happened to it, and who has looked.", show_default=False)],
     by: Annotated[str, typer.Option(metavar="NAME", help="Who you are; your account is kept in any case.")] = "",
 ) -> Act:
-    """Keep a broken audit under another key, and begin a new one that says so: fixes are possible again."""
+    """Set a broken audit aside and begin a new one that refers to it: fixes are possible again."""
 
     def act() -> int:
         from bot.cli.audit import set_aside
@@ -49,7 +49,7 @@ def set_audit_aside(
 def show_audit(
     number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many of the latest.")] = 20,
 ) -> Act:
-    """Show the latest records, the last one first."""
+    """Show the latest records, newest first."""
 
     def act() -> int:
         from bot.cli.audit import show

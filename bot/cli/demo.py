@@ -9,7 +9,7 @@ from bot.playground.installed import needs_the_sandbox
 
 
 def demonstrate(*, once: bool, port: int, stay: bool) -> int:
-    """See it work: in a Slack on this machine, or with `once` in the terminal."""
+    """Run the demo in a local Slack, or with `once` in the terminal."""
     with needs_the_sandbox():
         from bot.playground import demo, survey
         from bot.playground.scenarios import scenario_called

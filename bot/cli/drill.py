@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run_drill(name: str | None, *, all_of_them: bool, twins: bool, over_http: bool, as_json: bool) -> int:
-    """Play one scenario or all of them; well only if every answer was as expected."""
+    """Run one scenario or all of them; success only if every answer was as expected."""
     with needs_the_sandbox():
         from bot.drill.play import drill
         from bot.playground.scenarios import scenario_called, scenario_names
@@ -28,7 +28,7 @@ def run_drill(name: str | None, *, all_of_them: bool, twins: bool, over_http: bo
         raise Problem("cannot tell what to play", why, "name one of them, or say --all", code=Exit.USAGE)
     names = list(scenario_names()) if name is None else [name]
     if name is not None:
-        scenario_called(name)  # a wrong name is told before anything starts
+        scenario_called(name)  # Report a wrong name before anything starts.
     played = asyncio.run(
         drill(scenario_called, names, twins=twins, over_http=over_http, tell=_silence if as_json else _tell)
     )
@@ -40,7 +40,7 @@ def run_drill(name: str | None, *, all_of_them: bool, twins: bool, over_http: bo
 
 
 def _silence(played: Played) -> None:
-    """A program reads the whole at the end."""
+    """Print no progress: a program reads the whole result at the end."""
 
 
 def _tell(played: Played) -> None:

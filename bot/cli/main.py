@@ -1,4 +1,4 @@
-"""The command line. Parsing only: each command returns what is to be done, `bot.cli.process` does it.
+"""The command line. Parsing only: each command returns what to run, and `bot.cli.process` runs it.
 
 Nothing heavy is imported here, so that `aksbot --help` is quick.
 """
@@ -61,8 +61,8 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    # `--debug` is accepted anywhere on the line, so it is taken off before this is called.
-    """Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do."""
+    # `--debug` is accepted anywhere on the line, so it is removed before this is called.
+    """Diagnose Azure Kubernetes clusters: the root cause, the proof, and what to do."""
 
 
 @app.command()
@@ -109,7 +109,7 @@ def plan(
     remedy: Annotated[str, typer.Argument(help="A remedy, such as reconcile-pool.", show_default=False)],
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Show what a fix would do, or why there is none. It changes nothing."""
+    """Show what a fix would do, or why there is none. Changes nothing."""
 
     def act() -> int:
         from bot.cli.plan import plan_fix
@@ -124,7 +124,7 @@ def explain(
     text: Annotated[list[str] | None, typer.Argument(help="The error; without it, standard input is read.")] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Recognise a pasted error, and show the runbook. Nothing is looked up in Azure."""
+    """Recognize a pasted error and show its runbook. Does not call Azure."""
 
     def act() -> int:
         from bot.cli.explain import explain_text
@@ -145,7 +145,7 @@ def triage(
     ] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Say what the bot would recognise in a message: the cluster, the codes, or why it stays quiet."""
+    """Show what the bot recognizes in a message: the cluster, the codes, or why it stays quiet."""
 
     def act() -> int:
         from bot.cli.triage import triage_file, triage_text
@@ -164,7 +164,7 @@ def triage(
 def serve(
     role: Annotated[Role | None, typer.Option(help="One process does all, or several share the work.")] = None,
 ) -> Act:
-    """Run the Slack bot, until Ctrl-C or SIGTERM."""
+    """Run the Slack bot until Ctrl-C or SIGTERM."""
 
     def act() -> int:
         from bot.cli.serve import serve_slack
@@ -180,7 +180,7 @@ def sandbox(
     env_file: Annotated[Path | None, typer.Option(help="Write the environment here, once it serves.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
 ) -> Act:
-    """Serve an Azure and a Slack of its own on this machine, until Ctrl-C."""
+    """Serve a local Azure and a local Slack until Ctrl-C."""
 
     def act() -> int:
         from bot.cli.sandbox import serve_scenario
@@ -196,7 +196,7 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes a free one.")] = 0,
     stay: Annotated[bool, typer.Option("--stay", help="Until Ctrl-C, also where no terminal is.")] = False,
 ) -> Act:
-    """See it work: a fleet, a Slack and the bot on this machine. Needs no Azure."""
+    """Run the demo: a fleet, a Slack and the bot on this machine. Needs no Azure."""
 
     def act() -> int:
         from bot.cli.demo import demonstrate
@@ -214,7 +214,7 @@ def drill(
     over: Annotated[Over, typer.Option(help="How Slack reaches the bot.")] = Over.SOCKET,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Play scenarios through a Slack on this machine, and judge what the bot answers."""
+    """Run scenarios through a local Slack, and compare the bot's answers with what is expected."""
 
     def act() -> int:
         from bot.cli.drill import run_drill
@@ -227,7 +227,7 @@ def drill(
 
 @runbooks_app.command("list")
 def list_runbooks(output: OutputOption = Output.TEXT) -> Act:
-    """Every code the bot knows."""
+    """List every finding code that the bot knows."""
 
     def act() -> int:
         from bot.cli.runbooks import list_all
@@ -239,7 +239,7 @@ def list_runbooks(output: OutputOption = Output.TEXT) -> Act:
 
 @runbooks_app.command("show")
 def show_runbook(code: Code) -> Act:
-    """One runbook, with <name> where a check fills something in."""
+    """Show one runbook, with <name> for each value that a check fills in."""
 
     def act() -> int:
         from bot.cli.runbooks import show
@@ -271,7 +271,7 @@ def lint_runbooks(
         Path | None, typer.Argument(help="A folder; without it, every runbook in use.", show_default=False)
     ] = None,
 ) -> Act:
-    """Refuse runbooks that would fail when they are needed, by file and line."""
+    """Report runbooks that would fail when they are used, by file and line."""
 
     def act() -> int:
         from bot.cli.runbooks import lint_folder
@@ -287,7 +287,7 @@ def lint_policy(
         Path | None, typer.Argument(help="A policy; without it, the one in AKSBOT_POLICY.", show_default=False)
     ] = None,
 ) -> Act:
-    """Refuse a policy that cannot be understood, by line."""
+    """Report what is wrong with the policy file, by line."""
 
     def act() -> int:
         from bot.cli.policy import lint
@@ -310,7 +310,7 @@ def explain_policy(
     ] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Say whether somebody may look at a cluster, or with --remedy approve a fix, and why. Exit 0 is yes, 1 is no."""
+    """Show whether a user may view a cluster, or with --remedy approve a fix, and why. Exit 0 for yes, 1 for no."""
 
     def act() -> int:
         from bot.cli.policy import explain
@@ -333,7 +333,7 @@ def explain_policy(
 
 
 def run(arguments: list[str]) -> int:
-    """One command line, from its words to its exit code."""
+    """Run one command line and return its exit code."""
     own, literal = _split(arguments)
     debug = "--debug" in own
     words = [word for word in own if word != "--debug"] + literal
@@ -353,7 +353,7 @@ def main() -> None:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """What comes after `--` belongs to the command, whatever it looks like."""
+    """Everything after `--` belongs to the command, even if it looks like an option."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     return arguments[:at], arguments[at:]
 

@@ -1,4 +1,4 @@
-"""`aksbot plan`: what a fix would do, or why there is none, for the day on which Slack is down. It changes nothing."""
+"""`aksbot plan`: what a fix would do, or why there is none, also while Slack is down. Changes nothing."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _must_be_known(remedy: str) -> None:
 
 
 def _not_for_this(report: Report, remedy: str) -> Problem:
-    """Nothing that it is for, or only what follows from another cause."""
+    """The remedy fits no finding, or only findings that follow from another cause."""
     diagnosis = report.diagnosis
     known = remedies().named(remedy)
     codes = known.codes if known else ()

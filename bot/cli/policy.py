@@ -1,4 +1,4 @@
-"""`aksbot policy lint | explain`: what the policy file says, before somebody is refused at night."""
+"""`aksbot policy lint | explain`: what the policy file says, to be checked before somebody is refused at night."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHANNEL = re.compile(rf"{DIRECT}|[CG][A-Z0-9]{{2,}}")
 
 
 def lint(file: Path | None) -> int:
-    """Name all that is wrong with the file, by line."""
+    """Report everything that is wrong with the file, by line."""
     chosen = file or settings.load().policy
     if chosen is None:
         raise Problem(
@@ -44,7 +44,7 @@ def lint(file: Path | None) -> int:
 def explain(
     cluster: str, *, user: str | None, channel: str, groups: list[str], guest: bool, stranger: bool, as_json: bool
 ) -> int:
-    """Say whether somebody may look at a cluster, and which rule says so. 0 is yes, 1 is no."""
+    """Show whether a user may view a cluster, and which rule decides. 0 for yes, 1 for no."""
     chosen = settings.load()
     look = policy_file.load(chosen.policy, remedies=remedy_names()).look
     team, who = person(user)

@@ -1,4 +1,4 @@
-"""`aksbot policy explain CLUSTER --remedy NAME`: who may let a fix run, why, and when."""
+"""`aksbot policy explain CLUSTER --remedy NAME`: who may approve a fix, why, and when."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from handlers.remedy.plan import Risk
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A fix of the lowest risk: the rule itself says up to which it goes."""
+    """A fix of the lowest risk: the output shows up to which risk the rule goes."""
 
     cluster: str
     remedy: str
@@ -34,7 +34,7 @@ class _Wanted:
 def explain_fix(
     cluster: str, remedy: str, user: str | None, groups: list[str], guest: bool, stranger: bool, *, as_json: bool
 ) -> int:
-    """Without a user: whether anybody may. 0 is yes, 1 is no."""
+    """Without a user: whether anybody may. 0 for yes, 1 for no."""
     _must_be_known(remedy)
     chosen, now = settings.load(), datetime.now(UTC)
     fixes, wanted = policy_file.load(chosen.policy, remedies=remedy_names()).fixes, _Wanted(cluster, remedy)

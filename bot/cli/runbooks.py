@@ -40,7 +40,7 @@ def show(code: str) -> int:
 
 
 def page(runbook: Runbook, columns: int) -> list[Line]:
-    """A whole runbook to read, with a placeholder for each fact."""
+    """A whole runbook, with a placeholder for each fact."""
     lines = [Line.of((runbook.title, "title"), (f"  {runbook.code} ({runbook.severity})", "dim"))]
     for section in SECTIONS:
         lines += [Line(), Line.of((section, "heading"))]
@@ -51,7 +51,7 @@ def page(runbook: Runbook, columns: int) -> list[Line]:
 
 
 def write_catalogue(file: Path | None) -> int:
-    """Of the package's own runbooks: a team's folder is not part of the repository."""
+    """Only the package's own runbooks: a team's folder is not part of the repository."""
     from bot.report.catalogue import FILE, catalogue
 
     to = file or FILE

@@ -1,4 +1,4 @@
-"""`aksbot triage`: messages in, cluster and codes out. What the bot would recognise in an incident channel."""
+"""`aksbot triage`: what the bot would recognize in an incident channel. Messages in, cluster and codes out."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SAID = {
 
 
 def triage_file(file: Path, clusters: str | None) -> int:
-    """Print each line of a JSONL file again, with `cluster` and `codes`."""
+    """Print each line of a JSONL file with `cluster` and `codes` added."""
     rows = list(_rows(file))
     chosen = settings.load()
     recogniser, names = Recogniser(load(chosen)), _names(clusters, chosen)
@@ -50,10 +50,10 @@ def triage_file(file: Path, clusters: str | None) -> int:
 
 
 def triage_text(text: str, clusters: str | None, *, as_json: bool) -> int:
-    """Recognise one message; 0 when the bot would speak, 2 when it would stay quiet."""
+    """Recognize one message; 0 if the bot would answer, 2 if it would stay quiet."""
     chosen = settings.load()
     library = load(chosen)
-    # As the bot does: it recognises what is left once secrets are out.
+    # Like the bot: redact first, then recognize.
     found = Recogniser(library).recognise(redact_text(text), _names(clusters, chosen))
     if as_json:
         sys.stdout.write(json.dumps(_as_dict(found), indent=2) + "\n")

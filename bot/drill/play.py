@@ -1,4 +1,4 @@
-"""Playing scenarios: each with an Azure, a Slack and a bot of its own, a few at a time in one process."""
+"""Runs scenarios: each with its own Azure, Slack and bot, a few at a time in one process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Tell = Callable[[Played], None]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A scenario or its twin, ready to be played."""
+    """A scenario or its twin, ready to run."""
 
     name: str
     world: World
@@ -48,7 +48,7 @@ class Piece:
 
 
 def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
-    """What there is to play of a scenario."""
+    """The parts of a scenario to run."""
     found = [
         Piece(scenario.name, scenario.world, scenario.expect, scenario.speaks_of, scenario.repairs, scenario.stays_open)
     ]
@@ -67,7 +67,7 @@ def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
 
 
 def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
-    """What happens with one cluster."""
+    """The steps for one cluster."""
     seen: tuple[Step, ...] = (
         Ask(cluster),
         Compare(cluster, piece.expected(cluster), piece.stays_open.get(cluster, ())),
@@ -83,7 +83,7 @@ def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
 async def drill(
     load_scenario: Callable[[str], Scenario], names: Sequence[str], *, twins: bool, over_http: bool, tell: Tell
 ) -> list[Played]:
-    """Play all of them and tell of each as it ends; the result is in the order in which they were named."""
+    """Run all of them and report each as it ends; the results are in the order in which they were named."""
     library = load(own_settings())
     played: dict[str, Played] = {}
     with TemporaryDirectory(prefix="aksbot-drill-", ignore_cleanup_errors=True) as folder:
@@ -105,7 +105,7 @@ async def drill(
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """One place to play at, with a state of its own that is empty before each piece."""
+    """A Slack and an Azure that are reused; their state is reset before each piece."""
 
     library: Library
     redis_url: str
@@ -115,7 +115,7 @@ class _Stage:
     async def play_all(
         self, name: str, load_scenario: Callable[[str], Scenario], *, twins: bool
     ) -> AsyncIterator[Played]:
-        """A scenario, and its twin if that is wanted. One that cannot be loaded has failed."""
+        """A scenario, and its twin if wanted. One that cannot be loaded has failed."""
         try:
             wanted = pieces(load_scenario(name), twins=twins)
         except Exception as error:  # noqa: BLE001 - see `play`
@@ -125,7 +125,7 @@ class _Stage:
             yield await self.play(piece)
 
     async def play(self, piece: Piece) -> Played:
-        """Whatever goes wrong in one scenario, or on this machine meanwhile, is its failure: the others are played."""
+        """Whatever goes wrong in one scenario is its own failure: the others still run."""
         loop = asyncio.get_running_loop()
         start = loop.time()
         found: list[Item] = []
@@ -154,7 +154,7 @@ class _Stage:
 
 
 async def follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
-    """One cluster's steps, up to the first that finds something amiss."""
+    """The steps for one cluster, up to the first that fails."""
     for step in steps:
         try:
             await step.take(scene)
@@ -166,7 +166,7 @@ async def follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
 
 
 def reasons(error: Exception) -> Iterator[str]:
-    """What went wrong, in words; of what went wrong side by side, each."""
+    """What went wrong, as sentences; all of it, if several parallel steps failed."""
     if isinstance(error, ExceptionGroup):
         for one in error.exceptions:
             yield from reasons(one)

@@ -1,4 +1,4 @@
-"""A fix in a drill: the button, the plan, two people's words, and what came of it; with the writes that were sent."""
+"""A fix in a drill: the button, the plan, two people's decisions, the outcome, and the writes that were sent."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Repaired:
 
     async def take(self, scene: Scene) -> None:
         plan = next(one for one in _plans(scene, self.cluster) if one.remedy == self.remedy)
-        # Nobody has two windows open.
+        # One person cannot have two modals open.
         async with scene.one_at_a_time:
             before = len(writes(scene.around.arm))
             proposal = await self._asked(scene, plan)
@@ -87,7 +87,7 @@ class Repaired:
         return [one for one in said if action in buttons(one)]
 
     async def _ended(self, scene: Scene) -> None:
-        """Its last word, which stands when nothing can be stopped any more."""
+        """The final message, reached when the fix can no longer be stopped."""
 
         def over() -> bool:
             shown = self._proposals(scene, SHOW)
@@ -115,14 +115,14 @@ def _plans(scene: Scene, cluster: str) -> list[Plan]:
 
 
 def writes(arm: ArmServer) -> list[Write]:
-    """What was sent to Azure and to its clusters that changes anything, whoever sent it."""
+    """Every write to Azure and to its clusters, whoever sent it."""
     azure = [(one.started, one.method, one.path) for one in arm.log if one.is_write and one.principal]
     inside = [(one.started, one.method, one.path) for server in arm.kube.values() for one in server.log if one.is_write]
     return [(method, path) for _, method, path in sorted(azure + inside)]
 
 
 def differing(plan: Plan, sent: list[Write]) -> str:
-    """Whether exactly the planned calls were sent, once each; in words."""
+    """Whether exactly the planned calls were sent, once each; otherwise, as sentences, what differs."""
     planned = Counter(pattern for step in plan.steps for pattern in _patterns(step.request))
     found: Counter[str] = Counter()
     for method, path in sent:
@@ -135,7 +135,7 @@ def differing(plan: Plan, sent: list[Write]) -> str:
 
 
 def _patterns(request: str) -> list[str]:
-    """`PUT /x/y, the body as read` is one call; what a probe makes, it also deletes."""
+    """`PUT /x/y, the body as read` is one call; a probe also deletes what it creates."""
     method, path = request.split(" ", 2)[:2]
     path = re.escape(path.rstrip(",").partition("?")[0])
     made = [f"{method} {path}"]

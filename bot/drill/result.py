@@ -1,4 +1,4 @@
-"""How a drill went. The keys are a contract (`aksbot drill --output json`): they are added to, never changed."""
+"""The result of a drill. The keys are a contract (`aksbot drill --output json`): add to them, never change them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One scenario, played and judged."""
+    """One scenario and how it went."""
 
     scenario: str
     expected: tuple[Item, ...]
@@ -53,7 +53,7 @@ class Played:
 
 
 def differences(expected: tuple[Item, ...], found: tuple[Item, ...]) -> list[str]:
-    """What is missing and what is too much, in words."""
+    """What is missing and what was not expected, as sentences."""
     wanted, there = {one.key for one in expected}, {one.key for one in found}
     missing = [f"not found: {one}" for one in sorted(expected) if one.key not in there]
     return missing + [f"found, but not expected: {one}" for one in sorted(found) if one.key not in wanted]

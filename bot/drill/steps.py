@@ -1,4 +1,4 @@
-"""What happens in a drill, one step after the other. A step that finds something amiss raises `Amiss`."""
+"""The steps of a drill, one after the other. A step that fails raises `Amiss`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Amiss(Exception):
 
 @dataclass
 class Scene:
-    """Where a drill takes place, and what has been answered so far, by cluster."""
+    """Where a drill runs, and the answers so far, by cluster."""
 
     around: Surroundings
     library: Library
@@ -34,21 +34,21 @@ class Scene:
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def items(self, cluster: str) -> tuple[Item, ...]:
-        """What the bot has found there."""
+        """The findings of the bot on that cluster."""
         answer = self.answers.get(cluster)
         ranked = answer.report.diagnosis.findings if answer and answer.report else ()
         return tuple(Item(cluster, one.finding.code, one.finding.subject, one.root) for one in ranked)
 
 
 class Step(Protocol):
-    """One thing that is done or looked at."""
+    """One action or comparison."""
 
     async def take(self, scene: Scene) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Somebody types the command in the cluster's channel, and waits for the answer."""
+    """A person types the command in the cluster's channel, and waits for the answer."""
 
     cluster: str
 
@@ -88,7 +88,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a person reads says the same: the verdict in the channel, the root cause first in its thread, buttons."""
+    """The messages agree: the verdict in the channel, the root cause first in its thread, the buttons."""
 
     cluster: str
 

@@ -1,7 +1,7 @@
-"""Whether this process can do its part, for whoever sends requests to it.
+"""Whether this process can do its work, for load balancers and probes.
 
-Where Redis is away or full the web process still checks by itself and says so: taken out of service it could
-not even do that.
+While Redis is away or full, the web process still runs checks itself and says so: it stays ready, because nobody would
+answer otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Remembered(Generic[T]):
-    """A question that is asked once in so many seconds, however many want to know."""
+    """Caches the answer to a question for a number of seconds, whoever asks."""
 
     def __init__(self, ask: Callable[[], Awaitable[T]], seconds: float = REMEMBERED_S) -> None:
         self._ask, self._seconds = ask, seconds
@@ -53,7 +53,7 @@ class Standing:
 
 @dataclass
 class Readiness:
-    """Asked by probes, and by whoever reads the metrics."""
+    """Asked by probes and by readers of the metrics."""
 
     writes: Writes
     calls: Calls
@@ -93,7 +93,7 @@ class Readiness:
         return None
 
     async def _try_memory(self) -> StoreAway | None:
-        """Why nothing can be kept: a server that is full still answers, so it is asked with a write."""
+        """Why nothing can be stored: a full server still answers reads, so this writes."""
         try:
             await self.writes.now_ms(MEMORY_WITHIN_S)
         except StoreAway as away:

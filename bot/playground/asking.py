@@ -1,4 +1,4 @@
-"""A question in the sandbox's Slack, and the answer as it stands there for whoever asked."""
+"""Asks a question in the sandbox's Slack, and reads the answer as a person would see it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOOK_AGAIN_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was said, and what the bot remembers of it: nothing where it could not check."""
+    """The messages, and the stored report: None if the bot could not check."""
 
     head: Message
     thread: tuple[Message, ...]
@@ -31,7 +31,7 @@ class Answer:
 
 
 async def check_in_slack(around: Surroundings, person: str, channel: str, cluster: str, timeout_s: float) -> Answer:
-    """Type `/aks check <cluster>`, and wait until the whole answer stands in its thread."""
+    """Type `/aks check <cluster>`, and wait until the answer in its thread is complete."""
     control, loop = around.slack.control, asyncio.get_running_loop()
     before = {one.ts for one in heads(control, channel)}
     start = loop.time()
@@ -54,7 +54,7 @@ async def check_in_slack(around: Surroundings, person: str, channel: str, cluste
 
 
 async def _told(checks: RunningChecks, request: str) -> None:
-    """Until the bot remembers that it has answered: by then the last message of the thread stands."""
+    """Wait until the bot has stored its answer: then the last message of the thread has been posted."""
     while True:
         if await checks.are_answered([request]):
             return
@@ -62,7 +62,7 @@ async def _told(checks: RunningChecks, request: str) -> None:
 
 
 def heads(control: Control, channel: str) -> list[Message]:
-    """What the bot has said in the channel itself."""
+    """The bot's messages in the channel itself."""
     return [one for one in control.messages(channel) if one.user == control.team.bot.id and not one.is_reply]
 
 
@@ -72,17 +72,17 @@ def job_of(head: Message) -> str:
 
 
 def buttons(message: Message) -> list[str]:
-    """The action ids of what can be pressed under it."""
+    """The action ids of the buttons in a message."""
     return [one["action_id"] for block in message.blocks for one in block.get("elements", []) if "action_id" in one]
 
 
 def words_of(message: Message) -> str:
-    """All that a reader sees of a message."""
+    """All text of a message that a reader sees."""
     return " ".join(_texts(message.blocks)) or message.text
 
 
 def _answered(control: Control, channel: str, before: set[str]) -> list[Message]:
-    """The first new answer. Also where the bot could not check, it offers to try again."""
+    """The first new answer. If the bot could not check, it offers to try again."""
     new = (one for one in heads(control, channel) if one.ts not in before)
     return [one for one in new if CHECK_AGAIN in buttons(one)][:1]
 

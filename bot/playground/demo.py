@@ -1,4 +1,4 @@
-"""`aksbot demo`: a fleet on a bad night and the whole bot in a Slack of its own, to look at with a browser."""
+"""`aksbot demo`: a fleet with several problems and the whole bot in a local Slack, to try in a browser."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ ANSWER_WITHIN_S = 60.0
 
 
 async def demonstrate(*, port: int, stay: bool) -> None:
-    """Show one check from the command to the verdict, then serve the page until Ctrl-C; or end, where nobody stays."""
+    """Show one check from the command to the verdict, then serve the page until Ctrl-C; without a terminal, end."""
     await unless_stopped(_demonstrate(port, stay=stay))
 
 
 async def _demonstrate(port: int, *, stay: bool) -> None:
     scenario = Scenario.load(FLEET)
     _say(Line.of(("Starting an Azure, its clusters, a Slack and the bot on this machine …", "dim")))
-    # What a bot leaves running for a moment may still write into the folder.
+    # Background tasks of the bot may still write into the folder.
     with (
         TemporaryDirectory(prefix="aksbot-demo-", ignore_cleanup_errors=True) as name,
         log_to(Path(name, "log")) as log,
@@ -75,7 +75,7 @@ async def _stage(scenario: Scenario, port: int, folder: Path) -> AsyncIterator[S
         yield around
 
 
-# -- what is said in the terminal -------------------------------------------------------------------------------------
+# -- terminal output ---------------------------------------------------------------------------------------------------
 
 
 def _asked(scenario: Scenario) -> Iterator[Line]:
@@ -88,7 +88,7 @@ def _asked(scenario: Scenario) -> Iterator[Line]:
 
 
 def _answered(answer: Answer, library: Library) -> Iterator[Line]:
-    """The verdict and its causes; the rest is what the page is for."""
+    """The verdict and its causes; the page shows the rest."""
     if answer.report is None:
         raise Problem(f"cannot show the check of {CLUSTER}", words_of(answer.head)[:500], "report this")
     diagnosis = answer.report.diagnosis
@@ -129,6 +129,6 @@ def _paragraph(text: str, indent: str = "", hang: str = "") -> Iterator[Line]:
 
 
 def _say(*lines: Line) -> None:
-    """At once: somebody waits, and a program may."""
+    """Flush at once: a person or a program waits for it."""
     show_lines(lines)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What stands in the incident channel of the demo before anybody asks the bot: an alert, and a person who has seen it.
+"""The first messages in the demo's incident channel: an alert, and a person who has seen it.
 
 The alert says what the sandbox's activity log says, no more.
 """
@@ -17,7 +17,7 @@ _QUESTION = "The upgrade of {cluster} did not go through. Does anybody know why?
 
 
 def tell_of_the_incident(control: Control, world: World, cluster: str) -> None:
-    """Nothing, if Azure's activity log knows of no failure of this cluster."""
+    """Posts nothing if the activity log holds no failure of this cluster."""
     ending = f"/managedclusters/{cluster}".lower()
     failed = (one for one in world.events if _is_failure(one) and one["resourceId"].lower().endswith(ending))
     event = next(failed, None)

@@ -1,4 +1,4 @@
-"""The policy file (`AKSBOT_POLICY`): read, and refused by name and line where it cannot be understood."""
+"""The policy file (`AKSBOT_POLICY`): read, and refused by name and line if it is invalid."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Complaint:
 
 
 def load(file: Path | None, *, remedies: Collection[str] | None = None) -> Policy:
-    """The policy in force. Without a file: everybody of the workspace but guests may look at every cluster.
+    """The policy in force. Without a file, everybody in the workspace except guests may view every cluster.
 
-    `remedies`: the names of those that there are. A rule about another one is refused.
+    `remedies`: the names of all remedies. A rule about any other name is refused.
     """
     if file is None:
         return Policy()
@@ -47,7 +47,7 @@ def load(file: Path | None, *, remedies: Collection[str] | None = None) -> Polic
 
 
 def read(file: Path, *, remedies: Collection[str] | None = None) -> tuple[Policy | None, list[Complaint]]:
-    """The policy, or all that is wrong with it."""
+    """The policy, or everything that is wrong with it."""
     try:
         written = read_text(file)
     except (OSError, UnicodeDecodeError) as unreadable:
@@ -104,7 +104,7 @@ def _wrong(loc: Loc, error: ErrorDetails) -> tuple[str, str]:
 
 
 def _model(loc: Loc) -> type[BaseModel]:
-    """The model that the last key of `loc` belongs to."""
+    """The model that contains the last key of `loc`."""
     model: type[BaseModel] = Policy
     for step in loc[:-1]:
         if isinstance(step, str) and (inner := _section_in(model.model_fields[step].annotation)):
@@ -120,7 +120,7 @@ def _section_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def _dotted(loc: Loc) -> str:
-    """`look.rules.2.clusters`: rules are counted from 1, as people do."""
+    """`look.rules.2.clusters`: rules are counted from 1."""
     return ".".join(str(one + 1) if isinstance(one, int) else one for one in loc)
 
 

@@ -1,4 +1,4 @@
-"""The report for a program. The keys are a contract: they are added to, never changed."""
+"""The report for programs. The keys are a contract: add to them, never change them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runbooks.library import Library
 
 
 def as_json(report: Report, library: Library) -> str:
-    """One object on several lines. Pure ASCII: nothing in it can steer a terminal."""
+    """One object on several lines, in pure ASCII so that nothing can steer a terminal."""
     return json.dumps(as_dict(report, library), indent=2)
 
 
@@ -86,7 +86,7 @@ def _unseen(one: Unavailable) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A fact as JSON knows it, in an order that does not change."""
+    """A fact as JSON, in a stable order."""
     if isinstance(value, Enum):
         return plain(value.value)
     if isinstance(value, Mapping):

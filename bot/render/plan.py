@@ -1,4 +1,4 @@
-"""One offer of a fix, for a terminal and for a program."""
+"""One offered fix, for a terminal and for programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from handlers.remedy.plan import Offer, Plan
 
 
 def plan_lines(offer: Offer, columns: int) -> Iterator[Line]:
-    """The plan, or the reasons against it. Commands stand on lines of their own, to be copied."""
+    """The plan, or the reasons against it. Commands stand on their own lines, so they can be copied."""
     title = offer.plan.title if offer.plan else f"No {offer.remedy}"
     yield Line.of((title, "title"), (f"  {offer.remedy}", "dim"))
     yield from _text(f"{offer.code} on {offer.subject}", columns)
@@ -50,7 +50,7 @@ def _plan(plan: Plan, columns: int) -> Iterator[Line]:
 
 
 def as_dict(offer: Offer) -> dict[str, Any]:
-    """For a program: everything that an approval would be for."""
+    """For programs: everything that an approval would cover."""
     plan = offer.plan
     return {
         "code": offer.code,

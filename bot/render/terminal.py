@@ -1,4 +1,4 @@
-"""Lines in colour, and live progress. Colour only where a terminal wants it; what is copied is never wrapped."""
+"""Prints lines in colour if the terminal wants it, and live progress; copyable text is never wrapped."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Console(Console):
 
 
 def console(stream: TextIO) -> Console:
-    """A console for one stream: no markup, no highlighting, no emoji in text that is not ours."""
+    """A console for one stream, without markup, highlighting or emoji: the text is not ours."""
     return _Console(
         file=stream,
         theme=Theme(_STYLES),
@@ -57,14 +57,14 @@ def console(stream: TextIO) -> Console:
 
 
 def show_lines(lines: Iterable[Line], stream: TextIO | None = None) -> None:
-    """Print lines as they are: the terminal wraps what is wider than itself, so it is copied in one piece."""
+    """Print lines unwrapped: the terminal wraps what is too wide, so it can be copied in one piece."""
     out = console(stream or sys.stdout)
     for line in lines:
         out.print(Text.assemble(*((text, style) for text, style in line.pieces)), soft_wrap=True)
 
 
 class Progress:
-    """One line on stderr that says how far a check is, while it runs. Nothing where nobody watches."""
+    """One line on stderr with the progress of a running check. Prints nothing if stderr is not a terminal."""
 
     def __init__(self, cluster: str, stream: TextIO | None = None) -> None:
         self._console = console(stream or sys.stderr)

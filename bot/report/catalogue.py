@@ -1,4 +1,4 @@
-"""`docs/catalogue.md`: every problem the bot knows, made from the runbooks and the diagnostics."""
+"""Generates `docs/catalogue.md`: every problem the bot knows, from the runbooks and the diagnostics."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _known_by(one: Runbook) -> str:
 
 
 def section_of(one: Runbook) -> str:
-    """The area of the document from which a page was made: the first that its sources name."""
+    """The section of the document that a page comes from: the first one its sources name."""
     named = (*one.sources, *(pattern.source for pattern in one.symptoms.patterns))
     first = next((hit[1] for text in named if (hit := _DOCUMENT.search(text))), "")
     return _SECTIONS.get(first, _NO_SECTION)

@@ -1,4 +1,4 @@
-"""What a check says while it runs, and at its end. A terminal draws it; a chat will too."""
+"""The events of a running check. The terminal and Slack render them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The cluster is known; so many kinds of evidence and questions are ahead."""
+    """The cluster is known; this many kinds of evidence and questions follow."""
 
     target: Target
     evidence: int
@@ -32,7 +32,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A diagnosis, and what it took."""
+    """A diagnosis, with its duration and its number of calls."""
 
     diagnosis: Diagnosis
     took_ms: float

@@ -1,4 +1,6 @@
-"""Which checks there are, and which codes they prove. Of the others the bot says only that a text speaks of them."""
+"""Which checks exist, and which codes they can prove. For all other codes the bot can only say that a text mentions
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a check is: a value that each of its events makes anew."""
+"""The progress of a check, as a value that each event replaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handlers.model import Outcome, Severity, Unavailable
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a person may see while they wait. `evidence` and `questions` are how many are done, of how many."""
+    """What people see while they wait. `evidence` and `questions` are (done, total)."""
 
     cluster: str
     evidence: tuple[int, int] = (0, 0)

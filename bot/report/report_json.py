@@ -1,4 +1,4 @@
-"""A report as JSON and back, for whoever asks again within minutes. Times and spans in facts stay what they are."""
+"""A report as JSON and back, for people who ask again within minutes. Times and durations in facts keep their types."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def load(text: str) -> Report:
     recorded_at = datetime.fromisoformat(data["recorded_at"]) if data["recorded_at"] else None
     diagnosis = Diagnosis(target, findings, checks, unseen, data["diagnosis_ms"])
     arm_calls, kube_calls = data["calls"]
-    # A report that an older process left behind has none.
+    # A report that an older version stored has none.
     offers = tuple(Offer.from_dict(one) for one in data.get("offers", ()))
     return Report(diagnosis, data["took_ms"], arm_calls, kube_calls, recorded_at, offers)
 
@@ -99,7 +99,7 @@ def _unseen_from(data: Mapping[str, Any]) -> Unavailable:
 
 
 def _tagged(value: Any) -> Any:
-    """What JSON has no word for gets a mark, so that a runbook sees the same fact again."""
+    """Types that JSON lacks get a tag, so that a runbook gets the same fact back."""
     if isinstance(value, Enum):
         return _tagged(value.value)
     if isinstance(value, Mapping):
