@@ -1,4 +1,4 @@
-"""Renders the Kubernetes manifests and holds every object against Kubernetes' own schemas: `make check` does it."""
+"""Renders the Kubernetes manifests and validates every object by Kubernetes' own schemas, as part of `make check`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Body = dict[str, Any]
 
 
 def why_not() -> str | None:
-    """What is missing to check them here, or nothing."""
+    """What is missing to validate them here, or None."""
     if not shutil.which("kubectl"):
         return "kubectl is not on this machine"
     if not importlib.util.find_spec("kubernetes_validate"):
@@ -33,14 +33,14 @@ def why_not() -> str | None:
 
 
 def rendered(way: Path) -> list[Body]:
-    """The objects that a kustomization makes."""
+    """The objects of a kustomization."""
     command = ["kubectl", "kustomize", str(way)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - nobody else's words
     return list(yaml.safe_load_all(done.stdout))
 
 
 def faults(one: Body, version: str) -> Iterator[str]:
-    """What that version of Kubernetes would refuse, unknown fields too."""
+    """What this Kubernetes version would refuse, including unknown fields."""
     kubernetes_validate: Any = importlib.import_module("kubernetes_validate")
     try:
         kubernetes_validate.validate(one, version, strict=True)

@@ -1,10 +1,10 @@
-"""Writes the roles from what collectors and remedies declare: `make roles`.
+"""Generates the roles from what collectors and remedies declare: `make roles`.
 
-`azure/aksbot-reader.json` lets the bot look at Azure, `azure/aksbot-writer.json` lets it carry out fixes there.
-Inside the clusters `kubernetes/writer.yaml` does, whoever decides about access: Azure knows neither namespaces nor
-`create` without `update` in a role, so its data actions would let the writer change every pod of a subscription.
-`kubernetes/reader.yaml` is for the clusters whose access Kubernetes RBAC decides. Where Azure decides it
-("Azure RBAC for Kubernetes"), the data actions of the reader do.
+`azure/aksbot-reader.json` lets the bot read Azure, `azure/aksbot-writer.json` lets it carry out fixes there. Inside the
+clusters `kubernetes/writer.yaml` does, also where Azure RBAC for Kubernetes decides: its roles know neither namespaces
+nor `create` without `update`, so its data actions would let the writer change every pod of a subscription.
+`kubernetes/reader.yaml` is for clusters that use Kubernetes RBAC. Where Azure RBAC for Kubernetes decides, the data
+actions of the reader do.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def cluster_role(graph: Graph) -> list[dict[str, Any]]:
 
 
 def writer_cluster_role() -> list[dict[str, Any]]:
-    """What the remedies do inside: in every namespace, or (a probe pod) in one only."""
+    """What the remedies need inside: in every namespace, or (a probe pod) in a single one."""
     acts = {act for one in Remedies.discover().all for act in one.acts}
     return _everywhere_and_in("aksbot-writer", acts, "<object-id-of-the-writers-identity>")
 
@@ -125,7 +125,7 @@ def kubernetes_writer_text() -> str:
 
 
 def writer_role() -> dict[str, Any]:
-    """What carrying out every remedy needs in Azure, and no more. Leave out what you never want to be done."""
+    """What all remedies need in Azure, and no more. Remove what you never want to be done."""
     remedies = Remedies.discover().all
     return {
         "Name": "aksbot-writer",
@@ -144,7 +144,7 @@ def writer_text() -> str:
 
 
 def _reads(graph: Graph) -> set[str]:
-    """What the questions need, and what is looked at before a fix is offered."""
+    """What the checks need, and what is read before a fix is offered."""
     planning = graph.facts(need for remedy in Remedies.discover().all for need in remedy.needs)
     return {action for one in (*graph.wanted, *planning.wanted) for action in one.reads}
 
@@ -173,8 +173,10 @@ def _rules(sights: list[str]) -> list[dict[str, Any]]:
 
 
 def _data_action(sight: str) -> str:
-    """`list leases.coordination.k8s.io` as Azure calls it. It knows no parts, no single objects and no namespaces:
-    those are a matter of the scope that the role is assigned at."""
+    """`list leases.coordination.k8s.io` as a data action. Those have no subresources, single objects or namespaces: the
+    scope
+    of the assignment covers that.
+    """
     _, seen = sight.partition(IN)[0].split(" ")
     resource, _, group = seen.partition(":")[0].strip("/").partition(".")
     return "/".join(filter(None, (_IN_CLUSTER, group, resource, "read")))

@@ -1,4 +1,4 @@
-"""What is wrong with a folder of runbooks: every complaint with its file and line."""
+"""Reports everything that is wrong with a folder of runbooks, by file and line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ONLY_A_LINK = re.compile(r"\s*(?:[-*]|\d+\.)?\s*(?:see|read)?:?\s*\[[^\]]+\]\([
 
 @dataclass(frozen=True, slots=True, order=True)
 class Complaint:
-    """One thing that is wrong."""
+    """One error."""
 
     file: Path
     line: int
@@ -37,7 +37,7 @@ class Complaint:
 
 
 def lint(*folders: Path) -> list[Complaint]:
-    """Read every runbook of these folders (the package's own where none is named), against all known codes."""
+    """Check every runbook of these folders (by default the package's own), against all known codes."""
     complaints: list[Complaint] = []
     wanted = _read(folders or (OWN,), complaints)
     known = {runbook.code: runbook for runbook in _read((OWN,), [])} | {one.code: one for one in wanted}
@@ -87,7 +87,7 @@ def _explains(runbook: Runbook, library: Library) -> Iterator[tuple[int, str]]:
 
 
 def _loop(code: str, library: Library) -> list[str] | None:
-    """The shortest way from a code back to itself."""
+    """The shortest cycle from a code back to itself."""
     paths, seen = [[code]], {code}
     for path in paths:
         for following in sorted(library.explains.get(path[-1], ())):
@@ -108,7 +108,7 @@ def _patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
 
 
 def _values(runbook: Runbook) -> Iterator[tuple[int, str]]:
-    """A value's pattern is right if it finds something in its own example."""
+    """A value's pattern must find something in its own example."""
     for name, one in runbook.values.items():
         if what := _wrong(one.pattern, one.unless):
             yield one.line, f"value `{name}`: pattern {what}"
@@ -119,7 +119,7 @@ def _values(runbook: Runbook) -> Iterator[tuple[int, str]]:
 
 
 def _wrong(pattern: str, unless: str) -> str | None:
-    """Why this cannot be looked for."""
+    """Why this pattern cannot be compiled."""
     for one in filter(None, (pattern, unless)):
         try:
             compile_linear(one)
@@ -134,7 +134,7 @@ def _wrong(pattern: str, unless: str) -> str | None:
 
 
 def _old_patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
-    """Those that RE2 refuses, and that the bot still looks for."""
+    """Patterns that RE2 refuses and the bot still supports."""
     patterns: list[SymptomPattern | Value] = [*runbook.symptoms.patterns, *runbook.values.values()]
     for one in patterns:
         try:
@@ -146,7 +146,7 @@ def _old_patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
 
 
 def _refused(pattern: str, refused: NotLinear, so: str) -> str:
-    """What, why, and what to write instead."""
+    """What is wrong, why, and what to write instead."""
     do = "write it without lookaround and backreferences, and what must not stand there under `unless`"
     return f"{pattern!r} cannot be run in linear time ({refused}), so {so}; {do}"
 
@@ -171,7 +171,7 @@ def _commands(runbook: Runbook) -> Iterator[tuple[int, str]]:
 
 
 def _fenced_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
-    """The shell lines in code fences, joined where they end in a backslash, each with its number."""
+    """The shell lines in code fences, with continuation lines joined, each with its line number."""
     fence, shell, held, began = "", False, "", 0
     for number, line in enumerate(text.split("\n"), first):
         mark = _FENCE.match(line)
@@ -190,7 +190,7 @@ def _fenced_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
 
 
 def _links(runbook: Runbook) -> Iterator[tuple[int, str]]:
-    """At three in the morning a link is no answer: the steps stand here, a link may say where they come from."""
+    """At 3 a.m. a link is no answer: the steps are in the page, and a link only names their source."""
     fence = False
     for number, line in enumerate(runbook.sections[FIX].split("\n"), runbook.lines[FIX]):
         if _FENCE.match(line):

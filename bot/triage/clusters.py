@@ -1,4 +1,4 @@
-"""Which cluster of the fleet a text names: by name, near miss, ARM id, API server address or node resource group."""
+"""Finds the cluster that a text names: by name, near miss, ARM id, API server address or node resource group."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _VERB = compile_linear(r"^ (?:a|an|the|it|this|that|his|her|our|my|some|with)\b"
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A cluster that a text names, and how: the lower the rank, the surer."""
+    """A cluster that a text names, and how: a lower rank is more certain."""
 
     name: str
     by: str
@@ -46,7 +46,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class FleetNames:
-    """The names of a fleet, ready to be looked for. Make it once per fleet."""
+    """The names of a fleet, prepared for searching. Make it once per fleet."""
 
     names: tuple[str, ...]
     ties: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class FleetNames:
 
     @classmethod
     def of(cls, members: Iterable[FleetMember]) -> FleetNames:
-        """A fleet as Azure gives it. A resource group ties to a cluster if it is the only one in there."""
+        """Build it from the fleet. A resource group identifies a cluster only if it holds no other one."""
         members = tuple(members)
         inside: dict[str, list[str]] = defaultdict(list)
         for one in members:
@@ -87,7 +87,7 @@ class FleetNames:
         )
 
     def find(self, text: str) -> list[Named]:
-        """The clusters that the text names, the surest first, each once."""
+        """The clusters that the text names, the most certain first, each once."""
         lower = text.lower()
         found = [*self._exact(lower), *self._tied(lower)]
         if not found:
@@ -133,7 +133,7 @@ class FleetNames:
 
 
 def chosen(found: Iterable[Named]) -> tuple[str | None, tuple[str, ...]]:
-    """The one cluster that is meant, or those among which a person has to choose."""
+    """The one cluster that is meant, or those that a person has to choose from."""
     ranked = sorted(found, key=lambda one: (one.rank, one.at))
     if not ranked:
         return None, ()
@@ -142,7 +142,7 @@ def chosen(found: Iterable[Named]) -> tuple[str | None, tuple[str, ...]]:
 
 
 class _Piece(NamedTuple):
-    """Letters and digits in a row, and where they stand."""
+    """A run of letters and digits, and its position."""
 
     word: str
     start: int
@@ -159,7 +159,7 @@ def _pieces(lower: str) -> list[_Piece]:
 
 
 def _joined(lower: str, run: list[_Piece]) -> tuple[str, int] | None:
-    """How the pieces of a name stand together in the text, or None if they do not."""
+    """How the pieces of a name are joined in the text, or None if they are not."""
     gaps = [lower[one.end : after.start] for one, after in pairwise(run)]
     if not _GAPS.issuperset(gaps):
         return None
@@ -185,7 +185,7 @@ def _squeezed(name: str) -> str:
 
 
 def _within_two(one: str, other: str) -> bool:
-    """Two slips away: near enough that nobody can tell which of two names was meant."""
+    """Two typos away: near enough that it is unclear which of two names was meant."""
     if abs(len(one) - len(other)) > 2:
         return False
     before = list(range(len(other) + 1))
@@ -202,7 +202,7 @@ def _one_less(word: str) -> Iterator[str]:
 
 
 def _one_letter_off(one: str, other: str) -> bool:
-    """One letter more, less, other, or two swapped. A digit is never a slip: edge-03 is not edge-01."""
+    """One letter added, missing, replaced or swapped. A digit is never a typo: edge-03 is not edge-01."""
     if one == other:
         return False
     start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""From evidence to an answer: which codes, how sure, or why silence."""
+"""From evidence to an answer: which codes, how certain, or why silence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A code that the message may be about, and why: the strongest first."""
+    """A code that the message may be about, with the reasons, strongest first."""
 
     code: str
     why: tuple[str, ...]
@@ -47,8 +47,9 @@ MOST = 3
 
 
 def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reason], signs: Sequence[Sign]) -> Verdict:
-    """`outright`: the odds of what the text states, which goes before what its words make likely, but not before what
-    they make sure. A reason for silence takes it back."""
+    """`outright`: the odds of what the text states. They go before what its words make likely, but not before what its
+    words make certain. A reason for silence withdraws the answer.
+    """
     outright = {} if against else outright
     odds = max([read.odds, *outright.values()])
     reasons = [one for one in against if one.final or odds < LIKELY]
@@ -61,7 +62,7 @@ def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reaso
 
 
 def _likeliest(read: Reading, signs: Sequence[Sign]) -> list[str]:
-    """What the words speak of, if they speak of anything."""
+    """The code that the words speak of, if any."""
     if read.odds < LIKELY:
         return []
     marked = {one.code for one in signs}
@@ -70,9 +71,11 @@ def _likeliest(read: Reading, signs: Sequence[Sign]) -> list[str]:
 
 
 def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], by_words: Reading) -> dict[str, float]:
-    """The odds of what the text states outright, the likeliest first: an error's own code, and of the codes that
-    nothing was learned of their patterns; their phrases make it likely. Where its words as a whole speak of no problem,
-    a code of which something was learned is somebody else's: any service of Azure may say InternalServerError."""
+    """The odds of what the text states outright, likeliest first: an error's own code, and, for codes the model was not
+    trained on, their patterns; their phrases make it likely. If the words as a whole speak of no problem, a code that
+    the
+    model was trained on belongs to somebody else: any Azure service may say InternalServerError.
+    """
     odds: dict[str, float] = {}
     for sign in signs:
         if sign.code in learned and by_words.odds < LIKELY:
@@ -85,5 +88,5 @@ def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], 
 
 
 def _agrees(sign: Sign, by_words: Reading) -> bool:
-    """An error's code that somebody quotes, and words that speak of the same problem: two readings that agree."""
+    """A quoted error code and the words around it speak of the same problem."""
     return sign.points >= PATTERN and sign.is_error_code and next(iter(by_words.chances), None) == sign.code

@@ -1,4 +1,4 @@
-"""Why the bot should not speak although words match: it is over, it is elsewhere, or nobody has the problem."""
+"""Why the bot should stay silent although words match: it is over, it is elsewhere, or nobody has the problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runbooks.patterns import Found, Searchable, searchable
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason for silence. Most only speak against an answer, as learned; a final one forbids it."""
+    """A reason for silence. Most only weigh against an answer, as trained; a final one forbids it."""
 
     name: str
     found: str
@@ -30,7 +30,7 @@ _NOT_ALL_WELL = compile_linear(
 
 @dataclass(frozen=True, slots=True)
 class Unless:
-    """A pattern that does not count everywhere."""
+    """A pattern with exceptions."""
 
     pattern: str
     also: str = ""
@@ -235,7 +235,7 @@ _OURS = compile_linear(r"(?i)\bAKS\b|\baz aks\b|azmk8s\.io|Microsoft\.ContainerS
 
 
 class Quiet:
-    """The reasons, ready to be looked for."""
+    """All reasons, prepared for searching."""
 
     def __init__(self) -> None:
         self._looks = [Look.of(name, one) for name, patterns in REASONS.items() for one in patterns]
@@ -249,7 +249,7 @@ class Quiet:
                 yield Reason(_BESIDE_OURS, found, final=False, covers_files=False)
 
     def found(self, text: str) -> dict[str, str]:
-        """Of each reason what speaks for it first."""
+        """For each reason, its first match."""
         first: dict[str, tuple[int, str]] = {}
         for at in self._choice.of(lowered(text)):
             look = self._looks[at]

@@ -1,4 +1,4 @@
-"""A message in, the cluster and the problem out. Pure: the same text gives the same answer."""
+"""From a message to cluster and problem. Pure: the same text gives the same answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LONG = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What else may say which cluster is meant: the channel's topic, an earlier message, an alert's label."""
+    """Other texts that may name the cluster: the channel's topic, an earlier message, an alert's label."""
 
     what: str
     text: str
@@ -38,7 +38,7 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What a message is about, and how that is known."""
+    """What a message is about, and the reasons."""
 
     certainty: Certainty
     suspects: tuple[Suspect, ...]
@@ -58,7 +58,7 @@ class Recognition:
 
 
 class Recogniser:
-    """A catalogue of runbooks, ready to be recognised in texts. Make it once: it takes a tenth of a second."""
+    """A catalogue of runbooks, prepared for recognition. Make it once: that takes a tenth of a second."""
 
     def __init__(self, library: Library) -> None:
         self._signs = Signs(library)
@@ -67,7 +67,7 @@ class Recogniser:
         self._quiet = Quiet()
 
     def recognise(self, text: str, fleet: FleetNames = NO_FLEET, around: Iterable[Around] = ()) -> Recognition:
-        """`around` is asked, in its order, when the message itself names no cluster."""
+        """`around` is searched, in order, if the message itself names no cluster."""
         text = plain(text)
         named = fleet.find(text)
         cluster, by, choices = _which(named, fleet, around)
@@ -88,7 +88,7 @@ class Recogniser:
         return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
 
     def _why(self, code: str, signs: list[Sign], said: list[Said], found: Weighed, text: str) -> tuple[str, ...]:
-        """The strongest first."""
+        """Strongest first."""
         strongest = sorted((one for one in signs if one.code == code), key=lambda one: -one.points)
         why = [f"“{one.found}” ({one.source})" for one in strongest]
         why += [f"it says “{one.phrase}”" for one in said if one.code == code]
@@ -99,7 +99,7 @@ class Recogniser:
 
 
 def _as_written(names: list[str], text: str) -> list[str]:
-    """The words as the text has them: what is compared are their stems."""
+    """The words as written in the text: the model compares stems."""
     whole = {
         **{stem(word): word for word in reversed(split(text))},
         **{stem(word): told for word, told in STANDS_FOR.items()},
@@ -109,7 +109,7 @@ def _as_written(names: list[str], text: str) -> list[str]:
 
 
 def _around_signs(text: str, signs: list[Sign]) -> str:
-    """Of a long text the lines in which a sign stands. Nothing, where there are none."""
+    """In a long text, the lines that contain a sign; none if there is no sign."""
     if len(text) <= _LONG or not signs:
         return ""
     wanted = [one.found[:_LOOKED_FOR] for one in sorted(signs, key=lambda one: -one.points)[:_REASONS]]

@@ -1,4 +1,4 @@
-"""What a message and its files say together: the words say whether and where, the files say what."""
+"""Combines a message with its files: the words decide whether and where, the files decide what."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from bot.triage.recognise import Recognition
 
 
 class WithFiles:
-    """Puts them together."""
+    """Combines the recognitions."""
 
     def __init__(self) -> None:
         self._quiet = Quiet()
 
     def against(self, said: str) -> list[Reason]:
-        """Why the words alone want silence, whatever a file shows: it is over, it is elsewhere."""
+        """Why the words alone call for silence, whatever a file shows: it is over, it is elsewhere."""
         return list(self._quiet.reasons(plain(said)))
 
     def together(self, said: str, words: Recognition, files: Sequence[Recognition]) -> Recognition:
-        """The one that says most. Which cluster, the words say first."""
+        """The recognition with the most evidence. The words decide the cluster."""
         best = max((words, *files), key=_odds)
         if best is words or any(one.covers_files for one in self.against(said)):
             return words

@@ -1,4 +1,4 @@
-"""Reads what was said in one time without a connection. What cannot be read is said where it stands, or in the log."""
+"""Reads the messages of one gap in the connection. What cannot be read is reported in the channel, or in the log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "thread
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """The workspace, and who the bot is there."""
+    """The workspace, and the bot's user there."""
 
     team: str
     me: Me
@@ -48,7 +48,7 @@ Hear = Callable[[Body], Awaitable[bool]]
 
 @dataclass(frozen=True)
 class Sources:
-    """Where it is read, and where it is said."""
+    """Where messages are read, and where reports are posted."""
 
     history: History
     incidents: Incidents
@@ -64,7 +64,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class _Spoken:
-    """What was said in one place."""
+    """The messages of one channel or thread."""
 
     channel: Channel
     said: Read[Body]
@@ -72,7 +72,7 @@ class _Spoken:
 
 
 class Reading:
-    """Over as many tries as it takes: a channel that was read is not read again, one that fails holds up no other."""
+    """Keeps its progress over several attempts: a channel is read once; a failing one does not delay the others."""
 
     def __init__(self, gap: Gap, at: Sources) -> None:
         self._gap, self._at = gap, at
@@ -83,7 +83,7 @@ class Reading:
         """The channels that are still to be read, by name."""
 
     async def go(self) -> None:
-        """Raises StoreAway and CallFailed where there is more to try."""
+        """Raises StoreAway or CallFailed if another attempt is needed."""
         to = await self._at.installed()
         if not to.team:
             raise CallFailed("Slack does not say who the bot is")
@@ -106,7 +106,7 @@ class Reading:
             raise failed or StoreAway("a message could not be kept")
 
     async def _channel(self, to: Installed, channel: Channel) -> bool:
-        """Whether all of it is taken care of."""
+        """Whether the channel is done."""
         history, gap = self._at.history, self._gap
         said = await self._readable(channel, history.said(channel.id, self._since, gap.until))
         whole = await self._heard(to, _Spoken(channel, said))
@@ -117,14 +117,14 @@ class Reading:
         return whole
 
     async def _open_threads(self, team: str, channel: Channel) -> list[Spot]:
-        """Where an incident is spoken of that is not over, the latest first."""
+        """The threads of incidents that are not over, latest first."""
         found = await self._at.incidents.open_threads(team, channel.id)
         if len(found) > MOST_THREADS:
             self._unread("threads", f"#{channel.name}: {len(found) - MOST_THREADS} threads of open incidents")
         return found[:MOST_THREADS]
 
     async def _readable(self, channel: Channel, asked: Awaitable[Read[Body]]) -> Read[Body]:
-        """Nothing, where the bot may not read or the thread is gone."""
+        """None if the bot may not read there or the thread is gone."""
         try:
             return await asked
         except Refused as refused:
@@ -146,7 +146,7 @@ class Reading:
         return whole
 
     async def _tell_cut(self, to: Installed, spoken: _Spoken, unread: bool) -> None:
-        """That the beginning, or of a long thread the end, was not read."""
+        """Report that the beginning (of a long thread: the end) was not read."""
         since, until, said = self._gap.deaf_since, self._gap.until, spoken.said
         edge = until - ANSWERED.total_seconds()
         if said.cut and spoken.thread_ts:
@@ -159,13 +159,13 @@ class Reading:
             await self._tell(to, spoken, "not-read", gaps_text.not_read(since, until, edge))
 
     async def _taken_in(self, to: Installed, spoken: _Spoken, message: Body) -> bool:
-        """Whether nothing is left to do: it was heard, or it never will be and that is said."""
+        """Whether nothing is left to do: the message was handled, or it cannot be and that was reported."""
         name = f"{spoken.channel.id} {message['ts']}"
         if self._refused[name] >= MESSAGE_TRIES or all(
             [await self._hear(one) for one in events_of(to, spoken, message)]
         ):
             return True
-        await self._at.writable()  # where it is not, that is why, and it is worth another try
+        await self._at.writable()  # The store is away: that is the reason, and another attempt may work.
         self._refused[name] += 1
         if self._refused[name] < MESSAGE_TRIES:
             return False
@@ -179,13 +179,13 @@ class Reading:
         except (StoreAway, CallFailed):
             raise
         except Exception:
-            # The edge: one odd message must not cost the others.
+            # The edge: one malformed message must not cost the others.
             log.exception("a message of the history could not be taken in")
             return False
 
     async def _tell(self, to: Installed, spoken: _Spoken, part: str, text: str) -> None:
         place = Place(to.team, spoken.channel.id, "", thread_ts=spoken.thread_ts)
-        # Connections and processes that were lost together each tell of their own gap, seconds apart.
+        # Connections and processes that fail together each report their own gap, seconds apart.
         where = Where(f"gap-{int(self._gap.until // ANSWERED.total_seconds())}", place, datetime.now(UTC))
         try:
             await self._at.speaker.once(where, f"{part}-{spoken.channel.id}-{spoken.thread_ts or ''}", Message(text))
@@ -193,9 +193,9 @@ class Reading:
             self._unread("unsaid", f"#{spoken.channel.name}: nothing can be said there ({refused})")
 
     async def _is_unread(self, to: Installed, channel: Channel, message: Body) -> bool:
-        """Whether it would have been read, where the bot reads along or is spoken to, and nobody has."""
+        """Whether it should have been read (the bot reads along there, or was mentioned), and was not."""
         if float(message["ts"]) < self._gap.deaf_since:
-            return False  # there was another connection, over which Slack repeats what was not acknowledged
+            return False  # Another connection existed; Slack repeats there what was not acknowledged.
         body = event_of(to, channel, message)
         read = await message_reader.read_aside(body, to.me, 0.0)
         if read is message_reader.Ignored.TO_US:
@@ -211,7 +211,7 @@ class Reading:
 
 
 def events_of(to: Installed, spoken: _Spoken, message: Body) -> list[Body]:
-    """As Slack would have sent it: a mention comes twice."""
+    """The events as Slack would have sent them: a mention comes as two events."""
     body = event_of(to, spoken.channel, message)
     mention = f"<@{to.me.user}>"
     if mention not in str(message.get("text") or ""):

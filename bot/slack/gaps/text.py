@@ -1,4 +1,4 @@
-"""What is said of a time in which the bot was not connected to Slack."""
+"""The sentences about a gap in the connection to Slack."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 def not_read(since: float, until: float, read_from: float) -> str:
-    """In a channel or a thread in which something was said before it begins to read."""
+    """For a channel or thread in which something was written before the part that was read."""
     day = f" ({_at(since):%d %B})" if _at(since).date() != _at(until).date() else ""
     return (
         f"I was not connected to Slack from {_at(since):%H:%M}{day} to {_at(until):%H:%M} UTC, and I have not read "
@@ -15,7 +15,7 @@ def not_read(since: float, until: float, read_from: float) -> str:
 
 
 def cut_off(since: float, until: float) -> str:
-    """In a thread of which the end was not read."""
+    """For a thread whose end was not read."""
     return (
         f"I was not connected to Slack from {_at(since):%H:%M} to {_at(until):%H:%M} UTC, and more was written in this "
         "thread meanwhile than I read. If it still matters, say it again or mention me."
@@ -23,7 +23,7 @@ def cut_off(since: float, until: float) -> str:
 
 
 def not_taken_in(at: float) -> str:
-    """In a channel or a thread in which one message could not be read."""
+    """For a channel or thread in which one message could not be read."""
     return (
         f"I could not take in a message that was written here at {_at(at):%H:%M} UTC while I was not connected to "
         "Slack; aksbot's log says why. If it still matters, say it in other words."

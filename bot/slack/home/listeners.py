@@ -1,4 +1,4 @@
-"""App Home and what can be pressed in it. There is no response URL there: what is said stands in the page itself."""
+"""App Home and its buttons. There is no response URL there: replies appear in the page itself."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Body = dict[str, Any]
 
 
 class HomeListeners:
-    """The worker fills the page; until then it says that it is being looked at."""
+    """A worker fills the page; until then it shows that it is loading."""
 
     def __init__(self, intake: Intake, voice: Voice, metrics: Metrics) -> None:
         self._intake, self._voice, self._metrics = intake, voice, metrics
@@ -63,7 +63,7 @@ class HomeListeners:
         await self._check(body, body["actions"][0]["selected_option"]["value"])
 
     async def _check(self, body: Body, cluster: str) -> None:
-        """The answer comes in the conversation with the bot, which is the other tab."""
+        """The answer appears in the direct messages with the bot, the tab beside Home."""
         name, place = payloads.click_id(body), payloads.home_click_place(body)
         refused = await self._intake.refusal(place, cluster, body)
         if refused:

@@ -1,4 +1,4 @@
-"""What App Home says."""
+"""The sentences of App Home."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIGHTS = {"trouble": ":red_circle:", "moving": ":large_yellow_circle:", "stopped
 
 
 def summary(total: int, counted: list[tuple[str, int]]) -> str:
-    """`8 clusters: 1 Failed, 1 Stopped, 6 well`."""
+    """`8 clusters: 1 Failed, 1 Stopped, 6 healthy`."""
     parts = ", ".join(f"{number} {plain(state, 40)}" for state, number in counted)
     return f"*{count(total, 'cluster')}*: {parts}"
 

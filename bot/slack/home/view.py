@@ -1,4 +1,4 @@
-"""App Home, made of values alone: the fleet with what is not well first, open approvals, recent checks."""
+"""The view of App Home, pure: the fleet with its problems first, open approvals, recent checks."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Approvals(Protocol):
     """Where open approvals come from."""
 
     async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
-        """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
+        """The open approvals that this person may see, most urgent first; or why they cannot be listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """All that a page shows to one person: what they may see, and no more."""
+    """Everything that the page shows to one person: what they may see, and no more."""
 
     fleet: tuple[FleetMember, ...] | Problem
     taken_at: datetime
@@ -58,17 +58,17 @@ class Shown:
 
 
 def loading(direct: str) -> dict[str, Any]:
-    """Before anything is known."""
+    """The page while it is loading."""
     return _view([header(home_text.FLEET), section(home_text.LOADING)], direct)
 
 
 def refused(said: Message, direct: str) -> dict[str, Any]:
-    """For somebody who may see nothing, with the reason; or when the page could not be made."""
+    """The page for somebody who may see nothing, with the reason; or when it could not be made."""
     return _view([*(said.blocks or (section(said.text),)), _refresh()], direct)
 
 
 def page(shown: Shown, direct: str) -> dict[str, Any]:
-    """The page. `direct` is the person's conversation with the bot, which buttons need."""
+    """The page. `direct` is the person's conversation with the bot, which its buttons need."""
     note = [section(shown.note), divider()] if shown.note else []
     parts = [*note, *_fleet(shown), divider(), *_approvals(shown.approvals), divider(), *_recent(shown)]
     return _view([*parts, context(home_text.HINT)], direct)
@@ -127,7 +127,7 @@ def _well(members: Sequence[FleetMember]) -> list[Block]:
 
 
 def _menu(members: Sequence[FleetMember]) -> list[Block]:
-    """Any cluster can be checked from here, as far as a menu goes."""
+    """Any cluster can be checked from here, as far as a menu can list them."""
     options = list(islice(filter(None, (option(one, members) for one in members)), limits.OPTIONS))
     if not options:
         return []
@@ -175,7 +175,7 @@ def _recent(shown: Shown) -> list[Block]:
 
 
 def _listed(recent: Sequence[RecentCheck]) -> list[RecentCheck]:
-    """The latest; and where those looked at a part of a cluster only, the last verdict on the whole of it, too."""
+    """The latest checks; after a check of a part, also the last one of the whole cluster."""
     listed = list(recent[:MOST_RECENT])
     in_part = {one.cluster for one in listed} - {one.cluster for one in listed if one.of_the_whole}
     for older in recent[MOST_RECENT:]:
@@ -204,7 +204,7 @@ def _checked(one: RecentCheck, address: str) -> list[Element]:
 
 
 def _person(user: str) -> Element:
-    """In Home this mentions nobody: only one person sees it."""
+    """A mention in Home notifies nobody: only one person sees it."""
     return {"type": "user", "user_id": user}
 
 
@@ -213,7 +213,7 @@ def _channel(channel: str) -> Element:
 
 
 def _moment(moment: datetime) -> Element:
-    """In the reader's own time."""
+    """In the reader's own time zone."""
     return {
         "type": "date",
         "timestamp": int(moment.timestamp()),

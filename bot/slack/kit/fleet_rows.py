@@ -1,4 +1,4 @@
-"""A cluster as lists and menus show it."""
+"""One cluster in lists and menus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WELL = "Succeeded"
 
 @dataclass(frozen=True, slots=True)
 class ShownState:
-    """How a cluster does, as ARM says it. The lowest rank is shown first."""
+    """The state of a cluster according to ARM. The lowest rank is listed first."""
 
     text: str
     rank: int
@@ -32,7 +32,7 @@ _RANK_FAILED, _RANK_MOVING, _RANK_STOPPED, _RANK_UNKNOWN, _RANK_WELL = range(5)
 
 
 def state_of(one: FleetMember) -> ShownState:
-    """Failed before all, then what is being changed, then what is switched off."""
+    """Failed first, then changing, then stopped."""
     state = one.provisioning_state
     if state and state.lower() in _FAILED:
         return ShownState(state, _RANK_FAILED, "trouble")
@@ -46,13 +46,13 @@ def state_of(one: FleetMember) -> ShownState:
 
 
 def value_of(one: FleetMember, members: Sequence[FleetMember]) -> str:
-    """What says which cluster is meant: its name, or its id where the name is not enough."""
+    """The value that identifies the cluster: its name, or its id if the name is ambiguous."""
     alike = sum(other.name.lower() == one.name.lower() for other in members)
     return one.name if alike == 1 else one.id
 
 
 def option(one: FleetMember, members: Sequence[FleetMember]) -> Block | None:
-    """An entry of a menu; None for an id that is longer than Slack takes."""
+    """A menu option; None if the id is longer than Slack allows."""
     value = value_of(one, members)
     if len(value) > limits.OPTION_VALUE:
         return None

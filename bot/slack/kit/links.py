@@ -1,4 +1,4 @@
-"""Addresses of messages in Slack."""
+"""Links to messages in Slack."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bot.checks.store.recent import RecentCheck
 
 
 def thread_link(one: RecentCheck, address: str) -> str:
-    """The message's address, as Slack's own *Copy link* makes it; nothing where it cannot be known."""
+    """The message's permalink, as *Copy link* makes it; empty if it cannot be known."""
     if not one.ts or not address.startswith("https://"):
         return ""
     link = f"{address.rstrip('/')}/archives/{one.channel}/p{one.ts.replace('.', '')}"

@@ -1,7 +1,7 @@
-"""Rich text blocks: Slack shows their text letter by letter, so text from elsewhere can do nothing in them.
+"""Rich text blocks: Slack shows their text literally, so text from elsewhere can do nothing in them.
 
-`markdown` turns a runbook's Markdown into them. Only links that stand in the runbook's own source become links: a fact
-that was filled in cannot bring one along.
+`markdown` converts a runbook's Markdown. Only links in the runbook's own source become links: a fact that was filled
+in cannot add one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def text(words: str, *, bold: bool = False, as_code: bool = False, dim: bool = F
 
 
 def entity_of(element: Element) -> str | None:
-    """Somebody, a place, a moment or a link as mrkdwn; None for what is none of these."""
+    """A user, channel, date or link of mrkdwn as an element; None if it is none of these."""
     match element.get("type"):
         case "user":
             return f"<@{element['user_id']}>"
@@ -52,7 +52,7 @@ def section(*elements: Element) -> Element:
 
 
 def bullets(items: list[list[Element]], *, first: int | None = None, indent: int = 0) -> Element:
-    """A list; with `first`, a numbered one that begins there: commands may stand between its steps."""
+    """A list; with `first`, a numbered one that starts there: commands may stand between its steps."""
     elements = [section(*one) for one in items]
     made: Element = {"type": "rich_text_list", "style": "bullet", "indent": min(indent, 8), "elements": elements}
     if first is None:
@@ -69,7 +69,7 @@ def quote(words: str) -> Element:
 
 
 def blocks(elements: list[Element]) -> list[Element]:
-    """As many rich text blocks as it takes; none is too large."""
+    """As many rich text blocks as needed; each within the size limit."""
     made: list[list[Element]] = []
     room = 0
     for element in (piece for whole in elements for piece in _pieces(whole)):
@@ -83,7 +83,7 @@ def blocks(elements: list[Element]) -> list[Element]:
 
 
 def size(element: Any) -> int:
-    """How many characters a reader sees."""
+    """The number of characters that a reader sees."""
     if isinstance(element, dict):
         own = element.get("text")
         return (len(own) if isinstance(own, str) else 0) + sum(
@@ -93,12 +93,12 @@ def size(element: Any) -> int:
 
 
 def _pieces(element: Element) -> Iterator[Element]:
-    """An element that is too large, in parts: a list by its items; what has no parts is cut, and says so."""
+    """Split an element that is too large: a list by its items; anything else is cut and marked."""
     if size(element) <= RICH_TEXT:
         yield element
     elif element["type"] == "rich_text_list":
         for number, item in enumerate(element["elements"]):
-            # A list that goes on in the next block counts on.
+            # A list continued in the next block continues its numbers.
             offset = element.get("offset", 0) + number
             counted = {"offset": offset} if element["style"] == "ordered" and offset else {}
             yield element | counted | {"elements": [_cut(item)]}
@@ -119,7 +119,7 @@ def _cut(element: Element) -> Element:
 
 
 def lines(said: list[str], longest: int) -> list[list[Element]]:
-    """Text from elsewhere, a line each."""
+    """Text from elsewhere, line by line."""
     return [[text(cut(one_line(one), longest))] for one in said]
 
 
@@ -129,7 +129,7 @@ def markdown(filled: str, source: str) -> list[Element]:
 
 
 class _Markdown:
-    """Walks through the lines and holds what is not complete yet: a paragraph, a list or a block of code."""
+    """Walks through the lines and collects the current paragraph, list or code block."""
 
     def __init__(self, links: frozenset[tuple[str, str]]) -> None:
         self._links = links

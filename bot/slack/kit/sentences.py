@@ -1,4 +1,4 @@
-"""The sentences in Slack that no single feature owns. They take text as it is and return mrkdwn."""
+"""The sentences in Slack that no single feature owns. They take plain text and return mrkdwn."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def of(done: tuple[int, int]) -> str:
     return f"{done[0]} of {done[1]}"
 
 
-# What is said about the answer.
+# Sentences about the answer.
 
 WHAT_TO_DO = "What to do"
 PROOF = "What proves it"
@@ -79,7 +79,7 @@ def subject(code_name: str, subject_name: str) -> str:
 
 
 def headline(verdict_said: str, causes: list[str]) -> str:
-    """For a lock screen: what it is, with its causes."""
+    """For a lock screen: the verdict with its causes."""
     return " · ".join([verdict_said, *(plain(one, 150) for one in causes)])
 
 
@@ -118,11 +118,11 @@ def runbook_unfilled(where: str) -> str:
 CRASHED = "please report it with aksbot's log"
 
 
-# What is said when there is no answer.
+# Sentences where there is no answer.
 
 
 def problem(one: Problem) -> str:
-    """In one line, for notifications and where blocks are refused."""
+    """On one line, for notifications and where blocks are refused."""
     return plain(f"{sentence(one.what)}: {one.why}. What to do: {one.do}", MESSAGE_TEXT)
 
 
@@ -132,11 +132,11 @@ GAVE_UP = "I gave up on this one."
 
 
 def away(one: Problem) -> str:
-    """When the memory is away and the request cannot do without it."""
+    """When Redis is away and the request needs it."""
     return plain(f"{sentence(one.what)} ({one.why}), so this cannot be done now: {one.do}.", MESSAGE_TEXT)
 
 
-# What is said to commands at once.
+# Immediate replies to commands.
 
 CANNOT_READ_CHECK = "cannot tell what to check"
 CHECK_USAGE = "say `check <cluster> [area]`, with a name, a resource id or a portal link; without one I offer a list"
@@ -206,7 +206,7 @@ def areas(known: list[str]) -> str:
 
 
 def misuse(one: Problem) -> str:
-    """A command that makes no sense. What to do holds our own code spans."""
+    """An invalid command. What to do contains code spans of ours."""
     return f"I {plain(one.what)}: {plain(one.why)}. {escape(sentence(one.do))}"
 
 

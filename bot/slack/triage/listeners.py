@@ -24,7 +24,7 @@ Body = dict[str, Any]
 
 
 class TriageListeners:
-    """Answers only the one who asks: a shortcut works in channels where the bot is no member, too."""
+    """Answers only the person who asks: a shortcut also works in channels where the bot is not a member."""
 
     def __init__(self, intake: Intake, metrics: Metrics) -> None:
         self._intake, self._metrics = intake, metrics
@@ -47,7 +47,7 @@ class TriageListeners:
             await respond(**private(said), replace_original=False)
 
     async def check(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
-        """The answer goes into the thread of the message that was pointed at."""
+        """The answer goes into the thread of the selected message."""
         self._metrics.heard.labels(triage_view.CHECK).inc()
         await ack()
         action = body["actions"][0]

@@ -1,4 +1,4 @@
-"""*Triage this*: what a message speaks of, and a way to check the clusters it names. Made of values alone."""
+"""The view of *Triage this*: what a message is about, and buttons to check the clusters it names. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def triaged(
     seen: Sequence[FleetMember] | Problem | Message,
     thread_ts: str,
 ) -> AnswerMessages:
-    """`seen` is what the person may look at of the fleet, or why there is nothing of it."""
+    """`seen`: the clusters that the person may view, or why there are none."""
     head, thread = _recognised(pasted, library)
     blocks = [*head, *_clusters(pasted, seen, thread_ts)]
     return AnswerMessages(Message(_spoken(blocks), tuple(blocks)), thread)

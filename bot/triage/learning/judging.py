@@ -1,4 +1,4 @@
-"""How right a model is about messages that it did not learn from, for some thresholds."""
+"""How accurate a model is on messages that it was not trained on, for several thresholds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from bot.triage.model.labelled import NONE, PHRASE, Heard
 
 
 def table(found: Sequence[tuple[Heard, float, list[str]]]) -> str:
-    """For some thresholds: of the problems, how many are answered rightly, silence included where it is as good; of the
-    rest, how many are answered."""
+    """For each threshold: the share of the problems that get the right answer (silence included where it is as good),
+    and
+    the share of the other messages that get any answer.
+    """
     found = [one for one in found if one[0].kind != PHRASE]
     ours = [one for one in found if one[0].code != NONE]
     theirs = [odds for one, odds, _ in found if one.code == NONE and not one.also]

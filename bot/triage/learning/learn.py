@@ -1,7 +1,7 @@
-"""Learn from the messages under `bot/triage/messages` and write `bot/triage/weights.jsonl.xz`: `make learn`.
+"""Train on the messages under `bot/triage/messages` and write `bot/triage/weights.jsonl.xz`: `make learn`.
 
-scikit-learn does it, which nothing else here needs: `make learn` installs it beside. The same messages give the same
-bytes. With `--judge` it first says how right it is about messages that it did not learn from (a fifth each time).
+It uses scikit-learn, which nothing else here needs: `make learn` installs it separately. The same messages give the
+same bytes. With `--judge` it first cross-validates: how accurate it is on messages left out of training (a fifth each).
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ def examples(messages: Sequence[Heard]) -> list[Example]:
 
 
 def model(weights: Weights) -> Learned:
-    """Ready to be asked."""
+    """A model that is ready for use."""
     features, live = Table(weights.features.items()), Table((run, [weight]) for run, weight in weights.live.items())
     return Learned(weights.codes, weights.bias, features, live, weights.live_bias)
 
 
 def learned(from_: Sequence[Example]) -> Weights:
-    """The weights that explain these examples best."""
+    """The weights that fit these examples best."""
     seen = Counter(feature for one in from_ for feature in one.spoken)
     rarity = {name: math.log((len(from_) + 1) / times) + _COMMON for name, times in seen.items() if times >= _SEEN}
     shown_ = {feature: 0.0 for one in from_ for feature in one.shown}
     known = rarity | shown_
     codes, _, features = _fitted(from_, known)
-    # Once more without the pairs that tell nothing: reading scales a text by what it knows of it.
+    # Train again without the word pairs that contribute nothing: reading scales a text by the features it knows.
     known = {name: value for name, value in known.items() if len(features[name]) > 1 or not name.startswith(PAIR)}
     codes, bias, features = _fitted(from_, known)
     live, live_bias = _live([one for one in from_ if one.heard.kind != PHRASE])
@@ -86,7 +86,7 @@ def learned(from_: Sequence[Example]) -> Weights:
 def _fitted(
     from_: Sequence[Example], known: Mapping[str, float]
 ) -> tuple[tuple[str, ...], tuple[float, ...], dict[str, list[int]]]:
-    """The codes, the bias of each, and of each feature its rarity and what it tells of which."""
+    """The codes, the bias of each, and for each feature its rarity and its weights."""
     names = sorted(known)
     column = {name: at for at, name in enumerate(names)}
     labels = [one.heard.code for one in from_]
@@ -104,7 +104,7 @@ def _fitted(
 
 
 def _live(from_: Sequence[Example]) -> tuple[dict[str, int], float]:
-    """How messages are worded by who has a problem, and by who has none."""
+    """Train how messages are worded by people who have a problem, and by those who have none."""
     seen = Counter(run for one in from_ for run in one.phrased)
     names = sorted(run for run, times in seen.items() if times >= _RUN_SEEN)
     column = {name: at for at, name in enumerate(names)}
@@ -134,7 +134,7 @@ def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mappi
 
 
 def judged(all_: Sequence[Example]) -> list[tuple[Heard, float, list[str]]]:
-    """Each message with what a model that did not learn from it says: the odds, and the codes, likeliest first."""
+    """Each message as predicted by a model not trained on it: the odds, and the codes, likeliest first."""
     found = []
     for fold in range(_FOLDS):
         others = model(learned([one for at, one in enumerate(all_) if at % _FOLDS != fold]))

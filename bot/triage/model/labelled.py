@@ -1,7 +1,7 @@
-"""The messages that recognition learns from: `messages/<code>.txt`; `none.txt` is what is no concern of ours.
+"""The messages to train on: `messages/<code>.txt`; `none.txt` holds messages that are none of our business.
 
-A message begins after a line `--- kind`, or `--- kind, also code, code` where other answers are right too; it ends at
-the next such line. A line of its own that looks like that is indented by a blank.
+A message begins after a line `--- kind`, or `--- kind, also code, code` if other answers are right too; it ends at
+the next such line. A line of the message that looks like that is indented by a blank.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ OUR_NAMES = (
 
 
 class BadMessages(Exception):
-    """A file of messages that cannot be read, by file and line."""
+    """A message file that cannot be parsed, with file and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message, and what it is about."""
+    """A message, and the codes it is about."""
 
     code: str
     also: tuple[str, ...]
@@ -51,14 +51,15 @@ class Heard:
 
 
 def heard(folder: Path = FOLDER) -> Iterator[Heard]:
-    """Every message, by code."""
+    """All messages, by code."""
     for file in sorted(folder.glob("*.txt")):
         yield from _of(file)
 
 
 def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
-    """All that is learned from: the messages, and what the runbooks say of themselves. In an order that has nothing to
-    do with who wrote what when."""
+    """All training texts: the messages, and the runbooks' own words. In an order that does not depend on who wrote what
+    when.
+    """
     phrases = [
         Heard(runbook.code, (), PHRASE, text)
         for runbook in library.values()

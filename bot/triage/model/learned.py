@@ -1,8 +1,8 @@
-"""What was learned from messages: how much each word of a text speaks for each code, and for silence.
+"""The trained model: how much each word of a text speaks for each code, and for silence.
 
-Two logistic regressions that `make learn` makes (`bot/triage/learning/learn.py`): one over all codes and `none`, by
-what a text speaks of; one for problem or none, by how it says it. Here they are only read: sums, so that an answer can
-name the words that it comes from.
+Two logistic regressions, trained by `make learn` (`bot/triage/learning/learn.py`): one over all codes and `none`, by
+topic; one for problem or no problem, by wording. Here they are only evaluated: plain sums, so that an answer can name
+the words it comes from.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Weighed = Sequence[tuple[str, Sequence[int], float]]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text speaks of."""
+    """The prediction for one text."""
 
     odds: float
     """The logarithm of how much likelier it is one of the codes than none of them."""
@@ -58,7 +58,7 @@ class Learned:
         return _load(file)
 
     def read(self, spoken: Weighed, shown: Mapping[str, float], phrased: Iterable[str] = ()) -> Reading:
-        """`spoken`, as `weighed` gives it."""
+        """`spoken`: the features with their weights, from `weighed`."""
         sums = list(self.bias)
         marks = [(one, flat, value) for one, value in shown.items() if (flat := self.features.get(one))]
         for _, flat, value in (*spoken, *marks):
@@ -83,13 +83,13 @@ class Learned:
         return said * min(1.0, sum(" " not in one for one in runs) / _TERSE)
 
     def telling(self, code: str, spoken: Weighed, most: int = 4) -> list[str]:
-        """The words of the text that speak loudest for a code."""
+        """The words of the text that speak most for a code."""
         if code not in self.codes:
             return []
         wanted = self.codes.index(code)
         loud: dict[str, float] = defaultdict(float)
         for feature, flat, value in spoken:
-            codes = flat[1::2]  # most rows do not hold it: that is seen faster than a dict is made
+            codes = flat[1::2]  # Most rows do not hold it; checking that is faster than building a dict.
             if feature.startswith((WORD, PAIR)) and wanted in codes:
                 weight = flat[2 + 2 * codes.index(wanted)] / SCALE
                 if weight * value > _LEAST_TOLD:
@@ -102,7 +102,7 @@ class Learned:
         return kept[:most]
 
     def weighed(self, spoken: Mapping[str, float]) -> Weighed:
-        """What a text says, weighed by its rarity; a long text says no more than a short one."""
+        """The features weighted by rarity and normalized: a long text says no more than a short one."""
         known = [
             (one, flat, value * flat[0] / SCALE) for one, value in spoken.items() if (flat := self.features.get(one))
         ]

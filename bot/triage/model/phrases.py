@@ -1,4 +1,4 @@
-"""A team's own runbooks: nothing was learned of them, so the phrases of their heads are looked for."""
+"""For a team's own runbooks: the model was not trained on them, so the phrases of their heads are searched."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _LEAST_WORDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A phrase of a runbook whose every telling word stands in one sentence of the text."""
+    """A phrase of a runbook whose significant words all stand in one sentence of the text."""
 
     code: str
     phrase: str
 
 
 class Phrases:
-    """The phrases of those runbooks that nothing was learned of."""
+    """The phrases of the runbooks that the model was not trained on."""
 
     def __init__(self, library: Library, learned: Collection[str]) -> None:
         self._phrases = [
@@ -35,7 +35,7 @@ class Phrases:
         ]
 
     def find(self, text: str) -> list[Said]:
-        """Of each code the longest phrase that is said."""
+        """For each code, the longest phrase that matches."""
         if not self._phrases:
             return []
         best: dict[str, tuple[int, Said]] = {}
