@@ -203,8 +203,8 @@ async def running(
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
             listeners.listen_to_commands(bolt)
-            for one in (along, listeners, *others, FixListeners(intake, voice, metrics)):
-                one.listen(bolt)
+            for listener in (along, listeners, *others, FixListeners(intake, voice, metrics)):
+                listener.listen(bolt)
             listeners.listen_to_the_rest(bolt)
             catch_up = CatchUp(
                 history=History(calls),
@@ -297,4 +297,4 @@ def _hear(bolt: AsyncApp) -> Hear:
 
 
 def _areas() -> frozenset[str]:
-    return frozenset(one.area for one in Graph.discover(handlers.evidence, handlers.diagnose).diagnostics)
+    return frozenset(diagnostic.area for diagnostic in Graph.discover(handlers.evidence, handlers.diagnose).diagnostics)

@@ -35,7 +35,7 @@ def audit(lock: Path, pip_audit: Sequence[str] = PIP_AUDIT) -> tuple[int, str]:
 def judged(report: Report) -> tuple[int, str]:
     """A vulnerability that was found counts, even if other packages could not be looked up."""
     packages = report.get("dependencies", [])
-    found, skipped = list(_vulnerabilities(packages)), [one for one in packages if "skip_reason" in one]
+    found, skipped = list(_vulnerabilities(packages)), [package for package in packages if "skip_reason" in package]
     missing = [f"not audited: {_names(skipped)}: {skipped[0]['skip_reason']}"] if skipped else []
     if found:
         return VULNERABLE, "\n".join((*found, *missing))
@@ -46,13 +46,13 @@ def judged(report: Report) -> tuple[int, str]:
 
 def _vulnerabilities(packages: list[Report]) -> Iterator[str]:
     for package in packages:
-        for one in package.get("vulns", []):
-            fixed = ", ".join(one["fix_versions"]) or "no version yet"
-            yield f"{package['name']} {package['version']}: {one['id']}, fixed in {fixed}"
+        for vulnerability in package.get("vulns", []):
+            fixed = ", ".join(vulnerability["fix_versions"]) or "no version yet"
+            yield f"{package['name']} {package['version']}: {vulnerability['id']}, fixed in {fixed}"
 
 
 def _names(packages: list[Report]) -> str:
-    names = [str(one["name"]) for one in packages]
+    names = [str(package["name"]) for package in packages]
     return f"{len(names)} packages" if len(names) > 5 else ", ".join(names)
 
 

@@ -39,14 +39,14 @@ def rendered(way: Path) -> list[Body]:
     return list(yaml.safe_load_all(done.stdout))
 
 
-def faults(one: Body, version: str) -> Iterator[str]:
+def faults(body: Body, version: str) -> Iterator[str]:
     """What this Kubernetes version would refuse, including unknown fields."""
     kubernetes_validate: Any = importlib.import_module("kubernetes_validate")
     try:
-        kubernetes_validate.validate(one, version, strict=True)
+        kubernetes_validate.validate(body, version, strict=True)
     except kubernetes_validate.ValidationError as refused:
         where = "/".join(map(str, refused.path))
-        yield f"{one['kind']} {one['metadata']['name']}, Kubernetes {version}: {where}: {refused.message}"
+        yield f"{body['kind']} {body['metadata']['name']}, Kubernetes {version}: {where}: {refused.message}"
 
 
 def main() -> int:
@@ -54,9 +54,9 @@ def main() -> int:
     if missing:
         sys.stdout.write(f"the Kubernetes manifests are not checked: {missing}\n")
         return 0
-    objects = [one for way in WAYS for one in rendered(way)]
-    objects += [one for file in ALONE for one in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
-    found = [fault for one in objects for version in VERSIONS for fault in faults(one, version)]
+    objects = [body for way in WAYS for body in rendered(way)]
+    objects += [body for file in ALONE for body in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
+    found = [fault for body in objects for version in VERSIONS for fault in faults(body, version)]
     sys.stdout.write("".join(f"{fault}\n" for fault in found))
     return 1 if found else 0
 

@@ -71,7 +71,7 @@ def azure_role(graph: Graph) -> dict[str, Any]:
         "Description": "What aksbot reads to diagnose clusters. It changes nothing.",
         "Actions": _sorted({*FINDING_CLUSTERS, *_reads(graph)}),
         "NotActions": [],
-        "DataActions": _sorted({_data_action(sight) for one in graph.wanted for sight in one.sees}),
+        "DataActions": _sorted({_data_action(sight) for collector in graph.wanted for sight in collector.sees}),
         "NotDataActions": [],
         "AssignableScopes": ["/subscriptions/00000000-0000-0000-0000-000000000000"],
     }
@@ -80,13 +80,15 @@ def azure_role(graph: Graph) -> dict[str, Any]:
 def cluster_role(graph: Graph) -> list[dict[str, Any]]:
     """A ClusterRole, and its binding to the bot's identity."""
     return _everywhere_and_in(
-        "aksbot-reader", {sight for one in graph.wanted for sight in one.sees}, "<object-id-of-the-bots-identity>"
+        "aksbot-reader",
+        {sight for collector in graph.wanted for sight in collector.sees},
+        "<object-id-of-the-bots-identity>",
     )
 
 
 def writer_cluster_role() -> list[dict[str, Any]]:
     """What the remedies need inside: in every namespace, or (a probe pod) in a single one."""
-    acts = {act for one in Remedies.discover().all for act in one.acts}
+    acts = {act for remedy in Remedies.discover().all for act in remedy.acts}
     return _everywhere_and_in("aksbot-writer", acts, "<object-id-of-the-writers-identity>")
 
 
@@ -131,7 +133,9 @@ def writer_role() -> dict[str, Any]:
         "Name": "aksbot-writer",
         "IsCustom": True,
         "Description": "What aksbot writes in Azure when a fix was approved. Inside clusters Kubernetes grants it.",
-        "Actions": _sorted({*FOLLOWING_WRITES, GETTING_IN, *(action for one in remedies for action in one.writes)}),
+        "Actions": _sorted(
+            {*FOLLOWING_WRITES, GETTING_IN, *(action for remedy in remedies for action in remedy.writes)}
+        ),
         "NotActions": [],
         "DataActions": [],
         "NotDataActions": [],
@@ -146,7 +150,7 @@ def writer_text() -> str:
 def _reads(graph: Graph) -> set[str]:
     """What the checks need, and what is read before a fix is offered."""
     planning = graph.facts(need for remedy in Remedies.discover().all for need in remedy.needs)
-    return {action for one in (*graph.wanted, *planning.wanted) for action in one.reads}
+    return {action for collector in (*graph.wanted, *planning.wanted) for action in collector.reads}
 
 
 def _rules(sights: list[str]) -> list[dict[str, Any]]:
@@ -174,8 +178,7 @@ def _rules(sights: list[str]) -> list[dict[str, Any]]:
 
 def _data_action(sight: str) -> str:
     """`list leases.coordination.k8s.io` as a data action. Those have no subresources, single objects or namespaces: the
-    scope
-    of the assignment covers that.
+    scope of the assignment covers that.
     """
     _, seen = sight.partition(IN)[0].split(" ")
     resource, _, group = seen.partition(":")[0].strip("/").partition(".")

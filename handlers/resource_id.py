@@ -58,9 +58,9 @@ class ResourceId:
         return self.type.lower() == resource_type.lower()
 
 
-def same(one: str, other: str) -> bool:
+def same(name: str, other: str) -> bool:
     """Whether two spellings name one resource."""
-    return one.strip("/").lower() == other.strip("/").lower()
+    return name.strip("/").lower() == other.strip("/").lower()
 
 
 def within(scope: str, resource: str) -> bool:

@@ -63,10 +63,10 @@ class Outliner:
     """Where the outline has a hole, by line."""
 
     def rewrite(self, template: nodes.Template) -> nodes.Template:
-        led = {id(one) for chain in template.find_all(nodes.If) for one in _leaders(chain)}
-        for one in template.find_all(nodes.ExprStmt):
-            if id(one) not in led:
-                self.gaps.append((one.lineno, "`when` must be the first thing in a branch of an `if`"))
+        led = {id(leader) for chain in template.find_all(nodes.If) for leader in _leaders(chain)}
+        for statement in template.find_all(nodes.ExprStmt):
+            if id(statement) not in led:
+                self.gaps.append((statement.lineno, "`when` must be the first thing in a branch of an `if`"))
         return nodes.Template(self._all(template.body), lineno=1)
 
     def _all(self, body: list[nodes.Node]) -> list[nodes.Node]:
@@ -77,7 +77,7 @@ class Outliner:
             elif isinstance(node, nodes.For):
                 written += self._loop(node)
             elif isinstance(node, nodes.Output):
-                written.append(nodes.Output([self._shown(one) for one in node.nodes], lineno=node.lineno))
+                written.append(nodes.Output([self._shown(expr) for expr in node.nodes], lineno=node.lineno))
             else:
                 if isinstance(node, nodes.Assign) and not self._missing(node.node):
                     self.known |= _named(node.target)
@@ -116,15 +116,15 @@ class Outliner:
         self, branches: list[nodes.If], otherwise: list[nodes.Node], line: int
     ) -> list[nodes.Node]:
         written: list[nodes.Node] = []
-        possible = [one for one in branches if self._verdict(one.test) is not _Verdict.NO]
-        said = [words for one in possible if (words := _words(one.body))]
+        possible = [branch for branch in branches if self._verdict(branch.test) is not _Verdict.NO]
+        said = [words for branch in possible if (words := _words(branch.body))]
         if len(said) < len(possible) and (said or otherwise or len(possible) > 1):
             self.gaps.append((line, _HOLE))
-        for one in possible:
-            if words := _words(one.body):
-                shown = [_text(words, one.lineno), *self._all(one.body)]
-                sure = self._verdict(one.test) is _Verdict.COMPUTED
-                written += [nodes.If(one.test, shown, [], [], lineno=one.lineno)] if sure else shown
+        for branch_ in possible:
+            if words := _words(branch_.body):
+                shown = [_text(words, branch_.lineno), *self._all(branch_.body)]
+                sure = self._verdict(branch_.test) is _Verdict.COMPUTED
+                written += [nodes.If(branch_.test, shown, [], [], lineno=branch_.lineno)] if sure else shown
         if otherwise and said:
             words = _words(otherwise) or _otherwise(said[0])
             written += [_text(words, line), *self._all(otherwise)]
@@ -142,14 +142,14 @@ class Outliner:
 
     def _without_choice(self, expression: nodes.Expr) -> nodes.Expr:
         """`a if x else b`, with x unknown: the one that shows a placeholder, or both by name."""
-        for one in (expression, *expression.find_all(nodes.CondExpr)):
-            if isinstance(one, nodes.CondExpr) and self._verdict(one.test) is _Verdict.UNKNOWN:
-                one.test = nodes.Const(bool(self._missing(one.expr1)), lineno=one.lineno)
-                if one.expr2 is None or not self._missing(one.expr1) | self._missing(one.expr2):
+        for choice in (expression, *expression.find_all(nodes.CondExpr)):
+            if isinstance(choice, nodes.CondExpr) and self._verdict(choice.test) is _Verdict.UNKNOWN:
+                choice.test = nodes.Const(bool(self._missing(choice.expr1)), lineno=choice.lineno)
+                if choice.expr2 is None or not self._missing(choice.expr1) | self._missing(choice.expr2):
                     either = " or ".join(
-                        str(part.value) for part in (one.expr1, one.expr2) if isinstance(part, nodes.Const)
+                        str(part.value) for part in (choice.expr1, choice.expr2) if isinstance(part, nodes.Const)
                     )
-                    one.expr2 = nodes.Const(f"<{either or 'value'}>", lineno=one.lineno)
+                    choice.expr2 = nodes.Const(f"<{either or 'value'}>", lineno=choice.lineno)
         return expression
 
     def _verdict(self, test: nodes.Node) -> _Verdict:
@@ -172,7 +172,7 @@ class Outliner:
 
     def _names(self, node: nodes.Node) -> frozenset[str]:
         found = [node] if isinstance(node, nodes.Name) else node.find_all(nodes.Name)
-        return frozenset(one.name for one in found if one.ctx == "load")
+        return frozenset(name.name for name in found if name.ctx == "load")
 
 
 _OPPOSITE = {
@@ -191,9 +191,9 @@ def _together(left: _Verdict, right: _Verdict, *, decides: _Verdict) -> _Verdict
     """`and`, which a NO decides, or `or`, which a YES decides."""
     if decides in (left, right):
         return decides
-    for one in (_Verdict.UNKNOWN, _Verdict.COMPUTED):
-        if one in (left, right):
-            return one
+    for verdict in (_Verdict.UNKNOWN, _Verdict.COMPUTED):
+        if verdict in (left, right):
+            return verdict
     return left
 
 
@@ -212,7 +212,7 @@ def _leaders(chain: nodes.If) -> Iterator[nodes.Node]:
 
 def _named(target: nodes.Node) -> frozenset[str]:
     found = [target] if isinstance(target, nodes.Name) else target.find_all(nodes.Name)
-    return frozenset(one.name for one in found)
+    return frozenset(name.name for name in found)
 
 
 def _words(body: list[nodes.Node]) -> str:

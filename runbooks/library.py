@@ -81,7 +81,7 @@ class Runbook:
         """A section without a finding: `<name>` for every unknown fact."""
         from runbooks import template
 
-        labels = {name: one.placeholder for name, one in self.values.items() if one.placeholder}
+        labels = {name: value.placeholder for name, value in self.values.items() if value.placeholder}
         return self._filled(section, lambda source: template.outline(source, facts or {}, labels))
 
     def _filled(self, section: str, fill: Callable[[str], str]) -> str:
@@ -96,8 +96,9 @@ class Runbook:
     def head(self) -> dict[str, Any]:
         """The head as plain values."""
         patterns = [
-            {"pattern": one.pattern, "source": one.source} | ({"unless": one.unless} if one.unless else {})
-            for one in self.symptoms.patterns
+            {"pattern": pattern.pattern, "source": pattern.source}
+            | ({"unless": pattern.unless} if pattern.unless else {})
+            for pattern in self.symptoms.patterns
         ]
         return {
             "code": self.code,
@@ -135,7 +136,7 @@ class Library(Mapping[str, Runbook]):
 
     def of_kind(self, kind: str) -> frozenset[str]:
         """The codes that clusters of this kind can have."""
-        return frozenset(one.code for one in self._by_code.values() if one.kind == kind)
+        return frozenset(runbook.code for runbook in self._by_code.values() if runbook.kind == kind)
 
     def __getitem__(self, code: str) -> Runbook:
         return self._by_code[code]

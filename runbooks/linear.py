@@ -2,9 +2,8 @@
 
 Python's own `re` backtracks, and holds the interpreter's lock while it does, so one hostile line can block the whole
 process. RE2 has no lookaround and no backreferences: check a match's neighbours in Python. `\\w`, `\\d`, `\\s` and
-`\\b`
-mean ASCII here. A loop over matches can still be quadratic, if a search restarts at every letter and reads to the end
-each time. `tests/linear` measures every pattern that is compiled here.
+`\\b` mean ASCII here. A loop over matches can still be quadratic, if a search restarts at every letter and reads to the
+end each time. `tests/linear` measures every pattern that is compiled here.
 
 A search costs about a microsecond, ten times as much as with `re`: prefer one alternation to many patterns.
 """
@@ -58,7 +57,7 @@ class Match:
     @property
     def lastgroup(self) -> str | None:
         """The name of the last group; the outermost of those that end together."""
-        last = max(range(1, len(self._spans)), key=lambda one: (self._spans[one][1], -one), default=0)
+        last = max(range(1, len(self._spans)), key=lambda group: (self._spans[group][1], -group), default=0)
         return next((name for name, number in self._names.items() if number == last), None)
 
 
@@ -102,9 +101,9 @@ class Pattern:
         raw = _readable(text)[1]
         pieces, at = list[bytes](), 0
         for spans in self._spans(_ANYWHERE, raw, 0, len(raw)):
-            pieces += (raw[at : spans[0][0]], *(_part(raw, one) for one in spans[1:]))
+            pieces += (raw[at : spans[0][0]], *(_part(raw, span) for span in spans[1:]))
             at = spans[0][1]
-        return [one.decode() for one in (*pieces, raw[at:])]
+        return [piece.decode() for piece in (*pieces, raw[at:])]
 
     def sub(self, replacement: str | Callable[[Match], str], text: str, count: int = 0) -> str:
         """Replace every match, or the first `count`; `\\1` and `\\g<name>` refer to its groups."""
@@ -115,7 +114,7 @@ class Pattern:
         pieces, at = list[bytes](), 0
         for number, spans in enumerate(self._spans(_ANYWHERE, raw, 0, len(raw)), 1):
             pieces.append(raw[at : spans[0][0]])
-            pieces += (one if isinstance(one, bytes) else _part(raw, spans[one]) for one in parts)
+            pieces += (part if isinstance(part, bytes) else _part(raw, spans[part]) for part in parts)
             at = spans[0][1]
             if number == count:
                 break
@@ -123,9 +122,9 @@ class Pattern:
 
     def _sub_said(self, replacement: Callable[[Match], str], text: str, count: int) -> str:
         pieces, at = list[str](), 0
-        for number, one in enumerate(self._found(_ANYWHERE, text, 0, None), 1):
-            pieces += (one.string[at : one.start()], replacement(one))
-            text, at = one.string, one.end()
+        for number, match in enumerate(self._found(_ANYWHERE, text, 0, None), 1):
+            pieces += (match.string[at : match.start()], replacement(match))
+            text, at = match.string, match.end()
             if number == count:
                 break
         return "".join((*pieces, text[at:])) if pieces else text

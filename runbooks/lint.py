@@ -40,7 +40,7 @@ def lint(*folders: Path) -> list[Complaint]:
     """Check every runbook of these folders (by default the package's own), against all known codes."""
     complaints: list[Complaint] = []
     wanted = _read(folders or (OWN,), complaints)
-    known = {runbook.code: runbook for runbook in _read((OWN,), [])} | {one.code: one for one in wanted}
+    known = {runbook.code: runbook for runbook in _read((OWN,), [])} | {runbook.code: runbook for runbook in wanted}
     for runbook in wanted:
         complaints += _complaints(runbook, known)
     return sorted(complaints)
@@ -100,49 +100,49 @@ def _loop(code: str, library: Library) -> list[str] | None:
 
 
 def _patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
-    for one in runbook.symptoms.patterns:
-        if what := _wrong(one.pattern, one.unless):
-            yield one.line, f"pattern {what}"
-        elif searchable(one.pattern, one.unless).search(""):
-            yield one.line, f"pattern {one.pattern!r} matches any text"
+    for pattern in runbook.symptoms.patterns:
+        if what := _wrong(pattern.pattern, pattern.unless):
+            yield pattern.line, f"pattern {what}"
+        elif searchable(pattern.pattern, pattern.unless).search(""):
+            yield pattern.line, f"pattern {pattern.pattern!r} matches any text"
 
 
 def _values(runbook: Runbook) -> Iterator[tuple[int, str]]:
     """A value's pattern must find something in its own example."""
-    for name, one in runbook.values.items():
-        if what := _wrong(one.pattern, one.unless):
-            yield one.line, f"value `{name}`: pattern {what}"
-        elif not searchable(one.pattern, one.unless).groups:
-            yield one.line, f"value `{name}`: {one.pattern!r} has no group; what it finds stands in one"
-        elif not found_in(one.pattern, one.example, one.unless):
-            yield one.line, f"value `{name}`: {one.pattern!r} finds nothing in its example {one.example!r}"
+    for name, value in runbook.values.items():
+        if what := _wrong(value.pattern, value.unless):
+            yield value.line, f"value `{name}`: pattern {what}"
+        elif not searchable(value.pattern, value.unless).groups:
+            yield value.line, f"value `{name}`: {value.pattern!r} has no group; what it finds stands in one"
+        elif not found_in(value.pattern, value.example, value.unless):
+            yield value.line, f"value `{name}`: {value.pattern!r} finds nothing in its example {value.example!r}"
 
 
 def _wrong(pattern: str, unless: str) -> str | None:
     """Why this pattern cannot be compiled."""
-    for one in filter(None, (pattern, unless)):
+    for expression in filter(None, (pattern, unless)):
         try:
-            compile_linear(one)
+            compile_linear(expression)
         except NotLinear as refused:
             try:
-                re.compile(one)
+                re.compile(expression)
             except re.error as bad:
-                return f"{one!r} is not a regular expression: {bad}"
-            if one == unless or not longest(one):
-                return _refused(one, refused, "it is never looked for")
+                return f"{expression!r} is not a regular expression: {bad}"
+            if expression == unless or not longest(expression):
+                return _refused(expression, refused, "it is never looked for")
     return None
 
 
 def _old_patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
     """Patterns that RE2 refuses and the bot still supports."""
     patterns: list[SymptomPattern | Value] = [*runbook.symptoms.patterns, *runbook.values.values()]
-    for one in patterns:
+    for pattern in patterns:
         try:
-            compile_linear(one.pattern)
+            compile_linear(pattern.pattern)
         except NotLinear as refused:
-            if not _wrong(one.pattern, one.unless):
-                until = f"only the first {longest(one.pattern):,} characters of a text are searched for it"
-                yield one.line, f"pattern {_refused(one.pattern, refused, until)}"
+            if not _wrong(pattern.pattern, pattern.unless):
+                until = f"only the first {longest(pattern.pattern):,} characters of a text are searched for it"
+                yield pattern.line, f"pattern {_refused(pattern.pattern, refused, until)}"
 
 
 def _refused(pattern: str, refused: NotLinear, so: str) -> str:

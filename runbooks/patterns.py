@@ -103,7 +103,7 @@ class _Unless:
         start, end = match.span()
         left = max(0, start - _BEFORE)
         around = match.string[left : end + _BEHIND]
-        return any(one.end() > start - left and one.start() < end - left for one in self.unless.finditer(around))
+        return any(match.end() > start - left and match.start() < end - left for match in self.unless.finditer(around))
 
 
 @dataclass(frozen=True, slots=True)

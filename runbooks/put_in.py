@@ -64,7 +64,7 @@ def _is_harmless(value: object) -> bool:
 
 def _visible(value: object) -> str:
     text = _BREAKS.sub(" ", _SEQUENCE.sub("", str(value)))
-    return "".join(one for one in text if one == "\t" or unicodedata.category(one) not in _UNSEEN)
+    return "".join(char for char in text if char == "\t" or unicodedata.category(char) not in _UNSEEN)
 
 
 def _escaped(text: str, mark: re.Match[str] | None) -> str:

@@ -53,8 +53,7 @@ def outline(source: str, facts: Mapping[str, Any] | None = None, labels: Mapping
     """The text with a placeholder such as `<cluster>` for every unknown fact.
 
     Nothing that depends on an unknown fact is claimed; see `runbooks/conditions.py`. `labels` renames placeholders. If
-    the
-    template fails, the template itself is shown.
+    the template fails, the template itself is shown.
     """
     known = dict(facts or {})
     shown = {name: Placeholder(name=label) for name, label in (labels or {}).items()} | known

@@ -39,13 +39,15 @@ class SetAside:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SetAside:
         """Ignores unknown keys."""
-        return cls(**{one.name: data[one.name] for one in fields(cls)})
+        return cls(**{field.name: data[field.name] for field in fields(cls)})
 
 
-def told_of(one: SetAside) -> str:
+def told_of(aside: SetAside) -> str:
     """Who set it aside, and why: shown wherever the state of the audit is shown."""
-    at = f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
-    return f"on {at} by {one.by}: {one.reason} ({count(one.records, 'record')}, {one.why}; digest {one.digest})"
+    at = f"{datetime.fromtimestamp(aside.at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    return (
+        f"on {at} by {aside.by}: {aside.reason} ({count(aside.records, 'record')}, {aside.why}; digest {aside.digest})"
+    )
 
 
 class Digest:

@@ -73,8 +73,12 @@ class AuditAside:
 
     async def standing(self) -> Standing:
         aside, named = await self.all(), await self._named()
-        changed = [one for one in aside if await self._digest(one.key) != (one.digest, one.records)]
-        if named and named.digest not in [one.digest for one in aside]:
+        changed = [
+            changed_one
+            for changed_one in aside
+            if await self._digest(changed_one.key) != (changed_one.digest, changed_one.records)
+        ]
+        if named and named.digest not in [each_aside.digest for each_aside in aside]:
             changed.append(named)
         return Standing(await self._audit.verify(), aside, tuple(changed))
 
@@ -92,11 +96,11 @@ class AuditAside:
         """Oldest first."""
         with reachable():
             found = await self._redis.lrange(keys.AUDIT_ASIDE, 0, -1)
-        return tuple(filter(None, (_read(str(one)) for one in found)))
+        return tuple(filter(None, (_read(str(text)) for text in found)))
 
-    async def rows(self, one: SetAside) -> AsyncIterator[tuple[str, dict[str, str]]]:
+    async def rows(self, aside: SetAside) -> AsyncIterator[tuple[str, dict[str, str]]]:
         """Every record as found, with its position in the stream."""
-        async for row in self._rows(one.key):
+        async for row in self._rows(aside.key):
             yield row
 
     async def set_aside(self, by: str, reason: str) -> SetAside:
@@ -109,7 +113,7 @@ class AuditAside:
                     what, why, "nothing needs to be done: `aksbot audit verify` says so, too", code=Exit.USAGE
                 )
             with reachable():
-                kind, count, last, now_ms = (str(one) for one in await self._shape(keys=[keys.AUDIT]))
+                kind, count, last, now_ms = (str(value) for value in await self._shape(keys=[keys.AUDIT]))
             key, _ = keys.audit_aside(int(now_ms))
             digest, records = await self._digest(keys.AUDIT)
             made = SetAside(
@@ -128,7 +132,7 @@ class AuditAside:
         raise StoreAway("the audit is written to by so many at once that it could not be set aside")
 
     async def _moved(self, made: SetAside, shape: list[str]) -> bool:
-        earlier = [one.digest for one in await self.all()]
+        earlier = [aside.digest for aside in await self.all()]
         details = asdict(made) | ({"earlier": earlier} if earlier else {})
         entry = Entry(What.SET_ASIDE, Actor(name=made.by), "", digest=made.digest, reason=made.reason, details=details)
         first = seal(1, made.at_ms, GENESIS, entry.as_json())

@@ -41,9 +41,9 @@ class _Read:
 def look_into(file: Path, tip: str) -> Looked:
     read = _read(file)
     aside = _set_aside(read.records)
-    found = [one.value for one in read.digests.values()]
+    found = [digest.value for digest in read.digests.values()]
     # An export of the last days need not contain it; one that does must contain all of it.
-    changed = [one for one in aside if found and one.digest not in found]
+    changed = [each_aside for each_aside in aside if found and each_aside.digest not in found]
     standing = Standing(_chain(read.records), tuple(aside), tuple(changed))
     return Looked(standing, read.hashes.get(tip, "") if tip else None)
 
@@ -54,8 +54,8 @@ def _chain(records: list[Record]) -> Verdict:
     first = records[0]
 
     async def all_of_them() -> AsyncIterator[Record]:
-        for one in records:
-            yield one
+        for record in records:
+            yield record
 
     return asyncio.run(verify_from(all_of_them(), Tip(first.number - 1, first.previous)))
 

@@ -179,7 +179,7 @@ class Audit:
     async def _ends(self) -> _Ends:
         with reachable():
             found = await self._tips(keys=[keys.AUDIT_TIP, keys.AUDIT_WITNESS])
-        number, raw, now_ms, known, known_hash, lost = (str(one) for one in found)
+        number, raw, now_ms, known, known_hash, lost = (str(value) for value in found)
         witness = Tip(int(known), known_hash) if known_hash else NOTHING
         return _Ends(raw, Tip(int(number), raw or GENESIS), int(now_ms), witness, lost)
 

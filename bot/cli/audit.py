@@ -56,11 +56,11 @@ def export(since: str | None) -> int:
 
     async def write(connection: Connection) -> None:
         aside = AuditAside(connection.redis)
-        for number, one in enumerate(await aside.all(), 1):
-            if one.at_ms < since_ms:
+        for number, each_aside in enumerate(await aside.all(), 1):
+            if each_aside.at_ms < since_ms:
                 continue
             # Print all of it or nothing: the digest covers the whole.
-            async for place, fields in aside.rows(one):
+            async for place, fields in aside.rows(each_aside):
                 _line({"set_aside": number, "id": place, "fields": fields})
         async for record in Audit(connection.redis).records(since_ms):
             _line(record.as_dict())
@@ -111,8 +111,8 @@ async def _place_of(aside: AuditAside, audit: Audit, tip: str) -> str:
     async for record in audit.records():
         if record.hash == tip:
             return f"record {record.number}"
-    for number, one in enumerate(await aside.all(), 1):
-        async for _, fields in aside.rows(one):
+    for number, each_aside in enumerate(await aside.all(), 1):
+        async for _, fields in aside.rows(each_aside):
             if fields.get("hash") == tip:
                 return f"record {fields.get('number')} of what was set aside ({number})"
     return ""
@@ -130,15 +130,15 @@ def _told(looked: Looked, file: Path | None) -> Iterator[Line]:
     if looked.tip is not None:
         found = f"the last line of the log is {looked.tip}" if looked.tip else "no record has the hash of that line"
         yield Line.of(("in it", "clear") if looked.tip else ("BROKEN", "found"), (f": {found}", ""))
-    for one in looked.standing.aside:
-        yield Line.of(("set aside", "title"), (f" {told_of(one)}", ""))
-    for one in looked.standing.changed:
-        yield Line.of(("BROKEN", "found"), (f": what was set aside is not as it was: digest {one.digest} wanted", ""))
+    for aside in looked.standing.aside:
+        yield Line.of(("set aside", "title"), (f" {told_of(aside)}", ""))
+    for aside in looked.standing.changed:
+        yield Line.of(("BROKEN", "found"), (f": what was set aside is not as it was: digest {aside.digest} wanted", ""))
 
 
 def _as_dict(looked: Looked) -> dict[str, Any]:
     verdict, changed = looked.standing.verdict, looked.standing.changed
-    aside = [asdict(one) | {"as_it_was": one not in changed} for one in looked.standing.aside]
+    aside = [asdict(aside) | {"as_it_was": aside not in changed} for aside in looked.standing.aside]
     told = {"records": verdict.records, "whole": verdict.whole, "broken_at": verdict.broken_at, "why": verdict.why}
     return told | {"set_aside": aside} | ({"tip": looked.tip} if looked.tip is not None else {})
 

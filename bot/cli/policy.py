@@ -33,8 +33,8 @@ def lint(file: Path | None) -> int:
         )
     _, complaints = policy_file.read(chosen, remedies=remedy_names())
     if complaints:
-        for one in complaints:
-            sys.stderr.write(f"{one_line(f'{chosen}:{one.line}: {one.what}; {one.do}')}\n")
+        for complaint in complaints:
+            sys.stderr.write(f"{one_line(f'{chosen}:{complaint.line}: {complaint.what}; {complaint.do}')}\n")
         count = f"{len(complaints)} thing{'s' if len(complaints) > 1 else ''} wrong in it"
         raise Problem(f"cannot use the policy in {chosen}", count, "correct the lines named above", code=Exit.USAGE)
     show_lines([Line.of(("the policy is right: ", ""), (str(chosen), "dim"))])

@@ -55,7 +55,7 @@ def explain_fix(
 
 
 def _must_be_known(remedy: str) -> None:
-    known = [one.name for one in remedies().all]
+    known = [remedy.name for remedy in remedies().all]
     if remedy in known:
         return
     near = get_close_matches(remedy, known, n=3, cutoff=0.4)
@@ -74,7 +74,7 @@ def _lines(
     if found:
         number, rule = found
         lines += [Line.of((text, "")) for text in _rule(number, rule)]
-        lines += [Line.of((_freeze(one, now), "")) for one in fixes.freezes if one.name in rule.frozen]
+        lines += [Line.of((_freeze(freeze, now), "")) for freeze in fixes.freezes if freeze.name in rule.frozen]
         lines.append(Line.of((f"an offer can be taken up for {fixes.expires_minutes} min", "")))
     return [*lines, Line.of((str(file) if file else "no AKSBOT_POLICY is set: nobody may", "dim"))]
 
@@ -91,11 +91,11 @@ def _rule(number: int, rule: FixRule) -> list[str]:
     return said + ([f"who may break the glass: {', '.join(rule.break_glass)}"] if rule.break_glass else [])
 
 
-def _freeze(one: Freeze, now: datetime) -> str:
-    days = ", ".join(day.value for day in one.days)
-    dates = f", {one.first or '…'} to {one.last or '…'}" if one.first or one.last else ""
-    state = "ON NOW" if one.holds(now) else "off now"
-    return f"freeze {one.name}: {days}, {one.hours} {one.timezone}{dates} ({state})"
+def _freeze(freeze: Freeze, now: datetime) -> str:
+    days = ", ".join(day.value for day in freeze.days)
+    dates = f", {freeze.first or '…'} to {freeze.last or '…'}" if freeze.first or freeze.last else ""
+    state = "ON NOW" if freeze.holds(now) else "off now"
+    return f"freeze {freeze.name}: {days}, {freeze.hours} {freeze.timezone}{dates} ({state})"
 
 
 def _as_dict(

@@ -48,7 +48,7 @@ def run(act: Act, *, as_json: bool, debug: bool) -> int:
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether the answer, including an error, is for a program."""
-    return any(one in ("--output", "-o") and two == "json" for one, two in pairwise(arguments)) or (
+    return any(argument in ("--output", "-o") and two == "json" for argument, two in pairwise(arguments)) or (
         "--output=json" in arguments
     )
 

@@ -69,10 +69,10 @@ def lint_folder(folder: Path | None) -> int:
     complaints = lint(*folders)
     for complaint in complaints:
         sys.stderr.write(f"{one_line(str(complaint))}\n")
-    if wrong := sum(not one.warning for one in complaints):
+    if wrong := sum(not complaint.warning for complaint in complaints):
         count = f"{wrong} thing{'s' if wrong > 1 else ''} wrong in them"
         raise Problem("cannot use these runbooks", count, "correct the lines named above", code=Exit.USAGE)
-    show_lines([Line.of(("the runbooks are right: ", ""), (", ".join(str(one) for one in folders), "dim"))])
+    show_lines([Line.of(("the runbooks are right: ", ""), (", ".join(str(path) for path in folders), "dim"))])
     return Exit.CLEAR
 
 

@@ -88,7 +88,7 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
 
 def _names(clusters: str | None, chosen: Settings) -> FleetNames:
     if clusters is not None:
-        return FleetNames(tuple(filter(None, (one.strip() for one in clusters.split(",")))))
+        return FleetNames(tuple(filter(None, (part.strip() for part in clusters.split(",")))))
     return asyncio.run(_fleet_of_azure(chosen))
 
 
@@ -109,7 +109,7 @@ def _as_dict(found: Recognition) -> dict[str, Any]:
         "cluster_by": found.cluster_by,
         "choices": list(found.choices),
         "codes": list(found.codes),
-        "why": {one.code: list(one.why) for one in found.suspects},
+        "why": {suspect.code: list(suspect.why) for suspect in found.suspects},
         "because": found.because,
     }
 
@@ -120,7 +120,7 @@ def _lines(found: Recognition, library: Library, columns: int) -> Iterator[Line]
         yield Line.of((f"cluster {found.cluster}", ""), (f"  ({found.cluster_by})", "dim"))
     elif found.choices:
         yield Line.of((f"one of the clusters {', '.join(found.choices)}", ""))
-    for one in found.suspects:
-        yield Line.of((library[one.code].title, "title"), (f"  {one.code}", "dim"))
-        for text in one.why:
+    for suspect in found.suspects:
+        yield Line.of((library[suspect.code].title, "title"), (f"  {suspect.code}", "dim"))
+        for text in suspect.why:
             yield from (Line.of((line, "dim")) for line in wrapped(text, indent="  ", hang="    ", columns=columns))

@@ -44,7 +44,9 @@ class Piece:
     """The checks that cannot come to a verdict."""
 
     def expected(self, cluster: str) -> tuple[Item, ...]:
-        return tuple(Item(cluster, one.code, one.subject, one.root) for one in self.expect.get(cluster, ()))
+        return tuple(
+            Item(cluster, expected.code, expected.subject, expected.root) for expected in self.expect.get(cluster, ())
+        )
 
 
 def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
@@ -76,8 +78,8 @@ def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
     if piece.repairs is None:
         return seen
     repairs = piece.repairs.get(cluster, ())
-    offered = Offered(cluster, tuple(one.remedy for one in repairs))
-    return (*seen, offered, *(Repaired(cluster, one.remedy, End(one.ends)) for one in repairs))
+    offered = Offered(cluster, tuple(repair.remedy for repair in repairs))
+    return (*seen, offered, *(Repaired(cluster, repair.remedy, End(repair.ends)) for repair in repairs))
 
 
 async def drill(
@@ -100,7 +102,9 @@ async def drill(
             for number in range(AT_ONCE):
                 group.create_task(keep_playing(number), name=f"stage {number} of the drill")
     order = {Path(name).name: place for place, name in enumerate(names)}
-    return sorted(played.values(), key=lambda one: (order.get(one.scenario.partition("/")[0], 0), one.scenario))
+    return sorted(
+        played.values(), key=lambda result: (order.get(result.scenario.partition("/")[0], 0), result.scenario)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +152,11 @@ class _Stage:
         ):
             scene = Scene(around, self.library, ANSWER_WITHIN_S)
             async with asyncio.TaskGroup() as group:
-                told = [group.create_task(follow(scene, one, steps_for(piece, one))) for one in piece.clusters]
+                told = [
+                    group.create_task(follow(scene, cluster, steps_for(piece, cluster))) for cluster in piece.clusters
+                ]
             found += (item for cluster in piece.clusters for item in scene.items(cluster))
-        return [one.result() for one in told if one.result()]
+        return [task.result() for task in told if task.result()]
 
 
 async def follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
@@ -168,8 +174,8 @@ async def follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
 def reasons(error: Exception) -> Iterator[str]:
     """What went wrong, as sentences; all of it, if several parallel steps failed."""
     if isinstance(error, ExceptionGroup):
-        for one in error.exceptions:
-            yield from reasons(one)
+        for exception in error.exceptions:
+            yield from reasons(exception)
     elif isinstance(error, Problem):
         yield f"{error.what}: {error.why}"
     else:

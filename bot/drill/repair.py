@@ -48,7 +48,7 @@ class Repaired:
     ends: End
 
     async def take(self, scene: Scene) -> None:
-        plan = next(one for one in _plans(scene, self.cluster) if one.remedy == self.remedy)
+        plan = next(plan for plan in _plans(scene, self.cluster) if plan.remedy == self.remedy)
         # One person cannot have two modals open.
         async with scene.one_at_a_time:
             before = len(writes(scene.around.arm))
@@ -73,9 +73,9 @@ class Repaired:
         label = escaping.cut(one_line(fixes_text.fix_button(plan)), limits.BUTTON_TEXT)
         for message in thread:
             for block in message.blocks:
-                for one in block.get("elements", []):
-                    if FIX_PATTERN.fullmatch(str(one.get("action_id"))) and one["text"]["text"] == label:
-                        return message, str(one["action_id"])
+                for element in block.get("elements", []):
+                    if FIX_PATTERN.fullmatch(str(element.get("action_id"))) and element["text"]["text"] == label:
+                        return message, str(element["action_id"])
         raise Amiss(f"there is no button {label!r}")
 
     def _has_plan(self, scene: Scene, plan: Plan) -> bool:
@@ -84,7 +84,7 @@ class Repaired:
 
     def _proposals(self, scene: Scene, action: str) -> list[Message]:
         said = scene.around.slack.control.messages(self.cluster)
-        return [one for one in said if action in buttons(one)]
+        return [message for message in said if action in buttons(message)]
 
     async def _ended(self, scene: Scene) -> None:
         """The final message, reached when the fix can no longer be stopped."""
@@ -104,20 +104,27 @@ class Repaired:
             await control.until(done, WITHIN_S)  # type: ignore[arg-type]
         except TimeoutError as late:
             shown = self._proposals(scene, SHOW)
-            told = [words_of(one) for who in (WHO_ASKS, WHO_APPROVES) for one in control.ephemerals(who)]
+            told = [words_of(ephemeral) for who in (WHO_ASKS, WHO_APPROVES) for ephemeral in control.ephemerals(who)]
             state = words_of(shown[-1]) if shown else "no proposal stands there"
             raise Amiss(f"{otherwise} within {WITHIN_S:g} s: {state[:400]} {' '.join(told)[:400]}") from late
 
 
 def _plans(scene: Scene, cluster: str) -> list[Plan]:
     report = scene.answers[cluster].report
-    return [one.plan for one in distinct(report.offers if report else ()) if one.plan]
+    return [offer.plan for offer in distinct(report.offers if report else ()) if offer.plan]
 
 
 def writes(arm: ArmServer) -> list[Write]:
     """Every write to Azure and to its clusters, whoever sent it."""
-    azure = [(one.started, one.method, one.path) for one in arm.log if one.is_write and one.principal]
-    inside = [(one.started, one.method, one.path) for server in arm.kube.values() for one in server.log if one.is_write]
+    azure = [
+        (request.started, request.method, request.path) for request in arm.log if request.is_write and request.principal
+    ]
+    inside = [
+        (request.started, request.method, request.path)
+        for server in arm.kube.values()
+        for request in server.log
+        if request.is_write
+    ]
     return [(method, path) for _, method, path in sorted(azure + inside)]
 
 
@@ -126,11 +133,11 @@ def differing(plan: Plan, sent: list[Write]) -> str:
     planned = Counter(pattern for step in plan.steps for pattern in _patterns(step.request))
     found: Counter[str] = Counter()
     for method, path in sent:
-        pattern = next((one for one in planned if re.fullmatch(one, f"{method} {path}", re.I)), None)
+        pattern = next((call for call in planned if re.fullmatch(call, f"{method} {path}", re.I)), None)
         if pattern is None:
             return f"{method} {path} was sent, and was not planned"
         found[pattern] += 1
-    wrong = [one for one in planned if found[one] != planned[one]]
+    wrong = [call for call in planned if found[call] != planned[call]]
     return f"not sent as often as planned: {', '.join(wrong)}" if wrong else ""
 
 

@@ -45,8 +45,8 @@ class Played:
         return {
             "scenario": self.scenario,
             "ok": self.ok,
-            "expected": [one.as_dict() for one in sorted(self.expected)],
-            "found": [one.as_dict() for one in sorted(self.found)],
+            "expected": [item.as_dict() for item in sorted(self.expected)],
+            "found": [item.as_dict() for item in sorted(self.found)],
             "took_ms": round(self.took_ms, 1),
             "why": "; ".join(self.why),
         }
@@ -54,6 +54,6 @@ class Played:
 
 def differences(expected: tuple[Item, ...], found: tuple[Item, ...]) -> list[str]:
     """What is missing and what was not expected, as sentences."""
-    wanted, there = {one.key for one in expected}, {one.key for one in found}
-    missing = [f"not found: {one}" for one in sorted(expected) if one.key not in there]
-    return missing + [f"found, but not expected: {one}" for one in sorted(found) if one.key not in wanted]
+    wanted, there = {item.key for item in expected}, {item.key for item in found}
+    missing = [f"not found: {item}" for item in sorted(expected) if item.key not in there]
+    return missing + [f"found, but not expected: {item}" for item in sorted(found) if item.key not in wanted]

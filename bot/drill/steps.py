@@ -37,7 +37,7 @@ class Scene:
         """The findings of the bot on that cluster."""
         answer = self.answers.get(cluster)
         ranked = answer.report.diagnosis.findings if answer and answer.report else ()
-        return tuple(Item(cluster, one.finding.code, one.finding.subject, one.root) for one in ranked)
+        return tuple(Item(cluster, found.finding.code, found.finding.subject, found.root) for found in ranked)
 
 
 class Step(Protocol):
@@ -78,7 +78,7 @@ class Compare:
             raise Amiss("; ".join(differing))
         diagnosis = answer.report.diagnosis
         wanted = State.FOUND if self.expected else State.INCONCLUSIVE if self.stays_open else State.CLEAR
-        open_checks = [one.id for one in diagnosis.checks if one.outcome.value in ("inconclusive", "crashed")]
+        open_checks = [check.id for check in diagnosis.checks if check.outcome.value in ("inconclusive", "crashed")]
         if diagnosis.state is not wanted and not not_checked(diagnosis):
             still = ", ".join(open_checks)
             raise Amiss(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {still}")
@@ -102,7 +102,7 @@ class Read:
             if wanted not in head:
                 raise Amiss(f"the message in the channel does not say {wanted!r}: {head[:200]}")
         _must_have(buttons(answer.head), CHECK_AGAIN, SHOW_ALL, WRONG)
-        roots = [one.finding for one in diagnosis.findings if one.root]
+        roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
         if roots:
             self._read_thread(answer, roots, scene.library)
 
@@ -110,15 +110,15 @@ class Read:
         if not answer.thread:
             raise Amiss("there is nothing in the thread")
         first, whole = words_of(answer.thread[0]), " ".join(map(words_of, answer.thread))
-        places = [(first.find(escaping.plain(_title(one, library), 300)), one.code) for one in roots[:1]]
-        others = [(whole.find(escaping.plain(_title(one, library), 300)), one.code) for one in roots[1:]]
+        places = [(first.find(escaping.plain(_title(root, library), 300)), root.code) for root in roots[:1]]
+        others = [(whole.find(escaping.plain(_title(root, library), 300)), root.code) for root in roots[1:]]
         for place, code in (*places, *others):
             if place < 0:
                 raise Amiss(f"the thread does not speak of {code} by its title")
         if any(place < places[0][0] for place, _ in others):
             raise Amiss(f"the thread does not begin with {places[0][1]}")
-        if any(one.code in library for one in roots):
-            _must_have([name for one in answer.thread for name in buttons(one)], f"{STEPS}_0")
+        if any(root.code in library for root in roots):
+            _must_have([name for message in answer.thread for name in buttons(message)], f"{STEPS}_0")
 
 
 def _title(finding: Finding, library: Library) -> str:

@@ -47,7 +47,7 @@ async def _counted(request: web.Request, largest: int) -> bytes:
 def _must_be_plain(request: web.Request) -> None:
     """A few compressed bytes can become gigabytes, and no sender we know compresses."""
     encodings = request.headers.getall("Content-Encoding", [])
-    if any(one.strip().lower() not in PLAIN for one in encodings):
+    if any(encoding.strip().lower() not in PLAIN for encoding in encodings):
         raise closing(web.HTTPUnsupportedMediaType(text="send the body without Content-Encoding\n"))
 
 

@@ -33,7 +33,7 @@ class Answer:
 async def check_in_slack(around: Surroundings, person: str, channel: str, cluster: str, timeout_s: float) -> Answer:
     """Type `/aks check <cluster>`, and wait until the answer in its thread is complete."""
     control, loop = around.slack.control, asyncio.get_running_loop()
-    before = {one.ts for one in heads(control, channel)}
+    before = {message.ts for message in heads(control, channel)}
     start = loop.time()
     try:
         async with asyncio.timeout(timeout_s):
@@ -42,7 +42,7 @@ async def check_in_slack(around: Surroundings, person: str, channel: str, cluste
             request = job_of(head)
             await _told(around.checks, request)
     except TimeoutError as late:
-        told = [words_of(one) for one in control.ephemerals(person, channel)]
+        told = [words_of(ephemeral) for ephemeral in control.ephemerals(person, channel)]
         why = f"the answer did not stand in the thread within {timeout_s:g} s"
         why += f"; {person} was told: {told[-1][:200]}" if told else ""
         do = "try again when this machine has less to do; if it stays so, report it"
@@ -63,7 +63,9 @@ async def _told(checks: RunningChecks, request: str) -> None:
 
 def heads(control: Control, channel: str) -> list[Message]:
     """The bot's messages in the channel itself."""
-    return [one for one in control.messages(channel) if one.user == control.team.bot.id and not one.is_reply]
+    return [
+        message for message in control.messages(channel) if message.user == control.team.bot.id and not message.is_reply
+    ]
 
 
 def job_of(head: Message) -> str:
@@ -73,7 +75,12 @@ def job_of(head: Message) -> str:
 
 def buttons(message: Message) -> list[str]:
     """The action ids of the buttons in a message."""
-    return [one["action_id"] for block in message.blocks for one in block.get("elements", []) if "action_id" in one]
+    return [
+        element["action_id"]
+        for block in message.blocks
+        for element in block.get("elements", [])
+        if "action_id" in element
+    ]
 
 
 def words_of(message: Message) -> str:
@@ -83,14 +90,14 @@ def words_of(message: Message) -> str:
 
 def _answered(control: Control, channel: str, before: set[str]) -> list[Message]:
     """The first new answer. If the bot could not check, it offers to try again."""
-    new = (one for one in heads(control, channel) if one.ts not in before)
-    return [one for one in new if CHECK_AGAIN in buttons(one)][:1]
+    new = (head for head in heads(control, channel) if head.ts not in before)
+    return [message for message in new if CHECK_AGAIN in buttons(message)][:1]
 
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
+        for item in value:
+            yield from _texts(item)
     elif isinstance(value, dict):
         if isinstance(value.get("text"), str):
             yield value["text"]

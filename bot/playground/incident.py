@@ -19,7 +19,7 @@ _QUESTION = "The upgrade of {cluster} did not go through. Does anybody know why?
 def tell_of_the_incident(control: Control, world: World, cluster: str) -> None:
     """Posts nothing if the activity log holds no failure of this cluster."""
     ending = f"/managedclusters/{cluster}".lower()
-    failed = (one for one in world.events if _is_failure(one) and one["resourceId"].lower().endswith(ending))
+    failed = (event for event in world.events if _is_failure(event) and event["resourceId"].lower().endswith(ending))
     event = next(failed, None)
     if event is None:
         return

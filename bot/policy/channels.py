@@ -69,8 +69,8 @@ class Channels(Section):
         """The channels for an alert about this cluster, first match first; for an alert without a cluster, those for
         any.
         """
-        fit = (one for one in self.alerts if (_fits(cluster, one.clusters) if cluster else "*" in one.clusters))
-        return tuple(one.channel for one in fit)
+        fit = (alert for alert in self.alerts if (_fits(cluster, alert.clusters) if cluster else "*" in alert.clusters))
+        return tuple(rule.channel for rule in fit)
 
 
 def _fits(name: str, globs: tuple[str, ...]) -> bool:

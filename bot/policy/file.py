@@ -87,7 +87,7 @@ def _unknown(loc: Loc) -> tuple[str, str]:
 
 
 def _wrong(loc: Loc, error: ErrorDetails) -> tuple[str, str]:
-    field = next((one for one in reversed(loc) if isinstance(one, str)), None)
+    field = next((key for key in reversed(loc) if isinstance(key, str)), None)
     if field is None:
         return "it holds no keys", f"begin with one of {', '.join(Policy.model_fields)}"
     upto = loc[: len(loc) - list(reversed(loc)).index(field)]
@@ -115,13 +115,13 @@ def _model(loc: Loc) -> type[BaseModel]:
 def _section_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    inner = (_section_in(one) for one in getattr(annotation, "__args__", ()))
-    return next((one for one in inner if one), None)
+    inner = (_section_in(argument) for argument in getattr(annotation, "__args__", ()))
+    return next((part for part in inner if part), None)
 
 
 def _dotted(loc: Loc) -> str:
     """`look.rules.2.clusters`: rules are counted from 1."""
-    return ".".join(str(one + 1) if isinstance(one, int) else one for one in loc)
+    return ".".join(str(key + 1) if isinstance(key, int) else key for key in loc)
 
 
 def _shown(value: Any) -> str:

@@ -22,7 +22,7 @@ KNOWN_REMEDIES, NO_SUCH_REMEDY = "remedies", "no_such_remedy"
 def _means_a_remedy(glob: str, info: ValidationInfo) -> str:
     """A misspelt name would silently fall through to a laxer rule. The caller passes the known names."""
     known = (info.context or {}).get(KNOWN_REMEDIES)
-    if known is not None and not any(fnmatchcase(one, glob) for one in known):
+    if known is not None and not any(fnmatchcase(remedy, glob) for remedy in known):
         raise PydanticCustomError(NO_SUCH_REMEDY, "there is no such remedy", {"known": ", ".join(sorted(known))})
     return glob
 
@@ -98,7 +98,7 @@ def _risk(value: Any) -> Any:
 
 def _days(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(Day(one) if isinstance(one, str) and one in set(Day) else one for one in value)
+        return tuple(Day(item) if isinstance(item, str) and item in set(Day) else item for item in value)
     return value
 
 
@@ -153,13 +153,13 @@ def is_group(approver: str) -> bool:
 
 
 def _groups(approvers: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted({one for one in approvers if is_group(one)}))
+    return tuple(sorted({approver for approver in approvers if is_group(approver)}))
 
 
 def _can_be_given(approvals: int, info: ValidationInfo) -> int:
     """Whether enough approvers are listed. Only Slack knows how many a group has. Duplicates count once."""
     people = set(info.data.get("approvers", ()))
-    if people and approvals > len(people) and not any(is_group(one) for one in people):
+    if people and approvals > len(people) and not any(is_group(person) for person in people):
         those = "is only 1 approver" if len(people) == 1 else f"are only {len(people)} approvers"
         raise explained(f"asks for {approvals} approvals, and there {those}", "name more approvers, or ask for fewer")
     return approvals
@@ -214,7 +214,7 @@ class Fixes(Section):
 
     @model_validator(mode="after")
     def _names_what_is_there(self) -> Self:
-        known = {one.name for one in self.freezes}
+        known = {freeze.name for freeze in self.freezes}
         for number, rule in enumerate(self.rules, 1):
             for name in rule.frozen:
                 if name not in known:
@@ -231,4 +231,4 @@ class Fixes(Section):
 
     def freeze_on(self, rule: FixRule, now: datetime) -> Freeze | None:
         """The freeze that blocks this rule now."""
-        return next((one for one in self.freezes if one.name in rule.frozen and one.holds(now)), None)
+        return next((freeze for freeze in self.freezes if freeze.name in rule.frozen and freeze.holds(now)), None)

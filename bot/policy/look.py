@@ -67,7 +67,7 @@ def may_look(look: Look, asker: Asker, channel: str | None, cluster: str) -> Dec
         if _is_in(rule.channels, place):
             return Allowed(number)
     if mine:
-        return Refused(Why.PLACE, tuple(dict.fromkeys(one for _, rule in mine for one in rule.channels)))
+        return Refused(Why.PLACE, tuple(dict.fromkeys(channel for _, rule in mine for channel in rule.channels)))
     return Refused(Why.PERSON if about else Why.CLUSTER)
 
 
@@ -92,7 +92,7 @@ def _is_about(rule: LookRule, cluster: str) -> bool:
 
 def _is_for(rule: LookRule, asker: Asker) -> bool:
     themselves = f"{asker.team}:{asker.user}"
-    return any(one in (ANYTHING, themselves) or one in asker.groups for one in rule.people)
+    return any(person in (ANYTHING, themselves) or person in asker.groups for person in rule.people)
 
 
 def _is_in(channels: tuple[str, ...], place: str) -> bool:

@@ -20,9 +20,9 @@ def plan_lines(offer: Offer, columns: int) -> Iterator[Line]:
         yield from _plan(offer.plan, columns)
         return
     yield from _heading("Why there is no plan")
-    for one in offer.forbidden:
-        yield from _text(one.because, columns, bullet="- ")
-        yield from _text(f"do: {one.do}", columns, bullet="  ")
+    for forbidden in offer.forbidden:
+        yield from _text(forbidden.because, columns, bullet="- ")
+        yield from _text(f"do: {forbidden.do}", columns, bullet="  ")
 
 
 def _plan(plan: Plan, columns: int) -> Iterator[Line]:
@@ -56,7 +56,7 @@ def as_dict(offer: Offer) -> dict[str, Any]:
         "code": offer.code,
         "subject": offer.subject,
         "remedy": offer.remedy,
-        "forbidden": [{"because": one.because, "do": one.do} for one in offer.forbidden],
+        "forbidden": [{"because": forbidden.because, "do": forbidden.do} for forbidden in offer.forbidden],
         "plan": {"digest": plan.digest, **plan.as_dict()} if plan else None,
     }
 

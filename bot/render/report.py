@@ -97,8 +97,8 @@ def _unseen(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
 def _grouped(unseen: tuple[Unavailable, ...]) -> dict[tuple[Why, str, str | None], list[str]]:
     """One reason often makes several checks inconclusive: print it once."""
     groups: dict[tuple[Why, str, str | None], list[str]] = {}
-    for one in unseen:
-        groups.setdefault((one.why, one.detail, one.grant), []).append(one.wanted)
+    for unavailable in unseen:
+        groups.setdefault((unavailable.why, unavailable.detail, unavailable.grant), []).append(unavailable.wanted)
     return groups
 
 

@@ -95,7 +95,7 @@ class Progress:
             self._evidence = (self._evidence[0] + 1, self._evidence[1])
         elif isinstance(event, Judged):
             self._questions = (self._questions[0] + 1, self._questions[1])
-            loud = [one.code for one in event.check.findings if one.severity is not Severity.INFO]
+            loud = [finding.code for finding in event.check.findings if finding.severity is not Severity.INFO]
             self._found += [code for code in loud if code not in self._found]
         elif isinstance(event, Report):
             return

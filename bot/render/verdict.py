@@ -57,7 +57,7 @@ def not_checked(diagnosis: Diagnosis) -> bool:
 
 def summary(diagnosis: Diagnosis, library: Library | None = None) -> str:
     """The verdict in numbers; with the runbooks also the problems that no check covers."""
-    open_checks = [one for one in diagnosis.checks if one.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
+    open_checks = [check for check in diagnosis.checks if check.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
     if not_checked(diagnosis):
         known = diagnosis.target.id.is_a(MANAGED_CLUSTER)
         return f"no check applies to it{_looked(diagnosis)}" if known else "no check knows this kind of cluster yet"
@@ -75,7 +75,7 @@ def summary(diagnosis: Diagnosis, library: Library | None = None) -> str:
 
 def found_nothing(diagnosis: Diagnosis) -> str:
     """How many checks ran and found nothing; those that do not apply did not run."""
-    return f"{count(sum(one.outcome is Outcome.CLEAR for one in diagnosis.checks), 'check')} found nothing"
+    return f"{count(sum(check.outcome is Outcome.CLEAR for check in diagnosis.checks), 'check')} found nothing"
 
 
 def _beyond(diagnosis: Diagnosis, library: Library | None) -> list[str]:

@@ -35,7 +35,7 @@ class Progress:
             return replace(self, evidence=_one_more(self.evidence), unseen=unseen)
         if isinstance(event, Judged):
             check = event.check
-            loud = [one.code for one in check.findings if one.severity is not Severity.INFO]
+            loud = [finding.code for finding in check.findings if finding.severity is not Severity.INFO]
             found = tuple(dict.fromkeys((*self.found, *loud)))
             still_open = self.open_checks + (check.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED))
             return replace(self, questions=_one_more(self.questions), found=found, open_checks=still_open)

@@ -23,15 +23,16 @@ def dump(report: Report) -> str:
             "id": str(diagnosis.target.id),
             "asked_at": diagnosis.target.asked_at.isoformat(),
             "findings": [
-                {"finding": _finding(one.finding), "explained_by": one.explained_by} for one in diagnosis.findings
+                {"finding": _finding(ranked.finding), "explained_by": ranked.explained_by}
+                for ranked in diagnosis.findings
             ],
-            "checks": [_check(one) for one in diagnosis.checks],
-            "unseen": [_unseen(one) for one in diagnosis.unseen],
+            "checks": [_check(check) for check in diagnosis.checks],
+            "unseen": [_unseen(unavailable) for unavailable in diagnosis.unseen],
             "diagnosis_ms": diagnosis.took_ms,
             "took_ms": report.took_ms,
             "calls": [report.arm_calls, report.kube_calls],
             "recorded_at": report.recorded_at.isoformat() if report.recorded_at else None,
-            "offers": [one.as_dict() for one in report.offers],
+            "offers": [offer.as_dict() for offer in report.offers],
         },
         separators=(",", ":"),
     )
@@ -41,27 +42,27 @@ def load(text: str) -> Report:
     data = json.loads(text)
     target = Target(ResourceId.parse(data["id"]), datetime.fromisoformat(data["asked_at"]))
     findings = tuple(
-        Ranked(_finding_from(one["finding"]), tuple((code, subject) for code, subject in one["explained_by"]))
-        for one in data["findings"]
+        Ranked(_finding_from(finding["finding"]), tuple((code, subject) for code, subject in finding["explained_by"]))
+        for finding in data["findings"]
     )
-    checks = tuple(_check_from(one) for one in data["checks"])
-    unseen = tuple(_unseen_from(one) for one in data["unseen"])
+    checks = tuple(_check_from(check) for check in data["checks"])
+    unseen = tuple(_unseen_from(item) for item in data["unseen"])
     recorded_at = datetime.fromisoformat(data["recorded_at"]) if data["recorded_at"] else None
     diagnosis = Diagnosis(target, findings, checks, unseen, data["diagnosis_ms"])
     arm_calls, kube_calls = data["calls"]
     # A report that an older version stored has none.
-    offers = tuple(Offer.from_dict(one) for one in data.get("offers", ()))
+    offers = tuple(Offer.from_dict(offer) for offer in data.get("offers", ()))
     return Report(diagnosis, data["took_ms"], arm_calls, kube_calls, recorded_at, offers)
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, Any]:
     return {
-        "code": one.code,
-        "subject": one.subject,
-        "because": one.because,
-        "affects": one.affects,
-        "severity": one.severity.value,
-        "facts": _tagged(one.facts),
+        "code": finding.code,
+        "subject": finding.subject,
+        "because": finding.because,
+        "affects": finding.affects,
+        "severity": finding.severity.value,
+        "facts": _tagged(finding.facts),
     }
 
 
@@ -71,27 +72,32 @@ def _finding_from(data: Mapping[str, Any]) -> Finding:
     return Finding(data["code"], data["subject"], because, affects, severity, facts)
 
 
-def _check(one: Check) -> dict[str, Any]:
+def _check(check: Check) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "codes": one.codes,
-        "outcome": one.outcome.value,
-        "why": one.why,
-        "took_ms": one.took_ms,
-        "findings": [_finding(finding) for finding in one.findings],
-        "unseen": [_unseen(gap) for gap in one.unseen],
+        "id": check.id,
+        "codes": check.codes,
+        "outcome": check.outcome.value,
+        "why": check.why,
+        "took_ms": check.took_ms,
+        "findings": [_finding(finding) for finding in check.findings],
+        "unseen": [_unseen(gap) for gap in check.unseen],
     }
 
 
 def _check_from(data: Mapping[str, Any]) -> Check:
-    findings = tuple(_finding_from(one) for one in data["findings"])
-    unseen = tuple(_unseen_from(one) for one in data["unseen"])
+    findings = tuple(_finding_from(finding) for finding in data["findings"])
+    unseen = tuple(_unseen_from(item) for item in data["unseen"])
     outcome = Outcome(data["outcome"])
     return Check(data["id"], tuple(data["codes"]), outcome, data["why"], data["took_ms"], findings, unseen)
 
 
-def _unseen(one: Unavailable) -> dict[str, Any]:
-    return {"wanted": one.wanted, "why": one.why.value, "detail": one.detail, "grant": one.grant}
+def _unseen(unavailable: Unavailable) -> dict[str, Any]:
+    return {
+        "wanted": unavailable.wanted,
+        "why": unavailable.why.value,
+        "detail": unavailable.detail,
+        "grant": unavailable.grant,
+    }
 
 
 def _unseen_from(data: Mapping[str, Any]) -> Unavailable:
@@ -103,12 +109,12 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, Enum):
         return _tagged(value.value)
     if isinstance(value, Mapping):
-        return {str(key): _tagged(one) for key, one in value.items()}
+        return {str(key): _tagged(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        items = [_tagged(one) for one in value]
+        items = [_tagged(item) for item in value]
         return {_TAG: "tuple", "of": items} if isinstance(value, tuple) else items
     if isinstance(value, set | frozenset):
-        return {_TAG: "set", "of": sorted((_tagged(one) for one in value), key=str)}
+        return {_TAG: "set", "of": sorted((_tagged(item) for item in value), key=str)}
     if isinstance(value, datetime):
         return {_TAG: "datetime", "of": value.isoformat()}
     if isinstance(value, date):
@@ -121,8 +127,8 @@ def _tagged(value: Any) -> Any:
 
 
 _FROM: dict[str, Callable[[Any], Any]] = {
-    "tuple": lambda items: tuple(_untagged(one) for one in items),
-    "set": lambda items: frozenset(_untagged(one) for one in items),
+    "tuple": lambda items: tuple(_untagged(item) for item in items),
+    "set": lambda items: frozenset(_untagged(item) for item in items),
     "datetime": datetime.fromisoformat,
     "date": date.fromisoformat,
     "timedelta": lambda seconds: timedelta(seconds=seconds),
@@ -131,10 +137,10 @@ _FROM: dict[str, Callable[[Any], Any]] = {
 
 def _untagged(value: Any) -> Any:
     if isinstance(value, list):
-        return [_untagged(one) for one in value]
+        return [_untagged(item) for item in value]
     if not isinstance(value, dict):
         return value
     read = _FROM.get(value.get(_TAG, ""))
     if read and set(value) == {_TAG, "of"}:
         return read(value["of"])
-    return {key: _untagged(one) for key, one in value.items()}
+    return {key: _untagged(item) for key, item in value.items()}

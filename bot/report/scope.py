@@ -54,7 +54,7 @@ def scope_of(diagnosis: Diagnosis, library: Library) -> Scope:
     left_out: set[str] = set()
     if only != EVERYTHING:
         has_check |= checked_codes()
-        left_out = {one.area for name, one in questions().items() if name not in put} - {only.area}
+        left_out = {question.area for name, question in questions().items() if name not in put} - {only.area}
     # Otherwise an unchecked problem has no check, or had none when the case was recorded.
     return Scope(
         kind,

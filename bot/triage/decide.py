@@ -52,9 +52,9 @@ def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reaso
     """
     outright = {} if against else outright
     odds = max([read.odds, *outright.values()])
-    reasons = [one for one in against if one.final or odds < LIKELY]
+    reasons = [reason for reason in against if reason.final or odds < LIKELY]
     if reasons or odds < LIKELY:
-        told = next((f"{one.name}: “{one.found}”" for one in reasons), "nothing that a runbook speaks of")
+        told = next((f"{reason.name}: “{reason.found}”" for reason in reasons), "nothing that a runbook speaks of")
         return Verdict(Certainty.QUIET, (), odds, told)
     first = outright if read.odds < SURE else ()
     codes = tuple(dict.fromkeys((*first, *_likeliest(read, signs))))[:MOST]
@@ -65,7 +65,7 @@ def _likeliest(read: Reading, signs: Sequence[Sign]) -> list[str]:
     """The code that the words speak of, if any."""
     if read.odds < LIKELY:
         return []
-    marked = {one.code for one in signs}
+    marked = {sign.code for sign in signs}
     likeliest = enumerate(islice(read.chances.items(), MOST))
     return [code for at, (code, chance) in likeliest if at == 0 or chance >= _BESIDE or code in marked]
 
@@ -73,8 +73,7 @@ def _likeliest(read: Reading, signs: Sequence[Sign]) -> list[str]:
 def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], by_words: Reading) -> dict[str, float]:
     """The odds of what the text states outright, likeliest first: an error's own code, and, for codes the model was not
     trained on, their patterns; their phrases make it likely. If the words as a whole speak of no problem, a code that
-    the
-    model was trained on belongs to somebody else: any Azure service may say InternalServerError.
+    the model was trained on belongs to somebody else: any Azure service may say InternalServerError.
     """
     odds: dict[str, float] = {}
     for sign in signs:
@@ -82,9 +81,9 @@ def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], 
             continue
         if sign.points >= (PATTERN if sign.code not in learned else INNERMOST) or _agrees(sign, by_words):
             odds[sign.code] = SURE
-    for one in said:
-        odds.setdefault(one.code, LIKELY)
-    return dict(sorted(odds.items(), key=lambda one: -one[1]))
+    for message in said:
+        odds.setdefault(message.code, LIKELY)
+    return dict(sorted(odds.items(), key=lambda scored: -scored[1]))
 
 
 def _agrees(sign: Sign, by_words: Reading) -> bool:

@@ -61,11 +61,11 @@ def _match(runbook: Runbook, pasted: PastedText, error: ErrorDetail | None, code
     for code in symptoms.codes:
         if error and code.lower() == error.code.lower():
             return Match(runbook, code, _INNERMOST_CODE)
-    for one in symptoms.patterns:
-        wanted = _needs(one.pattern)
+    for pattern in symptoms.patterns:
+        wanted = _needs(pattern.pattern)
         if wanted and not pasted.has_any(wanted):
             continue  # Most patterns need a literal that is not in the text; checking for that costs next to nothing.
-        hit = searchable(one.pattern, one.unless).search(pasted.text)
+        hit = searchable(pattern.pattern, pattern.unless).search(pasted.text)
         if hit:
             return Match(runbook, hit[0].strip(), _PATTERN)
     for code in symptoms.codes:

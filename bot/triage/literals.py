@@ -47,8 +47,8 @@ class Choice:
 
 
 def _best(found: Iterator[Needs]) -> Needs | None:
-    usable = [one for one in found if len(one) <= _MOST and min(map(len, one)) >= SHORTEST]
-    return max(usable, key=lambda one: (min(map(len, one)), -len(one)), default=None)
+    usable = [item for item in found if len(item) <= _MOST and min(map(len, item)) >= SHORTEST]
+    return max(usable, key=lambda item: (min(map(len, item)), -len(item)), default=None)
 
 
 def _of(parts: Any) -> Iterator[Needs]:
@@ -75,7 +75,7 @@ def _inside(operation: str, argument: Any) -> Iterator[Needs]:
     elif operation == "BRANCH":
         branches = [_best(_of(branch)) for branch in argument[1]]
         if all(branches):
-            yield tuple(dict.fromkeys(one for branch in branches for one in branch or ()))
+            yield tuple(dict.fromkeys(literal for branch in branches for literal in branch or ()))
 
 
 def _letter(operation: str, argument: Any) -> str:

@@ -29,9 +29,9 @@ def _parts(message: dict[str, Any]) -> Iterator[str]:
     yield str(message.get("text") or "")
     for block in message.get("blocks") or ():
         yield _words(block)
-    for one in message.get("attachments") or ():
-        shown = [_of_attachment(name, one.get(name)) for name in _ATTACHMENT]
-        yield "\n".join(filter(None, shown)) or str(one.get("fallback") or "")
+    for attachment in message.get("attachments") or ():
+        shown = [_of_attachment(name, attachment.get(name)) for name in _ATTACHMENT]
+        yield "\n".join(filter(None, shown)) or str(attachment.get("fallback") or "")
 
 
 def _of_attachment(name: str, value: Any) -> str:

@@ -238,8 +238,8 @@ class Quiet:
     """All reasons, prepared for searching."""
 
     def __init__(self) -> None:
-        self._looks = [Look.of(name, one) for name, patterns in REASONS.items() for one in patterns]
-        self._choice = Choice(needs(one.pattern) for one in self._looks)
+        self._looks = [Look.of(name, pattern) for name, patterns in REASONS.items() for pattern in patterns]
+        self._choice = Choice(needs(look.pattern) for look in self._looks)
 
     def reasons(self, text: str) -> Iterator[Reason]:
         for name, found in self.found(text).items():
@@ -269,8 +269,8 @@ class Look:
     all_well: bool
 
     @classmethod
-    def of(cls, name: str, one: str | Unless) -> Look:
-        wanted = one if isinstance(one, Unless) else Unless(one)
+    def of(cls, name: str, pattern: str | Unless) -> Look:
+        wanted = pattern if isinstance(pattern, Unless) else Unless(pattern)
         also = wanted.also and f"(?im){wanted.also}"
         return cls(name, wanted.pattern, searchable(f"(?im){wanted.pattern}", also), wanted.all_well)
 

@@ -20,9 +20,9 @@ _STATES = ("status", "monitorcondition", "state", "alert_status", "currenthealth
 def read_message(message: Mapping[str, Any], files: Iterable[str] = ()) -> str:
     """A message from Slack's events, with the content of its text files if they were fetched."""
     previews = [
-        str(one.get("preview") or one.get("plain_text") or "")
-        for one in message.get("files") or ()
-        if isinstance(one, Mapping) and (one.get("filetype") in _TEXT_FILES or one.get("plain_text"))
+        str(file.get("preview") or file.get("plain_text") or "")
+        for file in message.get("files") or ()
+        if isinstance(file, Mapping) and (file.get("filetype") in _TEXT_FILES or file.get("plain_text"))
     ]
     return "\n".join(filter(None, (readable(dict(message)), *previews, *files)))
 

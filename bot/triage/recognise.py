@@ -54,7 +54,7 @@ class Recognition:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        return tuple(one.code for one in self.suspects)
+        return tuple(suspect.code for suspect in self.suspects)
 
 
 class Recogniser:
@@ -73,14 +73,14 @@ class Recogniser:
         cluster, by, choices = _which(named, fleet, around)
         signs = self._signs.find(text)
         against = list(self._quiet.reasons(text))
-        names, marks = [one.name for one in named[:_MENU]], shown(signs, against)
+        names, marks = [match.name for match in named[:_MENU]], shown(signs, against)
         words, worded = self._learned.weighed(spoken(text, names)), phrased(text, names)
         read = self._learned.read(words, marks, worded)
         near = _around_signs(text, signs)
         if near:
             there = self._learned.weighed(spoken(near, names))
             alone = self._learned.read(there, marks, worded)
-            words, read = max((words, read), (there, alone), key=lambda one: one[1].odds)
+            words, read = max((words, read), (there, alone), key=lambda item: item[1].odds)
         said = self._phrases.find(text)
         outright = stated(signs, said, self._learned.codes, read)
         verdict = decide(read, outright, against, signs)
@@ -89,12 +89,12 @@ class Recogniser:
 
     def _why(self, code: str, signs: list[Sign], said: list[Said], found: Weighed, text: str) -> tuple[str, ...]:
         """Strongest first."""
-        strongest = sorted((one for one in signs if one.code == code), key=lambda one: -one.points)
-        why = [f"“{one.found}” ({one.source})" for one in strongest]
-        why += [f"it says “{one.phrase}”" for one in said if one.code == code]
+        strongest = sorted((sign for sign in signs if sign.code == code), key=lambda sign: -sign.points)
+        why = [f"“{suspect.found}” ({suspect.source})" for suspect in strongest]
+        why += [f"it says “{phrase.phrase}”" for phrase in said if phrase.code == code]
         telling = _as_written(self._learned.telling(code, found, 2 * _WORDS_TOLD), text)
         if telling:
-            why.append(f"its words {', '.join(f'“{one}”' for one in telling)} speak of it")
+            why.append(f"its words {', '.join(f'“{word}”' for word in telling)} speak of it")
         return tuple(dict.fromkeys(why))[:_REASONS]
 
 
@@ -104,16 +104,16 @@ def _as_written(names: list[str], text: str) -> list[str]:
         **{stem(word): word for word in reversed(split(text))},
         **{stem(word): told for word, told in STANDS_FOR.items()},
     }
-    written = [" ".join(whole.get(one, one) for one in name.split()) for name in names if OURS not in name]
-    return [one for one in written if not STOP.issuperset(one.split())][:_WORDS_TOLD]
+    written = [" ".join(whole.get(part, part) for part in name.split()) for name in names if OURS not in name]
+    return [word for word in written if not STOP.issuperset(word.split())][:_WORDS_TOLD]
 
 
 def _around_signs(text: str, signs: list[Sign]) -> str:
     """In a long text, the lines that contain a sign; none if there is no sign."""
     if len(text) <= _LONG or not signs:
         return ""
-    wanted = [one.found[:_LOOKED_FOR] for one in sorted(signs, key=lambda one: -one.points)[:_REASONS]]
-    lines = [line[:_LONG] for line in text.splitlines() if any(one in line for one in wanted)]
+    wanted = [sign.found[:_LOOKED_FOR] for sign in sorted(signs, key=lambda sign: -sign.points)[:_REASONS]]
+    lines = [line[:_LONG] for line in text.splitlines() if any(action in line for action in wanted)]
     return "\n".join(dict.fromkeys(lines))[:_LONG]
 
 
@@ -124,5 +124,5 @@ def _which(named: list[Named], fleet: FleetNames, around: Iterable[Around]) -> t
             break
         named, where = fleet.find(plain(other.text)), f" in {other.what}"
     cluster, choices = chosen(named)
-    by = next((one.by + where for one in named if one.name == cluster), "")
+    by = next((match.by + where for match in named if match.name == cluster), "")
     return cluster, by, choices if len(choices) <= _MENU else ()

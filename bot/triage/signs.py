@@ -61,10 +61,10 @@ class Signs:
         for runbook in library.values():
             for name in runbook.symptoms.codes:
                 self._by_name[name.lower()].append(runbook.code)
-            for one in runbook.symptoms.patterns:
-                expression = searchable(one.pattern, one.unless)
-                self._patterns.append(_Pattern(runbook.code, expression, needs(one.pattern), one.source))
-        self._choice = Choice(one.needs for one in self._patterns)
+            for pattern in runbook.symptoms.patterns:
+                expression = searchable(pattern.pattern, pattern.unless)
+                self._patterns.append(_Pattern(runbook.code, expression, needs(pattern.pattern), pattern.source))
+        self._choice = Choice(pattern.needs for pattern in self._patterns)
 
     def find(self, text: str) -> list[Sign]:
         return [*self._named(text), *self._matched(text)]
@@ -86,13 +86,13 @@ class Signs:
         left = _MOST_SEARCHES
         # A long text contains the letters of most of them.
         possible = [self._patterns[at] for at in self._choice.of(lower)] if len(lower) <= _SHORT else self._patterns
-        for one in possible:
-            places = _places(lower, one.needs)
+        for pattern in possible:
+            places = _places(lower, pattern.needs)
             for begin, end in places:
                 left -= 1
-                hit = one.expression.search(text, begin, end)
+                hit = pattern.expression.search(text, begin, end)
                 if hit:
-                    yield Sign(one.code, PATTERN, " ".join(hit[0].split())[:160], one.source)
+                    yield Sign(pattern.code, PATTERN, " ".join(hit[0].split())[:160], pattern.source)
                     break
             if left <= 0:
                 return
@@ -118,11 +118,11 @@ def _places(lower: str, wanted: Needs) -> list[tuple[int, int]]:
     if not wanted:
         return [(0, len(lower))]
     if len(lower) <= _SHORT:
-        return [(0, len(lower))] if any(one in lower for one in wanted) else []
+        return [(0, len(lower))] if any(action in lower for action in wanted) else []
     places: list[tuple[int, int]] = []
-    for one in wanted:
-        at = lower.find(one)
+    for literal in wanted:
+        at = lower.find(literal)
         while at >= 0 and len(places) < _PLACES:
             places.append((max(0, at - _BEFORE), at + _AFTER))
-            at = lower.find(one, at + _AFTER)
+            at = lower.find(literal, at + _AFTER)
     return places

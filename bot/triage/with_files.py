@@ -25,7 +25,7 @@ class WithFiles:
     def together(self, said: str, words: Recognition, files: Sequence[Recognition]) -> Recognition:
         """The recognition with the most evidence. The words decide the cluster."""
         best = max((words, *files), key=_odds)
-        if best is words or any(one.covers_files for one in self.against(said)):
+        if best is words or any(reason.covers_files for reason in self.against(said)):
             return words
         if words.cluster or words.choices:
             return replace(best, cluster=words.cluster, cluster_by=words.cluster_by, choices=words.choices)

@@ -94,15 +94,15 @@ def _survey(value: Any, exempt: Collection[str]) -> tuple[set[str], bool]:
             if isinstance(node, dict):
                 keys.update(node)
                 keyed = keyed or bool(_below(node, "")) or _runs_with_a_secret(node)
-                inside: Iterable[Any] = (one for key, one in node.items() if key not in exempt)
+                inside: Iterable[Any] = (value for key, value in node.items() if key not in exempt)
             else:
                 keyed = keyed or bool(_secret_arguments(node))
                 inside = node
-            for one in inside:
-                if isinstance(one, str):
-                    texts.add(one)
-                elif isinstance(one, (dict, list, tuple)):
-                    below.append(one)
+            for item in inside:
+                if isinstance(item, str):
+                    texts.add(item)
+                elif isinstance(item, (dict, list, tuple)):
+                    below.append(item)
         level, depth = below, depth + 1
     return texts, keyed or bool(level) or any(kind_of_key(key) not in ("", PLAIN) for key in keys)
 
@@ -133,18 +133,18 @@ def _rebuilt(
     if depth > DEEPEST:
         return type(node)()
     if isinstance(node, (list, tuple)):
-        rows = [one if _is_plain(one) else _rebuilt(one, kind, replaced, depth + 1, exempt) for one in node]
+        rows = [value if _is_plain(value) else _rebuilt(value, kind, replaced, depth + 1, exempt) for value in node]
         if found := _secret_arguments(node, program):
             rows = _without_arguments(node, rows, found)
         return rows if any(new is not old for new, old in zip(rows, node, strict=True)) else node
     below = _below(node, kind)
     changed: dict[str, Any] = {}
-    for key, one in node.items():
-        if _is_plain(one) or (key in exempt and kind not in WHOLE_BRANCH):
+    for key, item in node.items():
+        if _is_plain(item) or (key in exempt and kind not in WHOLE_BRANCH):
             continue
         runs = _program(node) if key == "args" else ""
-        clean = _rebuilt(one, _kind_at(key, one, below), replaced, depth + 1, exempt, runs)
-        if clean is not one:
+        clean = _rebuilt(item, _kind_at(key, item, below), replaced, depth + 1, exempt, runs)
+        if clean is not item:
             changed[key] = clean
     return {**node, **changed} if changed else node
 
@@ -161,12 +161,12 @@ def _runs_with_a_secret(node: dict[str, Any]) -> bool:
 
 
 def has_flags(node: Sequence[Any]) -> bool:
-    return any(isinstance(one, str) and one[:1] == "-" for one in node)
+    return any(isinstance(item, str) and item[:1] == "-" for item in node)
 
 
 def _secret_arguments(node: Sequence[Any], program: str = "") -> dict[int, tuple[int, str]]:
     if has_flags(node):
-        return in_list(tuple(one if isinstance(one, str) else "" for one in node), program)
+        return in_list(tuple(item if isinstance(item, str) else "" for item in node), program)
     return {}
 
 
@@ -222,7 +222,7 @@ def _below(node: dict[str, Any], kind: str) -> dict[str, str]:
 
 
 def _kind_of_neighbour(node: dict[str, Any]) -> str:
-    named = next((node[one] for one in _NAMES if isinstance(node.get(one), str)), "")
+    named = next((node[name] for name in _NAMES if isinstance(node.get(name), str)), "")
     found = kind_of_key(named) if named else ""
     return found or ("key" if "keyName" in node or "KeyName" in node else "")
 

@@ -43,7 +43,9 @@ class CausePlan:
     def before(self, diagnostic: Diagnostic) -> tuple[Diagnostic, ...]:
         """The diagnostics whose verdicts this one waits for."""
         codes = self.codes.get(diagnostic.id, ())
-        found = {one.id: one for code in codes for one in self.asked_by_code.get(code, ()) if one.id != diagnostic.id}
+        found = {
+            cause.id: cause for code in codes for cause in self.asked_by_code.get(code, ()) if cause.id != diagnostic.id
+        }
         return tuple(found.values())
 
     def behind(self, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -51,17 +53,20 @@ class CausePlan:
         found: dict[str, Diagnostic] = {}
         waiting = list(diagnostics)
         while waiting:
-            for one in self.before(waiting.pop()):
-                if one.id not in found:
-                    found[one.id] = one
-                    waiting.append(one)
+            for diagnostic in self.before(waiting.pop()):
+                if diagnostic.id not in found:
+                    found[diagnostic.id] = diagnostic
+                    waiting.append(diagnostic)
         return tuple(found.values())
 
     def causes(self, diagnostic: Diagnostic, checks: Mapping[str, Check]) -> Causes:
         """The verdicts for a diagnostic, once the checks before it have ended."""
         return Causes(
             tuple(
-                _verdict(code, [checks[one.id] for one in self.asked_by_code.get(code, ()) if one.id != diagnostic.id])
+                _verdict(
+                    code,
+                    [checks[cause.id] for cause in self.asked_by_code.get(code, ()) if cause.id != diagnostic.id],
+                )
                 for code in self.codes.get(diagnostic.id, ())
             )
         )
@@ -79,14 +84,14 @@ def _without_circles(wanted: dict[str, list[str]], by_code: Mapping[str, tuple[D
 
     def follow(name: str, path: tuple[str, ...]) -> Iterator[str]:
         for code in list(wanted.get(name, ())):
-            for one in by_code.get(code, ()):
-                if one.id in path:
+            for diagnostic in by_code.get(code, ()):
+                if diagnostic.id in path:
                     wanted[name].remove(code)
-                    circle = " -> ".join((*path[path.index(one.id) :], one.id))
+                    circle = " -> ".join((*path[path.index(diagnostic.id) :], diagnostic.id))
                     yield f"{name} does not hear about {code}: the runbooks' `explains` go in a circle ({circle})"
                     break
-                if one.id != name:
-                    yield from follow(one.id, (*path, one.id))
+                if diagnostic.id != name:
+                    yield from follow(diagnostic.id, (*path, diagnostic.id))
 
     for name in sorted(wanted):
         yield from follow(name, (name,))

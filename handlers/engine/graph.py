@@ -32,12 +32,12 @@ class Graph:
     @classmethod
     def of(cls, collectors: Iterable[Collector], diagnostics: Iterable[Diagnostic]) -> Graph:
         by_kind: dict[type[Evidence], Collector] = {}
-        for one in collectors:
-            if one.makes in by_kind:
-                raise BadDeclaration(f"two collectors make {one.name}")
-            by_kind[one.makes] = one
-        known = tuple(sorted(diagnostics, key=lambda one: one.id))
-        if len({one.id for one in known}) != len(known):
+        for collector in collectors:
+            if collector.makes in by_kind:
+                raise BadDeclaration(f"two collectors make {collector.name}")
+            by_kind[collector.makes] = collector
+        known = tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.id))
+        if len({diagnostic.id for diagnostic in known}) != len(known):
             raise BadDeclaration("two diagnostics have one name")
         graph = cls(by_kind, known, known=known)
         for diagnostic in known:
@@ -55,7 +55,9 @@ class Graph:
 
     def with_behind(self, diagnostics: Iterable[Diagnostic]) -> Graph:
         """The same questions, plus those whose verdicts they wait for."""
-        return replace(self, behind=tuple(one for one in diagnostics if one not in self.diagnostics))
+        return replace(
+            self, behind=tuple(diagnostic for diagnostic in diagnostics if diagnostic not in self.diagnostics)
+        )
 
     @property
     def judged(self) -> tuple[Diagnostic, ...]:

@@ -63,13 +63,13 @@ def _not_asked_then(need: Need, value: Any) -> Any:
 
 
 def _verdict(yielded: list[Judgement], arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
-    findings = [one for one in yielded if isinstance(one, Finding)]
-    open_questions = [one for one in yielded if isinstance(one, Unavailable)]
-    clears = [one.because for one in yielded if isinstance(one, Clear)]
-    pointless = [one.because for one in yielded if isinstance(one, NotApplicable)]
+    findings = [result for result in yielded if isinstance(result, Finding)]
+    open_questions = [result for result in yielded if isinstance(result, Unavailable)]
+    clears = [result.because for result in yielded if isinstance(result, Clear)]
+    pointless = [result.because for result in yielded if isinstance(result, NotApplicable)]
     if findings:
         return Outcome.FOUND, "; ".join(finding.because[0] for finding in findings)
-    still_open = [one for one in open_questions if one.why is not Why.NOT_ASKED]
+    still_open = [question for question in open_questions if question.why is not Why.NOT_ASKED]
     if still_open:
         return Outcome.INCONCLUSIVE, str(still_open[0])
     if clears:
@@ -132,5 +132,5 @@ def _ended(
     yielded: Iterable[Judgement],
     unseen: tuple[Unavailable, ...],
 ) -> Check:
-    findings = tuple(one for one in yielded if isinstance(one, Finding))
+    findings = tuple(result for result in yielded if isinstance(result, Finding))
     return Check(diagnostic.id, diagnostic.codes, outcome, why, 0.0, findings, unseen)

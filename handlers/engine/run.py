@@ -2,8 +2,7 @@
 is in.
 
 So the wall clock of a check is its longest chain of dependent calls. Two boundaries keep a check alive: a collector
-that
-raises makes its kind `Unavailable`, a diagnostic that raises is `crashed`. Neither is ever "clear".
+that raises makes its kind `Unavailable`, a diagnostic that raises is `crashed`. Neither is ever "clear".
 """
 
 from __future__ import annotations
@@ -204,7 +203,9 @@ class _Run:
     async def _causes_for(self, diagnostic: Diagnostic) -> Causes:
         """The verdicts it asks for, once those checks have ended."""
         before = self._causes.before(diagnostic)
-        return self._causes.causes(diagnostic, {one.id: await self._checks[one.id] for one in before})
+        return self._causes.causes(
+            diagnostic, {diagnostic.id: await self._checks[diagnostic.id] for diagnostic in before}
+        )
 
     async def _value(self, need: Need) -> Any:
         return self._given[need.kind] if need.kind in self._given else await self._facts[need.kind]

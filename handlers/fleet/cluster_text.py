@@ -22,7 +22,7 @@ _END = r"(?:[/?#&|\s\"'<>)\],;]|$)"
 _ID = compile_linear(
     r"(?P<id>/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     r"/+resourcegroups/(?P<group>[\w().-]{1,90})/+providers/(?P<type>"
-    + "|".join(re.escape(one) for one in CLUSTER_TYPES)
+    + "|".join(re.escape(cluster_type) for cluster_type in CLUSTER_TYPES)
     + r")/+(?P<name>[A-Za-z0-9_-]{1,63}))"
     + _END,
     ignore_case=True,

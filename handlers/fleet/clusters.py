@@ -80,7 +80,7 @@ async def ask_graph(
     arm: ArmReader, subscriptions: tuple[str, ...] | None = None, name: str | None = None
 ) -> tuple[FleetMember, ...]:
     """The clusters in Resource Graph; None if it denies access or fails, so that subscriptions are listed instead."""
-    types = ", ".join(f"'{one.lower()}'" for one in SEARCHED)
+    types = ", ".join(f"'{kind.lower()}'" for kind in SEARCHED)
     named = f" | where name =~ '{name}'" if name else ""
     body: dict[str, Any] = {
         "query": f"Resources | where type in~ ({types}){named} | project id, name, type, location, "
@@ -116,13 +116,13 @@ async def look_around(arm: ArmReader, subscriptions: tuple[str, ...] | None = No
     if subscriptions is None:
         listed = await arm.list("/subscriptions", SUBSCRIPTIONS_API)
         named = (row.get("subscriptionId") for row in listed.items if isinstance(row, dict))
-        subscriptions = tuple(one for one in named if isinstance(one, str) and one)
+        subscriptions = tuple(subscription for subscription in named if isinstance(subscription, str) and subscription)
     gate = asyncio.Semaphore(AT_ONCE)
     async with asyncio.TaskGroup() as group:
-        asking = [group.create_task(_rows(gate, one)) for name in subscriptions for one in _lists(arm, name)]
+        asking = [group.create_task(_rows(gate, listing)) for name in subscriptions for listing in _lists(arm, name)]
     brought = [task.result() for task in asking]
-    rows = [row for one in brought if not isinstance(one, ArmError) for row in one]
-    failed = tuple(one for one in brought if isinstance(one, ArmError))
+    rows = [row for result in brought if not isinstance(result, ArmError) for row in result]
+    failed = tuple(result for result in brought if isinstance(result, ArmError))
     return Look(_members(rows), len(subscriptions), failed)
 
 
@@ -147,7 +147,7 @@ def refuse_blindness(look: Look, what: str) -> None:
 
 def _lists(arm: ArmReader, subscription: str) -> list[Awaitable[Listing]]:
     scope = f"/subscriptions/{subscription}/providers"
-    by_path = [arm.list(f"{scope}/{one}", version) for one, version in LISTED.items()]
+    by_path = [arm.list(f"{scope}/{path}", version) for path, version in LISTED.items()]
     return [arm.managed_clusters(subscription), *by_path]
 
 
@@ -167,7 +167,11 @@ def _members(rows: Iterable[Any]) -> tuple[FleetMember, ...]:
     found = {
         row["id"].lower(): _member(row) for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)
     }
-    return tuple(sorted((one for one in found.values() if one), key=lambda one: (one.name.lower(), one.id.lower())))
+    return tuple(
+        sorted(
+            (member for member in found.values() if member), key=lambda member: (member.name.lower(), member.id.lower())
+        )
+    )
 
 
 def _member(row: dict[str, Any]) -> FleetMember | None:
@@ -175,7 +179,7 @@ def _member(row: dict[str, Any]) -> FleetMember | None:
         id_ = ResourceId.parse(row["id"])
     except BadResourceId:
         return None
-    proper = next((one for one in CLUSTER_TYPES if id_.is_a(one)), id_.type)
+    proper = next((cluster_type for cluster_type in CLUSTER_TYPES if id_.is_a(cluster_type)), id_.type)
     given = row.get("properties")
     properties = given if isinstance(given, dict) else {}
     power = properties.get("powerState")

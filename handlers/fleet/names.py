@@ -33,7 +33,7 @@ async def resolve(text: str, arm: ArmReader, known_subscriptions: Iterable[str] 
         if not hits:
             refuse_blindness(look, f"cannot look for {meant}")
             raise _nowhere(meant, look)
-        if len(hits) == 1 and (unread := [one for one in look.failed if not isinstance(one, Denied)]):
+        if len(hits) == 1 and (unread := [error for error in look.failed if not isinstance(error, Denied)]):
             raise _perhaps_another(hits[0], unread)
     if len(hits) > 1:
         raise _several(meant, hits)
@@ -41,15 +41,15 @@ async def resolve(text: str, arm: ArmReader, known_subscriptions: Iterable[str] 
 
 
 def _named(name: str, members: Iterable[FleetMember]) -> list[FleetMember]:
-    return [one for one in members if one.name.lower() == name.lower()]
+    return [member for member in members if member.name.lower() == name.lower()]
 
 
 def _several(name: str, hits: list[FleetMember]) -> Problem:
-    places = "; ".join(f"{one.name} in group {one.group}, subscription {one.subscription}" for one in hits)
+    places = "; ".join(f"{hit.name} in group {hit.group}, subscription {hit.subscription}" for hit in hits)
     return Problem(
         f"cannot tell which {name} is meant",
         f"{len(hits)} clusters have that name: {places}",
-        "give the id of one: " + " or ".join(one.id for one in hits),
+        "give the id of one: " + " or ".join(hit.id for hit in hits),
         code=Exit.USAGE,
     )
 
@@ -65,8 +65,8 @@ def _perhaps_another(hit: FleetMember, unread: list[ArmError]) -> Problem:
 
 
 def _nowhere(name: str, look: Look) -> Problem:
-    names = {one.name.lower(): one.name for one in look.members}
-    near = [names[one] for one in get_close_matches(name.lower(), names, n=NEAR, cutoff=0.5)]
+    names = {member.name.lower(): member.name for member in look.members}
+    near = [names[match] for match in get_close_matches(name.lower(), names, n=NEAR, cutoff=0.5)]
     where = "1 subscription" if look.subscriptions == 1 else f"{look.subscriptions} subscriptions"
     why = f"no cluster in {where} has that name"
     if look.failed:

@@ -28,7 +28,7 @@ def abort_operation(
     may: WriterMay | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """End the operation that has been running for long; what it has done so far stays."""
-    pool = next((one for one in pools.pools if one.id.lower() == finding.subject.lower()), None)
+    pool = next((pool for pool in pools.pools if pool.id.lower() == finding.subject.lower()), None)
     target, name, state = (pool.id, pool.name, pool.state) if pool else (cluster.id, cluster.name, cluster.state)
     kind = "pool" if pool else "cluster"
     if not (pool.busy if pool else cluster.busy):

@@ -41,8 +41,8 @@ def _stays(cluster: ResourceId, step: Step) -> bool:
         case Verb.REGISTER_PROVIDER:
             return same(target, f"/subscriptions/{cluster.subscription}")
         case Verb.UPDATE_INSTANCE:
-            one = f"{target}/virtualMachines/{arguments.get('instance_id')}"
-            return _is_beside(cluster, target) and same(one, str(arguments.get("machine")))
+            machine = f"{target}/virtualMachines/{arguments.get('instance_id')}"
+            return _is_beside(cluster, target) and same(machine, str(arguments.get("machine")))
         case Verb.REAPPLY_MACHINE:
             return _is_beside(cluster, target)
         case Verb.RELAX_BUDGET | Verb.RESTORE_BUDGET | Verb.DELETE_POD:

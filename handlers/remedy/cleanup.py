@@ -41,23 +41,21 @@ async def restore_leftovers(hands: Hands, running: Running) -> tuple[Restored, .
     """Restore every relaxed budget whose fix is not running any more.
 
     `running` returns the ids of running fixes. It is called after the budgets were read, so that a fix that starts in
-    between
-    is not taken for lost. The reader finds the budgets; the writer needs no list permission. Raises an ArmError if the
-    budgets could not be read.
+    between is not taken for lost. The reader finds the budgets; the writer needs no list permission. Raises an ArmError
+    if the budgets could not be read.
     """
     listed = await hands.nodes.list(BUDGETS, _where_relaxed)
     found = [(namespace, name, await _body(hands.kube, namespace, name)) for namespace, name in listed.items]
     known = await running() if found else ()
-    done = [await _put_back(hands.kube, *one, known) for one in found]
-    return tuple(one for one in done if one is not None)
+    done = [await _put_back(hands.kube, *item, known) for item in found]
+    return tuple(restored for restored in done if restored is not None)
 
 
 async def remove_leftover_probe(hands: Hands, running: Running) -> tuple[Restored, ...]:
     """Remove the probe pod of a fix that is not running any more: it would block the next probe.
 
     It has one fixed name, so nothing is listed. A pod without our annotation is somebody else's. Raises an ArmError if
-    it
-    could not be read.
+    it could not be read.
     """
     path = pod_path(PROBED_IN, PROBE)
     try:

@@ -75,8 +75,8 @@ def offer(remedy: Remedy, finding: Finding, facts: Mapping[type, Any]) -> Offer:
     # If Azure named a cause, that is the first thing to fix, whatever else could not be seen.
     blind = (*stopped_by(finding), *blind) if blind else ()
     yielded = () if blind else tuple(remedy.plan(finding, **arguments))
-    plans = [one for one in yielded if isinstance(one, Plan)]
-    forbidden = (*blind, *(one for one in yielded if isinstance(one, Forbidden)))
+    plans = [result for result in yielded if isinstance(result, Plan)]
+    forbidden = (*blind, *(result for result in yielded if isinstance(result, Forbidden)))
     if not forbidden and len(plans) != 1:
         raise BadDeclaration(f"{remedy.name} yielded {len(plans)} plans and no reason for {finding.key}")
     # One reason against it is enough.

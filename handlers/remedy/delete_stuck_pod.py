@@ -33,8 +33,8 @@ def delete_stuck_pod(
 ) -> Iterator[Plan | Forbidden]:
     """Delete the stuck pods of the node: gracefully first, by force only where their node is gone or silent."""
     name = str(finding.facts["node"])
-    node = next((one for one in nodes.nodes if one.name == name), None)
-    there = {one.subject: one for one in pods.on(name)}
+    node = next((node for node in nodes.nodes if node.name == name), None)
+    there = {pod.subject: pod for pod in pods.on(name)}
     stuck = [there[subject] for subject in _named(finding) if subject in there]
     yield from is_stopped(cluster)
     if not stuck:
@@ -65,13 +65,13 @@ def delete_stuck_pod(
         limit=LIMIT + sum((timedelta(seconds=pod.grace_s) for pod in stuck), timedelta()),
         warnings=(
             *(_still_runs(node, instances) if force else ()),
-            *(one for pod in stuck for one in doubts_inside(ACTS, pod.namespace, inside)),
+            *(doubt for pod in stuck for doubt in doubts_inside(ACTS, pod.namespace, inside)),
         ),
     )
 
 
 def _named(finding: Finding) -> list[str]:
-    return [f"{one['namespace']}/Pod/{one['pod']}" for one in finding.facts["stuck"]]
+    return [f"{name['namespace']}/Pod/{name['pod']}" for name in finding.facts["stuck"]]
 
 
 def _is_away(node: Node | None) -> bool:

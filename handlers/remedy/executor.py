@@ -61,8 +61,7 @@ async def _nothing(_: str) -> None:
 
 class Executor:
     """`checkpoint` is awaited at every boundary between two non-atomic actions (tests kill the process there). `permit`
-    is
-    asked right before the first write.
+    is asked right before the first write.
     """
 
     def __init__(
@@ -264,7 +263,7 @@ def _called(execution: Execution, call: Call) -> Execution:
 def _never_answered(here: Execution) -> Execution:
     """A worker died while sending: the call that may have been sent is recorded like every other."""
     request_id = here.data.get("request_id")
-    if here.phase is not Phase.INTENDED or any(one.request_id == request_id for one in here.calls):
+    if here.phase is not Phase.INTENDED or any(call.request_id == request_id for call in here.calls):
         return here
     method, path = str(here.data.get("method", "")), str(here.data.get("path", ""))
     return _called(here, Call(method, path, str(request_id), "no answer: the worker died while it sent it"))
@@ -286,7 +285,7 @@ def _skipped(here: Execution) -> Execution:
     steps = here.plan.steps
     if here.phase is not Phase.READY or CLOSING in here.data or here.step >= len(steps):
         return here
-    if here.cancelled and here.failed_as is None and not all(one.always for one in steps[here.step :]):
+    if here.cancelled and here.failed_as is None and not all(step.always for step in steps[here.step :]):
         at = f"cancelled before step {here.step + 1} of {len(steps)}"
         here = _failed(here, Outcome.CANCELLED, at, "")
     if here.failed_as is None:

@@ -37,7 +37,7 @@ def must_have_a_node(machine: Instance, node: str) -> Iterator[Forbidden]:
 
 def named_by_azure(machine: Instance) -> Iterator[Forbidden]:
     """No capacity, a full quota, a lock: the same request would fail again."""
-    told = next((one for one in machine.errors if one.names), None)
+    told = next((error for error in machine.errors if error.names), None)
     if told:
         do = f"follow the steps of {told.names} first, then check again"
         yield Forbidden(f"Azure says what stopped {machine.name}: {told}", do)

@@ -122,7 +122,7 @@ class Plan:
             "title": self.title,
             "cluster": self.cluster,
             "target": self.target,
-            "steps": [one.as_dict() for one in self.steps],
+            "steps": [step.as_dict() for step in self.steps],
             "before": dict(self.before),
             "undo": self.undo,
             "verify": self.verify.as_dict(),
@@ -136,7 +136,7 @@ class Plan:
     @classmethod
     def from_json(cls, text: str) -> Plan:
         data: dict[str, Any] = json.loads(text)
-        steps = tuple(Step(**{**one, "verb": Verb(one["verb"])}) for one in data.pop("steps"))
+        steps = tuple(Step(**{**step, "verb": Verb(step["verb"])}) for step in data.pop("steps"))
         verify = data.pop("verify")
         return cls(
             steps=steps,
@@ -156,7 +156,7 @@ class Plan:
             for name in sorted({*self.before, *now.before})
             if self.before.get(name) != now.before.get(name)
         ]
-        if not changed and [one.target for one in self.steps] != [one.target for one in now.steps]:
+        if not changed and [step.target for step in self.steps] != [step.target for step in now.steps]:
             changed.append("other things would be acted on now")
         return tuple(changed)
 
@@ -185,7 +185,7 @@ class Offer:
             "subject": self.subject,
             "remedy": self.remedy,
             "plan": self.plan.as_json() if self.plan else None,
-            "forbidden": [[one.because, one.do] for one in self.forbidden],
+            "forbidden": [[forbidden.because, forbidden.do] for forbidden in self.forbidden],
         }
 
     @classmethod

@@ -24,14 +24,18 @@ workspace, or let it change a gateway, a solution or a placement group, is grant
 
 def pool_acts(pool: AgentPool) -> tuple[Act, ...]:
     """Azure requires subnets/join from whoever PUTs a pool, even if its subnet does not change."""
-    return Act(POOL_WRITE, pool.id), *(Act(one.action, one.resource, linked=True) for one in pool.linked)
+    return Act(POOL_WRITE, pool.id), *(Act(link.action, link.resource, linked=True) for link in pool.linked)
 
 
 def cluster_acts(cluster: ManagedCluster, pools: AgentPools) -> tuple[Act, ...]:
     """The same for every resource that a cluster and its pools link to."""
-    named = dict.fromkeys([*cluster.linked, *(one for pool in pools.pools for one in pool.linked)])
-    asked = (Act(one.action, one.resource, linked=True) for one in named)
-    return Act(CLUSTER_WRITE, cluster.id), *asked, *(Act(ASSIGN, one, linked=True) for one in cluster.own_identities)
+    named = dict.fromkeys([*cluster.linked, *(link for pool in pools.pools for link in pool.linked)])
+    asked = (Act(link.action, link.resource, linked=True) for link in named)
+    return (
+        Act(CLUSTER_WRITE, cluster.id),
+        *asked,
+        *(Act(ASSIGN, identity, linked=True) for identity in cluster.own_identities),
+    )
 
 
 def zone_is_written(cluster: ManagedCluster, roles: RoleAssignments | Absent) -> Iterator[Forbidden]:

@@ -74,16 +74,16 @@ def stands_in_the_way(
 ) -> Iterator[Forbidden]:
     """Locks, deny assignments and missing permissions."""
     wanted = tuple(acts)
-    own = [one for one in wanted if not one.linked]
+    own = [act for act in wanted if not act.linked]
     if isinstance(locks, Locks):
         yield from _locked(own, cluster, locks)
     if isinstance(denials, DenyAssignments):
         yield from _denied(own, denials, may.principal if isinstance(may, WriterMay) else "")
     if isinstance(may, WriterMay):
-        for one in wanted:
-            if may.do(one.action, one.resource) is False:
-                what = f"the writer may not do {one.action} on {last_name(one.resource)}"
-                yield Forbidden(what, _how_to_grant(one))
+        for asked in wanted:
+            if may.do(asked.action, asked.resource) is False:
+                what = f"the writer may not do {asked.action} on {last_name(asked.resource)}"
+                yield Forbidden(what, _how_to_grant(asked))
 
 
 def _how_to_grant(act: Act) -> str:
@@ -98,22 +98,22 @@ def doubts(
 ) -> tuple[str, ...]:
     """What could not be seen of them, as warnings."""
     wanted = tuple(acts)
-    said = [f"could not see {one}" for one in (locks, denials, may) if isinstance(one, Unavailable)]
+    said = [f"could not see {evidence}" for evidence in (locks, denials, may) if isinstance(evidence, Unavailable)]
     if isinstance(locks, Locks) and not locks.complete:
         said.append("could not see all locks")
     if isinstance(locks, Locks):
         said += [f"lock {lock.name} ({lock.level}) {_INHERITED}" for lock in locks.locks if _is_inherited(lock, wanted)]
     if isinstance(may, WriterMay):
-        unknown = [one.action for one in wanted if may.do(one.action, one.resource) is None]
-        said += [f"could not see whether the writer may do {one}" for one in dict.fromkeys(unknown)]
+        unknown = [act.action for act in wanted if may.do(act.action, act.resource) is None]
+        said += [f"could not see whether the writer may do {action}" for action in dict.fromkeys(unknown)]
     if isinstance(denials, DenyAssignments):
         who = may.principal if isinstance(may, WriterMay) else ""
         unclear = [
-            one.name
-            for one in denials.denials
-            if one.is_for(who) is None and any(one.denies(act.action, act.resource) for act in wanted)
+            denial.name
+            for denial in denials.denials
+            if denial.is_for(who) is None and any(denial.denies(act.action, act.resource) for act in wanted)
         ]
-        said += [f"cannot tell whether deny assignment {one} is for the writer" for one in unclear]
+        said += [f"cannot tell whether deny assignment {action} is for the writer" for action in unclear]
     return tuple(said)
 
 
@@ -147,12 +147,12 @@ def _is_inherited(lock: Lock, acts: Iterable[Act]) -> bool:
 
 
 def _denied(acts: list[Act], denials: DenyAssignments, principal: str) -> Iterator[Forbidden]:
-    for one in denials.denials:
-        held = [act for act in acts if one.denies(act.action, act.resource)]
-        if held and one.is_for(principal):
+    for denial in denials.denials:
+        held = [act for act in acts if denial.denies(act.action, act.resource)]
+        if held and denial.is_for(principal):
             machines = held[0].action.lower().startswith("microsoft.compute/")
             yield Forbidden(
-                f"deny assignment {one.name} on {last_name(one.scope)} forbids {held[0].action}",
+                f"deny assignment {denial.name} on {last_name(denial.scope)} forbids {held[0].action}",
                 _PAST_LOCKDOWN if machines else "ask whoever set it to exclude the writer's identity from it",
             )
 

@@ -120,7 +120,7 @@ _PICKED: dict[str, Callable[[Body], str]] = {
 
 def _picking(name: str, value: str) -> Callable[[Body], bool]:
     """One of several, where the portal names several with commas."""
-    read, wanted = _PICKED[name], {one.strip() for one in value.split(",")}
+    read, wanted = _PICKED[name], {part.strip() for part in value.split(",")}
     return lambda event: read(event).lower() in wanted
 
 

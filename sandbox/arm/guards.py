@@ -29,8 +29,8 @@ def check_precondition(place: Place, held: Body | None, headers: Mapping[str, st
         raise errors.aks_etag_mismatch() if aks else errors.precondition_failed(unwanted, tag or "", place.path)
 
 
-def _same(one: str, other: str) -> bool:
-    return one.removeprefix("W/").strip('"') == other.removeprefix("W/").strip('"')
+def _same(name: str, other: str) -> bool:
+    return name.removeprefix("W/").strip('"') == other.removeprefix("W/").strip('"')
 
 
 def check_idle(site: Site, place: Place) -> None:
@@ -46,12 +46,17 @@ def check_idle(site: Site, place: Place) -> None:
 def _check_cluster_idle(site: Site, place: Place) -> None:
     cluster, _, pool = place.key.partition("/agentpools/")
     running = site.operations.running(place.key)
-    own = next((one for one in site.operations if not one.done and one.subject.lower() == cluster), None)
+    own = next(
+        (operation for operation in site.operations if not operation.done and operation.subject.lower() == cluster),
+        None,
+    )
     found = running or own
     if found:
         verb = "delete" if found.verb == "DELETE" else "update"
         raise errors.aks_busy(f"{verb} managed cluster", found.id, stamp(found.started)[:19] + "Z")
-    touched = [cluster, place.key] if pool else [cluster, *(one["id"].lower() for one in pools_of(site.world, cluster))]
+    touched = (
+        [cluster, place.key] if pool else [cluster, *(pool["id"].lower() for pool in pools_of(site.world, cluster))]
+    )
     for key in touched:
         state = _state(site.world, key)
         if state not in TERMINAL:

@@ -123,7 +123,7 @@ class _Stagehand:
         for label, event in events.items():
             world.events.extend(self._events(label, event))
         world.policy_states.extend(self.resolver.moments(deepcopy(spec.policy_states)))
-        world.unindexed.update(one.lower() for one in spec.unindexed)
+        world.unindexed.update(field.lower() for field in spec.unindexed)
         world.cloud_as_of = spec.cloud_as_of or world.cloud_as_of
         world.writes[:0] = [self._rule(f"writes[{number}]", rule) for number, rule in enumerate(spec.writes)]
 
@@ -172,8 +172,10 @@ class _Stagehand:
             found = list(self._stagehand(spec.cluster).each(where, spec))
         except (NoSuchObject, KeyError) as error:
             raise BadScenario(self._file, where, str(error)) from error
-        patch, body = (self.resolver.moments(one, inside=True) for one in (spec.patch, spec.body))
-        return tuple(Change(one, patch=patch, body=body, delete=spec.delete, cluster=spec.cluster) for one in found)
+        patch, body = (self.resolver.moments(part, inside=True) for part in (spec.patch, spec.body))
+        return tuple(
+            Change(target, patch=patch, body=body, delete=spec.delete, cluster=spec.cluster) for target in found
+        )
 
     def _count(self, key: str, usages: Mapping[str, UsageSpec]) -> None:
         for row_id, spec in usages.items():
@@ -228,8 +230,8 @@ class _Stagehand:
             error=spec.error,
             then=tuple(
                 change
-                for number, one in enumerate(spec.then)
-                for change in self._checked(f"{key}.then[{number}].id", one)
+                for number, change_spec in enumerate(spec.then)
+                for change in self._checked(f"{key}.then[{number}].id", change_spec)
             ),
             refuse=(spec.refuse.status, spec.refuse.body) if spec.refuse else None,
             times=spec.times,

@@ -63,7 +63,7 @@ def _step(match: re.Match[str], held: Any) -> Iterator[Any]:
             if isinstance(held, list):
                 yield from held[slice(*(int(part) if part else None for part in text.split(":")))]
         case "test":
-            yield from (one for one in _children(held) if _passes(text, one))
+            yield from (child for child in _children(held) if _passes(text, child))
         case _:
             yield from _deep(text, held)
 

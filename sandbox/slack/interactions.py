@@ -119,7 +119,7 @@ async def suggest(
     notes = Notes()
     if answer.get("option_groups") is not None:
         array(OPTION_GROUP, 100, least=0)(answer["option_groups"], "/option_groups", notes)
-        options = [one for group in answer["option_groups"] for one in group.get("options", [])]
+        options = [option for group in answer["option_groups"] for option in group.get("options", [])]
     else:
         array(PLAIN_OPTION, 100, least=0)(answer.get("options"), "/options", notes)
         options = answer.get("options") or []

@@ -120,7 +120,7 @@ class Sockets:
 
     async def carry(self, delivery: Delivery) -> Body:
         """Send to one connection, in turn, and wait for its acknowledgement."""
-        ready = [one for one in self._open if not one.leaving and not one.ws.closed]
+        ready = [connection for connection in self._open if not connection.leaving and not connection.ws.closed]
         if not ready:
             raise NotAcked("no_connection")
         connection = ready[next(self._turn) % len(ready)]

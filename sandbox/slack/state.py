@@ -54,7 +54,7 @@ def chosen(element: Body, value: Any, offered: list[Body] | None = None) -> Body
     if kind in _ONE_OPTION:
         return {"type": kind, "selected_option": None if value is None else _option(options, value)}
     if kind in _MANY_OPTIONS:
-        return {"type": kind, "selected_options": [_option(options, one) for one in value or []]}
+        return {"type": kind, "selected_options": [_option(options, chosen) for chosen in value or []]}
     if kind in _ONE_ID:
         return {"type": kind, _ONE_ID[kind][0]: value}
     if kind in _MANY_IDS:
@@ -64,14 +64,14 @@ def chosen(element: Body, value: Any, offered: list[Body] | None = None) -> Body
 
 def options_of(element: Body) -> list[Body]:
     groups = element.get("option_groups") or []
-    return [*(element.get("options") or []), *(one for group in groups for one in group["options"])]
+    return [*(element.get("options") or []), *(option for group in groups for option in group["options"])]
 
 
 def _option(options: list[Body], value: Any) -> Body:
-    for one in options:
-        if one.get("value") == value:
-            return one
-    raise NotInSlack(f"the menu does not offer {value!r}; it offers {[one.get('value') for one in options]}")
+    for option in options:
+        if option.get("value") == value:
+            return option
+    raise NotInSlack(f"the menu does not offer {value!r}; it offers {[option.get('value') for option in options]}")
 
 
 def is_empty(held: Body | None) -> bool:

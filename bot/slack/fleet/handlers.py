@@ -210,15 +210,17 @@ class FleetDesk:
         except StoreAway:
             return None
         seen = []
-        for one in latest[:_MOST_LOOKED_AT]:
-            mine = one.user == asker.user
-            if viewer.may_see(one.cluster) and (mine or (one.ts and not asker.guest and await self._is_public(one))):
-                seen.append(one)
+        for check in latest[:_MOST_LOOKED_AT]:
+            mine = check.user == asker.user
+            if viewer.may_see(check.cluster) and (
+                mine or (check.ts and not asker.guest and await self._is_public(check))
+            ):
+                seen.append(check)
         return seen
 
-    async def _is_public(self, one: RecentCheck) -> bool:
+    async def _is_public(self, check: RecentCheck) -> bool:
         try:
-            return await self._people.is_public(one.channel)
+            return await self._people.is_public(check.channel)
         except CallFailed:
             return False  # Better one line too few than one too many.
 

@@ -65,8 +65,7 @@ class CatchUp:
 
     async def note(self, alive_at: Callable[[], float | None]) -> None:
         """Record the time of the last connection, until cancelled. The previous process's record is read first: since
-        then
-        there was no connection.
+        then there was no connection.
         """
         began, known = time.time(), False
         while True:
@@ -103,7 +102,7 @@ class CatchUp:
                 log.exception("what was said meanwhile cannot be read")
             await asyncio.sleep(AGAIN_S)
         self._metrics.unread.labels("given up").inc()
-        left = ", ".join(f"#{one}" for one in reading.left) or "any channel"
+        left = ", ".join(f"#{channel}" for channel in reading.left) or "any channel"
         log.error("what was said from %s to %s was not read in %s", gap.since, gap.until, left)
 
     async def _read(self, reading: Reading, gap: Gap) -> None:

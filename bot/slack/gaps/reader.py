@@ -90,9 +90,9 @@ class Reading:
         channels = await self._at.history.channels()
         if channels.cut:
             self._unread("channels", f"the bot is in more than {MOST_CHANNELS} channels: the others are not read")
-        self.left = [one.name for one in channels.found if one.id not in self._done]
+        self.left = [channel.name for channel in channels.found if channel.id not in self._done]
         failed: CallFailed | None = None
-        for channel in (one for one in channels.found if one.id not in self._done):
+        for channel in (channel for channel in channels.found if channel.id not in self._done):
             try:
                 if not await self._channel(to, channel):
                     continue
@@ -110,7 +110,7 @@ class Reading:
         history, gap = self._at.history, self._gap
         said = await self._readable(channel, history.said(channel.id, self._since, gap.until))
         whole = await self._heard(to, _Spoken(channel, said))
-        began = [Spot(channel.id, str(one["ts"])) for one in said.found if one.get("reply_count")]
+        began = [Spot(channel.id, str(message["ts"])) for message in said.found if message.get("reply_count")]
         for spot in dict.fromkeys([*await self._open_threads(to.team, channel), *began]):
             replies = await self._readable(channel, history.replies(spot, self._since, gap.until))
             whole = await self._heard(to, _Spoken(channel, replies, spot.thread_ts)) and whole
@@ -154,7 +154,7 @@ class Reading:
             await self._tell(to, spoken, "cut", gaps_text.cut_off(since, until))
         elif said.cut:
             self._unread("messages", f"#{spoken.channel.name}: more messages than are read")
-            edge = max([edge, *(float(one["ts"]) for one in said.found[:1])])
+            edge = max([edge, *(float(message["ts"]) for message in said.found[:1])])
         if unread or (said.cut and not spoken.thread_ts):
             await self._tell(to, spoken, "not-read", gaps_text.not_read(since, until, edge))
 
@@ -162,7 +162,7 @@ class Reading:
         """Whether nothing is left to do: the message was handled, or it cannot be and that was reported."""
         name = f"{spoken.channel.id} {message['ts']}"
         if self._refused[name] >= MESSAGE_TRIES or all(
-            [await self._hear(one) for one in events_of(to, spoken, message)]
+            [await self._hear(event) for event in events_of(to, spoken, message)]
         ):
             return True
         await self._at.writable()  # The store is away: that is the reason, and another attempt may work.
@@ -216,7 +216,7 @@ def events_of(to: Installed, spoken: _Spoken, message: Body) -> list[Body]:
     mention = f"<@{to.me.user}>"
     if mention not in str(message.get("text") or ""):
         return [body]
-    event = {name: one for name, one in body["event"].items() if name not in ("channel_type", "subtype")}
+    event = {name: value for name, value in body["event"].items() if name not in ("channel_type", "subtype")}
     return [body, {**body, "event_id": f"{body['event_id']}-mention", "event": {**event, "type": "app_mention"}}]
 
 

@@ -66,8 +66,8 @@ def section(mrkdwn: str) -> Block:
 
 def context(*mrkdwn: str) -> Block:
     elements = [
-        {"type": "mrkdwn", "text": escaping.fits(one, limits.FIELD_TEXT), "verbatim": True}
-        for one in mrkdwn[: limits.CONTEXT_ELEMENTS]
+        {"type": "mrkdwn", "text": escaping.fits(text, limits.FIELD_TEXT), "verbatim": True}
+        for text in mrkdwn[: limits.CONTEXT_ELEMENTS]
     ]
     return {"type": "context", "elements": elements}
 
@@ -103,12 +103,12 @@ def pages(blocks: Iterable[Block], text: str, *, most: int) -> tuple[list[Messag
         length = len(json.dumps(block, ensure_ascii=False, separators=(",", ":")))
         if not made or len(made[-1]) == limits.BLOCKS_IN_MESSAGE - 2 or length > room:
             if len(made) == most:
-                return [_page(one, text) for one in made], False
+                return [_page(page, text) for page in made], False
             made.append([])
             room = limits.MESSAGE_CHARACTERS
         made[-1].append(block)
         room -= length
-    return [_page(one, text) for one in made], True
+    return [_page(page, text) for page in made], True
 
 
 def _page(blocks: list[Block], text: str) -> Message:

@@ -36,7 +36,7 @@ class Told:
 
     def knows(self, line: str) -> bool:
         error = _error(line)
-        return len(error) >= _TELLING and any(error in one or one in error for one in self._errors)
+        return len(error) >= _TELLING and any(error in earlier or earlier in error for earlier in self._errors)
 
 
 def _error(line: str) -> str:

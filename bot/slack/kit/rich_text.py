@@ -53,7 +53,7 @@ def section(*elements: Element) -> Element:
 
 def bullets(items: list[list[Element]], *, first: int | None = None, indent: int = 0) -> Element:
     """A list; with `first`, a numbered one that starts there: commands may stand between its steps."""
-    elements = [section(*one) for one in items]
+    elements = [section(*runs) for runs in items]
     made: Element = {"type": "rich_text_list", "style": "bullet", "indent": min(indent, 8), "elements": elements}
     if first is None:
         return made
@@ -79,7 +79,7 @@ def blocks(elements: list[Element]) -> list[Element]:
             room = RICH_TEXT
         made[-1].append(element)
         room -= length
-    return [{"type": "rich_text", "elements": one} for one in made]
+    return [{"type": "rich_text", "elements": page} for page in made]
 
 
 def size(element: Any) -> int:
@@ -89,7 +89,7 @@ def size(element: Any) -> int:
         return (len(own) if isinstance(own, str) else 0) + sum(
             size(value) for value in element.values() if isinstance(value, dict | list)
         )
-    return sum(size(one) for one in element) if isinstance(element, list) else 0
+    return sum(size(part) for part in element) if isinstance(element, list) else 0
 
 
 def _pieces(element: Element) -> Iterator[Element]:
@@ -109,9 +109,9 @@ def _pieces(element: Element) -> Iterator[Element]:
 def _cut(element: Element) -> Element:
     room = RICH_TEXT
     kept = []
-    for one in element["elements"]:
-        words = one["text"] if len(one["text"]) <= room else cut(one["text"], max(room, len(CUT)))
-        kept.append(one | {"text": words})
+    for part in element["elements"]:
+        words = part["text"] if len(part["text"]) <= room else cut(part["text"], max(room, len(CUT)))
+        kept.append(part | {"text": words})
         room -= len(words)
         if room <= len(CUT):
             break
@@ -120,7 +120,7 @@ def _cut(element: Element) -> Element:
 
 def lines(said: list[str], longest: int) -> list[list[Element]]:
     """Text from elsewhere, line by line."""
-    return [[text(cut(one_line(one), longest))] for one in said]
+    return [[text(cut(one_line(line), longest))] for line in said]
 
 
 def markdown(filled: str, source: str) -> list[Element]:
@@ -179,7 +179,7 @@ class _Markdown:
 
     def _flush(self) -> Iterator[Element]:
         if self._items:
-            yield bullets([self._inline(one) for one in self._items], first=self._first, indent=self._indent)
+            yield bullets([self._inline(item) for item in self._items], first=self._first, indent=self._indent)
         if self._words:
             yield section(*self._inline(" ".join(self._words)), text("\n"))
         self._items, self._words = [], []

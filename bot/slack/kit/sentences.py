@@ -26,11 +26,11 @@ def progress(cluster: str, evidence: tuple[int, int], questions: tuple[int, int]
 
 
 def found_so_far(codes: tuple[str, ...]) -> str:
-    return "Found so far: " + ", ".join(code(one) for one in codes)
+    return "Found so far: " + ", ".join(code(name) for name in codes)
 
 
 def unseen_so_far(wanted: tuple[str, ...]) -> str:
-    return "Could not see: " + ", ".join(plain(one, LONGEST_NAME) for one in wanted)
+    return "Could not see: " + ", ".join(plain(action, LONGEST_NAME) for action in wanted)
 
 
 PLAN_TITLE = "Checking {cluster}"
@@ -80,7 +80,7 @@ def subject(code_name: str, subject_name: str) -> str:
 
 def headline(verdict_said: str, causes: list[str]) -> str:
     """For a lock screen: the verdict with its causes."""
-    return " · ".join([verdict_said, *(plain(one, 150) for one in causes)])
+    return " · ".join([verdict_said, *(plain(cause, 150) for cause in causes)])
 
 
 def age(time: timedelta) -> str:
@@ -121,9 +121,9 @@ CRASHED = "please report it with aksbot's log"
 # Sentences where there is no answer.
 
 
-def problem(one: Problem) -> str:
+def problem(stopped_by: Problem) -> str:
     """On one line, for notifications and where blocks are refused."""
-    return plain(f"{sentence(one.what)}: {one.why}. What to do: {one.do}", MESSAGE_TEXT)
+    return plain(f"{sentence(stopped_by.what)}: {stopped_by.why}. What to do: {stopped_by.do}", MESSAGE_TEXT)
 
 
 WHY, DO = "Why", "What to do"
@@ -131,9 +131,9 @@ NO_WORDS = "This could not be done, and nothing says why."
 GAVE_UP = "I gave up on this one."
 
 
-def away(one: Problem) -> str:
+def away(problem: Problem) -> str:
     """When Redis is away and the request needs it."""
-    return plain(f"{sentence(one.what)} ({one.why}), so this cannot be done now: {one.do}.", MESSAGE_TEXT)
+    return plain(f"{sentence(problem.what)} ({problem.why}), so this cannot be done now: {problem.do}.", MESSAGE_TEXT)
 
 
 # Immediate replies to commands.
@@ -205,9 +205,9 @@ def areas(known: list[str]) -> str:
     return f"choose one of {', '.join(known)}, or leave it out"
 
 
-def misuse(one: Problem) -> str:
+def misuse(problem: Problem) -> str:
     """An invalid command. What to do contains code spans of ours."""
-    return f"I {plain(one.what)}: {plain(one.why)}. {escape(sentence(one.do))}"
+    return f"I {plain(problem.what)}: {plain(problem.why)}. {escape(sentence(problem.do))}"
 
 
 def later(word: str) -> str:
@@ -215,7 +215,7 @@ def later(word: str) -> str:
 
 
 def unknown(word: str, near: list[str]) -> str:
-    perhaps = " or ".join(code(f"/aks {one}") for one in near)
+    perhaps = " or ".join(code(f"/aks {name}") for name in near)
     meant = f"Perhaps you mean {perhaps}. " if near else ""
     return (
         f"I do not know the word {code(word)}. {meant}`/aks help` shows all; `/aks check {escape_name(word)}` checks."
@@ -223,7 +223,7 @@ def unknown(word: str, near: list[str]) -> str:
 
 
 def no_runbook(name: str, near: list[str]) -> str:
-    perhaps = f"Perhaps you mean {' or '.join(code(one) for one in near)}. " if near else ""
+    perhaps = f"Perhaps you mean {' or '.join(code(name) for name in near)}. " if near else ""
     return f"There is no runbook {code(name)}. {perhaps}`/aks runbook` lists all."
 
 

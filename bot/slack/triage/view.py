@@ -56,19 +56,19 @@ def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thre
     if not named:
         return list(replies.picker(seen, None, said=triage_text.NO_CLUSTER, thread_ts=thread_ts).blocks)
     shown = named[:MOST_NAMED]
-    buttons = [_check(one, number, seen) for number, one in enumerate(shown)]
+    buttons = [_check(member, number, seen) for number, member in enumerate(shown)]
     more = [context(triage_text.and_more(len(named) - len(shown)))] if len(named) > len(shown) else []
-    said = section(triage_text.named([one.name for one in shown]))
+    said = section(triage_text.named([member.name for member in shown]))
     return [said, actions(*buttons) | {"block_id": f"{CHECK}:{thread_ts}"}, *more]
 
 
-def _check(one: FleetMember, number: int, seen: Sequence[FleetMember]) -> Block:
-    value = value_of(one, seen)
-    label = triage_text.check(one.name if value == one.name else f"{one.name} ({one.group})")
+def _check(member: FleetMember, number: int, seen: Sequence[FleetMember]) -> Block:
+    value = value_of(member, seen)
+    label = triage_text.check(member.name if value == member.name else f"{member.name} ({member.group})")
     return button(label, f"{CHECK}_{number}", Pressed("", value), primary=number == 0)
 
 
 def _spoken(blocks: Sequence[Block]) -> str:
     """For notifications: the first sentence of each block."""
-    said = [one["text"]["text"] for one in blocks if one["type"] == "section"]
+    said = [block["text"]["text"] for block in blocks if block["type"] == "section"]
     return escaping.fits(" ".join(said).replace("*", ""), 500)

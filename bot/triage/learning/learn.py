@@ -56,10 +56,10 @@ class Example:
 def examples(messages: Sequence[Heard]) -> list[Example]:
     signs, quiet = Signs(Library.load()), Quiet()
     found = []
-    for one in messages:
-        text = plain(one.text)
+    for message in messages:
+        text = plain(message.text)
         said = shown(signs.find(text), list(quiet.reasons(text)))
-        found.append(Example(one, spoken(text, OUR_NAMES), said, phrased(text, OUR_NAMES)))
+        found.append(Example(message, spoken(text, OUR_NAMES), said, phrased(text, OUR_NAMES)))
     return found
 
 
@@ -71,15 +71,15 @@ def model(weights: Weights) -> Learned:
 
 def learned(from_: Sequence[Example]) -> Weights:
     """The weights that fit these examples best."""
-    seen = Counter(feature for one in from_ for feature in one.spoken)
+    seen = Counter(feature for example in from_ for feature in example.spoken)
     rarity = {name: math.log((len(from_) + 1) / times) + _COMMON for name, times in seen.items() if times >= _SEEN}
-    shown_ = {feature: 0.0 for one in from_ for feature in one.shown}
+    shown_ = {feature: 0.0 for example in from_ for feature in example.shown}
     known = rarity | shown_
     codes, _, features = _fitted(from_, known)
     # Train again without the word pairs that contribute nothing: reading scales a text by the features it knows.
     known = {name: value for name, value in known.items() if len(features[name]) > 1 or not name.startswith(PAIR)}
     codes, bias, features = _fitted(from_, known)
-    live, live_bias = _live([one for one in from_ if one.heard.kind != PHRASE])
+    live, live_bias = _live([example for example in from_ if example.heard.kind != PHRASE])
     return Weights(codes, bias, round(live_bias, 3), features, live)
 
 
@@ -89,7 +89,7 @@ def _fitted(
     """The codes, the bias of each, and for each feature its rarity and its weights."""
     names = sorted(known)
     column = {name: at for at, name in enumerate(names)}
-    labels = [one.heard.code for one in from_]
+    labels = [example.heard.code for example in from_]
     often = Counter(labels)
     even = {code: (len(labels) / len(often) / times) ** _EVEN for code, times in often.items()}
     model = LogisticRegression(C=_STRICTNESS, max_iter=400, class_weight=even)
@@ -100,15 +100,15 @@ def _fitted(
         telling = np.flatnonzero(np.abs(weights) >= _LEAST_WEIGHT).tolist()
         flat = [part for at in telling for part in (at, round(float(weights[at]) * SCALE))]
         features[name] = [round(known[name] * SCALE), *flat]
-    return tuple(map(str, model.classes_)), tuple(round(float(one), 3) for one in model.intercept_), features
+    return tuple(map(str, model.classes_)), tuple(round(float(bias), 3) for bias in model.intercept_), features
 
 
 def _live(from_: Sequence[Example]) -> tuple[dict[str, int], float]:
     """Train how messages are worded by people who have a problem, and by those who have none."""
-    seen = Counter(run for one in from_ for run in one.phrased)
+    seen = Counter(run for example in from_ for run in example.phrased)
     names = sorted(run for run, times in seen.items() if times >= _RUN_SEEN)
     column = {name: at for at, name in enumerate(names)}
-    rows = [[column[run] for run in one.phrased if run in column] for one in from_]
+    rows = [[column[run] for run in example.phrased if run in column] for example in from_]
     values = [1 / math.sqrt(len(row)) for row in rows for _ in row]
     columns, starts = (
         np.asarray([at for row in rows for at in row], "int32"),
@@ -116,16 +116,16 @@ def _live(from_: Sequence[Example]) -> tuple[dict[str, int], float]:
     )
     matrix = csr_matrix((values, columns, starts), shape=(len(rows), len(names)))
     model = LogisticRegression(C=_LIVE_STRICTNESS, max_iter=400, class_weight="balanced")
-    model.fit(matrix, [one.heard.code != NONE for one in from_])
+    model.fit(matrix, [example.heard.code != NONE for example in from_])
     return {name: round(float(model.coef_[0, at]) * SCALE) for name, at in column.items()}, float(model.intercept_[0])
 
 
 def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mapping[str, int]) -> Any:
     values, columns, starts = list[float](), list[int](), [0]
-    for one in from_:
-        weighed = {name: value * rarity[name] for name, value in one.spoken.items() if name in rarity}
+    for example in from_:
+        weighed = {name: value * rarity[name] for name, value in example.spoken.items() if name in rarity}
         length = math.sqrt(sum(value * value for value in weighed.values())) or 1.0
-        for name, value in (*((n, v / length) for n, v in weighed.items()), *one.shown.items()):
+        for name, value in (*((n, v / length) for n, v in weighed.items()), *example.shown.items()):
             columns.append(column[name])
             values.append(value)
         starts.append(len(columns))
@@ -137,10 +137,10 @@ def judged(all_: Sequence[Example]) -> list[tuple[Heard, float, list[str]]]:
     """Each message as predicted by a model not trained on it: the odds, and the codes, likeliest first."""
     found = []
     for fold in range(_FOLDS):
-        others = model(learned([one for at, one in enumerate(all_) if at % _FOLDS != fold]))
-        for one in all_[fold::_FOLDS]:
-            read = others.read(others.weighed(one.spoken), one.shown, one.phrased)
-            found.append((one.heard, read.odds, list(read.chances)[:2]))
+        others = model(learned([example for at, example in enumerate(all_) if at % _FOLDS != fold]))
+        for each_example in all_[fold::_FOLDS]:
+            read = others.read(others.weighed(each_example.spoken), each_example.shown, each_example.phrased)
+            found.append((each_example.heard, read.odds, list(read.chances)[:2]))
     return found
 
 

@@ -42,8 +42,8 @@ def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
         for stem in stems:
             if not stem.isdigit():
                 found[WORD + stem] = SPOKEN[WORD]
-        for one, other in pairwise(stems):
-            found[f"{PAIR}{one} {other}"] = SPOKEN[PAIR]
+        for left, other in pairwise(stems):
+            found[f"{PAIR}{left} {other}"] = SPOKEN[PAIR]
         for concept in sorted(THESAURUS.named(stems)):
             found[CONCEPT + concept] = SPOKEN[CONCEPT]
         if len(found) >= _MOST:
@@ -53,8 +53,7 @@ def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
 
 def phrased(text: str, clusters: Iterable[str] = ()) -> list[str]:
     """How a text is worded: its words unchanged, with small words and punctuation, in runs of one to three. It tells
-    whether
-    the author has the problem now, asks about it, or remembers it.
+    whether the author has the problem now, asks about it, or remembers it.
     """
     for name in clusters:
         text = text.replace(name, OURS)
@@ -65,7 +64,7 @@ def phrased(text: str, clusters: Iterable[str] = ()) -> list[str]:
 
 def shown(signs: Sequence[Sign], against: Sequence[Reason]) -> dict[str, float]:
     """The patterns and codes that match, and the reasons for silence."""
-    found = {REASON + one.name: _REASON for one in against}
+    found = {REASON + reason.name: _REASON for reason in against}
     for sign in signs:
         if sign.points >= PATTERN:
             name = SIGN + sign.code

@@ -65,7 +65,7 @@ def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
         for runbook in library.values()
         for text in (runbook.title, *runbook.symptoms.words)
     ]
-    return sorted((*heard(), *phrases), key=lambda one: hashlib.sha256(one.text.encode()).digest())
+    return sorted((*heard(), *phrases), key=lambda message: hashlib.sha256(message.text.encode()).digest())
 
 
 def _of(file: Path) -> Iterator[Heard]:

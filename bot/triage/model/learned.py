@@ -60,7 +60,7 @@ class Learned:
     def read(self, spoken: Weighed, shown: Mapping[str, float], phrased: Iterable[str] = ()) -> Reading:
         """`spoken`: the features with their weights, from `weighed`."""
         sums = list(self.bias)
-        marks = [(one, flat, value) for one, value in shown.items() if (flat := self.features.get(one))]
+        marks = [(feature, flat, value) for feature, value in shown.items() if (flat := self.features.get(feature))]
         for _, flat, value in (*spoken, *marks):
             share = value / SCALE
             places = islice(flat, 1, None)
@@ -68,7 +68,7 @@ class Learned:
                 sums[code] += weight * share
         none = self.codes.index(NONE)
         highest = max(sums)
-        powers = [math.exp(one - highest) for one in sums]
+        powers = [math.exp(value - highest) for value in sums]
         ours = sum(powers) - powers[none]
         odds = math.log(max(ours, 1e-12)) - math.log(max(powers[none], 1e-12))
         likeliest = sorted(
@@ -78,9 +78,9 @@ class Learned:
 
     def _live(self, phrased: Iterable[str]) -> float:
         runs = list(phrased)
-        known = [weight[0] for one in runs if (weight := self.live.get(one))]
+        known = [weight[0] for run in runs if (weight := self.live.get(run))]
         said = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
-        return said * min(1.0, sum(" " not in one for one in runs) / _TERSE)
+        return said * min(1.0, sum(" " not in run for run in runs) / _TERSE)
 
     def telling(self, code: str, spoken: Weighed, most: int = 4) -> list[str]:
         """The words of the text that speak most for a code."""
@@ -94,7 +94,7 @@ class Learned:
                 weight = flat[2 + 2 * codes.index(wanted)] / SCALE
                 if weight * value > _LEAST_TOLD:
                     loud[feature[len(WORD) :]] += weight * value
-        names = sorted(loud, key=lambda one: (-loud[one], one))
+        names = sorted(loud, key=lambda name: (-loud[name], name))
         kept: list[str] = []
         for name in names:
             if not any(set(name.split()) & set(other.split()) for other in kept):
@@ -104,10 +104,12 @@ class Learned:
     def weighed(self, spoken: Mapping[str, float]) -> Weighed:
         """The features weighted by rarity and normalized: a long text says no more than a short one."""
         known = [
-            (one, flat, value * flat[0] / SCALE) for one, value in spoken.items() if (flat := self.features.get(one))
+            (feature, flat, value * flat[0] / SCALE)
+            for feature, value in spoken.items()
+            if (flat := self.features.get(feature))
         ]
         length = math.sqrt(sum(value * value for *_, value in known)) or 1.0
-        return [(one, flat, value / length) for one, flat, value in known]
+        return [(feature, flat, value / length) for feature, flat, value in known]
 
 
 @cache

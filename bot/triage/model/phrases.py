@@ -43,4 +43,4 @@ class Phrases:
             for telling, said in self._phrases:
                 if telling <= stems and len(telling) > best.get(said.code, (0, said))[0]:
                     best[said.code] = (len(telling), said)
-        return [said for _, said in sorted(best.values(), key=lambda one: (-one[0], one[1].code))]
+        return [said for _, said in sorted(best.values(), key=lambda item: (-item[0], item[1].code))]

@@ -24,10 +24,8 @@ class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
     """Sends through our pipeline. A caller passes `answers=[]` with an operation to get the raw answers.
 
     With `pages=[]` the typed client sees the frame of a page only: it follows the links without building a model per
-    row
-    (half a millisecond each, and one event with an unexpected field would fail the whole log). A page without a list,
-    or
-    with a link that cannot be followed, raises here: the typed clients handle neither.
+    row (half a millisecond each, and one event with an unexpected field would fail the whole log). A page without a
+    list, or with a link that cannot be followed, raises here: the typed clients handle neither.
     """
 
     def __init__(self, pipe: Pipe, endpoint: str) -> None:

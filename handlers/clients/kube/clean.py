@@ -31,7 +31,7 @@ def without_secrets(kept: list[T]) -> list[T]:
     if after is before and not telling:
         return kept
     changed = {old: new for old, new in zip(before, after, strict=True) if new is not old}
-    return [cast("T", _rebuilt(one, changed)) for one in kept]
+    return [cast("T", _rebuilt(value, changed)) for value in kept]
 
 
 def _survey(values: Iterable[Any], texts: set[str]) -> bool:
@@ -39,21 +39,21 @@ def _survey(values: Iterable[Any], texts: set[str]) -> bool:
     telling = False
     stack = list(values)
     while stack:
-        one = stack.pop()
-        if isinstance(one, str):
-            if len(one) >= SHORTEST:
-                texts.add(one)
-        elif isinstance(one, _PLAIN_TYPES):
+        value = stack.pop()
+        if isinstance(value, str):
+            if len(value) >= SHORTEST:
+                texts.add(value)
+        elif isinstance(value, _PLAIN_TYPES):
             continue
-        elif isinstance(one, (tuple, list, set, frozenset)):
-            telling = telling or _are_arguments(one)
-            stack.extend(one)
-        elif isinstance(one, dict):
-            telling = telling or _tells(one)
-            stack.extend(one)
-            stack.extend(one.values())
+        elif isinstance(value, (tuple, list, set, frozenset)):
+            telling = telling or _are_arguments(value)
+            stack.extend(value)
+        elif isinstance(value, dict):
+            telling = telling or _tells(value)
+            stack.extend(value)
+            stack.extend(value.values())
         else:
-            stack.extend(getattr(one, name) for name in _names(one.__class__))
+            stack.extend(getattr(value, name) for name in _names(value.__class__))
     return telling
 
 
@@ -69,26 +69,26 @@ def _tells(mapping: dict[Any, Any]) -> bool:
     return any(isinstance(key, str) and kind_of_key(key) not in ("", PLAIN) for key in mapping)
 
 
-def _rebuilt(one: Any, changed: dict[str, str]) -> Any:
-    if isinstance(one, str):
-        return changed.get(one, one)
-    if isinstance(one, _PLAIN_TYPES):
-        return one
-    if isinstance(one, dict):
-        clean = redact(one) if _tells(one) else one
-        rebuilt = copy(one)
+def _rebuilt(item: Any, changed: dict[str, str]) -> Any:
+    if isinstance(item, str):
+        return changed.get(item, item)
+    if isinstance(item, _PLAIN_TYPES):
+        return item
+    if isinstance(item, dict):
+        clean = redact(item) if _tells(item) else item
+        rebuilt = copy(item)
         rebuilt.clear()
         rebuilt.update({_rebuilt(key, changed): _rebuilt(value, changed) for key, value in clean.items()})
         return rebuilt
-    if isinstance(one, tuple) and hasattr(one, "_make"):
-        return type(one)._make(_rebuilt(part, changed) for part in one)
-    if isinstance(one, (tuple, list, set, frozenset)):
-        parts = without_arguments(one) if _are_arguments(one) else one
-        return type(one)(_rebuilt(part, changed) for part in parts)
-    rebuilt = copy(one)
-    for name in _names(one.__class__):
+    if isinstance(item, tuple) and hasattr(item, "_make"):
+        return type(item)._make(_rebuilt(part, changed) for part in item)
+    if isinstance(item, (tuple, list, set, frozenset)):
+        parts = without_arguments(item) if _are_arguments(item) else item
+        return type(item)(_rebuilt(part, changed) for part in parts)
+    rebuilt = copy(item)
+    for name in _names(item.__class__):
         # The way dataclasses set fields themselves: frozen ones refuse plain assignment.
-        object.__setattr__(rebuilt, name, _rebuilt(getattr(one, name), changed))
+        object.__setattr__(rebuilt, name, _rebuilt(getattr(item, name), changed))
     return rebuilt
 
 

@@ -20,8 +20,7 @@ A = TypeVar("A")
 @contextmanager
 def without_collector() -> Iterator[None]:
     """For parsing a page: 50,000 objects without reference cycles, which Python's cycle collector would walk again and
-    again,
-    taking half of the whole time. Do not await inside.
+    again, taking half of the whole time. Do not await inside.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -48,7 +48,7 @@ class Keeping(Generic[T]):
         self._kept: list[T] = []
 
     def take(self, rows: list[dict[str, Any]]) -> bool:
-        self._kept += without_secrets([one for one in map(self._keep, rows) if one is not None])
+        self._kept += without_secrets([row for row in map(self._keep, rows) if row is not None])
         return len(self._kept) < self._most
 
     @property

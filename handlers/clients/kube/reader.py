@@ -38,8 +38,7 @@ class KubeReader(Closing):
     """All reads of one cluster's API server, for one check.
 
     With a `transport` (a recording's) it calls nothing else. Failures are raised as an ArmError; an unreachable server
-    is
-    found out once, and every later call fails at once.
+    is found out once, and every later call fails at once.
     """
 
     def __init__(

@@ -1,8 +1,7 @@
 """Writes inside a cluster. A write is sent exactly once, and only the writes that fixes use are allowed.
 
 Objects read here are raw: never record, cache or log them. Texts and errors go to people and are redacted. A cluster
-that
-cannot be reached directly is not written to: run-command leaves no proof of what it did.
+that cannot be reached directly is not written to: run-command leaves no proof of what it did.
 """
 
 from __future__ import annotations

@@ -122,12 +122,12 @@ def _value(reading: Reading, begin: int, stop: int, name: str, kind: str) -> Val
 
 def _separator(reading: Reading, begin: int, behind: int, at: int) -> str:
     text = reading.text
-    found = next((one for one in _SEPARATORS if text.startswith(one, at)), "")
+    found = next((separator for separator in _SEPARATORS if text.startswith(separator, at)), "")
     if found or at == behind:
         return found
     if text[at : at + 1] == "|" and reading.line_before(begin).rstrip(" \t*_`").endswith("|"):
         return "|"
-    return next((one for one in _ARROWS if text.startswith(one, at)), "")
+    return next((arrow for arrow in _ARROWS if text.startswith(arrow, at)), "")
 
 
 def _is_of_an_address(reading: Reading, begin: int, behind: int, at: int) -> bool:

@@ -88,14 +88,14 @@ def secret_arguments(arguments: Sequence[str], program: str = "") -> Iterator[Ar
     """Which arguments hold a secret. The first one that names a known program decides."""
     flags = _flags(program)
     subcommands = {program}
-    for number, one in enumerate(arguments):
+    for number, argument in enumerate(arguments):
         previous = arguments[number - 1] if number else ""
-        name = one.rpartition("/")[2]
+        name = argument.rpartition("/")[2]
         if known := _PROGRAMS.get(f"{previous} {name}") or _PROGRAMS.get(name):
             flags = known
-        subcommands.add(one)
+        subcommands.add(argument)
         usable = flags if flags and (not flags.after or flags.after in subcommands) else Flags()
-        if found := _secret(number, previous, one, usable):
+        if found := _secret(number, previous, argument, usable):
             yield found
 
 
@@ -103,20 +103,20 @@ def _flags(program: str) -> Flags | None:
     return _PROGRAMS.get(program.rpartition("/")[2])
 
 
-def _secret(number: int, previous: str, one: str, flags: Flags) -> Argument | None:
+def _secret(number: int, previous: str, name: str, flags: Flags) -> Argument | None:
     if _takes_a_pair(previous, flags):
-        return _behind_colon(number, one, 0)
-    if previous in flags.cookies and "=" in one:
-        return Argument(number, one.index("=") + 1, "cookie")
-    if previous in flags.apart and not one.startswith("-"):
+        return _behind_colon(number, name, 0)
+    if previous in flags.cookies and "=" in name:
+        return Argument(number, name.index("=") + 1, "cookie")
+    if previous in flags.apart and not name.startswith("-"):
         return Argument(number, 0, "password")
-    if flags.first and number == 1 and one[:1] not in ("-", "$", "("):
+    if flags.first and number == 1 and name[:1] not in ("-", "$", "("):
         return Argument(number, 0, "password")
     # A flag contains no blank: `- rotate the admin token` is an item of a list that a person wrote.
-    if previous.startswith("-") and not {" ", "="} & set(previous) and not one.startswith("-"):
+    if previous.startswith("-") and not {" ", "="} & set(previous) and not name.startswith("-"):
         kind = kind_of_key(previous)
         return Argument(number, 0, kind) if kind not in ("", PLAIN, "kubeconfig") and len(previous) > 2 else None
-    return _in_one(number, one, flags)
+    return _in_one(number, name, flags)
 
 
 def _takes_a_pair(flag: str, flags: Flags) -> bool:
@@ -126,25 +126,25 @@ def _takes_a_pair(flag: str, flags: Flags) -> bool:
     return 2 < len(flag) < 9 and flag[0] == "-" and flag[1:].isalpha() and f"-{flag[-1]}" in flags.pair
 
 
-def _behind_colon(number: int, one: str, since: int) -> Argument | None:
-    if "://" in one:
+def _behind_colon(number: int, name: str, since: int) -> Argument | None:
+    if "://" in name:
         return None
-    start = one.find("%" if "%" in one and ":" not in one else ":", since) + 1
-    return Argument(number, start, "basic-auth") if 0 < start < len(one) else None
+    start = name.find("%" if "%" in name and ":" not in name else ":", since) + 1
+    return Argument(number, start, "basic-auth") if 0 < start < len(name) else None
 
 
-def _in_one(number: int, one: str, flags: Flags) -> Argument | None:
+def _in_one(number: int, argument: str, flags: Flags) -> Argument | None:
     """Flag and value in one argument: `-pX`, `-p=X`, `--user=name:X`."""
-    name, equals, said = one.partition("=")
+    name, equals, said = argument.partition("=")
     if equals and said and name in flags.pair:
-        return _behind_colon(number, one, len(name))
+        return _behind_colon(number, argument, len(name))
     if equals and said and name in flags.apart:
         return Argument(number, len(name) + 1, "password")
-    if name.lower() in _PASSWORD_FLAGS or one.startswith("--") or one in flags.apart or len(one) < 4:
+    if name.lower() in _PASSWORD_FLAGS or argument.startswith("--") or argument in flags.apart or len(argument) < 4:
         return None
-    flag = next((flag for flag in flags.attached if one.startswith(flag)), "")
+    flag = next((flag for flag in flags.attached if argument.startswith(flag)), "")
     if flag in flags.pair:
-        return _behind_colon(number, one, len(flag))
+        return _behind_colon(number, argument, len(flag))
     return Argument(number, len(flag), "password") if flag else None
 
 
@@ -152,9 +152,9 @@ def _in_one(number: int, one: str, flags: Flags) -> Argument | None:
 def in_list(arguments: tuple[str, ...], program: str = "") -> dict[int, tuple[int, str]]:
     """The arguments to redact: number → where its secret begins, and the kind."""
     return {
-        one.number: (one.start, one.kind)
-        for one in secret_arguments(arguments, program)
-        if _is_secret(arguments[one.number][one.start :])
+        argument.number: (argument.start, argument.kind)
+        for argument in secret_arguments(arguments, program)
+        if _is_secret(arguments[argument.number][argument.start :])
     }
 
 

@@ -42,7 +42,7 @@ def encoded(text: str, hides: Callable[[str], bool]) -> Iterator[Span]:
     if not _LOOK.search(text):
         return
     for found in _RUN.finditer(text):
-        if any(hides(one) for one in _readings(found[0])):
+        if any(hides(reading) for reading in _readings(found[0])):
             yield Span(*found.span(), KIND)
 
 

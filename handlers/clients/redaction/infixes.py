@@ -71,8 +71,7 @@ def _right(text: str, start: int, most: int, letters: str) -> int:
 
 def by_length(text: str) -> list[Span]:
     """Keys recognized by alphabet and length alone: old Azure DevOps personal access tokens, and the AWS secret next to
-    its
-    access key. Forty such letters elsewhere may be anything (a commit, a digest).
+    its access key. Forty such letters elsewhere may be anything (a commit, a digest).
     """
     spans = [
         Span(*found.span(), "devops-pat")
@@ -80,7 +79,7 @@ def by_length(text: str) -> list[Span]:
         if found.end() - found.start() == 52 and _stands_alone(text, *found.span(), _ALNUM) and _has_digit(found[0])
     ]
     if _OF_AWS.search(text):
-        spans += [Span(*one.span(), "aws") for one in _AWS_SECRET.finditer(text) if _is_aws_secret(one[0])]
+        spans += [Span(*match.span(), "aws") for match in _AWS_SECRET.finditer(text) if _is_aws_secret(match[0])]
     return spans
 
 

@@ -52,6 +52,6 @@ class Reading:
         """The end of the address or label at this position (`<https://…|label>` in Slack), else the end of the text."""
         opened = self.text.rfind("<", max(0, start - _LONGEST_LINK), start)
         is_link = opened >= 0 and self.text.startswith(LINKS, opened)
-        if not is_link or any(self.text.find(one, opened, start) >= 0 for one in "> \n"):
+        if not is_link or any(self.text.find(mark, opened, start) >= 0 for mark in "> \n"):
             return len(self.text)
-        return min(at if (at := self.find(one, start)) >= 0 else len(self.text) for one in "|>")
+        return min(at if (at := self.find(mark, start)) >= 0 else len(self.text) for mark in "|>")

@@ -51,7 +51,7 @@ class Scan:
         self._command = 0
         """The end of the command that was read last."""
         self._at = 0
-        self._is_signed = any(one in text for one in _SIGNATURES)
+        self._is_signed = any(signature in text for signature in _SIGNATURES)
 
     def spans(self) -> Iterator[Span]:
         for found in _FINDS.finditer(self._text):
@@ -113,6 +113,9 @@ def _one(span: Span | None) -> Iterator[Span]:
         yield span
 
 
-TELLING = (_FINDS, *(compile_linear(one) for one in (pem.MIDDLE, infixes.LONG_WORD, encoded.ASCII, encoded.UTF_16)))
+TELLING = (
+    _FINDS,
+    *(compile_linear(pattern) for pattern in (pem.MIDDLE, infixes.LONG_WORD, encoded.ASCII, encoded.UTF_16)),
+)
 """A look at many texts at once, for the few that are worth a scan: whatever `spans` begins with, so that a text in a
 tree loses what it loses alone."""

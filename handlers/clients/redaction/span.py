@@ -52,7 +52,7 @@ def _beside_marks(text: str, spans: Iterable[Span]) -> Iterable[Span]:
         return spans
     marks = [found.span() for found in _MARK.finditer(text)]
     ends = [end for _, end in marks]
-    return [span for one in spans if (span := _around_marks(one, marks, ends))]
+    return [span for part in spans if (span := _around_marks(part, marks, ends))]
 
 
 def _around_marks(span: Span, marks: list[tuple[int, int]], ends: list[int]) -> Span | None:
@@ -70,7 +70,7 @@ def _around_marks(span: Span, marks: list[tuple[int, int]], ends: list[int]) -> 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
     merged: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+    for span in sorted(spans, key=lambda item: (item.start, -item.end)):
         if merged and span.start < merged[-1].end:
             merged[-1] = merged[-1]._replace(end=max(merged[-1].end, span.end))
         elif span.end > span.start:

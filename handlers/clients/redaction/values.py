@@ -62,7 +62,7 @@ def quote_at(text: str, start: int) -> Quote | None:
         return Quote(start + slashes + 1, rest[0], slashes)
     if rest[:1] in _TYPOGRAPHIC and not slashes:
         return _typographic(text, start)
-    escaped = next((one for one in _ESCAPED_QUOTES if head.startswith(one)), "")
+    escaped = next((quote for quote in _ESCAPED_QUOTES if head.startswith(quote)), "")
     return Quote(start + len(escaped), escaped, 0) if escaped else None
 
 

@@ -45,4 +45,4 @@ async def readiness(scene: Scene, name: str) -> tuple[str, str]:
 def _ready(node: Any) -> Mapping[str, Any]:
     status = node.get("status") if isinstance(node, Mapping) else None
     conditions = (status.get("conditions") if isinstance(status, Mapping) else None) or ()
-    return next((one for one in conditions if one.get("type") == "Ready"), {})
+    return next((condition for condition in conditions if condition.get("type") == "Ready"), {})

@@ -67,8 +67,8 @@ class PutClusterAsRead(PutAsRead):
 
     async def against(self, scene: Scene, read: Mapping[str, Any]) -> Stopped | None:
         planned = {str(pool).lower(): str(tag) for pool, tag in (scene.step.arguments.get("pools") or {}).items()}
-        carried = {str(one["name"]): one for one in read["properties"].get("agentPoolProfiles") or ()}
-        pools = {str(one["name"]): one for one in await _pools_of(scene.hands.arm, scene.step.target)}
+        carried = {str(profile["name"]): profile for profile in read["properties"].get("agentPoolProfiles") or ()}
+        pools = {str(pool["name"]): pool for pool in await _pools_of(scene.hands.arm, scene.step.target)}
         if pools.keys() != carried.keys():
             return stale(f"node pools came or went: {', '.join(sorted(pools.keys() ^ carried.keys()))}")
         for name, pool in pools.items():
@@ -86,12 +86,12 @@ def _pool_against(pool: Mapping[str, Any], carried: Mapping[str, Any], planned: 
     name, tag = pool["name"], etag_of(pool)
     if is_busy(state_of(pool)):
         return stale(f"pool {name} is {state_of(pool)}: another operation has begun")
-    expected = [one for one in (planned, etag_of(carried)) if one]
+    expected = [tag for tag in (planned, etag_of(carried)) if tag]
     if not tag or not expected:
         return _untagged(f"pool {name}")
-    for one in expected:
-        if tag != one:
-            return stale(f"pool {name} was changed since: eTag was {one}, is {tag}")
+    for item in expected:
+        if tag != item:
+            return stale(f"pool {name} was changed since: eTag was {item}, is {tag}")
     half = _half_upgraded(pool, "orchestratorVersion") if planned is None else ""
     return stale(f"pool {name} {half}") if half else None
 

@@ -79,11 +79,11 @@ def to_send(body: Any, read_only: frozenset[str]) -> Any:
 
 def _without(value: Any, path: str, read_only: frozenset[str]) -> Any:
     if isinstance(value, list):
-        return [_without(one, f"{path}[]", read_only) for one in value]
+        return [_without(item, f"{path}[]", read_only) for item in value]
     if not isinstance(value, dict):
         return value
     below = {key: _below(path, key) for key in value}
-    return {key: _without(one, below[key], read_only) for key, one in value.items() if below[key] not in read_only}
+    return {key: _without(item, below[key], read_only) for key, item in value.items() if below[key] not in read_only}
 
 
 def _below(path: str, key: str) -> str:
@@ -102,7 +102,7 @@ def _differences(read: Any, sent: Any, path: str) -> Iterator[str]:
             else:
                 yield from _differences(read[key], sent[key], below)
     elif isinstance(read, list) and isinstance(sent, list) and len(read) == len(sent):
-        for one, other in zip(read, sent, strict=True):
-            yield from _differences(one, other, f"{path}[]")
+        for before, other in zip(read, sent, strict=True):
+            yield from _differences(before, other, f"{path}[]")
     elif type(read) is not type(sent) or read != sent:
         yield path

@@ -37,10 +37,10 @@ class InsideStagehand:
         for number, change in enumerate(spec.changes):
             where = f"{key}.changes[{number}].id"
             try:
-                for one in self.each(where, change):
-                    self._change(one, change)
+                for target in self.each(where, change):
+                    self._change(target, change)
                     if (change.patch and "status" in change.patch) or (change.body and "status" in change.body):
-                        touched.add(one)
+                        touched.add(target)
             except NoSuchObject as error:
                 raise BadScenario(self.file, where, str(error)) from error
         self._server(spec)
@@ -85,6 +85,6 @@ class InsideStagehand:
         elif spec.metrics is not None and kube.usage is not None:
             kube.usage.answering = spec.metrics == "fine"
         kube.logs.update(spec.logs)
-        kube.runs.update({image: Run(one.log, one.exit_code) for image, one in spec.runs.items()})
+        kube.runs.update({image: Run(run.log, run.exit_code) for image, run in spec.runs.items()})
         if spec.run_command is not None:
             kube.run_commands = RunCommands(fails=spec.run_command.fails, polls=spec.run_command.polls)

@@ -25,12 +25,10 @@ Response = PipelineResponse[HttpRequest, AsyncHttpResponse]
 
 class AskInAnOfferedVersion(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
     """Never uses a version newer than the requested one, and never changes a write: its body belongs to the version it
-    was
-    read in.
+    was read in.
 
     It runs outside the recording, which then holds both the refusal and the answer. A remembered refusal is recorded
-    too,
-    so that a replay takes the same way. `any_method` is for reads that are POSTs.
+    too, so that a replay takes the same way. `any_method` is for reads that are POSTs.
     """
 
     def __init__(

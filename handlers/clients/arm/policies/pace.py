@@ -73,7 +73,7 @@ class Pace(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         lane.gap = max(lane.gap, SPACING[-1][1])
 
     def _learn(self, name: str, headers: Mapping[str, str]) -> None:
-        left = [int(headers[one]) for one in BUDGETS if headers.get(one, "").isdigit()]
+        left = [int(headers[budget]) for budget in BUDGETS if headers.get(budget, "").isdigit()]
         if not left:
             return
         gap = next((gap for most, gap in SPACING if min(left) <= most), 0.0)

@@ -57,7 +57,7 @@ class _Shelf:
         if newer and newer.asked_at > asked_at:
             return
         if len(self.kept) >= MANY:
-            self.kept = {one: kept for one, kept in self.kept.items() if kept.until > now}
+            self.kept = {key: kept for key, kept in self.kept.items() if kept.until > now}
         while len(self.kept) >= MANY:
             self.kept.pop(next(iter(self.kept)))
         self.kept[key] = _Kept(answer, asked_at, now + fresh_for_s)
@@ -103,7 +103,7 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         """Cancel the calls that nobody waits for any more."""
         for task in (*self._ending, *(flight.task for flight in self._flights.values())):
             task.cancel()
-        await asyncio.gather(*self._ending, *(one.task for one in self._flights.values()), return_exceptions=True)
+        await asyncio.gather(*self._ending, *(flight.task for flight in self._flights.values()), return_exceptions=True)
 
     def _take_off(self, key: str, request: PipelineRequest[HttpRequest]) -> _Flight:
         task = asyncio.ensure_future(self.next.send(request))

@@ -171,8 +171,8 @@ def _with_message(status: dict[str, Any], message: str) -> dict[str, Any]:
     unscheduled = [row for row in status["conditions"] if row["type"] == "PodScheduled" and row.get("status") != "True"]
     boxes = [*status["initContainerStatuses"], *status["containerStatuses"]]
     waiting = [box["state"]["waiting"] for box in boxes if "waiting" in box["state"]]
-    for one in (unscheduled + waiting)[:1]:
-        one |= _present(message=message)
+    for item in (unscheduled + waiting)[:1]:
+        item |= _present(message=message)
     return status
 
 

@@ -2,8 +2,7 @@
 
 Each line projects the fields inside the cluster, because output is cut at 512 kB. A first and a last line of its own
 show where a cut happened. A record begins with `@`, cells are separated by tabs, and free text is the last cell,
-because
-it may hold tabs and line breaks itself.
+because it may hold tabs and line breaks itself.
 """
 
 from __future__ import annotations
@@ -255,14 +254,14 @@ SYSTEM_WORKLOADS = Question(
 # For clusters that have these namespaces: one command for all of them.
 OTHER_PODS = Question(
     "pods of AKS's other namespaces",
-    _line("pods --all-namespaces", *(_records(_in(one), *_POD) for one in OTHER_SYSTEMS)),
+    _line("pods --all-namespaces", *(_records(_in(system), *_POD) for system in OTHER_SYSTEMS)),
     "PodList",
     len(_POD),
     pod,
 )
 OTHER_WORKLOADS = Question(
     "deployments and daemon sets of AKS's other namespaces",
-    _line("deployments,daemonsets --all-namespaces", *(_records(_in(one), *_WORKLOAD) for one in OTHER_SYSTEMS)),
+    _line("deployments,daemonsets --all-namespaces", *(_records(_in(system), *_WORKLOAD) for system in OTHER_SYSTEMS)),
     "List",
     len(_WORKLOAD),
     workload,
@@ -328,11 +327,11 @@ def objects(question: Question, output: str) -> tuple[list[dict[str, Any]], bool
         if len(cells) < question.cells:
             cut = True
             continue
-        one = question.read(["" if cell == "<nil>" else cell for cell in cells])
-        found[key_of(one)] = one
+        item = question.read(["" if cell == "<nil>" else cell for cell in cells])
+        found[key_of(item)] = item
     return list(found.values()), cut
 
 
-def key_of(one: dict[str, Any]) -> tuple[str, str, str]:
+def key_of(body: dict[str, Any]) -> tuple[str, str, str]:
     """The key of an object in an answer that may hold several kinds."""
-    return one.get("kind", ""), one["metadata"].get("namespace", ""), one["metadata"]["name"]
+    return body.get("kind", ""), body["metadata"].get("namespace", ""), body["metadata"]["name"]

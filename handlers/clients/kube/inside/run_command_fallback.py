@@ -51,9 +51,9 @@ ANSWERS: dict[str, tuple[Question, ...]] = {
     "/api/v1/events": (WARNINGS,),
     "/apis/apps/v1/namespaces/kube-system/deployments": (SYSTEM_WORKLOADS,),
     "/apis/apps/v1/namespaces/kube-system/daemonsets": (SYSTEM_WORKLOADS,),
-    **{f"/api/v1/namespaces/{one}/pods": (OTHER_PODS,) for one in OTHER_SYSTEMS},
-    **{f"/apis/apps/v1/namespaces/{one}/deployments": (OTHER_WORKLOADS,) for one in OTHER_SYSTEMS},
-    **{f"/apis/apps/v1/namespaces/{one}/daemonsets": (OTHER_WORKLOADS,) for one in OTHER_SYSTEMS},
+    **{f"/api/v1/namespaces/{system}/pods": (OTHER_PODS,) for system in OTHER_SYSTEMS},
+    **{f"/apis/apps/v1/namespaces/{system}/deployments": (OTHER_WORKLOADS,) for system in OTHER_SYSTEMS},
+    **{f"/apis/apps/v1/namespaces/{system}/daemonsets": (OTHER_WORKLOADS,) for system in OTHER_SYSTEMS},
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": (LEASES,),
     "/apis/karpenter.sh/v1/nodeclaims": (PROVISIONING,),
     "/apis/karpenter.azure.com/v1beta1/aksnodeclasses": (PROVISIONING,),
@@ -146,8 +146,8 @@ class Detour:
             return _object(single, read[0], target, blocked)
         part = path in ONLY_A_PART and not demands(fields, ONLY_A_PART[path])
         kind, namespace = KINDS.get(path.rpartition("/")[2], ""), Asked.at(path).namespace
-        of_list = [one for found, _ in read for one in found if _belongs(one, kind, namespace)]
-        items = _once([one for one in of_list if matches(one)])
+        of_list = [body for found, _ in read for body in found if _belongs(body, kind, namespace)]
+        items = _once([body for body in of_list if matches(body)])
         return _reply(questions, items, cut=part or any(cut for _, cut in read))
 
     async def _ask(self, question: Question) -> str | ArmError:
@@ -180,13 +180,13 @@ def _object(question: Question, read: tuple[list[dict[str, Any]], bool], target:
     return Reply(200, source, orjson.dumps(found[0]))
 
 
-def _belongs(one: dict[str, Any], kind: str, namespace: str) -> bool:
+def _belongs(item: dict[str, Any], kind: str, namespace: str) -> bool:
     """Some questions return several kinds, or several namespaces."""
-    return kind in ("", one.get("kind")) and namespace in ("", one["metadata"].get("namespace"))
+    return kind in ("", item.get("kind")) and namespace in ("", item["metadata"].get("namespace"))
 
 
 def _once(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return list({key_of(one): one for one in items}.values())
+    return list({key_of(body): body for body in items}.values())
 
 
 def _told(error: ArmError, target: str, blocked: Unreachable) -> ArmError:

@@ -28,7 +28,7 @@ class NotAnswered(Exception):
 def by_fields(selector: str) -> Callable[[Mapping[str, Any]], bool]:
     """Whether an object matches `status.phase=Pending,metadata.namespace!=shop`."""
     tests = [_test(part.strip()) for part in selector.split(",") if part.strip()]
-    return lambda one: all(test(one) for test in tests)
+    return lambda body: all(test(body) for test in tests)
 
 
 def demands(selector: str, wish: str) -> bool:
@@ -40,10 +40,10 @@ def _test(part: str) -> Callable[[Mapping[str, Any]], bool]:
     field, sign, value = part.partition("!=") if "!=" in part else part.replace("==", "=").partition("=")
     if field not in KNOWN or not sign:
         raise NotAnswered
-    return lambda one: (_at(one, field) == value) is (sign == "=")
+    return lambda item: (_at(item, field) == value) is (sign == "=")
 
 
-def _at(one: Any, field: str) -> str:
+def _at(item: Any, field: str) -> str:
     for key in field.split("."):
-        one = one.get(key) if isinstance(one, Mapping) else None
-    return "" if one is None else str(one)
+        item = item.get(key) if isinstance(item, Mapping) else None
+    return "" if item is None else str(item)
