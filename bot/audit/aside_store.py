@@ -78,7 +78,7 @@ class AuditAside:
             for changed_one in aside
             if await self._digest(changed_one.key) != (changed_one.digest, changed_one.records)
         ]
-        if named and named.digest not in [each_aside.digest for each_aside in aside]:
+        if named and named.digest not in [earlier.digest for earlier in aside]:
             changed.append(named)
         return Standing(await self._audit.verify(), aside, tuple(changed))
 

@@ -67,9 +67,9 @@ class Site:
 
     def workspace(self, team: str) -> Workspace:
         """By id, name or domain."""
-        for each_workspace in self.workspaces:
-            if team in (each_workspace.id, each_workspace.name, each_workspace.domain):
-                return each_workspace
+        for workspace in self.workspaces:
+            if team in (workspace.id, workspace.name, workspace.domain):
+                return workspace
         raise LookupError(
             f"no workspace {team!r}; there are {', '.join(workspace.name for workspace in self.workspaces)}"
         )

@@ -138,9 +138,9 @@ def judged(all_: Sequence[Example]) -> list[tuple[Heard, float, list[str]]]:
     found = []
     for fold in range(_FOLDS):
         others = model(learned([example for at, example in enumerate(all_) if at % _FOLDS != fold]))
-        for each_example in all_[fold::_FOLDS]:
-            read = others.read(others.weighed(each_example.spoken), each_example.shown, each_example.phrased)
-            found.append((each_example.heard, read.odds, list(read.chances)[:2]))
+        for held_out in all_[fold::_FOLDS]:
+            read = others.read(others.weighed(held_out.spoken), held_out.shown, held_out.phrased)
+            found.append((held_out.heard, read.odds, list(read.chances)[:2]))
     return found
 
 
