@@ -26,10 +26,10 @@ from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
 from bot.fixes.times import Times
 from bot.fixes.writer_clients import workbench
-from bot.http.alerts import AlertDoors
+from bot.http.alerts import AlertEndpoints
 from bot.http.readiness import MEMORY_WITHIN_S, Readiness
 from bot.http.server import Site, serving
-from bot.http.slack import SlackDoor
+from bot.http.slack import SlackEndpoint
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
 from bot.log_redaction import redact_logs
@@ -53,7 +53,7 @@ from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
 from bot.slack.fleet.handlers import FleetDesk
 from bot.slack.gaps.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
-from bot.slack.gaps.mentions import MentionsHeard
+from bot.slack.gaps.mentions import AcceptedMentions
 from bot.slack.home.listeners import HomeListeners
 from bot.slack.inbound import deadline
 from bot.slack.inbound.gate import Gate
@@ -89,7 +89,7 @@ class Bot:
     over_http: bool
     """Slack comes through our own door."""
 
-    async def say_farewell(self, door_open_s: float) -> None:
+    async def stop_accepting(self, door_open_s: float) -> None:
         """Report not ready, so that load balancers stop sending; requests on their way are still served."""
         self.ready.leaving = True
         if self.over_http:
@@ -106,7 +106,7 @@ async def serve(settings: Settings) -> None:
             gc.freeze()
             await stop
             log.info("told to stop: running checks may end, then nothing new is taken in")
-            await bot.say_farewell(settings.door_open_s)
+            await bot.stop_accepting(settings.door_open_s)
     finally:
         stop.cancel()
         with suppress(asyncio.CancelledError):
@@ -195,7 +195,7 @@ async def running(
         ):
             ready = Readiness(taken.writes, calls, role, metrics)
             replays = Replays(state)
-            bolt = _bolt(settings, client, sign_in, replays, MentionsHeard(reading.turns))
+            bolt = _bolt(settings, client, sign_in, replays, AcceptedMentions(reading.turns))
             intake = Intake(taken, gate, state)
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
             listeners = Listeners(intake, voice, library, _areas(), metrics)
@@ -214,14 +214,14 @@ async def running(
                 speaker=speaker,
                 channels=policy.channels,
                 installed=installed,
-                hear=_hear(bolt),
+                hear=_dispatch(bolt),
                 metrics=metrics,
                 writable=lambda: taken.writes.now_ms(MEMORY_WITHIN_S),
             )
             over_http = role.listens and not settings.slack_app_token
-            doors = [*AlertDoors(settings.alerts_token, reading.queue, sign_in).routes] if role.listens else []
+            doors = [*AlertEndpoints(settings.alerts_token, reading.queue, sign_in).routes] if role.listens else []
             if over_http and settings.slack_signing_secret:
-                doors += SlackDoor(bolt, settings.slack_signing_secret, replays).routes
+                doors += SlackEndpoint(bolt, settings.slack_signing_secret, replays).routes
             listens_on = host or settings.http_host, settings.http_port, settings.ops_port
             async with (
                 serving(*listens_on, ready.standing, metrics, doors) as site,
@@ -258,7 +258,7 @@ def _slack_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWe
 
 
 def _bolt(
-    settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: Replays, mentions: MentionsHeard
+    settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: Replays, mentions: AcceptedMentions
 ) -> AsyncApp:
     secret = settings.slack_signing_secret.get_secret_value() if settings.slack_signing_secret else ""
     # Acknowledge only after the job is in the queue.
@@ -285,7 +285,7 @@ async def _socket(
         yield
 
 
-def _hear(bolt: AsyncApp) -> Hear:
+def _dispatch(bolt: AsyncApp) -> Hear:
     """Dispatch an event through all listeners, as if Slack had sent it."""
 
     async def hear(body: Body) -> bool:

@@ -19,7 +19,7 @@ _FIELDS = ("number", "at_ms", "previous", "body", "hash")
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class ExportedAudit:
     """`tip`: the position of the record with the given hash; empty if there is none, None if no hash was given."""
 
     standing: Standing
@@ -38,14 +38,14 @@ class _Read:
     """Of every record, and where it is."""
 
 
-def look_into(file: Path, tip: str) -> Looked:
+def verify_export(file: Path, tip: str) -> ExportedAudit:
     read = _read(file)
     aside = _set_aside(read.records)
     found = [digest.value for digest in read.digests.values()]
     # An export of the last days need not contain it; one that does must contain all of it.
     changed = [each_aside for each_aside in aside if found and each_aside.digest not in found]
     standing = Standing(_chain(read.records), tuple(aside), tuple(changed))
-    return Looked(standing, read.hashes.get(tip, "") if tip else None)
+    return ExportedAudit(standing, read.hashes.get(tip, "") if tip else None)
 
 
 def _chain(records: list[Record]) -> Verdict:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from bot import settings
 from bot.audit.aside import HOW_ON, told_of
 from bot.audit.aside_store import AuditAside
-from bot.audit.files import Looked, look_into
+from bot.audit.files import ExportedAudit, verify_export
 from bot.audit.record import Record
 from bot.audit.store import Audit
 from bot.render.clean import one_line, width, wrapped
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 def verify(file: Path | None, tip: str, *, as_json: bool) -> int:
     """Verify the hash chain. 0 if it is intact and contains `tip`."""
-    looked = look_into(file, tip) if file else _with(lambda connection: _look(connection, tip))
+    looked = verify_export(file, tip) if file else _with(lambda connection: _look(connection, tip))
     if as_json:
         sys.stdout.write(json.dumps(_as_dict(looked)) + "\n")
     else:
@@ -100,10 +100,10 @@ def _line(values: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(values, separators=(",", ":")) + "\n")
 
 
-async def _look(connection: Connection, tip: str) -> Looked:
+async def _look(connection: Connection, tip: str) -> ExportedAudit:
     aside = AuditAside(connection.redis)
     standing = await aside.standing()
-    return Looked(standing, await _place_of(aside, Audit(connection.redis), tip) if tip else None)
+    return ExportedAudit(standing, await _place_of(aside, Audit(connection.redis), tip) if tip else None)
 
 
 async def _place_of(aside: AuditAside, audit: Audit, tip: str) -> str:
@@ -118,7 +118,7 @@ async def _place_of(aside: AuditAside, audit: Audit, tip: str) -> str:
     return ""
 
 
-def _told(looked: Looked, file: Path | None) -> Iterator[Line]:
+def _told(looked: ExportedAudit, file: Path | None) -> Iterator[Line]:
     verdict = looked.standing.verdict
     if verdict.whole:
         note = "; whether anything was cut off at its end a file cannot tell" if file and looked.tip is None else ""
@@ -136,7 +136,7 @@ def _told(looked: Looked, file: Path | None) -> Iterator[Line]:
         yield Line.of(("BROKEN", "found"), (f": what was set aside is not as it was: digest {aside.digest} wanted", ""))
 
 
-def _as_dict(looked: Looked) -> dict[str, Any]:
+def _as_dict(looked: ExportedAudit) -> dict[str, Any]:
     verdict, changed = looked.standing.verdict, looked.standing.changed
     aside = [asdict(aside) | {"as_it_was": aside not in changed} for aside in looked.standing.aside]
     told = {"records": verdict.records, "whole": verdict.whole, "broken_at": verdict.broken_at, "why": verdict.why}

@@ -199,9 +199,9 @@ def demo(
     """Run the demo: a fleet, a Slack and the bot on this machine. Needs no Azure."""
 
     def act() -> int:
-        from bot.cli.demo import demonstrate
+        from bot.cli.demo import run_demo
 
-        return demonstrate(once=once, port=port, stay=stay)
+        return run_demo(once=once, port=port, stay=stay)
 
     return act
 

@@ -53,7 +53,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
     )
 
 
-def tell(problem: Problem, *, as_json: bool) -> int:
+def print_problem(problem: Problem, *, as_json: bool) -> int:
     """Print what could not be done, why, and what to do."""
     if as_json:
         error = {"what": problem.what, "why": problem.why, "do": problem.do}
@@ -92,7 +92,7 @@ def _explain(error: Exception, *, as_json: bool, debug: bool) -> int:
 
 def _try_to_tell(problem: Problem, *, as_json: bool, code: int) -> int:
     try:
-        tell(problem, as_json=as_json)
+        print_problem(problem, as_json=as_json)
         sys.stdout.flush()
     except BrokenPipeError:
         return _stay_silent()

@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from bot.checks.library import load
 from bot.drill.repair import Offered, Repaired
 from bot.drill.result import Item, Played
-from bot.drill.steps import Amiss, Ask, Compare, Read, Scene, Step
+from bot.drill.steps import Ask, Compare, Read, Scene, Step, StepFailed
 from bot.fixes.proposal import End
-from bot.playground.hurried import HurriedTimes
-from bot.playground.surroundings import azure, bot_between, own_settings, slack
+from bot.playground.hurried import ShortenedPauses
+from bot.playground.surroundings import azure, own_settings, running_bot, slack
 from bot.store.connect import connected
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -146,8 +146,8 @@ class _Stage:
         async with (
             azure(piece.world) as arm,
             slack(drill_workspace(piece.clusters)) as chat,
-            bot_between(
-                arm, chat, self.redis_url, self.data_dir, over_http=self.over_http, times=HurriedTimes()
+            running_bot(
+                arm, chat, self.redis_url, self.data_dir, over_http=self.over_http, times=ShortenedPauses()
             ) as around,
         ):
             scene = Scene(around, self.library, ANSWER_WITHIN_S)
@@ -164,7 +164,7 @@ async def follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
     for step in steps:
         try:
             await step.take(scene)
-        except Amiss as amiss:
+        except StepFailed as amiss:
             return f"{cluster}: {amiss}"
         except Trouble as trouble:
             return f"{cluster}: the bot did not acknowledge what was pressed in Slack: {trouble}"

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from bot.drill.steps import WHO_ASKS, Amiss, Scene
+from bot.drill.steps import WHO_ASKS, Scene, StepFailed
 from bot.fixes.proposal import End
-from bot.playground.asking import buttons, words_of
+from bot.playground.asking import buttons, text_of
 from bot.render.clean import one_line
 from bot.slack.fixes import text as fixes_text
 from bot.slack.fixes.buttons import APPROVE, FIX_PATTERN, REASON, SHOW, STOP
@@ -36,7 +36,7 @@ class Offered:
         there = sorted(plan.remedy for plan in _plans(scene, self.cluster))
         if there != sorted(self.remedies):
             wanted = ", ".join(sorted(self.remedies)) or "nothing"
-            raise Amiss(f"offered is {', '.join(there) or 'nothing'}, and the scenario says {wanted}")
+            raise StepFailed(f"offered is {', '.join(there) or 'nothing'}, and the scenario says {wanted}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class Repaired:
             before = len(writes(scene.around.arm))
             proposal = await self._asked(scene, plan)
             if early := writes(scene.around.arm)[before:]:
-                raise Amiss(f"something was written before anybody approved it: {early}")
+                raise StepFailed(f"something was written before anybody approved it: {early}")
             await scene.around.slack.control.press(WHO_APPROVES, proposal, APPROVE)
             await self._ended(scene)
             if amiss := differing(plan, writes(scene.around.arm)[before:]):
-                raise Amiss(amiss)
+                raise StepFailed(amiss)
 
     async def _asked(self, scene: Scene, plan: Plan) -> Message:
         control, answer = scene.around.slack.control, scene.answers[self.cluster]
@@ -76,7 +76,7 @@ class Repaired:
                 for element in block.get("elements", []):
                     if FIX_PATTERN.fullmatch(str(element.get("action_id"))) and element["text"]["text"] == label:
                         return message, str(element["action_id"])
-        raise Amiss(f"there is no button {label!r}")
+        raise StepFailed(f"there is no button {label!r}")
 
     def _has_plan(self, scene: Scene, plan: Plan) -> bool:
         view = scene.around.slack.control.modal(WHO_ASKS)
@@ -94,9 +94,9 @@ class Repaired:
             return bool(shown) and not {STOP, APPROVE} & set(buttons(shown[-1]))
 
         await self._until(scene, over, "it did not end")
-        said = words_of(self._proposals(scene, SHOW)[-1])
+        said = text_of(self._proposals(scene, SHOW)[-1])
         if f"*{fixes_text.END_WORDS[self.ends]}*" not in said:
-            raise Amiss(f"it should be {self.ends.value}: {said[:600]}")
+            raise StepFailed(f"it should be {self.ends.value}: {said[:600]}")
 
     async def _until(self, scene: Scene, done: object, otherwise: str) -> None:
         control = scene.around.slack.control
@@ -104,9 +104,9 @@ class Repaired:
             await control.until(done, WITHIN_S)  # type: ignore[arg-type]
         except TimeoutError as late:
             shown = self._proposals(scene, SHOW)
-            told = [words_of(ephemeral) for who in (WHO_ASKS, WHO_APPROVES) for ephemeral in control.ephemerals(who)]
-            state = words_of(shown[-1]) if shown else "no proposal stands there"
-            raise Amiss(f"{otherwise} within {WITHIN_S:g} s: {state[:400]} {' '.join(told)[:400]}") from late
+            told = [text_of(ephemeral) for who in (WHO_ASKS, WHO_APPROVES) for ephemeral in control.ephemerals(who)]
+            state = text_of(shown[-1]) if shown else "no proposal stands there"
+            raise StepFailed(f"{otherwise} within {WITHIN_S:g} s: {state[:400]} {' '.join(told)[:400]}") from late
 
 
 def _plans(scene: Scene, cluster: str) -> list[Plan]:

@@ -1,4 +1,4 @@
-"""The steps of a drill, one after the other. A step that fails raises `Amiss`."""
+"""The steps of a drill, one after the other. A step that fails raises `StepFailed`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.drill.result import Item, differences
-from bot.playground.asking import Answer, buttons, check_in_slack, words_of
+from bot.playground.asking import Answer, buttons, check_in_slack, text_of
 from bot.playground.surroundings import Surroundings
 from bot.render.verdict import label, not_checked
 from bot.slack.kit import escaping
@@ -19,7 +19,7 @@ from runbooks.library import Library
 WHO_ASKS = "requester"
 
 
-class Amiss(Exception):
+class StepFailed(Exception):
     """Something was not as expected; the text says what."""
 
 
@@ -58,7 +58,7 @@ class Ask:
                 scene.around, WHO_ASKS, self.cluster, self.cluster, scene.answer_within_s
             )
         except Problem as problem:
-            raise Amiss(f"{problem.what}: {problem.why}") from problem
+            raise StepFailed(f"{problem.what}: {problem.why}") from problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +72,18 @@ class Compare:
     async def take(self, scene: Scene) -> None:
         answer = scene.answers[self.cluster]
         if answer.report is None:
-            raise Amiss(f"no check was made: {words_of(answer.head)[:300]}")
+            raise StepFailed(f"no check was made: {text_of(answer.head)[:300]}")
         differing = differences(self.expected, scene.items(self.cluster))
         if differing:
-            raise Amiss("; ".join(differing))
+            raise StepFailed("; ".join(differing))
         diagnosis = answer.report.diagnosis
         wanted = State.FOUND if self.expected else State.INCONCLUSIVE if self.stays_open else State.CLEAR
         open_checks = [check.id for check in diagnosis.checks if check.outcome.value in ("inconclusive", "crashed")]
         if diagnosis.state is not wanted and not not_checked(diagnosis):
             still = ", ".join(open_checks)
-            raise Amiss(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {still}")
+            raise StepFailed(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {still}")
         if self.stays_open and open_checks != [*self.stays_open]:
-            raise Amiss(f"open are {', '.join(open_checks) or 'none'} instead of {', '.join(self.stays_open)}")
+            raise StepFailed(f"open are {', '.join(open_checks) or 'none'} instead of {', '.join(self.stays_open)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,12 @@ class Read:
     async def take(self, scene: Scene) -> None:
         answer = scene.answers[self.cluster]
         if answer.report is None:
-            raise Amiss("there is no answer to read")
+            raise StepFailed("there is no answer to read")
         diagnosis = answer.report.diagnosis
-        head = words_of(answer.head)
+        head = text_of(answer.head)
         for wanted in (label(diagnosis)[0], self.cluster):
             if wanted not in head:
-                raise Amiss(f"the message in the channel does not say {wanted!r}: {head[:200]}")
+                raise StepFailed(f"the message in the channel does not say {wanted!r}: {head[:200]}")
         _must_have(buttons(answer.head), CHECK_AGAIN, SHOW_ALL, WRONG)
         roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
         if roots:
@@ -108,15 +108,15 @@ class Read:
 
     def _read_thread(self, answer: Answer, roots: list[Finding], library: Library) -> None:
         if not answer.thread:
-            raise Amiss("there is nothing in the thread")
-        first, whole = words_of(answer.thread[0]), " ".join(map(words_of, answer.thread))
+            raise StepFailed("there is nothing in the thread")
+        first, whole = text_of(answer.thread[0]), " ".join(map(text_of, answer.thread))
         places = [(first.find(escaping.plain(_title(root, library), 300)), root.code) for root in roots[:1]]
         others = [(whole.find(escaping.plain(_title(root, library), 300)), root.code) for root in roots[1:]]
         for place, code in (*places, *others):
             if place < 0:
-                raise Amiss(f"the thread does not speak of {code} by its title")
+                raise StepFailed(f"the thread does not speak of {code} by its title")
         if any(place < places[0][0] for place, _ in others):
-            raise Amiss(f"the thread does not begin with {places[0][1]}")
+            raise StepFailed(f"the thread does not begin with {places[0][1]}")
         if any(root.code in library for root in roots):
             _must_have([name for message in answer.thread for name in buttons(message)], f"{STEPS}_0")
 
@@ -129,4 +129,4 @@ def _title(finding: Finding, library: Library) -> str:
 def _must_have(there: list[str], *wanted: str) -> None:
     missing = [name for name in wanted if name not in there]
     if missing:
-        raise Amiss(f"there is no button {', '.join(missing)}")
+        raise StepFailed(f"there is no button {', '.join(missing)}")

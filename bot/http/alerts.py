@@ -37,7 +37,7 @@ TOGETHER = 32
 Read = Callable[[Any], list[Alert]]
 
 
-class AlertDoors:
+class AlertEndpoints:
     """The secret is a Bearer token, or the password of Basic authentication: senders support one or the other."""
 
     def __init__(self, secret: SecretStr | None, queue: IncidentQueue, sign_in: SignIn) -> None:

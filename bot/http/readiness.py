@@ -26,7 +26,7 @@ REMEMBERED_S = 1.0
 T = TypeVar("T")
 
 
-class Remembered(Generic[T]):
+class Cached(Generic[T]):
     """Caches the answer to a question for a number of seconds, whoever asks."""
 
     def __init__(self, ask: Callable[[], Awaitable[T]], seconds: float = REMEMBERED_S) -> None:
@@ -62,12 +62,12 @@ class Readiness:
     sockets: Sockets | None = None
     leaving: bool = False
     """It still answers, and nobody new should be sent here."""
-    _why_forgetful: Remembered[StoreAway | None] = field(init=False)
-    _why_locked_out: Remembered[str] = field(init=False)
+    _why_forgetful: Cached[StoreAway | None] = field(init=False)
+    _why_locked_out: Cached[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._why_forgetful = Remembered(self._try_memory)
-        self._why_locked_out = Remembered(self.calls.why_locked_out)
+        self._why_forgetful = Cached(self._try_memory)
+        self._why_locked_out = Cached(self.calls.why_locked_out)
 
     async def standing(self) -> Standing:
         lost = await self._why_forgetful()

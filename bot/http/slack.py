@@ -26,7 +26,7 @@ MOST_AGE_S = 300
 SIGNATURE, TIMESTAMP = "X-Slack-Signature", "X-Slack-Request-Timestamp"
 
 
-class SlackDoor:
+class SlackEndpoint:
     """Verifies the raw bytes. Bolt verifies too, but parses first, in a charset that the sender chooses."""
 
     def __init__(self, bolt: AsyncApp, secret: SecretStr, replays: Replays) -> None:

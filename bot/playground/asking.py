@@ -42,7 +42,7 @@ async def check_in_slack(around: Surroundings, person: str, channel: str, cluste
             request = job_of(head)
             await _told(around.checks, request)
     except TimeoutError as late:
-        told = [words_of(ephemeral) for ephemeral in control.ephemerals(person, channel)]
+        told = [text_of(ephemeral) for ephemeral in control.ephemerals(person, channel)]
         why = f"the answer did not stand in the thread within {timeout_s:g} s"
         why += f"; {person} was told: {told[-1][:200]}" if told else ""
         do = "try again when this machine has less to do; if it stays so, report it"
@@ -83,7 +83,7 @@ def buttons(message: Message) -> list[str]:
     ]
 
 
-def words_of(message: Message) -> str:
+def text_of(message: Message) -> str:
     """All text of a message that a reader sees."""
     return " ".join(_texts(message.blocks)) or message.text
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bot.checks.library import load
-from bot.playground.asking import Answer, check_in_slack, words_of
-from bot.playground.hurried import HurriedTimes
-from bot.playground.incident import CHANNEL, WHO_ASKS, tell_of_the_incident
+from bot.playground.asking import Answer, check_in_slack, text_of
+from bot.playground.hurried import ShortenedPauses
+from bot.playground.incident import CHANNEL, WHO_ASKS, post_incident
 from bot.playground.log_file import log_to
-from bot.playground.surroundings import Surroundings, azure, bot_between, own_settings, slack
+from bot.playground.surroundings import Surroundings, azure, own_settings, running_bot, slack
 from bot.queue.stop_signal import told_to_stop, unless_stopped
 from bot.render.clean import width, wrapped
 from bot.render.line import Line
@@ -39,7 +39,7 @@ ANSWER_WITHIN_S = 60.0
 """It takes a second; a machine that is starting many things at once may need longer."""
 
 
-async def demonstrate(*, port: int, stay: bool) -> None:
+async def run_demo(*, port: int, stay: bool) -> None:
     """Show one check from the command to the verdict, then serve the page until Ctrl-C; without a terminal, end."""
     await unless_stopped(_demonstrate(port, stay=stay))
 
@@ -53,7 +53,7 @@ async def _demonstrate(port: int, *, stay: bool) -> None:
         log_to(Path(name, "log")) as log,
     ):
         async with _stage(scenario, port, Path(name)) as around:
-            tell_of_the_incident(around.slack.control, scenario.world, CLUSTER)
+            post_incident(around.slack.control, scenario.world, CLUSTER)
             _say(*_asked(scenario))
             answer = await check_in_slack(around, WHO_ASKS, CHANNEL, CLUSTER, ANSWER_WITHIN_S)
             _say(*_answered(answer, load(own_settings())), *_invitation(around.slack, scenario))
@@ -70,7 +70,7 @@ async def _stage(scenario: Scenario, port: int, folder: Path) -> AsyncIterator[S
         slack(on_call_workspace(), port=port) as chat,
         azure(scenario.world) as arm,
         connected(None, folder) as state,
-        bot_between(arm, chat, state.url, folder, times=HurriedTimes(PACE)) as around,
+        running_bot(arm, chat, state.url, folder, times=ShortenedPauses(PACE)) as around,
     ):
         yield around
 
@@ -90,7 +90,7 @@ def _asked(scenario: Scenario) -> Iterator[Line]:
 def _answered(answer: Answer, library: Library) -> Iterator[Line]:
     """The verdict and its causes; the page shows the rest."""
     if answer.report is None:
-        raise Problem(f"cannot show the check of {CLUSTER}", words_of(answer.head)[:500], "report this")
+        raise Problem(f"cannot show the check of {CLUSTER}", text_of(answer.head)[:500], "report this")
     diagnosis = answer.report.diagnosis
     yield verdict(diagnosis, library)
     for finding in (ranked.finding for ranked in diagnosis.findings if ranked.root):

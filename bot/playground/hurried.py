@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from bot.fixes.times import RealTimes, own_clock
 
 
-class HurriedTimes(RealTimes):
+class ShortenedPauses(RealTimes):
     """`pace` is the share of each pause that is really waited."""
 
     def __init__(self, pace: float = 0.0, wall: Callable[[], datetime] = own_clock) -> None:

@@ -16,7 +16,7 @@ _ALERT_APP = "Azure Monitor"
 _QUESTION = "The upgrade of {cluster} did not go through. Does anybody know why?"
 
 
-def tell_of_the_incident(control: Control, world: World, cluster: str) -> None:
+def post_incident(control: Control, world: World, cluster: str) -> None:
     """Posts nothing if the activity log holds no failure of this cluster."""
     ending = f"/managedclusters/{cluster}".lower()
     failed = (event for event in world.events if _is_failure(event) and event["resourceId"].lower().endswith(ending))

@@ -15,7 +15,7 @@ from bot.app import Bot, running
 from bot.checks.store.running import RunningChecks
 from bot.fixes.times import Times
 from bot.http.slack import SLACK_PATH
-from bot.playground.permitting import permitting
+from bot.playground.demo_policy import demo_policy
 from bot.settings import Settings
 from bot.store.connect import connected
 from handlers.clients.access import AzureAccess
@@ -76,7 +76,7 @@ async def slack(workspace: Workspace, *, port: int = 0) -> AsyncIterator[SlackSe
 
 
 @asynccontextmanager
-async def bot_between(
+async def running_bot(
     arm: ArmServer,
     slack: SlackServer,
     redis_url: str,
@@ -87,7 +87,7 @@ async def bot_between(
 ) -> AsyncIterator[Surroundings]:
     """The whole bot, in Socket Mode or over HTTP. Members of the approvers group approve fixes."""
     chosen = own_settings(
-        policy=permitting(data_dir, slack.control.team),
+        policy=demo_policy(data_dir, slack.control.team),
         azure_resource_manager=arm.url,
         azure_authority=arm.url,
         ca_bundle=arm.ca_file,

@@ -20,7 +20,7 @@ from handlers.resource_id import ResourceId
 from sandbox.scenario import Scenario
 
 
-async def survey(scenario: Scenario) -> None:
+async def check_fleet(scenario: Scenario) -> None:
     """Check all of them and print the results."""
     chosen = own_settings()
     library = load(chosen)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.policy.fixes import KNOWN_REMEDIES, NO_SUCH_REMEDY
-from bot.policy.lines import Loc, line_of, twice
+from bot.policy.lines import Loc, duplicate_keys, line_of
 from bot.policy.model import Policy
 from bot.policy.section import EXPLAINED
 from handlers.problem import Exit, Problem
@@ -58,7 +58,9 @@ def read(file: Path, *, remedies: Collection[str] | None = None) -> tuple[Policy
         root, values = compose_yaml(written), load_yaml(written)
     except yaml.YAMLError as malformed:
         return None, [_malformed(malformed)]
-    complaints = [Complaint(line, f"`{name}` stands there twice", "keep one of them") for line, name in twice(root)]
+    complaints = [
+        Complaint(line, f"`{name}` stands there twice", "keep one of them") for line, name in duplicate_keys(root)
+    ]
     policy = None
     try:
         policy = Policy.model_validate({} if values is None else values, context={KNOWN_REMEDIES: remedies})

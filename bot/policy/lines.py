@@ -17,7 +17,7 @@ def line_of(root: yaml.Node | None, loc: Loc) -> int:
     return line
 
 
-def twice(root: yaml.Node | None) -> Iterator[tuple[int, str]]:
+def duplicate_keys(root: yaml.Node | None) -> Iterator[tuple[int, str]]:
     """Duplicate keys in one mapping: YAML would silently take the last."""
     waiting, walked = [("", root)], set()
     while waiting:

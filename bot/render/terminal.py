@@ -16,7 +16,7 @@ from rich.theme import Theme
 
 from bot.render.line import Line
 from bot.report.events import Event, Report, Started
-from handlers.engine.run import Collected, Judged
+from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Severity
 
 _STYLES = {
@@ -93,7 +93,7 @@ class Progress:
             self._evidence, self._questions = (0, event.evidence), (0, event.questions)
         elif isinstance(event, Collected):
             self._evidence = (self._evidence[0] + 1, self._evidence[1])
-        elif isinstance(event, Judged):
+        elif isinstance(event, DiagnosticEnded):
             self._questions = (self._questions[0] + 1, self._questions[1])
             loud = [finding.code for finding in event.check.findings if finding.severity is not Severity.INFO]
             self._found += [code for code in loud if code not in self._found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from handlers.engine.run import Collected, Judged
+from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Diagnosis, Target
 from handlers.remedy.plan import Offer
 
@@ -44,4 +44,4 @@ class Report:
     """What may be done about the root causes: a plan, or the reasons against one."""
 
 
-Event = Started | Collected | Judged | Report
+Event = Started | Collected | DiagnosticEnded | Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bot.report.events import Event, Started
-from handlers.engine.run import Collected, Judged
+from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Outcome, Severity, Unavailable
 
 
@@ -33,7 +33,7 @@ class Progress:
             if isinstance(event.value, Unavailable) and event.value.wanted not in unseen:
                 unseen += (event.value.wanted,)
             return replace(self, evidence=_one_more(self.evidence), unseen=unseen)
-        if isinstance(event, Judged):
+        if isinstance(event, DiagnosticEnded):
             check = event.check
             loud = [finding.code for finding in check.findings if finding.severity is not Severity.INFO]
             found = tuple(dict.fromkeys((*self.found, *loud)))

@@ -30,7 +30,7 @@ def still_open(text: str) -> str:
     for line in text.splitlines():
         if _is_open(line):
             over = False
-            kept.append(_TOLD_OVER.sub(_but_no_time, line))
+            kept.append(_TOLD_OVER.sub(_unless_a_time, line))
             continue
         over = over or bool(_HEADED_OVER.match(line))
         if not over:
@@ -51,7 +51,7 @@ def _counts(found: Match) -> bool:
     return not (what in ("none", "no") or what[0].isdigit())
 
 
-def _but_no_time(found: Match) -> str:
+def _unless_a_time(found: Match) -> str:
     """`resolved 3` is a count; `resolved 12:30` is a time and stays."""
     count = (found["count"] or "").lstrip(" :x×")
     is_count = count.isdigit() and len(count) <= _LONGEST_COUNT

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import islice
 
 from bot.triage.model.learned import Reading
-from bot.triage.model.phrases import Said
+from bot.triage.model.phrases import PhraseMatch
 from bot.triage.quiet import Reason
 from bot.triage.signs import INNERMOST, PATTERN, Sign
 
@@ -70,7 +70,9 @@ def _likeliest(read: Reading, signs: Sequence[Sign]) -> list[str]:
     return [code for at, (code, chance) in likeliest if at == 0 or chance >= _BESIDE or code in marked]
 
 
-def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], by_words: Reading) -> dict[str, float]:
+def stated(
+    signs: Sequence[Sign], said: Sequence[PhraseMatch], learned: Sequence[str], by_words: Reading
+) -> dict[str, float]:
     """The odds of what the text states outright, likeliest first: an error's own code, and, for codes the model was not
     trained on, their patterns; their phrases make it likely. If the words as a whole speak of no problem, a code that
     the model was trained on belongs to somebody else: any Azure service may say InternalServerError.

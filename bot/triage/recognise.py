@@ -9,7 +9,7 @@ from bot.triage.clusters import FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
 from bot.triage.model.features import OURS, phrased, shown, spoken
 from bot.triage.model.learned import Learned, Weighed
-from bot.triage.model.phrases import Phrases, Said
+from bot.triage.model.phrases import PhraseMatch, Phrases
 from bot.triage.model.stop_words import STOP
 from bot.triage.model.tokens import STANDS_FOR, stem
 from bot.triage.model.tokens import words as split
@@ -87,7 +87,7 @@ class Recogniser:
         suspects = tuple(Suspect(code, self._why(code, signs, said, words, text)) for code in verdict.codes)
         return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
 
-    def _why(self, code: str, signs: list[Sign], said: list[Said], found: Weighed, text: str) -> tuple[str, ...]:
+    def _why(self, code: str, signs: list[Sign], said: list[PhraseMatch], found: Weighed, text: str) -> tuple[str, ...]:
         """Strongest first."""
         strongest = sorted((sign for sign in signs if sign.code == code), key=lambda sign: -sign.points)
         why = [f"“{suspect.found}” ({suspect.source})" for suspect in strongest]

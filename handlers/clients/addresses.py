@@ -37,7 +37,7 @@ def follow(endpoint: str, link: object, wanted: str) -> str:
         url = ""
     if not url:
         raise NotFollowed(wanted, "Azure's link to the next answer is no address; not followed")
-    if not same_door(endpoint, url):
+    if not is_resource_manager(endpoint, url):
         raise NotFollowed(wanted, "the link leads away from Azure Resource Manager; not followed")
     return url
 
@@ -69,7 +69,7 @@ def wanted_at(url: str) -> str:
     return _SCOPE.sub("", path).strip("/") or path
 
 
-def same_door(endpoint: str, url: str) -> bool:
+def is_resource_manager(endpoint: str, url: str) -> bool:
     """Whether a URL belongs to Resource Manager (or one of its regional hosts). The token is sent nowhere else."""
     home = urlsplit(endpoint)
     try:

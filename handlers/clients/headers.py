@@ -21,7 +21,7 @@ KEPT = frozenset(
 KEPT_FAMILIES = ("x-ms-ratelimit-remaining-", "x-ms-user-quota-")
 
 
-def harmless(headers: Mapping[str, str]) -> dict[str, str]:
+def safe_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers that are kept, with names in lower case."""
     lower = ((name.lower(), value) for name, value in headers.items())
     return {name: value for name, value in lower if name in KEPT or name.startswith(KEPT_FAMILIES)}

@@ -17,7 +17,7 @@ from handlers.clients.errors import (
     Throttled,
     TimedOut,
 )
-from handlers.clients.headers import harmless
+from handlers.clients.headers import safe_headers
 from handlers.clients.redact import redact_text
 from runbooks.linear import compile_linear
 
@@ -34,7 +34,7 @@ def refusal(wanted: str, status: int, headers: Mapping[str, str], body: Any, tex
     """The error for an answer that is not 2xx. Body and text are already redacted."""
     error = _refusal(wanted, status, headers, body, text)
     error.answer = text if body is None and text else body
-    error.headers = harmless(headers)
+    error.headers = safe_headers(headers)
     return error
 
 

@@ -53,7 +53,7 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class DiagnosticEnded:
     """A diagnostic has ended."""
 
     check: Check
@@ -67,7 +67,7 @@ class Finished:
     facts: Mapping[type, Fact] = field(default_factory=dict)
 
 
-Event = Collected | Judged | Finished
+Event = Collected | DiagnosticEnded | Finished
 
 
 class Engine:
@@ -198,7 +198,7 @@ class _Run:
         check = replace(check, took_ms=(self._clock() - began) * 1000)
         self._checks[diagnostic.id].set_result(check)
         if diagnostic not in self._graph.behind:
-            self.events.put_nowait(Judged(check))
+            self.events.put_nowait(DiagnosticEnded(check))
 
     async def _causes_for(self, diagnostic: Diagnostic) -> Causes:
         """The verdicts it asks for, once those checks have ended."""

@@ -49,7 +49,7 @@ def read_cluster(text: str) -> ResourceId | str:
     return text
 
 
-def speakable(text: str) -> str:
+def safe_to_repeat(text: str) -> str:
     """What may be repeated to the person who typed it: short, without control characters or markup."""
     clean = _SPEAKABLE.sub("…", text)[:60]
     return clean if clean.strip("…") else ""
@@ -72,7 +72,7 @@ def _other_id(text: str) -> Problem:
 
 
 def _what_is_wrong(text: str) -> str:
-    shown = speakable(text)
+    shown = safe_to_repeat(text)
     if len(text) > 63 and not _SPEAKABLE.search(text):
         return f"a cluster's name has at most 63 characters, this has {len(text)}"
     named = f"{shown} " if shown else "it "

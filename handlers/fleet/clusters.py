@@ -71,8 +71,8 @@ async def fleet(arm: ArmReader, known_subscriptions: Iterable[str] | None = None
     found = await ask_graph(arm, subscriptions)
     if found:
         return found
-    look = await look_around(arm, subscriptions)
-    refuse_blindness(look, "cannot list the clusters")
+    look = await list_by_subscription(arm, subscriptions)
+    raise_if_nothing_was_read(look, "cannot list the clusters")
     return look.members
 
 
@@ -111,7 +111,7 @@ async def ask_graph(
         return ()
 
 
-async def look_around(arm: ArmReader, subscriptions: tuple[str, ...] | None = None) -> Look:
+async def list_by_subscription(arm: ArmReader, subscriptions: tuple[str, ...] | None = None) -> Look:
     """List the clusters of each subscription: slower than Resource Graph, but never out of date."""
     if subscriptions is None:
         listed = await arm.list("/subscriptions", SUBSCRIPTIONS_API)
@@ -126,7 +126,7 @@ async def look_around(arm: ArmReader, subscriptions: tuple[str, ...] | None = No
     return Look(_members(rows), len(subscriptions), failed)
 
 
-def refuse_blindness(look: Look, what: str) -> None:
+def raise_if_nothing_was_read(look: Look, what: str) -> None:
     """If nothing was seen because nothing could be read, raise the reason instead of returning "none"."""
     unreadable = [error for error in look.failed if isinstance(error, VersionNotOffered)]
     managed = [error for error in unreadable if SEARCHED[0].lower() in error.unavailable.wanted.lower()]

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError, Denied
 from handlers.fleet.cluster_text import read_cluster
-from handlers.fleet.clusters import FleetMember, Look, ask_graph, fleet, look_around, refuse_blindness
+from handlers.fleet.clusters import FleetMember, Look, ask_graph, fleet, list_by_subscription, raise_if_nothing_was_read
 from handlers.model import Target
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
@@ -28,10 +28,10 @@ async def resolve(text: str, arm: ArmReader, known_subscriptions: Iterable[str] 
     hits = _named(meant, await ask_graph(arm, subscriptions, meant))
     if not hits:
         # Resource Graph lags by minutes, and holds only what the bot may read.
-        look = await look_around(arm, subscriptions)
+        look = await list_by_subscription(arm, subscriptions)
         hits = _named(meant, look.members)
         if not hits:
-            refuse_blindness(look, f"cannot look for {meant}")
+            raise_if_nothing_was_read(look, f"cannot look for {meant}")
             raise _nowhere(meant, look)
         if len(hits) == 1 and (unread := [error for error in look.failed if not isinstance(error, Denied)]):
             raise _perhaps_another(hits[0], unread)

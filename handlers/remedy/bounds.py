@@ -20,7 +20,7 @@ _KINDS = {
 }
 
 
-def strays(plan: Plan, step: Step) -> str:
+def out_of_bounds(plan: Plan, step: Step) -> str:
     """What is wrong with a step's target; empty if nothing is."""
     try:
         cluster, inside = ResourceId.parse(plan.cluster), _stays(ResourceId.parse(plan.cluster), step)

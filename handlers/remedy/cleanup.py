@@ -11,8 +11,8 @@ from typing import Any
 from handlers.clients.errors import ArmError, NotFound
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.evidence.permissions_inside import PROBED_IN
-from handlers.remedy.acts.act import Hands, KubeHands
-from handlers.remedy.acts.budget import annotations_of, is_somebody_elses, path_of, relaxed_from, restoring_patch
+from handlers.remedy.acts.act import Hands, KubeWriterClient
+from handlers.remedy.acts.budget import annotations_of, path_of, relaxed_from, restoring_patch, was_changed_by_others
 from handlers.remedy.acts.delete_pod import pod_path
 from handlers.remedy.acts.probe_from_pod import MADE_BY, removal_of
 from handlers.remedy.probe_from_pod import NAME as PROBE
@@ -80,7 +80,7 @@ def _where_relaxed(body: Mapping[str, Any]) -> tuple[str, str] | None:
     return (metadata["namespace"], metadata["name"]) if RELAXED_FROM in annotations_of(body) else None
 
 
-async def _body(kube: KubeHands, namespace: str, name: str) -> Any:
+async def _body(kube: KubeWriterClient, namespace: str, name: str) -> Any:
     """The budget as it is, or why it could not be read. None: it no longer exists."""
     try:
         return await kube.get(path_of(namespace, name))
@@ -90,7 +90,9 @@ async def _body(kube: KubeHands, namespace: str, name: str) -> Any:
         return error
 
 
-async def _put_back(kube: KubeHands, namespace: str, name: str, body: Any, running: Collection[str]) -> Restored | None:
+async def _put_back(
+    kube: KubeWriterClient, namespace: str, name: str, body: Any, running: Collection[str]
+) -> Restored | None:
     called = f"{namespace}/PodDisruptionBudget/{name}"
     if isinstance(body, ArmError):
         return Restored(called, "", body.detail)
@@ -108,4 +110,4 @@ async def _put_back(kube: KubeHands, namespace: str, name: str, body: Any, runni
         return None
     except ArmError as error:
         return None if error.status == CONFLICT else Restored(called, was.execution, error.detail)
-    return Restored(called, was.execution, changed=is_somebody_elses(body, was))
+    return Restored(called, was.execution, changed=was_changed_by_others(body, was))

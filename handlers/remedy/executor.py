@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from handlers.clients.arm.write_sent_hook import once_gone_out
+from handlers.clients.arm.write_sent_hook import on_write_sent
 from handlers.clients.errors import ArmError, ServerFault, WriteFateUnknown
 from handlers.remedy.acts.act import (
     CLOSING,
@@ -34,8 +34,8 @@ from handlers.remedy.acts.act import (
     failed,
 )
 from handlers.remedy.acts.catalogue import ACTS
-from handlers.remedy.acts.refused import on_the_way, refused
-from handlers.remedy.bounds import strays
+from handlers.remedy.acts.refused import read_failed, refused
+from handlers.remedy.bounds import out_of_bounds
 from handlers.remedy.execution import Call, Execution, Outcome, Phase
 from handlers.remedy.ledger import Ledger
 from handlers.remedy.permit import NotKnown, Permit, Withdrawn, granted
@@ -93,7 +93,7 @@ class Executor:
             return await self._settled(here, self._given_up(here, step, act), ledger)
         if here.phase is not Phase.READY:
             return await self._settled(here, await self._looked(here, step, act), ledger)
-        if astray := strays(here.plan, step):
+        if astray := out_of_bounds(here.plan, step):
             return await self._settled(here, failed(f"{astray}; nothing was sent"), ledger)
         verdict = await self._asked(here, act.prepare(self._scene(here, step)))
         if not isinstance(verdict, Sending):
@@ -157,7 +157,7 @@ class Executor:
             return await verdict
         except ArmError as error:
             step = here.plan.steps[here.step]
-            return on_the_way(error, here.phase, step, here.data, patient=_tidies(here, step))
+            return read_failed(error, here.phase, step, here.data, patient=_tidies(here, step))
 
     def _given_up(self, here: Execution, step: Step, act: Act) -> Verdict:
         limit = round(here.plan.limit.total_seconds() / 60)
@@ -231,12 +231,12 @@ async def _before(left: timedelta, sending: Sending, request_id: str) -> Answere
     """Send in time or abort: if a token or a connection takes too long, another worker may have taken over."""
     limit = asyncio.timeout(left.total_seconds())
 
-    def gone_out() -> None:
+    def write_sent() -> None:
         if not limit.expired():
             limit.reschedule(None)
 
     try:
-        with once_gone_out(gone_out):
+        with on_write_sent(write_sent):
             async with limit:
                 return await sending.send(request_id)
     except TimeoutError as late:

@@ -19,7 +19,7 @@ from handlers.resource_id import last_name, within
 
 Absent = Unavailable | NotApplicable
 AKS = "microsoft.containerservice/"
-HANDS_OUT_KEYS = frozenset({READ_KEYS.lower()})
+RETURNS_KEYS = frozenset({READ_KEYS.lower()})
 MOST_NAMED = 5
 """A phone shows about that many names."""
 _PAST_LOCKDOWN = (
@@ -87,7 +87,7 @@ def stands_in_the_way(
 
 
 def _how_to_grant(act: Act) -> str:
-    if act.action.lower() not in HANDS_OUT_KEYS:
+    if act.action.lower() not in RETURNS_KEYS:
         return f"grant {act.action} on {act.resource} to the writer's identity"
     by_hand = "reconcile it by hand, or move Container insights to the cluster's managed identity"
     return f"{by_hand}: to grant it would hand the writer the keys of {last_name(act.resource)}"

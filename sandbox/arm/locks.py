@@ -23,7 +23,7 @@ def is_write(method: str, place: Place) -> bool:
     return method in ("PUT", "PATCH", "DELETE")
 
 
-HANDS_OUT = {
+ISSUES_CREDENTIALS = {
     "Microsoft.ContainerService/managedClusters/listClusterAdminCredential",
     "Microsoft.ContainerService/managedClusters/listClusterMonitoringUserCredential",
     "Microsoft.ContainerService/managedClusters/listClusterUserCredential",
@@ -33,7 +33,7 @@ HANDS_OUT = {
 
 def changes_something(method: str, place: Place) -> bool:
     """What the log calls a write."""
-    return is_write(method, place) and place.kind not in HANDS_OUT
+    return is_write(method, place) and place.kind not in ISSUES_CREDENTIALS
 
 
 def all_locks(world: World) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -19,7 +19,7 @@ _PATIENCE_S = 0.5
 """Slack waits for 3 s."""
 
 
-class MentionsHeard(AsyncMiddleware):
+class AcceptedMentions(AsyncMiddleware):
     """A middleware around the listeners: a mention they refused was not accepted."""
 
     def __init__(self, turns: Turns) -> None:

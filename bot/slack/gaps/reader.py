@@ -63,7 +63,7 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
+class _MissedMessages:
     """The messages of one channel or thread."""
 
     channel: Channel
@@ -109,11 +109,11 @@ class Reading:
         """Whether the channel is done."""
         history, gap = self._at.history, self._gap
         said = await self._readable(channel, history.said(channel.id, self._since, gap.until))
-        whole = await self._heard(to, _Spoken(channel, said))
+        whole = await self._heard(to, _MissedMessages(channel, said))
         began = [Spot(channel.id, str(message["ts"])) for message in said.found if message.get("reply_count")]
         for spot in dict.fromkeys([*await self._open_threads(to.team, channel), *began]):
             replies = await self._readable(channel, history.replies(spot, self._since, gap.until))
-            whole = await self._heard(to, _Spoken(channel, replies, spot.thread_ts)) and whole
+            whole = await self._heard(to, _MissedMessages(channel, replies, spot.thread_ts)) and whole
         return whole
 
     async def _open_threads(self, team: str, channel: Channel) -> list[Spot]:
@@ -134,7 +134,7 @@ class Reading:
                 self._unread("refused", f"#{channel.name}: {refused}")
             return Read([])
 
-    async def _heard(self, to: Installed, spoken: _Spoken) -> bool:
+    async def _heard(self, to: Installed, spoken: _MissedMessages) -> bool:
         edge = self._gap.until - ANSWERED.total_seconds()
         whole, unread = True, False
         for message in spoken.said.found:
@@ -145,7 +145,7 @@ class Reading:
         await self._tell_cut(to, spoken, unread)
         return whole
 
-    async def _tell_cut(self, to: Installed, spoken: _Spoken, unread: bool) -> None:
+    async def _tell_cut(self, to: Installed, spoken: _MissedMessages, unread: bool) -> None:
         """Report that the beginning (of a long thread: the end) was not read."""
         since, until, said = self._gap.deaf_since, self._gap.until, spoken.said
         edge = until - ANSWERED.total_seconds()
@@ -158,7 +158,7 @@ class Reading:
         if unread or (said.cut and not spoken.thread_ts):
             await self._tell(to, spoken, "not-read", gaps_text.not_read(since, until, edge))
 
-    async def _taken_in(self, to: Installed, spoken: _Spoken, message: Body) -> bool:
+    async def _taken_in(self, to: Installed, spoken: _MissedMessages, message: Body) -> bool:
         """Whether nothing is left to do: the message was handled, or it cannot be and that was reported."""
         name = f"{spoken.channel.id} {message['ts']}"
         if self._refused[name] >= MESSAGE_TRIES or all(
@@ -183,7 +183,7 @@ class Reading:
             log.exception("a message of the history could not be taken in")
             return False
 
-    async def _tell(self, to: Installed, spoken: _Spoken, part: str, text: str) -> None:
+    async def _tell(self, to: Installed, spoken: _MissedMessages, part: str, text: str) -> None:
         place = Place(to.team, spoken.channel.id, "", thread_ts=spoken.thread_ts)
         # Connections and processes that fail together each report their own gap, seconds apart.
         where = Where(f"gap-{int(self._gap.until // ANSWERED.total_seconds())}", place, datetime.now(UTC))
@@ -210,7 +210,7 @@ class Reading:
         log.warning("not read after a time without a connection to Slack: %s", what)
 
 
-def events_of(to: Installed, spoken: _Spoken, message: Body) -> list[Body]:
+def events_of(to: Installed, spoken: _MissedMessages, message: Body) -> list[Body]:
     """The events as Slack would have sent them: a mention comes as two events."""
     body = event_of(to, spoken.channel, message)
     mention = f"<@{to.me.user}>"

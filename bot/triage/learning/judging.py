@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.triage.model.labelled import NONE, PHRASE, Heard
+from bot.triage.model.labelled import NONE, PHRASE, LabelledMessage
 
 
-def table(found: Sequence[tuple[Heard, float, list[str]]]) -> str:
+def table(found: Sequence[tuple[LabelledMessage, float, list[str]]]) -> str:
     """For each threshold: the share of the problems that get the right answer (silence included where it is as good),
     and the share of the other messages that get any answer.
     """

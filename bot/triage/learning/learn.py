@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bot.triage.learning.judging import table
 from bot.triage.model.features import PAIR, phrased, shown, spoken
-from bot.triage.model.labelled import NONE, OUR_NAMES, PHRASE, Heard, lessons
+from bot.triage.model.labelled import NONE, OUR_NAMES, PHRASE, LabelledMessage, training_texts
 from bot.triage.model.learned import SCALE, Learned
 from bot.triage.model.table import Table
 from bot.triage.model.weights import FILE, Weights, packed
@@ -47,13 +47,13 @@ _FOLDS = 5
 class Example:
     """A message as the model sees it."""
 
-    heard: Heard
+    heard: LabelledMessage
     spoken: Mapping[str, float]
     shown: Mapping[str, float]
     phrased: Sequence[str]
 
 
-def examples(messages: Sequence[Heard]) -> list[Example]:
+def examples(messages: Sequence[LabelledMessage]) -> list[Example]:
     signs, quiet = Signs(Library.load()), Quiet()
     found = []
     for message in messages:
@@ -133,7 +133,7 @@ def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mappi
     return csr_matrix((values, np.asarray(columns, "int32"), np.asarray(starts, "int32")), shape=shape)
 
 
-def judged(all_: Sequence[Example]) -> list[tuple[Heard, float, list[str]]]:
+def judged(all_: Sequence[Example]) -> list[tuple[LabelledMessage, float, list[str]]]:
     """Each message as predicted by a model not trained on it: the odds, and the codes, likeliest first."""
     found = []
     for fold in range(_FOLDS):
@@ -145,7 +145,7 @@ def judged(all_: Sequence[Example]) -> list[tuple[Heard, float, list[str]]]:
 
 
 def main() -> int:
-    known = examples(lessons(Library.load()))
+    known = examples(training_texts(Library.load()))
     if "--judge" in sys.argv[1:]:
         sys.stdout.write(table(judged(known)) + "\n")
     weights = learned(known)

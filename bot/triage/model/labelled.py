@@ -37,7 +37,7 @@ class BadMessages(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class LabelledMessage:
     """A message, and the codes it is about."""
 
     code: str
@@ -50,25 +50,25 @@ class Heard:
         return frozenset((self.code, *self.also))
 
 
-def heard(folder: Path = FOLDER) -> Iterator[Heard]:
+def labelled_messages(folder: Path = FOLDER) -> Iterator[LabelledMessage]:
     """All messages, by code."""
     for file in sorted(folder.glob("*.txt")):
         yield from _of(file)
 
 
-def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
+def training_texts(library: Mapping[str, Runbook]) -> list[LabelledMessage]:
     """All training texts: the messages, and the runbooks' own words. In an order that does not depend on who wrote what
     when.
     """
     phrases = [
-        Heard(runbook.code, (), PHRASE, text)
+        LabelledMessage(runbook.code, (), PHRASE, text)
         for runbook in library.values()
         for text in (runbook.title, *runbook.symptoms.words)
     ]
-    return sorted((*heard(), *phrases), key=lambda message: hashlib.sha256(message.text.encode()).digest())
+    return sorted((*labelled_messages(), *phrases), key=lambda message: hashlib.sha256(message.text.encode()).digest())
 
 
-def _of(file: Path) -> Iterator[Heard]:
+def _of(file: Path) -> Iterator[LabelledMessage]:
     kind, also, lines = "", tuple[str, ...](), list[str]()
     for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
         if not line.startswith(_MARK):
@@ -84,8 +84,8 @@ def _of(file: Path) -> Iterator[Heard]:
         yield _message(file, number, kind, also, lines)
 
 
-def _message(file: Path, line: int, kind: str, also: tuple[str, ...], lines: list[str]) -> Heard:
+def _message(file: Path, line: int, kind: str, also: tuple[str, ...], lines: list[str]) -> LabelledMessage:
     text = "\n".join(lines).strip("\n")
     if not text.strip():
         raise BadMessages(f"{file}:{line}: the message before this line is empty")
-    return Heard(file.stem, also, kind, text)
+    return LabelledMessage(file.stem, also, kind, text)

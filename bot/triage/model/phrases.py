@@ -15,7 +15,7 @@ _LEAST_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PhraseMatch:
     """A phrase of a runbook whose significant words all stand in one sentence of the text."""
 
     code: str
@@ -27,18 +27,18 @@ class Phrases:
 
     def __init__(self, library: Library, learned: Collection[str]) -> None:
         self._phrases = [
-            (frozenset(telling), Said(runbook.code, phrase))
+            (frozenset(telling), PhraseMatch(runbook.code, phrase))
             for runbook in library.values()
             if runbook.code not in learned
             for phrase in (runbook.title, *runbook.symptoms.words)
             if len(telling := {stem(word) for word in words(phrase)} - _STOP_STEMS) >= _LEAST_WORDS
         ]
 
-    def find(self, text: str) -> list[Said]:
+    def find(self, text: str) -> list[PhraseMatch]:
         """For each code, the longest phrase that matches."""
         if not self._phrases:
             return []
-        best: dict[str, tuple[int, Said]] = {}
+        best: dict[str, tuple[int, PhraseMatch]] = {}
         for stems in map(frozenset, sentences(text)):
             for telling, said in self._phrases:
                 if telling <= stems and len(telling) > best.get(said.code, (0, said))[0]:

@@ -14,6 +14,6 @@ def only_answers_from_now_on(clock: Clock) -> None:
     _since.set(clock.now())
 
 
-def oldest_wanted() -> float:
+def oldest_acceptable() -> float:
     """In loop time: answers requested before this are too old."""
     return _since.get()

@@ -17,7 +17,7 @@ from yarl import URL
 
 from handlers.clients.addresses import wanted_at
 from handlers.clients.arm.policies.refuse_writes import is_read
-from handlers.clients.arm.write_sent_hook import WRITE, watched
+from handlers.clients.arm.write_sent_hook import WRITE, trace_marked_writes
 from handlers.clients.errors import ArmError, Garbled, TimedOut, Unreachable
 from handlers.clients.redact import redact_text
 from handlers.clients.response import SeenResponse
@@ -94,7 +94,7 @@ def _session(ca_bundle: Path | None, read_s: float) -> aiohttp.ClientSession:
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=read_s),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=True,
-        trace_configs=[watched()],
+        trace_configs=[trace_marked_writes()],
     )
     # aiohttp repeats a PUT or DELETE by itself after a lost connection; reads have our own retry.
     session._retry_connection = False

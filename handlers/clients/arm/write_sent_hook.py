@@ -20,7 +20,7 @@ _notice: ContextVar[Callable[[], None] | None] = ContextVar("notice", default=No
 
 
 @contextmanager
-def once_gone_out(notice: Callable[[], None]) -> Iterator[None]:
+def on_write_sent(notice: Callable[[], None]) -> Iterator[None]:
     """Call `notice` at the moment the write inside this block is sent."""
     before = _notice.set(notice)
     try:
@@ -29,7 +29,7 @@ def once_gone_out(notice: Callable[[], None]) -> Iterator[None]:
         _notice.reset(before)
 
 
-def watched() -> aiohttp.TraceConfig:
+def trace_marked_writes() -> aiohttp.TraceConfig:
     """For a session whose writes are marked with `WRITE`."""
 
     async def headers_sent(
@@ -41,7 +41,7 @@ def watched() -> aiohttp.TraceConfig:
     return _config(headers_sent)
 
 
-def every_write_watched() -> aiohttp.TraceConfig:
+def trace_all_writes() -> aiohttp.TraceConfig:
     """For a session whose writes are recognized by their HTTP method."""
 
     async def headers_sent(

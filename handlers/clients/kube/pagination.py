@@ -9,7 +9,7 @@ from handlers.clients.errors import Garbled, NotFound, ServerFault
 from handlers.clients.kube.clean import without_secrets
 from handlers.clients.kube.door.caller import Caller
 from handlers.clients.kube.listing import read_page, without_collector
-from handlers.clients.kube.paths import Asked, target_of
+from handlers.clients.kube.paths import ApiPath, target_of
 from handlers.clients.kube.recorded import MOST_OF_A_LIST, ListCut
 from handlers.clients.kube.reply import CUT, Reply
 from handlers.engine.current import deadline
@@ -78,7 +78,7 @@ class Folding(Generic[A]):
         return without_secrets([self._value])[0]
 
 
-class PageTurner:
+class Paginator:
     """One list, from its first page to its last (or to where it is cut)."""
 
     def __init__(self, caller: Caller, path: str, *, labels: str, fields: str, page: int) -> None:
@@ -86,7 +86,7 @@ class PageTurner:
         self._path = path
         self._params = {"labelSelector": labels, "fieldSelector": fields}
         self._page = str(page)
-        self._wanted = Asked.at(path).wanted
+        self._wanted = ApiPath.at(path).wanted
         self._recorded = 0
 
     @property

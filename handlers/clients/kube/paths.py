@@ -25,7 +25,7 @@ _PARTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiPath:
     """One path, taken apart. A path that is no resource (`/readyz`) has only its text."""
 
     path: str
@@ -36,7 +36,7 @@ class Asked:
     part: str = ""
 
     @classmethod
-    def at(cls, target: str) -> Asked:
+    def at(cls, target: str) -> ApiPath:
         path = unquote(target.partition("?")[0])
         found = _PARTS.match(path)
         return cls(path, **{key: text or "" for key, text in found.groupdict().items()}) if found else cls(path)
@@ -77,7 +77,7 @@ def source_of(target: str) -> str:
 
 def refuse_writes(method: str, target: str) -> None:
     """Let GET and the access reviews pass; anything else is a bug in this program."""
-    asked = Asked.at(target)
+    asked = ApiPath.at(target)
     reads = method == "GET" or (method == "POST" and bool(REVIEWS.match(asked.path)))
     if not reads or asked.part in ACTING or ".." in asked.path.split("/"):
         raise NotARead(f"a reader may not {method} {asked.path}")

@@ -98,9 +98,9 @@ class KubeReader(Closing):
 
         `keep` returns texts, numbers, times, tuples, lists, sets, dicts and dataclasses of those; all are redacted.
         """
-        from handlers.clients.kube.pagination import Keeping, PageTurner
+        from handlers.clients.kube.pagination import Keeping, Paginator
 
-        turner = PageTurner(self._caller, path, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, labels=labels, fields=fields, page=page)
         items, first, cut = await turner.all(lambda: Keeping(keep, most))
         return KubeListing(items, _source(turner.target, first), first.taken_at, cut)
 
@@ -115,9 +115,9 @@ class KubeReader(Closing):
         page: int = PAGE,
     ) -> Folded[A]:
         """The same for a sum without rows: `add` puts each object into what `start` returned."""
-        from handlers.clients.kube.pagination import Folding, PageTurner
+        from handlers.clients.kube.pagination import Folding, Paginator
 
-        turner = PageTurner(self._caller, path, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, labels=labels, fields=fields, page=page)
         value, first, cut = await turner.all(lambda: Folding(start(), add))
         return Folded(value, _source(turner.target, first), first.taken_at, cut)
 
@@ -162,9 +162,9 @@ class KubeReader(Closing):
     @cached_property
     def _caller(self) -> Caller:
         from handlers.clients.kube.door.caller import TRIES, Caller
-        from handlers.clients.kube.recorded import Kept
+        from handlers.clients.kube.recorded import AnswerRecorder
 
-        kept = Kept(self._recorder) if self._recorder else None
+        kept = AnswerRecorder(self._recorder) if self._recorder else None
         # A recording gives the same answer however often it is asked.
         tries = TRIES if self._transport is None else 1
         return Caller(self._way(), self.calls, self._clock, kept, tries=tries)
@@ -179,9 +179,9 @@ class KubeReader(Closing):
         direct = DirectWay(self.target, self._doors)
         if not self.access.may_run_commands(self.target.name):
             return direct
-        from handlers.clients.kube.inside.run_command_fallback import Detour
+        from handlers.clients.kube.inside.run_command_fallback import RunCommandFallback
 
-        return Detour.beside(direct, self.target, self._doors, self._on_run_command, self._clock)
+        return RunCommandFallback.beside(direct, self.target, self._doors, self._on_run_command, self._clock)
 
     @cached_property
     def _doors(self) -> KubeDoors:

@@ -10,7 +10,7 @@ import orjson
 
 from handlers.clients.errors import ArmError, ServerFault, Unreachable
 from handlers.clients.kube.door.unreachable import unreachable
-from handlers.clients.kube.paths import Asked
+from handlers.clients.kube.paths import ApiPath
 from handlers.clients.kube.reply import Reply
 from handlers.clients.redact import redact, redact_text
 
@@ -33,7 +33,7 @@ class ListCut(ServerFault):
     """The list goes on, but the rest was not read (or not kept)."""
 
 
-class Kept:
+class AnswerRecorder:
     """Gives answers to the recorder, redacted and without the bulk that no check reads."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -66,7 +66,7 @@ class Kept:
         """A failure before the server was reached (no kubeconfig from Azure) must not look like an answer of the
         server.
         """
-        if isinstance(error, ServerFault) and error.unavailable.wanted != Asked.at(target).wanted:
+        if isinstance(error, ServerFault) and error.unavailable.wanted != ApiPath.at(target).wanted:
             error = ServerFault(error.unavailable.wanted, error.detail)
         self._recorder.failed(method, PREFIX + target, _packed(body), error)
 
@@ -74,7 +74,7 @@ class Kept:
         self._recorder.cut_off(method, PREFIX + target, _packed(body))
 
     def list_cut(self, target: str) -> None:
-        self.failed("GET", target, None, ListCut(Asked.at(target).wanted, ENDS))
+        self.failed("GET", target, None, ListCut(ApiPath.at(target).wanted, ENDS))
 
     def _answered(self, method: str, target: str, body: Any, reply: Reply, clean: Any) -> None:
         name, headers = PREFIX + target, reply.headers
@@ -102,7 +102,7 @@ class RecordedWay:
             self.trouble = unreachable(error.detail)
             raise self.trouble from None
         except ArmError as error:
-            wanted = Asked.at(target).wanted
+            wanted = ApiPath.at(target).wanted
             if error.detail == ENDS:
                 raise ListCut(wanted, ENDS) from None
             error.unavailable = replace(error.unavailable, wanted=wanted)

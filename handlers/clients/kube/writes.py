@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handlers.clients.errors import NotARead
-from handlers.clients.kube.paths import ACTING, Asked
+from handlers.clients.kube.paths import ACTING, ApiPath
 
 MARK = "[redacted:"
 
@@ -22,7 +22,7 @@ class NotPartOfAFix(RuntimeError):
 
 def may_be_written(method: str, target: str, body: Mapping[str, Any]) -> None:
     """Let the writes of fixes pass; anything else is a bug in this program."""
-    asked = Asked.at(target)
+    asked = ApiPath.at(target)
     what = f"{method} {asked.path}"
     if not asked.namespace or asked.part or "?" in target or ".." in asked.path.split("/"):
         raise NotPartOfAFix(what)
@@ -41,7 +41,7 @@ def may_be_written(method: str, target: str, body: Mapping[str, Any]) -> None:
 
 def refuse_secrets(target: str) -> None:
     """The writer reads only the kinds that it writes, and no secrets."""
-    asked = Asked.at(target)
+    asked = ApiPath.at(target)
     if asked.part in ACTING or (asked.resource == "secrets" and not asked.group) or ".." in asked.path.split("/"):
         raise NotARead(f"a writer may not look at {asked.path}")
 

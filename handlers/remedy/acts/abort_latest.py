@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from handlers.clients.arm.operation import State, Via, of_resource
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, stale
-from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.follow_arm import (
+    AKS_API,
+    answered,
+    etag_of,
+    find_sent_write,
+    follow_operation,
+    is_busy,
+    state_of,
+)
 from handlers.resource_id import last_name
 
 
@@ -24,7 +32,7 @@ class AbortLatest:
         return Sending("POST", f"{target}/abort", send, {"state": state, "etag": etag_of(raw.body)})
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
-        return await fate(scene, scene.step.target, AKS_API)
+        return await find_sent_write(scene, scene.step.target, AKS_API)
 
     async def follow(self, scene: Scene) -> Wait | Going | Done | Stopped:
         target = scene.step.target

@@ -38,7 +38,7 @@ def backoff(tries: int) -> float:
     return min(5.0 * float(2 ** min(tries - 1, 10)), LONGEST_PAUSE_S)
 
 
-class KubeHands(Protocol):
+class KubeWriterClient(Protocol):
     """Writes inside the cluster. Each write is sent once; a lost answer raises WriteFateUnknown."""
 
     async def get(self, path: str) -> Any:
@@ -61,7 +61,7 @@ class Hands:
     reader: ArmReader
     """Keeps no answer: `fresh_for_s=0`."""
     nodes: KubeReader
-    kube: KubeHands
+    kube: KubeWriterClient
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def restoring_patch(body: Mapping[str, Any], was: Relaxed) -> dict[str, Any]:
     return {"metadata": metadata, **({"spec": spec} if spec else {})}
 
 
-def is_somebody_elses(body: Mapping[str, Any], was: Relaxed) -> bool:
+def was_changed_by_others(body: Mapping[str, Any], was: Relaxed) -> bool:
     """Neither as relaxed nor as it was: somebody changed it meanwhile and should be told the original."""
     return not is_as_we_left_it(body, was) and ours_of(body["spec"]) != ours_of(was.spec)
 

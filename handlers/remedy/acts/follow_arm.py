@@ -100,7 +100,7 @@ def gone(subject: str) -> Stopped:
     return failed(f"{last_name(subject)} is not there any more")
 
 
-async def fate(scene: Scene, subject: str, api_version: str, *, written: str = "") -> Wait | Going | Stopped:
+async def find_sent_write(scene: Scene, subject: str, api_version: str, *, written: str = "") -> Wait | Going | Stopped:
     """Whether Azure received a write whose answer was lost. `written`: the resource it was sent to, if another."""
     body = await scene.hands.arm.get(subject, api_version)
     state, etag = state_of(body), etag_of(body)

@@ -7,7 +7,15 @@ from typing import Any
 
 from handlers.clients.arm.writer import ArmWriter
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, failed, stale
-from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.follow_arm import (
+    AKS_API,
+    answered,
+    etag_of,
+    find_sent_write,
+    follow_operation,
+    is_busy,
+    state_of,
+)
 from handlers.remedy.acts.read_only import CLUSTER, POOL, NotAsRead, to_send
 from handlers.resource_id import last_name
 from handlers.version import meets
@@ -48,7 +56,7 @@ class PutAsRead:
         return None
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
-        return await fate(scene, scene.step.target, AKS_API)
+        return await find_sent_write(scene, scene.step.target, AKS_API)
 
     async def follow(self, scene: Scene) -> Going | Done | Stopped:
         going = await follow_operation(scene, scene.step.target, AKS_API)

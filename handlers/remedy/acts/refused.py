@@ -39,7 +39,7 @@ def refused(error: ArmError, step: Step, data: Mapping[str, Any]) -> Stopped | A
     return failed(f"refused, and nothing was written: {_innermost(error)}")
 
 
-def on_the_way(error: ArmError, phase: Phase, step: Step, data: Mapping[str, Any], *, patient: bool) -> Wait | Stopped:
+def read_failed(error: ArmError, phase: Phase, step: Step, data: Mapping[str, Any], *, patient: bool) -> Wait | Stopped:
     """A read that failed. `patient`: keep trying until the time limit."""
     name = last_name(step.target)
     if phase is Phase.READY and not patient:

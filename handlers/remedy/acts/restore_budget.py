@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handlers.clients.errors import NotFound
 from handlers.remedy.acts.act import Again, Answered, Done, Scene, Sending, Stopped, backoff, failed
-from handlers.remedy.acts.budget import is_somebody_elses, ours_of, relaxed_from, restoring_patch
+from handlers.remedy.acts.budget import ours_of, relaxed_from, restoring_patch, was_changed_by_others
 from handlers.remedy.acts.relax_budget import budget_path
 
 
@@ -30,7 +30,7 @@ class RestoreBudget:
         if was.execution != scene.execution:
             return Done(f"budget {wanted['name']} is relaxed by another fix ({was.execution}), which restores it")
         patch = restoring_patch(body, was)
-        changed = is_somebody_elses(body, was)
+        changed = was_changed_by_others(body, was)
 
         async def send(_: str) -> Answered:
             await scene.hands.kube.merge_patch(path, patch)

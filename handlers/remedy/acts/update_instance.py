@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handlers.clients.errors import NotFound
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, failed, stale
-from handlers.remedy.acts.follow_arm import COMPUTE_API, answered, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.follow_arm import COMPUTE_API, answered, find_sent_write, follow_operation, is_busy, state_of
 from handlers.remedy.acts.node_back import machine_is_done, node_is_back
 from handlers.resource_id import last_name
 
@@ -36,7 +36,7 @@ class UpdateInstance:
         return Sending("POST", f"{target}/manualupgrade", send, {"state": state})
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
-        return await fate(scene, scene.step.arguments["machine"], COMPUTE_API, written=scene.step.target)
+        return await find_sent_write(scene, scene.step.arguments["machine"], COMPUTE_API, written=scene.step.target)
 
     async def follow(self, scene: Scene) -> Wait | Going | Done | Stopped:
         if "machine_done_at" in scene.data:

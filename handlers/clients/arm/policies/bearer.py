@@ -6,7 +6,7 @@ from azure.core.pipeline import PipelineRequest, PipelineResponse
 from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from handlers.clients.addresses import same_door, wanted_at
+from handlers.clients.addresses import is_resource_manager, wanted_at
 from handlers.clients.arm.policies.refuse_writes import is_read
 from handlers.clients.errors import CredentialRefused, NotFollowed
 from handlers.clients.tokens import Tokens
@@ -22,7 +22,7 @@ class Bearer(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
 
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         call = request.http_request
-        if not same_door(self._endpoint, call.url):
+        if not is_resource_manager(self._endpoint, call.url):
             raise NotFollowed(wanted_at(call.url), "the link leads away from Azure Resource Manager; not followed")
         token = await self._tokens.current(wanted_at(call.url))
         call.headers["Authorization"] = f"Bearer {token}"

@@ -10,7 +10,7 @@ from azure.core.pipeline import PipelineRequest, PipelineResponse
 from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from handlers.clients.arm.freshness import oldest_wanted
+from handlers.clients.arm.freshness import oldest_acceptable
 from handlers.clients.clock import Clock, give_up_at
 from handlers.clients.errors import Throttled, TimedOut
 
@@ -21,7 +21,7 @@ FRESH_FOR_S = 15.0
 MANY = 512
 
 
-class _LessTime(Exception):
+class _RanOutOfTime(Exception):
     """A shared call ran out of time, and a caller that joined it has time left."""
 
 
@@ -43,14 +43,14 @@ class _Kept:
 
 
 @dataclass
-class _Shelf:
+class _FreshAnswers:
     """The answers that are still fresh."""
 
     kept: dict[str, _Kept] = field(default_factory=dict)
 
     def find(self, key: str, now: float) -> Response | None:
         found = self.kept.get(key)
-        return found.answer if found and found.until > now and found.asked_at >= oldest_wanted() else None
+        return found.answer if found and found.until > now and found.asked_at >= oldest_acceptable() else None
 
     def keep(self, key: str, answer: Response, asked_at: float, now: float, fresh_for_s: float) -> None:
         newer = self.kept.get(key)
@@ -70,7 +70,7 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         super().__init__()
         self._clock = clock
         self._fresh_for_s = fresh_for_s
-        self._shelf = _Shelf()
+        self._shelf = _FreshAnswers()
         self._flights: dict[str, _Flight] = {}
         self._ending: set[asyncio.Task[Response]] = set()
 
@@ -78,7 +78,7 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         key = _key(request.http_request)
         try:
             return await self._find_or_ask(key, request)
-        except _LessTime:
+        except _RanOutOfTime:
             # The first caller had less time than this one: repeat the call with our own deadline.
             return await self._find_or_ask(key, request, last=True)
 
@@ -87,7 +87,7 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         if kept is not None:
             return kept
         flight = self._flights.get(key)
-        if flight and flight.asked_at < oldest_wanted():
+        if flight and flight.asked_at < oldest_acceptable():
             self._ending.add(flight.task)  # Other callers still wait for it.
             flight = None
         mine = flight is None
@@ -97,7 +97,7 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         except (Throttled, TimedOut) as error:
             if mine or last or give_up_at(self._clock) <= flight.until:
                 raise
-            raise _LessTime from error
+            raise _RanOutOfTime from error
 
     async def close(self) -> None:
         """Cancel the calls that nobody waits for any more."""

@@ -11,7 +11,7 @@ from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.addresses import wanted_at
 from handlers.clients.errors import Garbled
-from handlers.clients.headers import harmless
+from handlers.clients.headers import safe_headers
 from handlers.clients.redact import redact_json, redact_text
 from handlers.clients.refusals import refusal
 from handlers.clients.response import SeenResponse
@@ -28,7 +28,7 @@ class Understand(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         seen = SeenResponse(
             request.http_request,
             answer.status_code,
-            harmless(answer.headers),
+            safe_headers(answer.headers),
             content,
             body=body,
             reason=answer.reason,

@@ -11,8 +11,8 @@ from handlers.clients.call_log import Call, CallLog
 from handlers.clients.clock import Clock, give_up_at
 from handlers.clients.errors import ArmError, Garbled
 from handlers.clients.kube.listing import parsed
-from handlers.clients.kube.paths import Asked, refuse_writes
-from handlers.clients.kube.recorded import Kept
+from handlers.clients.kube.paths import ApiPath, refuse_writes
+from handlers.clients.kube.recorded import AnswerRecorder
 from handlers.clients.kube.refusals import refusal
 from handlers.clients.kube.reply import Reply, Way
 from handlers.engine.current import collecting
@@ -24,7 +24,9 @@ FIRST_PAUSE_S = 0.2
 class Caller:
     """Sends calls through one connection."""
 
-    def __init__(self, way: Way, calls: CallLog, clock: Clock, kept: Kept | None, *, tries: int = TRIES) -> None:
+    def __init__(
+        self, way: Way, calls: CallLog, clock: Clock, kept: AnswerRecorder | None, *, tries: int = TRIES
+    ) -> None:
         self.way = way
         self.clock = clock
         self.kept = kept
@@ -58,7 +60,7 @@ class Caller:
     async def json(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> tuple[Any, Reply]:
         """The parsed raw answer, and the reply."""
         reply = await self.reply(method, target, body)
-        value = self.understood(method, target, body, lambda: parsed(reply.content, Asked.at(target).wanted))
+        value = self.understood(method, target, body, lambda: parsed(reply.content, ApiPath.at(target).wanted))
         self.record(lambda kept: kept.answer(method, target, body, reply))
         return value, reply
 
@@ -71,7 +73,7 @@ class Caller:
                 self.kept.failed(method, called, body, error)
             raise
 
-    def record(self, give: Callable[[Kept], object]) -> None:
+    def record(self, give: Callable[[AnswerRecorder], object]) -> None:
         if self.kept:
             give(self.kept)
 

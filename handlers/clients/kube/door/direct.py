@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handlers.clients.errors import ArmError, Unreachable
-from handlers.clients.kube.door.doors import Door, KubeDoors
+from handlers.clients.kube.door.doors import KubeDoors, KubeSession
 from handlers.clients.kube.reply import Reply
 from handlers.model import Target
 
@@ -26,8 +26,8 @@ class DirectWay:
         self._doors = doors
         self._began = time.monotonic()
         self._entering = asyncio.Lock()
-        self._door: Door | None = None
-        self._entered: list[Door] = []
+        self._door: KubeSession | None = None
+        self._entered: list[KubeSession] = []
         self._failed: ArmError | None = None
         self._refused = False
 
@@ -68,7 +68,7 @@ class DirectWay:
         self._refused = reply.status == 401
         return reply
 
-    async def _enter(self) -> Door:
+    async def _enter(self) -> KubeSession:
         async with self._entering:
             if self._failed:
                 raise _same(self._failed)
@@ -76,7 +76,7 @@ class DirectWay:
                 self._door = await self._opened(None)
             return self._door
 
-    async def _opened(self, instead_of: Door | None) -> Door:
+    async def _opened(self, instead_of: KubeSession | None) -> KubeSession:
         try:
             door = await self._doors.enter(self._target, instead_of=instead_of)
         except ArmError as error:
@@ -85,7 +85,7 @@ class DirectWay:
         self._entered.append(door)
         return door
 
-    async def _renewed(self, door: Door, token: str) -> bool:
+    async def _renewed(self, door: KubeSession, token: str) -> bool:
         """Whether there is another credential to try: the cached one may be outdated."""
         async with self._entering:
             if self._refused:
@@ -104,7 +104,7 @@ class DirectWay:
         # One failed connection of several at once may be bad luck: do not conclude that the server is unreachable.
         self.reached, self._failed = DIRECTLY, None
 
-    def _noted(self, error: Unreachable, door: Door) -> Unreachable:
+    def _noted(self, error: Unreachable, door: KubeSession) -> Unreachable:
         if self.reached:
             # Other calls got through: one lost connection does not make the server unreachable.
             error.again = True

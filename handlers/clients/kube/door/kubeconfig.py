@@ -32,7 +32,7 @@ class BadKubeconfig(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class KubeEndpoint:
     """One API server and one way to sign in: a certificate, a token, or Entra."""
 
     server: str
@@ -75,7 +75,7 @@ def context_names(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row.get("name", "")) for row in _rows(config, "contexts"))
 
 
-def entrance(config: Mapping[str, Any], context: str | None = None, folder: Path | None = None) -> Entrance:
+def endpoint_in(config: Mapping[str, Any], context: str | None = None, folder: Path | None = None) -> KubeEndpoint:
     """The server and credential of one context (the current one by default). Relative files start at `folder`.
 
     Without a folder the kubeconfig came from Azure, and may not weaken TLS or name files.
@@ -88,7 +88,7 @@ def entrance(config: Mapping[str, Any], context: str | None = None, folder: Path
         _refuse_loosened(cluster)
     authority = _content(cluster, "certificate-authority", folder)
     sign_in = _sign_in(user, folder)
-    return Entrance(
+    return KubeEndpoint(
         _server(str(cluster.get("server") or "")),
         authority=authority.decode("ascii", errors="replace") if authority else None,
         certificate=sign_in.get("certificate"),

@@ -43,7 +43,7 @@ _FORBIDDEN = compile_linear(r"Error from server \(Forbidden\): (?P<said>.*)")
 _UNAUTHORIZED = compile_linear(r"You must be logged in to the server|Unauthorized")
 
 
-def into_the_log(cluster: str, command: str) -> None:
+def audit_to_log(cluster: str, command: str) -> None:
     """The audit for callers that have none: the log."""
     LOG.warning("%s", json.dumps({"event": "run-command", "cluster": cluster, "command": command}))
 
@@ -64,7 +64,7 @@ class RunCommand:
         self._target = target
         self._arm = arm
         self._token = token
-        self._audit = audit or into_the_log
+        self._audit = audit or audit_to_log
         self._clock = clock
         self._interval_s = interval_s
         self.calls = CallLog()

@@ -34,8 +34,8 @@ from handlers.clients.kube.inside.questions import (
     objects,
 )
 from handlers.clients.kube.inside.run_command import Audit, RunCommand
-from handlers.clients.kube.inside.selectors import NotAnswered, by_fields, demands
-from handlers.clients.kube.paths import Asked
+from handlers.clients.kube.inside.selectors import NotAnswered, by_fields, requires
+from handlers.clients.kube.paths import ApiPath
 from handlers.clients.kube.refusals import refusal
 from handlers.clients.kube.reply import CUT, SOURCE, Reply
 from handlers.clients.recording.case import FAILURES
@@ -84,7 +84,7 @@ ONLY_A_PART = {
 """Lists of which the questions bring a part, unless nothing else was wanted."""
 
 
-class Detour:
+class RunCommandFallback:
     """Asks directly. Lists that a fixed question covers come by run-command if the server cannot be reached."""
 
     def __init__(self, direct: DirectWay, commands: RunCommand) -> None:
@@ -95,7 +95,9 @@ class Detour:
         self._through = ""
 
     @classmethod
-    def beside(cls, direct: DirectWay, target: Target, doors: KubeDoors, audit: Audit | None, clock: Clock) -> Detour:
+    def beside(
+        cls, direct: DirectWay, target: Target, doors: KubeDoors, audit: Audit | None, clock: Clock
+    ) -> RunCommandFallback:
         token = _token(direct, doors)
         return cls(direct, RunCommand(target, doors.arm, token=token, audit=audit, clock=clock))
 
@@ -144,8 +146,8 @@ class Detour:
         read = [objects(*pair) for pair in zip(questions, map(str, outputs), strict=True)]
         if single:
             return _object(single, read[0], target, blocked)
-        part = path in ONLY_A_PART and not demands(fields, ONLY_A_PART[path])
-        kind, namespace = KINDS.get(path.rpartition("/")[2], ""), Asked.at(path).namespace
+        part = path in ONLY_A_PART and not requires(fields, ONLY_A_PART[path])
+        kind, namespace = KINDS.get(path.rpartition("/")[2], ""), ApiPath.at(path).namespace
         of_list = [body for found, _ in read for body in found if _belongs(body, kind, namespace)]
         items = _once([body for body in of_list if matches(body)])
         return _reply(questions, items, cut=part or any(cut for _, cut in read))
@@ -172,10 +174,15 @@ def _object(question: Question, read: tuple[list[dict[str, Any]], bool], target:
     """One object, if its projection holds all that was asked for."""
     found, cut = read
     if cut:
-        raise _told(ServerFault(Asked.at(target).wanted, "the output of the command was cut"), target, blocked)
+        raise _told(ServerFault(ApiPath.at(target).wanted, "the output of the command was cut"), target, blocked)
     source = {"content-type": "application/json", SOURCE: f"{question.command.partition(' -o ')[0]} ({THROUGH})"}
     if not found:
-        gone = {"kind": "Status", "reason": "NotFound", "code": 404, "message": f"{Asked.at(target).wanted} not found"}
+        gone = {
+            "kind": "Status",
+            "reason": "NotFound",
+            "code": 404,
+            "message": f"{ApiPath.at(target).wanted} not found",
+        }
         return Reply(404, source, orjson.dumps(gone))
     return Reply(200, source, orjson.dumps(found[0]))
 
@@ -194,7 +201,7 @@ def _told(error: ArmError, target: str, blocked: Unreachable) -> ArmError:
     before = f"{blocked.detail}; {THROUGH}: "
     if error.status is None or error.status < 300:
         kind = type(error) if type(error) in FAILURES.values() else ServerFault
-        return kind(Asked.at(target).wanted, before + error.detail)
+        return kind(ApiPath.at(target).wanted, before + error.detail)
     body = error.answer if isinstance(error.answer, dict) else {}
     if body.get("kind") == "Status":
         told = {**body, "message": f"{before}{body.get('message')}"}

@@ -31,7 +31,7 @@ def by_fields(selector: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda body: all(test(body) for test in tests)
 
 
-def demands(selector: str, wish: str) -> bool:
+def requires(selector: str, wish: str) -> bool:
     """Whether a selector contains this condition (`type=Warning`)."""
     return wish in {part.strip().replace("==", "=") for part in selector.split(",")}
 

@@ -10,7 +10,7 @@ from sandbox.slack.workspace import Workspace
 APPROVERS = "aks-approvers"
 
 
-def permitting(folder: Path, team: Workspace) -> Path | None:
+def demo_policy(folder: Path, team: Workspace) -> Path | None:
     """A policy file; None if the workspace has no such group."""
     groups = [group.id for group in team.groups if group.handle == APPROVERS]
     if not groups:
