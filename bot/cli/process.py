@@ -122,4 +122,4 @@ class Output(StrEnum):
     JSON = "json"
 
 
-OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For a person, or for a program.")]
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="Output for people or for programs.")]

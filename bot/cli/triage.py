@@ -1,4 +1,4 @@
-"""`aksbot triage`: what the bot would recognize in an incident channel. Messages in, cluster and codes out."""
+"""`aksbot triage`: what the bot would recognise in an incident channel. Messages in, cluster and codes out."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def triage_file(file: Path, clusters: str | None) -> int:
 
 
 def triage_text(text: str, clusters: str | None, *, as_json: bool) -> int:
-    """Recognize one message; 0 if the bot would answer, 2 if it would stay quiet."""
+    """Recognise one message; 0 if the bot would answer, 2 if it would stay quiet."""
     chosen = settings.load()
     library = load(chosen)
-    # Like the bot: redact first, then recognize.
+    # Like the bot: redact first, then recognise.
     found = Recogniser(library).recognise(redact_text(text), _names(clusters, chosen))
     if as_json:
         sys.stdout.write(json.dumps(_as_dict(found), indent=2) + "\n")

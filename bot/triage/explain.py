@@ -1,4 +1,4 @@
-"""What a pasted error is about. Text alone proves nothing: what is recognized here has not been verified."""
+"""What a pasted error is about. Text alone proves nothing: what is recognised here has not been verified."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Explanation:
 
 
 def explain(text: str, library: Library) -> Explanation:
-    """Recognize a pasted error, or a sentence about one."""
+    """Recognise a pasted error, or a sentence about one."""
     text = without_empty_lines(text[:LONGEST])
     error = innermost(text)
     codes = {layer.code.lower() for layer in layers(text) if layer.code}

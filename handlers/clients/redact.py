@@ -1,6 +1,6 @@
 """The one place where secrets are removed from an answer: before it is cached, recorded, parsed further or logged.
 
-A secret is recognized by its key (`secret_keys`), or by its format and context in a text (`redaction`). It becomes
+A secret is recognised by its key (`secret_keys`), or by its format and context in a text (`redaction`). It becomes
 `[redacted:kind]`. Keys, lists, numbers and booleans stay, so an answer keeps its structure, and redacting twice gives
 the same as redacting once.
 
@@ -239,7 +239,7 @@ def _text(text: str, nested: int) -> str:
 
 
 def _scanned(text: str, nested: int) -> str:
-    """Repeat until nothing more is found: one pass may uncover what the next one recognizes."""
+    """Repeat until nothing more is found: one pass may uncover what the next one recognises."""
     for _ in range(_ROUNDS):
         clean = replaced(text, spans(text, lambda inside: _hides(inside, nested)))
         if clean == text:

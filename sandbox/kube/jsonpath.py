@@ -40,7 +40,7 @@ def find(path: str, data: Any) -> list[Any]:
     while at < len(text):
         match = _STEP.match(text, at)
         if match is None:
-            raise BadPath(f"unrecognized character in action: {text[at:]!r}")
+            raise BadPath(f"unrecognised character in action: {text[at:]!r}")
         found = [value for held in found for value in _step(match, held)]
         at = match.end()
     return found
@@ -88,7 +88,7 @@ def _passes(test: str, held: Any) -> bool:
         return any(_passes(part, held) for part in test.split("||"))
     match = _TEST.match(test)
     if match is None:
-        raise BadPath(f"unrecognized filter: {test!r}")
+        raise BadPath(f"unrecognised filter: {test!r}")
     found = find(match.group("path"), held)
     if match.group("operator") is None:
         return bool(found)
@@ -101,7 +101,7 @@ def _literal(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise BadPath(f"unrecognized literal: {text!r}") from error
+        raise BadPath(f"unrecognised literal: {text!r}") from error
 
 
 def _compares(value: Any, operator: str, wanted: Any) -> bool:

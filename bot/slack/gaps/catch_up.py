@@ -1,6 +1,6 @@
 """After a gap in the connection to Slack: reads the messages of that time from the channels' history and handles them.
 
-A message that was handled before is recognized by channel and timestamp. Messages older than ten minutes are not
+A message that was handled before is recognised by channel and timestamp. Messages older than ten minutes are not
 answered: the problem may be over, and people have asked elsewhere. The channel is told that they were not read.
 Commands and clicks are not in any history.
 """

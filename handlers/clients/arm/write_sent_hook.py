@@ -42,7 +42,7 @@ def trace_marked_writes() -> aiohttp.TraceConfig:
 
 
 def trace_all_writes() -> aiohttp.TraceConfig:
-    """For a session whose writes are recognized by their HTTP method."""
+    """For a session whose writes are recognised by their HTTP method."""
 
     async def headers_sent(
         session: aiohttp.ClientSession, context: SimpleNamespace, sent: aiohttp.TraceRequestHeadersSentParams

@@ -143,7 +143,7 @@ class KubeReader(Closing):
         target = target_of(path, params)
         reply = await self._caller.reply("GET", target, also=also)
         self._caller.record(lambda kept: kept.text(target, reply))
-        # Cut far behind the part that is shown: half a secret would not be recognized and could be shown.
+        # Cut far behind the part that is shown: half a secret would not be recognised and could be shown.
         text = reply.content[: 4 * most].decode("utf-8", errors="replace")
         return (await redact_off_loop(text))[:most]
 

@@ -70,7 +70,7 @@ def _right(text: str, start: int, most: int, letters: str) -> int:
 
 
 def by_length(text: str) -> list[Span]:
-    """Keys recognized by alphabet and length alone: old Azure DevOps personal access tokens, and the AWS secret next to
+    """Keys recognised by alphabet and length alone: old Azure DevOps personal access tokens, and the AWS secret next to
     its access key. Forty such letters elsewhere may be anything (a commit, a digest).
     """
     spans = [
