@@ -158,8 +158,8 @@ def _file() -> Path | None:
     chosen = os.environ.get(f"{PREFIX}CONFIG")
     if chosen:
         return Path(chosen)
-    here = Path(FILE)
-    return here if here.exists() else None
+    path = Path(FILE)
+    return path if path.exists() else None
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -62,8 +62,8 @@ def _last_line(text: str) -> str:
 
 
 def main() -> int:
-    code, said = audit(LOCK)
-    sys.stdout.write(f"{said}\n")
+    code, text = audit(LOCK)
+    sys.stdout.write(f"{text}\n")
     return code
 
 

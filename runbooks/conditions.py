@@ -117,19 +117,19 @@ class Outliner:
     ) -> list[nodes.Node]:
         written: list[nodes.Node] = []
         possible = [branch for branch in branches if self._verdict(branch.test) is not _Verdict.NO]
-        said = [words for branch in possible if (words := _words(branch.body))]
-        if len(said) < len(possible) and (said or otherwise or len(possible) > 1):
+        text = [words for branch in possible if (words := _words(branch.body))]
+        if len(text) < len(possible) and (text or otherwise or len(possible) > 1):
             self.gaps.append((line, _HOLE))
         for branch_ in possible:
             if words := _words(branch_.body):
                 shown = [_text(words, branch_.lineno), *self._all(branch_.body)]
                 sure = self._verdict(branch_.test) is _Verdict.COMPUTED
                 written += [nodes.If(branch_.test, shown, [], [], lineno=branch_.lineno)] if sure else shown
-        if otherwise and said:
-            words = _words(otherwise) or _otherwise(said[0])
+        if otherwise and text:
+            words = _words(otherwise) or _otherwise(text[0])
             written += [_text(words, line), *self._all(otherwise)]
         # The text after it starts a paragraph again: add the same break at the end.
-        return [*written, _text(said[0][0], line)] if said else []
+        return [*written, _text(text[0][0], line)] if text else []
 
     def _shown(self, expression: nodes.Expr) -> nodes.Expr:
         if isinstance(expression, nodes.TemplateData):

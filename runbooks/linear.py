@@ -71,8 +71,8 @@ class Pattern:
         try:
             compiled = re2.compile(pattern, options)
         except re2.error as refused:
-            said = refused.args[0] if refused.args else refused
-            raise NotLinear(said.decode() if isinstance(said, bytes) else str(said)) from None
+            text = refused.args[0] if refused.args else refused
+            raise NotLinear(text.decode() if isinstance(text, bytes) else str(text)) from None
         self.groups: int = compiled.groups
         self._names: dict[str, int] = compiled.groupindex
         # Below the package's own search, which takes four times as long for what is used here.

@@ -172,7 +172,7 @@ def _commands(runbook: Runbook) -> Iterator[tuple[int, str]]:
 
 def _fenced_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
     """The shell lines in code fences, with continuation lines joined, each with its line number."""
-    fence, shell, held, began = "", False, "", 0
+    fence, shell, stored, began = "", False, "", 0
     for number, line in enumerate(text.split("\n"), first):
         mark = _FENCE.match(line)
         if mark and not fence:
@@ -180,13 +180,13 @@ def _fenced_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
         elif mark and mark[1].startswith(fence):
             fence = ""
         elif fence and (shell or line.lstrip().startswith(("az ", "kubectl "))):
-            began = began if held else number
-            held += line.rstrip()
-            if held.endswith("\\"):
-                held = held[:-1] + " "
+            began = began if stored else number
+            stored += line.rstrip()
+            if stored.endswith("\\"):
+                stored = stored[:-1] + " "
                 continue
-            yield began, held.removeprefix("$ ")
-            held = ""
+            yield began, stored.removeprefix("$ ")
+            stored = ""
 
 
 def _links(runbook: Runbook) -> Iterator[tuple[int, str]]:

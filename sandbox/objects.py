@@ -52,10 +52,10 @@ def field_of(body: Body | None, path: str) -> Any:
 
 def patch_object(kube: KubeWorld, object_id: str, patch: Body) -> None:
     """Lay a patch over an object. Who holds the old body still holds it as it was."""
-    held = find_object(kube, object_id)
-    if held is None:
+    stored = find_object(kube, object_id)
+    if stored is None:
         raise NoSuchObject(f"there is no {object_id}")
-    changed = merged_by_name(held, patch)
+    changed = merged_by_name(stored, patch)
     kube.put({**changed, "metadata": dict(changed["metadata"])})
 
 

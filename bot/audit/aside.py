@@ -56,8 +56,8 @@ class Digest:
     def __init__(self) -> None:
         self._hash, self.records = sha256(), 0
 
-    def add(self, place: str, held: Mapping[str, str]) -> None:
-        line = json.dumps({"id": place, "fields": dict(held)}, sort_keys=True, separators=(",", ":"))
+    def add(self, place: str, stored: Mapping[str, str]) -> None:
+        line = json.dumps({"id": place, "fields": dict(stored)}, sort_keys=True, separators=(",", ":"))
         self._hash.update(f"{line}\n".encode(errors="surrogatepass"))
         self.records += 1
 

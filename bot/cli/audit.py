@@ -77,10 +77,10 @@ def set_aside(reason: str, by: str) -> int:
     account = f"{_account()}@{gethostname()}"
     who = f"{by.strip()} ({account})" if by.strip() else account
     made = _with(lambda connection: AuditAside(connection.redis).set_aside(who, reason.strip()))
-    said = f": {count(made.records, 'record')}, broken at {made.broken_at}: {made.why}"
+    text = f": {count(made.records, 'record')}, broken at {made.broken_at}: {made.why}"
     show_lines(
         [
-            Line.of(("set aside", "title"), (said, "")),
+            Line.of(("set aside", "title"), (text, "")),
             Line.of((f"kept under {made.key}; digest {made.digest}", "")),
             Line.of((f"a new audit has begun, and its first record says so, by {who}. Fixes are possible again.", "")),
             Line.of(("`aksbot audit export` prints both; keep that somewhere else.", "dim")),
@@ -176,6 +176,6 @@ def _lines(record: Record) -> list[Line]:
     result = [str(details[key]) for key in ("end", "method", "path", "result", "request_id") if details.get(key)]
     cluster, target = (last_name(str(entry.get(name, ""))) for name in ("cluster", "target"))
     about = " ".join(filter(None, [cluster, str(entry.get("remedy", "")), target]))
-    said = " · ".join(filter(None, [about, str(who.get("name", "")), *result, str(entry.get("reason", ""))]))
+    sentence = " · ".join(filter(None, [about, str(who.get("name", "")), *result, str(entry.get("reason", ""))]))
     head = Line.of((f"{record.number:5} {at} ", "dim"), (str(entry.get("what", "")), "title"))
-    return [head, *(Line.of((text, "")) for text in wrapped(one_line(said), indent="      ", columns=width()))]
+    return [head, *(Line.of((text, "")) for text in wrapped(one_line(sentence), indent="      ", columns=width()))]

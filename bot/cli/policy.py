@@ -74,8 +74,8 @@ def _lines(decision: Decision, look: Look, file: Path | None) -> list[Line]:
     where = str(file) if file else "no AKSBOT_POLICY is set: this is the default"
     if isinstance(decision, Allowed):
         rule = look.rules[decision.rule - 1]
-        said = f": rule {decision.rule} (clusters {', '.join(rule.clusters)})"
-        return [Line.of(("allowed", "title"), (said, "")), Line.of((where, "dim"))]
+        text = f": rule {decision.rule} (clusters {', '.join(rule.clusters)})"
+        return [Line.of(("allowed", "title"), (text, "")), Line.of((where, "dim"))]
     lines = [Line.of(("refused", "title"), (f": {decision.why.value}", ""))]
     if decision.channels:
         lines.append(Line.of((f"it would be possible in {', '.join(decision.channels)}", "")))

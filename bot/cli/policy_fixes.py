@@ -81,14 +81,14 @@ def _lines(
 
 def _rule(number: int, rule: FixRule) -> list[str]:
     own = "counts" if rule.requester_counts else "does not count"
-    said = [
+    text = [
         f"rule {number}: clusters {', '.join(rule.clusters)}; remedies {', '.join(rule.remedies)}",
         f"approvals needed: {rule.approvals}; the word of whoever asks {own}"
         + ("; a reason is needed" if rule.reason else ""),
         f"who may approve: {', '.join(rule.approvers) or 'nobody'}",
         f"up to {rule.highest_risk.value} risk",
     ]
-    return said + ([f"who may break the glass: {', '.join(rule.break_glass)}"] if rule.break_glass else [])
+    return text + ([f"who may break the glass: {', '.join(rule.break_glass)}"] if rule.break_glass else [])
 
 
 def _freeze(freeze: Freeze, now: datetime) -> str:

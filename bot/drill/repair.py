@@ -83,8 +83,8 @@ class Repaired:
         return view is not None and view.body.get("submit") is not None and plan.title in str(view.blocks)
 
     def _proposals(self, scene: Scene, action: str) -> list[Message]:
-        said = scene.around.slack.control.messages(self.cluster)
-        return [message for message in said if action in buttons(message)]
+        text = scene.around.slack.control.messages(self.cluster)
+        return [message for message in text if action in buttons(message)]
 
     async def _ended(self, scene: Scene) -> None:
         """The final message, reached when the fix can no longer be stopped."""
@@ -94,9 +94,9 @@ class Repaired:
             return bool(shown) and not {STOP, APPROVE} & set(buttons(shown[-1]))
 
         await self._until(scene, over, "it did not end")
-        said = text_of(self._proposals(scene, SHOW)[-1])
-        if f"*{fixes_text.END_WORDS[self.ends]}*" not in said:
-            raise StepFailed(f"it should be {self.ends.value}: {said[:600]}")
+        text = text_of(self._proposals(scene, SHOW)[-1])
+        if f"*{fixes_text.END_WORDS[self.ends]}*" not in text:
+            raise StepFailed(f"it should be {self.ends.value}: {text[:600]}")
 
     async def _until(self, scene: Scene, done: object, otherwise: str) -> None:
         control = scene.around.slack.control

@@ -84,13 +84,13 @@ class AlertEndpoints:
     async def _tell_refused(self, refusal: web.HTTPException) -> None:
         """Senders do not retry what was refused: tell the alerts channel, once a day."""
         many = refusal.__cause__
-        said = words.alerts_refused(many.count if isinstance(many, TooMany) else 0, MOST, LARGEST)
+        text = words.alerts_refused(many.count if isinstance(many, TooMany) else 0, MOST, LARGEST)
         team = (await workspace(self._sign_in)).team_id or ""
         name = f"alerts-refused-{datetime.now(UTC):%Y-%m-%d}"
         try:
-            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Place(team, "", ""), text=said))
+            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Place(team, "", ""), text=text))
         except StoreAway as away:
-            log.warning("alerts were refused, and no channel can be told (%s): %s", away, said)
+            log.warning("alerts were refused, and no channel can be told (%s): %s", away, text)
 
     def _may_enter(self, header: str) -> bool:
         kind, _, shown = header.partition(" ")

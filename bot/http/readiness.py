@@ -38,8 +38,8 @@ class Cached(Generic[T]):
         async with self._lock:
             now = asyncio.get_running_loop().time()
             if self._known is None or now >= self._known[0]:
-                said = await self._ask()
-                self._known = asyncio.get_running_loop().time() + self._seconds, said
+                text = await self._ask()
+                self._known = asyncio.get_running_loop().time() + self._seconds, text
             return self._known[1]
 
 
@@ -80,10 +80,10 @@ class Readiness:
         if lost is None:
             half = await self.sockets.why_down() if self.sockets else None
             return Standing(ready=True, said=f"degraded: {half}" if half else "ready")
-        said = f"{lost.what} (REDIS_URL): {lost.why}"
+        text = f"{lost.what} (REDIS_URL): {lost.why}"
         if not self.role.listens:
-            return Standing(ready=False, said=said)
-        return Standing(ready=True, said=f"degraded: {said}; checks are done here, fixes are refused")
+            return Standing(ready=False, said=text)
+        return Standing(ready=True, said=f"degraded: {text}; checks are done here, fixes are refused")
 
     async def _why_cut_off(self) -> str | None:
         if self.sockets and not await self.sockets.up():

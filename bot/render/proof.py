@@ -43,8 +43,8 @@ def own_proof_lines(finding: Finding, columns: int) -> Iterator[Line]:
 def own_proof(finding: Finding) -> str:
     """The line that quotes Azure's error; else the second line, because the first only repeats the state."""
     for fact in ("message", "code"):
-        said = one_line(str(finding.facts.get(fact) or ""))
-        holding = [line for line in finding.because if said and said in one_line(line)]
+        text = one_line(str(finding.facts.get(fact) or ""))
+        holding = [line for line in finding.because if text and text in one_line(line)]
         if holding:
             return holding[0]
     return finding.because[1] if len(finding.because) > 1 else finding.because[0]

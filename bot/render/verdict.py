@@ -18,10 +18,10 @@ _ROOTS = {Severity.ERROR: "cause", Severity.WARNING: "warning", Severity.INFO: "
 
 def verdict(diagnosis: Diagnosis, library: Library) -> Line:
     """The verdict in one line."""
-    said, style = label(diagnosis)
+    text, style = label(diagnosis)
     rest = "dim" if style == "dim" else ""
     numbers = f" · {summary(diagnosis, library)}"
-    return Line.of((f"{one_line(diagnosis.target.name)}: ", "title"), (said, style), (numbers, rest))
+    return Line.of((f"{one_line(diagnosis.target.name)}: ", "title"), (text, style), (numbers, rest))
 
 
 def label(diagnosis: Diagnosis) -> tuple[str, str]:

@@ -71,7 +71,7 @@ def _likeliest(read: Reading, signs: Sequence[Sign]) -> list[str]:
 
 
 def stated(
-    signs: Sequence[Sign], said: Sequence[PhraseMatch], learned: Sequence[str], by_words: Reading
+    signs: Sequence[Sign], text: Sequence[PhraseMatch], learned: Sequence[str], by_words: Reading
 ) -> dict[str, float]:
     """The odds of what the text states outright, likeliest first: an error's own code, and, for codes the model was not
     trained on, their patterns; their phrases make it likely. If the words as a whole speak of no problem, a code that
@@ -83,7 +83,7 @@ def stated(
             continue
         if sign.points >= (PATTERN if sign.code not in learned else INNERMOST) or _agrees(sign, by_words):
             odds[sign.code] = SURE
-    for message in said:
+    for message in text:
         odds.setdefault(message.code, LIKELY)
     return dict(sorted(odds.items(), key=lambda scored: -scored[1]))
 

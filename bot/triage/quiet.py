@@ -256,7 +256,7 @@ class Quiet:
             hit = look.search(text)
             if hit and (look.name not in first or hit.start() < first[look.name][0]):
                 first[look.name] = hit.start(), hit[0]
-        return {name: said.strip()[:60] for name, (_, said) in first.items()}
+        return {name: match.strip()[:60] for name, (_, match) in first.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,17 +81,19 @@ class Recogniser:
             there = self._learned.weighed(spoken(near, names))
             alone = self._learned.read(there, marks, worded)
             words, read = max((words, read), (there, alone), key=lambda item: item[1].odds)
-        said = self._phrases.find(text)
-        outright = stated(signs, said, self._learned.codes, read)
+        phrases = self._phrases.find(text)
+        outright = stated(signs, phrases, self._learned.codes, read)
         verdict = decide(read, outright, against, signs)
-        suspects = tuple(Suspect(code, self._why(code, signs, said, words, text)) for code in verdict.codes)
+        suspects = tuple(Suspect(code, self._why(code, signs, phrases, words, text)) for code in verdict.codes)
         return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
 
-    def _why(self, code: str, signs: list[Sign], said: list[PhraseMatch], found: Weighed, text: str) -> tuple[str, ...]:
+    def _why(
+        self, code: str, signs: list[Sign], phrases: list[PhraseMatch], found: Weighed, text: str
+    ) -> tuple[str, ...]:
         """Strongest first."""
         strongest = sorted((sign for sign in signs if sign.code == code), key=lambda sign: -sign.points)
         why = [f"“{suspect.found}” ({suspect.source})" for suspect in strongest]
-        why += [f"it says “{phrase.phrase}”" for phrase in said if phrase.code == code]
+        why += [f"it says “{phrase.phrase}”" for phrase in phrases if phrase.code == code]
         telling = _as_written(self._learned.telling(code, found, 2 * _WORDS_TOLD), text)
         if telling:
             why.append(f"its words {', '.join(f'“{word}”' for word in telling)} speak of it")

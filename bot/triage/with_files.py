@@ -18,14 +18,14 @@ class WithFiles:
     def __init__(self) -> None:
         self._quiet = Quiet()
 
-    def against(self, said: str) -> list[Reason]:
+    def against(self, text: str) -> list[Reason]:
         """Why the words alone call for silence, whatever a file shows: it is over, it is elsewhere."""
-        return list(self._quiet.reasons(plain(said)))
+        return list(self._quiet.reasons(plain(text)))
 
-    def together(self, said: str, words: Recognition, files: Sequence[Recognition]) -> Recognition:
+    def together(self, text: str, words: Recognition, files: Sequence[Recognition]) -> Recognition:
         """The recognition with the most evidence. The words decide the cluster."""
         best = max((words, *files), key=_odds)
-        if best is words or any(reason.covers_files for reason in self.against(said)):
+        if best is words or any(reason.covers_files for reason in self.against(text)):
             return words
         if words.cluster or words.choices:
             return replace(best, cluster=words.cluster, cluster_by=words.cluster_by, choices=words.choices)

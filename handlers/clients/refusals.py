@@ -73,8 +73,8 @@ def code_and_message(body: Any) -> tuple[str, str]:
 def in_short(status: int, code: str, message: str) -> str:
     """Status, code and message of a refusal, shortened for people."""
     head = f"{status} {code}".strip()
-    said = _SPACES.sub(" ", redact_text(message)).strip()
-    whole = f"{head}: {said}" if said else head
+    text = _SPACES.sub(" ", redact_text(message)).strip()
+    whole = f"{head}: {text}" if text else head
     return whole if len(whole) <= LONGEST_DETAIL else whole[: LONGEST_DETAIL - 1] + "…"
 
 

@@ -14,8 +14,8 @@ WHOLE_BRANCH = frozenset({"claims", "protected-settings", "secret-data"})
 """Kinds under which every text is secret, however deep."""
 
 
-def words(said: str) -> frozenset[str]:
-    return frozenset(said.split())
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 _WORDS = compile_linear(r"[A-Z]+|[a-z]+|\d+")

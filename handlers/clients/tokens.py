@@ -89,15 +89,15 @@ class Tokens:
 
 def why_no_token(error: Exception) -> str:
     """One sentence about why Entra issued no token."""
-    said = redact_text(" ".join(str(error).split()))
+    text = redact_text(" ".join(str(error).split()))
     if isinstance(error, NoCredential):
-        return said
+        return text
     if _no_network(error):
-        return f"no token: the sign-in service cannot be reached ({said[:200]})"
-    code = _AADSTS.search(said)
+        return f"no token: the sign-in service cannot be reached ({text[:200]})"
+    code = _AADSTS.search(text)
     if code and code[0] in _SAID:
         return f"no token: {_SAID[code[0]]} ({code[0]})"
-    return f"no token: {said[:300]}"
+    return f"no token: {text[:300]}"
 
 
 def _no_network(error: Exception) -> bool:

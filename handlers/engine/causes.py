@@ -36,8 +36,8 @@ class CausePlan:
         asking = [diagnostic for diagnostic in known if diagnostic.causes_of]
         wanted = {diagnostic.id: _causes(diagnostic, explains) for diagnostic in asking}
         skipped = tuple(_without_circles(wanted, by_code))
-        for said in skipped:
-            log.warning("%s", said)
+        for text in skipped:
+            log.warning("%s", text)
         return cls({name: tuple(codes) for name, codes in wanted.items()}, by_code, skipped)
 
     def before(self, diagnostic: Diagnostic) -> tuple[Diagnostic, ...]:

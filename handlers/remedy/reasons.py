@@ -59,10 +59,10 @@ def not_now(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbidden]:
 
 def stopped_by(finding: Finding) -> Iterator[Forbidden]:
     """The cause that Azure named, if nobody has seen it gone: the same write would fail again."""
-    said, code = finding.facts.get("stopped_by"), finding.facts.get("named")
-    if said:
+    text, code = finding.facts.get("stopped_by"), finding.facts.get("named")
+    if text:
         do = f"follow the steps of {code} first, then check again" if code else "remove that first, then check again"
-        yield Forbidden(f"Azure says what stopped it: {said}", do)
+        yield Forbidden(f"Azure says what stopped it: {text}", do)
 
 
 def stands_in_the_way(
@@ -98,14 +98,14 @@ def doubts(
 ) -> tuple[str, ...]:
     """What could not be seen of them, as warnings."""
     wanted = tuple(acts)
-    said = [f"could not see {evidence}" for evidence in (locks, denials, may) if isinstance(evidence, Unavailable)]
+    text = [f"could not see {evidence}" for evidence in (locks, denials, may) if isinstance(evidence, Unavailable)]
     if isinstance(locks, Locks) and not locks.complete:
-        said.append("could not see all locks")
+        text.append("could not see all locks")
     if isinstance(locks, Locks):
-        said += [f"lock {lock.name} ({lock.level}) {_INHERITED}" for lock in locks.locks if _is_inherited(lock, wanted)]
+        text += [f"lock {lock.name} ({lock.level}) {_INHERITED}" for lock in locks.locks if _is_inherited(lock, wanted)]
     if isinstance(may, WriterMay):
         unknown = [act.action for act in wanted if may.do(act.action, act.resource) is None]
-        said += [f"could not see whether the writer may do {action}" for action in dict.fromkeys(unknown)]
+        text += [f"could not see whether the writer may do {action}" for action in dict.fromkeys(unknown)]
     if isinstance(denials, DenyAssignments):
         who = may.principal if isinstance(may, WriterMay) else ""
         unclear = [
@@ -113,14 +113,14 @@ def doubts(
             for denial in denials.denials
             if denial.is_for(who) is None and any(denial.denies(act.action, act.resource) for act in wanted)
         ]
-        said += [f"cannot tell whether deny assignment {action} is for the writer" for action in unclear]
-    return tuple(said)
+        text += [f"cannot tell whether deny assignment {action} is for the writer" for action in unclear]
+    return tuple(text)
 
 
 def _locked(acts: list[Act], cluster: ManagedCluster, locks: Locks) -> Iterator[Forbidden]:
     for lock in locks.locks:
-        held = [act for act in acts if _forbids(lock, act, cluster)]
-        if held:
+        stored = [act for act in acts if _forbids(lock, act, cluster)]
+        if stored:
             what = f"lock {lock.name} ({lock.level}) on {last_name(lock.scope)} forbids it"
             yield Forbidden(what, f"ask whoever set it, remove it (az lock delete --ids {lock.id}), then check again")
 
@@ -148,11 +148,11 @@ def _is_inherited(lock: Lock, acts: Iterable[Act]) -> bool:
 
 def _denied(acts: list[Act], denials: DenyAssignments, principal: str) -> Iterator[Forbidden]:
     for denial in denials.denials:
-        held = [act for act in acts if denial.denies(act.action, act.resource)]
-        if held and denial.is_for(principal):
-            machines = held[0].action.lower().startswith("microsoft.compute/")
+        stored = [act for act in acts if denial.denies(act.action, act.resource)]
+        if stored and denial.is_for(principal):
+            machines = stored[0].action.lower().startswith("microsoft.compute/")
             yield Forbidden(
-                f"deny assignment {denial.name} on {last_name(denial.scope)} forbids {held[0].action}",
+                f"deny assignment {denial.name} on {last_name(denial.scope)} forbids {stored[0].action}",
                 _PAST_LOCKDOWN if machines else "ask whoever set it to exclude the writer's identity from it",
             )
 

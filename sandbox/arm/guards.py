@@ -18,14 +18,14 @@ from sandbox.world import World
 Body = dict[str, Any]
 
 
-def check_precondition(place: Place, held: Body | None, headers: Mapping[str, str]) -> None:
+def check_precondition(place: Place, stored: Body | None, headers: Mapping[str, str]) -> None:
     """If-Match and If-None-Match: 412 from most providers, AKS's own 409."""
     aks = place.kind.startswith("Microsoft.ContainerService/")
     wanted, unwanted = headers.get("If-Match"), headers.get("If-None-Match")
-    tag = etag_of(held) if held else None
-    if wanted and (held is None or (wanted != "*" and tag is not None and not _same(wanted, tag))):
+    tag = etag_of(stored) if stored else None
+    if wanted and (stored is None or (wanted != "*" and tag is not None and not _same(wanted, tag))):
         raise errors.aks_etag_mismatch() if aks else errors.precondition_failed(wanted, tag or "", place.path)
-    if unwanted and held is not None and (unwanted == "*" or (tag is not None and _same(unwanted, tag))):
+    if unwanted and stored is not None and (unwanted == "*" or (tag is not None and _same(unwanted, tag))):
         raise errors.aks_etag_mismatch() if aks else errors.precondition_failed(unwanted, tag or "", place.path)
 
 
@@ -101,10 +101,10 @@ _FIXED = {
 }
 
 
-def check_aks_change(place: Place, held: Body | None, sent: Body) -> None:
+def check_aks_change(place: Place, stored: Body | None, sent: Body) -> None:
     """AKS's own validation: values that cannot change, and numbers that cannot be."""
     properties = sent.get("properties") or {}
-    before = (held or {}).get("properties", {})
+    before = (stored or {}).get("properties", {})
     for name in _FIXED.get(place.kind, ()):
         asked = properties.get(name)
         if asked is not None and name in before and str(asked).lower() != str(before[name]).lower():

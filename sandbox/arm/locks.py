@@ -48,16 +48,16 @@ def check_locks(world: World, method: str, place: Place, scope: str) -> None:
     if not is_write(method, place) or place.kind == "Microsoft.Authorization/locks":
         return
     deleting = method == "DELETE"
-    held = [
+    stored = [
         at
         for at, lock in all_locks(world)
         if within(at, scope) and (deleting or lock["properties"]["level"].lower() == "readonly")
     ]
-    if deleting and not held:
+    if deleting and not stored:
         # Deleting a parent deletes what is below it.
-        held = [at for at, _ in all_locks(world) if within(scope, at)]
-    if held:
-        raise errors.scope_locked(scope, "delete" if deleting else "write", held)
+        stored = [at for at, _ in all_locks(world) if within(scope, at)]
+    if stored:
+        raise errors.scope_locked(scope, "delete" if deleting else "write", stored)
 
 
 def check_subscription_writable(world: World, subscription: str) -> None:

@@ -185,8 +185,8 @@ class Builder:
             locations = sorted({cluster.location for cluster in clusters})
             root = f"/subscriptions/{spec.id}/providers"
             for location in locations:
-                here = [cluster for cluster in clusters if cluster.location == location]
-                pools = [pool for spec in here for pool in (*spec.pools.values(), *spec.auto_specs.values())]
+                execution = [cluster for cluster in clusters if cluster.location == location]
+                pools = [pool for spec in execution for pool in (*spec.pools.values(), *spec.auto_specs.values())]
                 quotas = self.fleet.quotas.get(name, {}).get(location, {})
                 compute = f"{root}/Microsoft.Compute/locations/{location}"
                 self.world.tables[f"{compute}/usages".lower()] = compute_usages(pools, quotas)

@@ -141,15 +141,15 @@ class _Stagehand:
         """The change, once it is sure that there is something to change; to move is to make anew and remove."""
         if spec.cluster:
             return self._checked_inside(where, spec)
-        held = self.staged.world.resources.get(spec.id.lower())
+        stored = self.staged.world.resources.get(spec.id.lower())
         if spec.body is not None:
             return (Change(spec.id, body=self.resolver.moments(_completed(spec.id, spec.body))),)
-        if held is None and self._is_row_patch(spec):
+        if stored is None and self._is_row_patch(spec):
             return (Change(spec.id, patch=self.resolver.moments(spec.patch), where=spec.where),)
-        if held is None:
+        if stored is None:
             raise BadScenario(self._file, where, f"there is no resource {spec.id}")
         if spec.move is not None:
-            return Change(spec.move, body={**held, "id": spec.move}), Change(spec.id, delete=True)
+            return Change(spec.move, body={**stored, "id": spec.move}), Change(spec.id, delete=True)
         return (Change(spec.id, patch=self.resolver.moments(spec.patch), delete=spec.delete),)
 
     def _is_row_patch(self, spec: ChangeSpec) -> bool:

@@ -118,9 +118,9 @@ def _expected(world: KubeWorld, pods: list[Body]) -> int:
             (reference for reference in pod["metadata"].get("ownerReferences") or () if reference.get("controller")),
             None,
         )
-        held = _owner(world, owner, pod) if owner else None
-        if owner and held is not None:
-            wanted[owner["uid"]] = int(held.get("spec", {}).get("replicas", 1))
+        stored = _owner(world, owner, pod) if owner else None
+        if owner and stored is not None:
+            wanted[owner["uid"]] = int(stored.get("spec", {}).get("replicas", 1))
         else:
             key = owner["uid"] if owner else pod["metadata"]["uid"]
             loose[key] = loose.get(key, 0) + 1

@@ -57,8 +57,8 @@ class Selector:
         return bool(self.requirements)
 
     def matches(self, labels: Mapping[str, str] | None) -> bool:
-        held = labels or {}
-        return all(requirement.met_by(held) for requirement in self.requirements)
+        stored = labels or {}
+        return all(requirement.met_by(stored) for requirement in self.requirements)
 
 
 @lru_cache(maxsize=1024)

@@ -54,15 +54,15 @@ def _text(world: KubeWorld, pod: Body, container: str, *, previous: bool) -> str
     if previous and f"{key}{_PREVIOUS}" not in world.logs:
         raise statuses.bad_request(f'previous terminated container "{container}" in pod "{name}" not found')
     if waiting and not previous and not state.get("restartCount"):
-        said = str(waiting.get("reason", ""))
-        told = "trying and failing to pull image" if said in _NO_IMAGE else said
+        text = str(waiting.get("reason", ""))
+        told = "trying and failing to pull image" if text in _NO_IMAGE else text
         raise statuses.bad_request(f'container "{container}" in pod "{name}" is waiting to start: {told}')
     return world.logs.get(f"{key}{_PREVIOUS}" if previous else key, "")
 
 
 def _kubelet_is_silent(world: KubeWorld, node: str, key: str) -> str:
-    held = world.find("nodes", node, group="") or {}
-    addresses = held.get("status", {}).get("addresses") or ()
+    stored = world.find("nodes", node, group="") or {}
+    addresses = stored.get("status", {}).get("addresses") or ()
     address = next((address["address"] for address in addresses if address["type"] == "InternalIP"), node)
     return f'Get "https://{address}:10250/containerLogs/{key}": dial tcp {address}:10250: i/o timeout'
 

@@ -39,7 +39,7 @@ def _enough(world: KubeWorld, wanting: Body, owner: Body) -> bool:
     there = [
         pod
         for pod in world.every("pods", wanting["metadata"]["namespace"], group="")
-        if any(held.get("uid") == owner["uid"] for held in pod["metadata"].get("ownerReferences") or ())
+        if any(stored.get("uid") == owner["uid"] for stored in pod["metadata"].get("ownerReferences") or ())
         and not pod["metadata"].get("deletionTimestamp")
     ]
     return len(there) >= int(wanted)

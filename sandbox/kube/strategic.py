@@ -31,13 +31,13 @@ _MERGED_PRIMITIVES = ("finalizers",)
 _DIRECTIVE, _ORDER, _DELETE_ONES, _RETAIN = "$patch", "$setElementOrder/", "$deleteFromPrimitiveList/", "$retainKeys"
 
 
-def merge(held: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
+def merge(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
     """The object with the patch in it. Lists that have no key are replaced."""
     if patch.get(_DIRECTIVE) == "replace":
         return {name: deepcopy(value) for name, value in patch.items() if name != _DIRECTIVE}
     if patch.get(_DIRECTIVE) == "delete":
         return {}
-    result: Body = dict(deepcopy(held))
+    result: Body = dict(deepcopy(stored))
     if _RETAIN in patch:
         result = {name: value for name, value in result.items() if name in patch[_RETAIN]}
     for name, value in patch.items():
@@ -58,8 +58,8 @@ def merge(held: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
     return result
 
 
-def _merge_list(name: str, held: Any, patch: list[Any]) -> list[Any]:
-    before = list(held) if isinstance(held, list) else []
+def _merge_list(name: str, stored: Any, patch: list[Any]) -> list[Any]:
+    before = list(stored) if isinstance(stored, list) else []
     if name in _MERGED_PRIMITIVES:
         return before + [item for item in patch if item not in before]
     key = _key_of(name, patch)

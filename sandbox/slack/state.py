@@ -74,8 +74,8 @@ def _option(options: list[Body], value: Any) -> Body:
     raise NotInSlack(f"the menu does not offer {value!r}; it offers {[option.get('value') for option in options]}")
 
 
-def is_empty(held: Body | None) -> bool:
-    return not held or not any(value for name, value in held.items() if name != "type")
+def is_empty(stored: Body | None) -> bool:
+    return not stored or not any(value for name, value in stored.items() if name != "type")
 
 
 def values_of(blocks: list[Body], before: Body | None = None) -> Body:
@@ -86,9 +86,9 @@ def values_of(blocks: list[Body], before: Body | None = None) -> Body:
             first = initial(element)
             if first is None:
                 continue
-            held = ((before or {}).get(block["block_id"]) or {}).get(element["action_id"])
-            keep = held is not None and held["type"] == element["type"]
-            values.setdefault(block["block_id"], {})[element["action_id"]] = held if keep else first
+            stored = ((before or {}).get(block["block_id"]) or {}).get(element["action_id"])
+            keep = stored is not None and stored["type"] == element["type"]
+            values.setdefault(block["block_id"], {})[element["action_id"]] = stored if keep else first
     return values
 
 

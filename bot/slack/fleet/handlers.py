@@ -89,8 +89,8 @@ class FleetDesk:
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
             return
-        said = channel_text.another(name_of(ask.pressed)) if ask.pressed else sentences.PICK
-        await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=said))
+        sentence = channel_text.another(name_of(ask.pressed)) if ask.pressed else sentences.PICK
+        await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=sentence))
 
     async def _seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
         """The clusters that this person may view from there, or why there are none."""
@@ -124,8 +124,8 @@ class FleetDesk:
         if refused:
             await self._whisper(ask, refused)
         elif not wanted:
-            said = channel_text.is_set(name_of(before)) if before else channel_text.NONE_SET
-            await self._replier.reply(ask, replies.only(said))
+            sentence = channel_text.is_set(name_of(before)) if before else channel_text.NONE_SET
+            await self._replier.reply(ask, replies.only(sentence))
         elif wanted.lower() == commands.NO_CLUSTER:
             await self._clear(ask, before)
         else:
@@ -149,10 +149,10 @@ class FleetDesk:
         await self._announce(ask, channel_text.was_set(target.name, name_of(before) if before else None))
         await self._state.set_default_cluster(ask.place.team, ask.place.channel, chosen)
 
-    async def _announce(self, ask: Ask, said: str) -> None:
+    async def _announce(self, ask: Ask, sentence: str) -> None:
         """Everybody in the channel relies on the default, so everybody sees who changed it."""
         by = rich_section(text(channel_text.SET_BY), {"type": "user", "user_id": ask.place.user})
-        message = Message(said, (section(said), *rich_blocks([by])))
+        message = Message(sentence, (section(sentence), *rich_blocks([by])))
         await self._replier.openly(ask, AnswerMessages(message, ()), "default")
 
     # -- *Triage this* ----------------------------------------------------------------------------------------
@@ -229,5 +229,5 @@ class FleetDesk:
             return await self._people.address()
         return ""
 
-    async def _whisper(self, ask: Ask, said: Message) -> None:
-        await self._replier.privately(ask, AnswerMessages(said, ()))
+    async def _whisper(self, ask: Ask, message: Message) -> None:
+        await self._replier.privately(ask, AnswerMessages(message, ()))

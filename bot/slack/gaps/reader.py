@@ -108,9 +108,9 @@ class Reading:
     async def _channel(self, to: Installed, channel: Channel) -> bool:
         """Whether the channel is done."""
         history, gap = self._at.history, self._gap
-        said = await self._readable(channel, history.said(channel.id, self._since, gap.until))
-        whole = await self._heard(to, _MissedMessages(channel, said))
-        began = [Spot(channel.id, str(message["ts"])) for message in said.found if message.get("reply_count")]
+        text = await self._readable(channel, history.said(channel.id, self._since, gap.until))
+        whole = await self._heard(to, _MissedMessages(channel, text))
+        began = [Spot(channel.id, str(message["ts"])) for message in text.found if message.get("reply_count")]
         for spot in dict.fromkeys([*await self._open_threads(to.team, channel), *began]):
             replies = await self._readable(channel, history.replies(spot, self._since, gap.until))
             whole = await self._heard(to, _MissedMessages(channel, replies, spot.thread_ts)) and whole
@@ -147,15 +147,15 @@ class Reading:
 
     async def _tell_cut(self, to: Installed, spoken: _MissedMessages, unread: bool) -> None:
         """Report that the beginning (of a long thread: the end) was not read."""
-        since, until, said = self._gap.deaf_since, self._gap.until, spoken.said
+        since, until, text = self._gap.deaf_since, self._gap.until, spoken.said
         edge = until - ANSWERED.total_seconds()
-        if said.cut and spoken.thread_ts:
+        if text.cut and spoken.thread_ts:
             self._unread("messages", f"#{spoken.channel.name}: the end of a long thread")
             await self._tell(to, spoken, "cut", gaps_text.cut_off(since, until))
-        elif said.cut:
+        elif text.cut:
             self._unread("messages", f"#{spoken.channel.name}: more messages than are read")
-            edge = max([edge, *(float(message["ts"]) for message in said.found[:1])])
-        if unread or (said.cut and not spoken.thread_ts):
+            edge = max([edge, *(float(message["ts"]) for message in text.found[:1])])
+        if unread or (text.cut and not spoken.thread_ts):
             await self._tell(to, spoken, "not-read", gaps_text.not_read(since, until, edge))
 
     async def _taken_in(self, to: Installed, spoken: _MissedMessages, message: Body) -> bool:

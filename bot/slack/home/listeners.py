@@ -73,9 +73,9 @@ class HomeListeners:
         await self._fill(f"{name}-home", place, home_text.checking(cluster))
 
     async def _fill(self, name: str, place: Place, note: str = "") -> None:
-        said: Message | None = await self._intake.ask(Ask(name, What.HOME, place, text=note))
-        if said:
-            await self._show(place, home_view.refused(said, place.channel))
+        message: Message | None = await self._intake.ask(Ask(name, What.HOME, place, text=note))
+        if message:
+            await self._show(place, home_view.refused(message, place.channel))
 
     async def _show(self, place: Place, view: Body) -> None:
         try:

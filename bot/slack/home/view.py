@@ -62,9 +62,9 @@ def loading(direct: str) -> dict[str, Any]:
     return _view([header(home_text.FLEET), section(home_text.LOADING)], direct)
 
 
-def refused(said: Message, direct: str) -> dict[str, Any]:
+def refused(message: Message, direct: str) -> dict[str, Any]:
     """The page for somebody who may see nothing, with the reason; or when it could not be made."""
-    return _view([*(said.blocks or (section(said.text),)), _refresh()], direct)
+    return _view([*(message.blocks or (section(message.text),)), _refresh()], direct)
 
 
 def page(shown: Shown, direct: str) -> dict[str, Any]:
@@ -105,11 +105,11 @@ def _fleet(shown: Shown) -> list[Block]:
 
 def _not_well(member: FleetMember, number: int, members: Sequence[FleetMember]) -> Block:
     state = state_of(member)
-    said = home_text.state_line(state.light, member.name, state.text, f"{member.location} · {member.group}")
+    sentence = home_text.state_line(state.light, member.name, state.text, f"{member.location} · {member.group}")
     check = button(
         home_text.CHECK, f"{CHECK}_{number}", Pressed("", value_of(member, members)), primary=state.rank == 0
     )
-    return section(said) | {"accessory": check}
+    return section(sentence) | {"accessory": check}
 
 
 def _well(members: Sequence[FleetMember]) -> list[Block]:
@@ -228,15 +228,15 @@ def _link(url: str) -> Element:
     return {"type": "link", "url": url, "text": home_text.HERE}
 
 
-def _more(said: Any, number: int) -> list[Block]:
-    return [context(said(number))] if number > 0 else []
+def _more(sentence: Any, number: int) -> list[Block]:
+    return [context(sentence(number))] if number > 0 else []
 
 
 def _problem(problem: Problem) -> list[Block]:
     parts = ((sentences.WHY, problem.why), (sentences.DO, problem.do))
     what = rich_section(text(escaping.cut(escaping.sentence(problem.what), _LONGEST * 2), bold=True), text("\n"))
     rows = [
-        rich_section(text(f"{name}: ", bold=True), text(escaping.cut(one_line(said), _LONGEST * 2)), text("\n"))
-        for name, said in parts
+        rich_section(text(f"{name}: ", bold=True), text(escaping.cut(one_line(sentence), _LONGEST * 2)), text("\n"))
+        for name, sentence in parts
     ]
     return rich_blocks([what, *rows])

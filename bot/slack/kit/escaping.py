@@ -63,8 +63,8 @@ def fits(text: str, longest: int) -> str:
 
 def sentence(text: str) -> str:
     """On one line, starting with a capital letter."""
-    said = one_line(text)
-    return said[:1].upper() + said[1:]
+    content = one_line(text)
+    return content[:1].upper() + content[1:]
 
 
 def span(time: timedelta) -> str:

@@ -118,9 +118,9 @@ def _cut(element: Element) -> Element:
     return element | {"elements": kept}
 
 
-def lines(said: list[str], longest: int) -> list[list[Element]]:
+def lines(texts: list[str], longest: int) -> list[list[Element]]:
     """Text from elsewhere, line by line."""
-    return [[text(cut(one_line(line), longest))] for line in said]
+    return [[text(cut(one_line(line), longest))] for line in texts]
 
 
 def markdown(filled: str, source: str) -> list[Element]:
@@ -140,22 +140,22 @@ class _Markdown:
 
     def elements(self, markdown: str) -> Iterator[Element]:
         fence = ""
-        held: list[str] = []
+        stored: list[str] = []
         for line in markdown.strip("\n").split("\n"):
             mark = _FENCE.match(line)
             if fence:
                 if mark and mark[1].startswith(fence):
-                    yield preformatted("\n".join(held).strip("\n"))
-                    fence, held = "", []
+                    yield preformatted("\n".join(stored).strip("\n"))
+                    fence, stored = "", []
                 else:
-                    held.append(line.removeprefix("   "))
+                    stored.append(line.removeprefix("   "))
             elif mark:
                 yield from self._flush()
                 fence = mark[1]
             else:
                 yield from self._prose(line)
-        if held:
-            yield preformatted("\n".join(held).strip("\n"))
+        if stored:
+            yield preformatted("\n".join(stored).strip("\n"))
         yield from self._flush()
 
     def _prose(self, line: str) -> Iterator[Element]:

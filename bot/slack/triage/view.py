@@ -43,8 +43,8 @@ def _recognised(pasted: str, library: Library) -> tuple[list[Block], tuple[Messa
     if not explanation.matches:
         return [section(triage_text.UNKNOWN)], ()
     best = explanation.matches[0].runbook
-    said = [section(triage_text.recognised(best.title, best.code)), context(triage_text.ONLY_RECOGNISED)]
-    return said, (replies.recognised(explanation, briefly=True),)
+    text = [section(triage_text.recognised(best.title, best.code)), context(triage_text.ONLY_RECOGNISED)]
+    return text, (replies.recognised(explanation, briefly=True),)
 
 
 def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thread_ts: str) -> list[Block]:
@@ -58,8 +58,8 @@ def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thre
     shown = named[:MOST_NAMED]
     buttons = [_check(member, number, seen) for number, member in enumerate(shown)]
     more = [context(triage_text.and_more(len(named) - len(shown)))] if len(named) > len(shown) else []
-    said = section(triage_text.named([member.name for member in shown]))
-    return [said, actions(*buttons) | {"block_id": f"{CHECK}:{thread_ts}"}, *more]
+    text = section(triage_text.named([member.name for member in shown]))
+    return [text, actions(*buttons) | {"block_id": f"{CHECK}:{thread_ts}"}, *more]
 
 
 def _check(member: FleetMember, number: int, seen: Sequence[FleetMember]) -> Block:
@@ -70,5 +70,5 @@ def _check(member: FleetMember, number: int, seen: Sequence[FleetMember]) -> Blo
 
 def _spoken(blocks: Sequence[Block]) -> str:
     """For notifications: the first sentence of each block."""
-    said = [block["text"]["text"] for block in blocks if block["type"] == "section"]
-    return escaping.fits(" ".join(said).replace("*", ""), 500)
+    text = [block["text"]["text"] for block in blocks if block["type"] == "section"]
+    return escaping.fits(" ".join(text).replace("*", ""), 500)

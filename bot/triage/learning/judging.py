@@ -19,10 +19,10 @@ def table(found: Sequence[tuple[LabelledMessage, float, list[str]]]) -> str:
     ranked = sum(codes[0] in message.right for message, _, codes in ours)
     lines = [f"{len(ours)} problems, {len(theirs)} others; were all answered, {ranked / len(ours):.1%} would be right"]
     for least in (-1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0):
-        said = [(message.right, codes if odds >= least else [NONE]) for message, odds, codes in ours]
+        text = [(message.right, codes if odds >= least else [NONE]) for message, odds, codes in ours]
         first, two = (
-            sum(codes[0] in right for right, codes in said),
-            sum(bool(right & {*codes}) for right, codes in said),
+            sum(codes[0] in right for right, codes in text),
+            sum(bool(right & {*codes}) for right, codes in text),
         )
         false = sum(odds >= least for odds in theirs)
         shares = f"first {first / len(ours):.1%}, one of two {two / len(ours):.1%}, others {false / len(theirs):.1%}"

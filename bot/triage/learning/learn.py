@@ -58,8 +58,8 @@ def examples(messages: Sequence[LabelledMessage]) -> list[Example]:
     found = []
     for message in messages:
         text = plain(message.text)
-        said = shown(signs.find(text), list(quiet.reasons(text)))
-        found.append(Example(message, spoken(text, OUR_NAMES), said, phrased(text, OUR_NAMES)))
+        marks = shown(signs.find(text), list(quiet.reasons(text)))
+        found.append(Example(message, spoken(text, OUR_NAMES), marks, phrased(text, OUR_NAMES)))
     return found
 
 

@@ -79,8 +79,8 @@ class Learned:
     def _live(self, phrased: Iterable[str]) -> float:
         runs = list(phrased)
         known = [weight[0] for run in runs if (weight := self.live.get(run))]
-        said = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
-        return said * min(1.0, sum(" " not in run for run in runs) / _TERSE)
+        text = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
+        return text * min(1.0, sum(" " not in run for run in runs) / _TERSE)
 
     def telling(self, code: str, spoken: Weighed, most: int = 4) -> list[str]:
         """The words of the text that speak most for a code."""

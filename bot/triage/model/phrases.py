@@ -40,7 +40,7 @@ class Phrases:
             return []
         best: dict[str, tuple[int, PhraseMatch]] = {}
         for stems in map(frozenset, sentences(text)):
-            for telling, said in self._phrases:
-                if telling <= stems and len(telling) > best.get(said.code, (0, said))[0]:
-                    best[said.code] = (len(telling), said)
-        return [said for _, said in sorted(best.values(), key=lambda item: (-item[0], item[1].code))]
+            for telling, match in self._phrases:
+                if telling <= stems and len(telling) > best.get(match.code, (0, match))[0]:
+                    best[match.code] = (len(telling), match)
+        return [match for _, match in sorted(best.values(), key=lambda item: (-item[0], item[1].code))]

@@ -85,17 +85,17 @@ def polled(before: Progress, status: int, headers: Mapping[str, str], body: Any)
         return Progress(state, link, Via.LOCATION, before.request_id, retry_after_s=wait, body=body)
     if before.via is Via.RESOURCE:
         return of_resource(before.url, body, before.request_id, wait)
-    said = str(body.get("status") or "") if isinstance(body, dict) else ""
-    state = _ENDS.get(said.lower(), State.RUNNING)
+    text = str(body.get("status") or "") if isinstance(body, dict) else ""
+    state = _ENDS.get(text.lower(), State.RUNNING)
     error = _error(state, status, body)
-    return Progress(state, before.url, Via.STATUS, before.request_id, said, error, wait, body)
+    return Progress(state, before.url, Via.STATUS, before.request_id, text, error, wait, body)
 
 
 def of_resource(url: str, body: Any, request_id: str, wait: float | None) -> Progress:
-    said = _resource_state(body)
-    state = _ENDS.get(said.lower(), State.RUNNING if said else State.SUCCEEDED)
-    error = f"provisioningState {said}" if state in (State.FAILED, State.CANCELED) else ""
-    return Progress(state, url, Via.RESOURCE, request_id, said, error, wait, body)
+    text = _resource_state(body)
+    state = _ENDS.get(text.lower(), State.RUNNING if text else State.SUCCEEDED)
+    error = f"provisioningState {text}" if state in (State.FAILED, State.CANCELED) else ""
+    return Progress(state, url, Via.RESOURCE, request_id, text, error, wait, body)
 
 
 def _resource_state(body: Any) -> str:
@@ -107,5 +107,5 @@ def _error(state: State, status: int, body: Any) -> str:
     if state not in (State.FAILED, State.CANCELED):
         return ""
     code, message = code_and_message(body)
-    said = in_short(status, code, message).removeprefix(f"{status} ")
-    return said if code or message else f"{state}, and no reason was given"
+    text = in_short(status, code, message).removeprefix(f"{status} ")
+    return text if code or message else f"{state}, and no reason was given"

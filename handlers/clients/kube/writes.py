@@ -47,5 +47,5 @@ def refuse_secrets(target: str) -> None:
 
 
 def _at(body: Mapping[str, Any], above: str, name: str) -> Any:
-    held = body.get(above)
-    return held.get(name) if isinstance(held, Mapping) else None
+    stored = body.get(above)
+    return stored.get(name) if isinstance(stored, Mapping) else None

@@ -215,8 +215,8 @@ class Recording:
         try:
             return cls.from_mapping(read_recording(Path(path)))
         except (OSError, ArithmeticError, KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            why = f"no {error} in it" if isinstance(error, KeyError) else said
+            text = next(iter(str(error).splitlines()), type(error).__name__)
+            why = f"no {error} in it" if isinstance(error, KeyError) else text
             raise Problem(
                 f"cannot replay {Path(path).name}",
                 why,

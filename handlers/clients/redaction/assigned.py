@@ -100,8 +100,8 @@ def _kind(text: str, begin: int, name: str) -> str:
 
 
 def _span(text: str, value: Value, kind: str) -> Span | None:
-    said = text[value.start : value.end]
-    return None if not said or is_marked(said) or looks_harmless(said) else Span(value.start, value.end, kind)
+    content = text[value.start : value.end]
+    return None if not content or is_marked(content) or looks_harmless(content) else Span(value.start, value.end, kind)
 
 
 def _value(reading: Reading, begin: int, stop: int, name: str, kind: str) -> Value | None:
@@ -165,44 +165,44 @@ def _assigned_value(reading: Reading, begin: int, at: int, separator: str, kind:
 
 def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) -> bool:
     """Whether it is an assignment at all: prose may follow a colon ("token: expired on Monday")."""
-    said = reading.text[value.start : value.end]
+    text = reading.text[value.start : value.end]
     if kind in WHOLE_BRANCH or kind == "docker-auth":
-        return _is_whole(said, kind) and value.quoted
-    if kind != "password" and (said.startswith(("\\n", "\\t")) or _is_a_name_in_brackets(reading.text, value)):
+        return _is_whole(text, kind) and value.quoted
+    if kind != "password" and (text.startswith(("\\n", "\\t")) or _is_a_name_in_brackets(reading.text, value)):
         return False
-    if is_reference(said, kind) and _is_alone(reading, begin):
+    if is_reference(text, kind) and _is_alone(reading, begin):
         return False
     if not colon:
         shortest = _NOT_A_LABEL if _names_little(reading, begin) else SHORTEST
-        return len(said) >= shortest and not (said[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
+        return len(text) >= shortest and not (text[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
     if value.quoted:
         is_remark = bool(reading.line_before(begin).strip(" \t-")) and _text_before(reading, begin) not in QUOTES
-        if is_remark and is_long_sentence(said[:LONGEST_HARMLESS]):
+        if is_remark and is_long_sentence(text[:LONGEST_HARMLESS]):
             return False
-        is_sentence = " " in said and len(said) <= LONGEST_HARMLESS and _text_before(reading, begin) not in QUOTES
+        is_sentence = " " in text and len(text) <= LONGEST_HARMLESS and _text_before(reading, begin) not in QUOTES
         return kind == "password" or not is_sentence
     if value.alone:
-        first = value.start + len(said.split(None, 1)[0])
+        first = value.start + len(text.split(None, 1)[0])
         return kind == "password" or not says_what_failed(reading.text, value.start, first, kind)
     if says_what_failed(reading.text, value.start, value.end, kind):
         return False
     if _fills_its_line(reading, begin, value) or (kind == "password" and _ends_its_line(reading, value)):
         return True
     return (
-        not _PAIR.match(said[:80])
-        and not _GUID.fullmatch(said[:40])
-        and (len(said) >= 20 or (len(said) >= 6 and bool(_TELLING.search(said))))
+        not _PAIR.match(text[:80])
+        and not _GUID.fullmatch(text[:40])
+        and (len(text) >= 20 or (len(text) >= 6 and bool(_TELLING.search(text))))
     )
 
 
-def _is_whole(said: str, kind: str) -> bool:
-    return len(said) >= 12 and (kind != "docker-auth" or bool(_DOCKER_AUTH.fullmatch(said.rstrip("\\"))))
+def _is_whole(text: str, kind: str) -> bool:
+    return len(text) >= 12 and (kind != "docker-auth" or bool(_DOCKER_AUTH.fullmatch(text.rstrip("\\"))))
 
 
 def _is_a_name_in_brackets(text: str, value: Value) -> bool:
     """`Get secret:[tunnelfront]`."""
-    said = text[value.start : value.end]
-    return text.endswith(":[", 0, value.start) and said.isalpha() and said.islower()
+    content = text[value.start : value.end]
+    return text.endswith(":[", 0, value.start) and content.isalpha() and content.islower()
 
 
 def _is_alone(reading: Reading, begin: int) -> bool:
@@ -212,8 +212,8 @@ def _is_alone(reading: Reading, begin: int) -> bool:
 
 def _ends_its_line(reading: Reading, value: Value) -> bool:
     """A single word after `password:` at the end of a message that a person typed."""
-    said, after = reading.text[value.start : value.end], reading.text[value.end : value.end + 200].partition("\n")[0]
-    is_word = len(said) >= SHORTEST_WORD and said.isalpha() and not is_state(said) and not said.endswith(("ed", "ing"))
+    text, after = reading.text[value.start : value.end], reading.text[value.end : value.end + 200].partition("\n")[0]
+    is_word = len(text) >= SHORTEST_WORD and text.isalpha() and not is_state(text) and not text.endswith(("ed", "ing"))
     return is_word and not after.strip(" \t\r")
 
 
@@ -250,12 +250,12 @@ def _behind_flag(reading: Reading, stop: int) -> Value | None:
     return None if value and _is_remark(text, stop, text[value.start : value.end]) else value
 
 
-def _is_remark(text: str, stop: int, said: str) -> bool:
+def _is_remark(text: str, stop: int, content: str) -> bool:
     """A remark about a flag, or a variable as the value of a PowerShell flag."""
     flag = text[max(0, stop - LONGEST_WORD) : stop].rpartition(" ")[2]
-    if flag[:2] != "--" and _VARIABLE.fullmatch(said):
+    if flag[:2] != "--" and _VARIABLE.fullmatch(content):
         return True
-    return not looks_chosen(said) if flag.lower().endswith(("credential", "credentials")) else is_plain_word(said)
+    return not looks_chosen(content) if flag.lower().endswith(("credential", "credentials")) else is_plain_word(content)
 
 
 def _literal(reading: Reading, stop: int) -> Span | None:
@@ -364,6 +364,6 @@ def _said(reading: Reading, at: int, kind: str) -> Value | None:
         quoted = quoted_value(reading, quote)
         return quoted if quoted.end - quoted.start >= SHORTEST else None
     value = bare_value(reading, at, colon=False)
-    said = reading.text[value.start : value.end] if value else ""
-    is_name = kind != "password" and is_like_a_name(said)
-    return value if len(said) >= SHORTEST_WORD and looks_chosen(said) and not is_name else None
+    text = reading.text[value.start : value.end] if value else ""
+    is_name = kind != "password" and is_like_a_name(text)
+    return value if len(text) >= SHORTEST_WORD and looks_chosen(text) and not is_name else None

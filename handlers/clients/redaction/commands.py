@@ -135,10 +135,10 @@ def _behind_colon(number: int, name: str, since: int) -> Argument | None:
 
 def _in_one(number: int, argument: str, flags: Flags) -> Argument | None:
     """Flag and value in one argument: `-pX`, `-p=X`, `--user=name:X`."""
-    name, equals, said = argument.partition("=")
-    if equals and said and name in flags.pair:
+    name, equals, text = argument.partition("=")
+    if equals and text and name in flags.pair:
         return _behind_colon(number, argument, len(name))
-    if equals and said and name in flags.apart:
+    if equals and text and name in flags.apart:
         return Argument(number, len(name) + 1, "password")
     if name.lower() in _PASSWORD_FLAGS or argument.startswith("--") or argument in flags.apart or len(argument) < 4:
         return None
@@ -158,8 +158,8 @@ def in_list(arguments: tuple[str, ...], program: str = "") -> dict[int, tuple[in
     }
 
 
-def _is_secret(said: str) -> bool:
-    return bool(said) and not (is_marked(said) or looks_harmless(said) or is_plain_word(said))
+def _is_secret(text: str) -> bool:
+    return bool(text) and not (is_marked(text) or looks_harmless(text) or is_plain_word(text))
 
 
 def in_line(text: str, start: int, trigger: str) -> tuple[list[Span], int]:
@@ -175,11 +175,11 @@ def in_line(text: str, start: int, trigger: str) -> tuple[list[Span], int]:
         program = "docker"
     elif program not in _PROGRAMS:
         return [], at
-    tokens = [(said, at + first, at + last) for said, first, last in _tokens(text[at : at + _LONGEST])]
+    tokens = [(content, at + first, at + last) for content, first, last in _tokens(text[at : at + _LONGEST])]
     spans = []
-    for number, offset, kind in secret_arguments([trigger, *(said for said, _, _ in tokens)], program):
-        said, first, last = tokens[number - 1]
-        if _is_secret(said[offset:]):
+    for number, offset, kind in secret_arguments([trigger, *(content for content, _, _ in tokens)], program):
+        word, first, last = tokens[number - 1]
+        if _is_secret(word[offset:]):
             spans.append(Span(first + offset, last, kind))
     return spans, _read_to(tokens, at)
 
@@ -188,8 +188,8 @@ def _read_to(tokens: list[tuple[str, int, int]], at: int) -> int:
     """Text before this position is not read again, except for a command inside the last argument."""
     if not tokens:
         return at
-    said, first, last = tokens[-1]
-    return first if _INNER.search(said) else last
+    text, first, last = tokens[-1]
+    return first if _INNER.search(text) else last
 
 
 def _word_start(text: str, start: int) -> int:
@@ -208,18 +208,18 @@ def _tokens(window: str) -> Iterator[tuple[str, int, int]]:
         if "\n" in gap and not gap.lstrip(" \t").startswith("\\") and not window[found.start() :].startswith("- "):
             return
         start, end = found.span()
-        said, done = found[0], end
-        if said in _ENDS or said.rpartition("/")[2] in _NAMES:
+        text, done = found[0], end
+        if text in _ENDS or text.rpartition("/")[2] in _NAMES:
             return
-        if said == "-" or said == "\\":
+        if text == "-" or text == "\\":
             continue
-        if len(said) > 2 and said[0] == said[-1] and said[0] in "\"'":
-            said, start, end = said[1:-1], start + 1, end - 1
-        elif said.rstrip("\"';,)") != said and said.count('"') % 2 == said.count("'") % 2 == 0:
-            said = said.rstrip(";,)")
-            end = start + len(said)
-        yield said, start, end
-        if _INNER.search(said):
+        if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":
+            text, start, end = text[1:-1], start + 1, end - 1
+        elif text.rstrip("\"';,)") != text and text.count('"') % 2 == text.count("'") % 2 == 0:
+            text = text.rstrip(";,)")
+            end = start + len(text)
+        yield text, start, end
+        if _INNER.search(text):
             return
 
 

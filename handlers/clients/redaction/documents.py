@@ -39,7 +39,7 @@ def _entries(text: str, start: int, depth: int) -> Iterator[Span]:
             return
         found = _ENTRY.match(line)
         begin = at + (found.start(2) if found else len(line) - len(line.lstrip()))
-        said = text[begin:end].strip()
-        if said and not is_marked(said) and said[0] not in "|>":
+        content = text[begin:end].strip()
+        if content and not is_marked(content) and content[0] not in "|>":
             yield Span(begin, begin + len(text[begin:end].rstrip()), "secret-data")
         at = end + 1

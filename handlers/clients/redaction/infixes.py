@@ -83,8 +83,8 @@ def by_length(text: str) -> list[Span]:
     return spans
 
 
-def _is_aws_secret(said: str) -> bool:
-    return len(said) == 40 and any(map(str.isdigit, said)) and said.lower() != said
+def _is_aws_secret(text: str) -> bool:
+    return len(text) == 40 and any(map(str.isdigit, text)) and text.lower() != text
 
 
 def _stands_alone(text: str, start: int, end: int, letters: str) -> bool:

@@ -61,43 +61,43 @@ class Scan:
 
     def _look(self, found: Match) -> Iterator[Span]:
         start, end = found.span()
-        said = self._text[start:end]
-        if said == "@":
+        text = self._text[start:end]
+        if text == "@":
             # The only match that looks back: `name:pass` before it may have been matched as something shorter.
             yield from _one(addresses.before_at(self._text, start, self._at))
             self._at = start
         elif start < self._done:
             return
-        elif said not in _KNOWN:
-            yield from self._words(said.lower(), start, end)
-        elif span := self._fixed(said, start, end):
+        elif text not in _KNOWN:
+            yield from self._words(text.lower(), start, end)
+        elif span := self._fixed(text, start, end):
             yield span
-        elif said in _PREFIXES:
+        elif text in _PREFIXES:
             # `key-` begins a token or a name.
             yield from self._name(start, end)
 
-    def _fixed(self, said: str, start: int, end: int) -> Span | None:
-        if said in _PREFIXES:
-            return tokens.token_at(self._text, start, said)
-        if said in _INFIXES:
-            return infixes.around(self._text, start, said)
-        if said in _DER:
-            return pem.first_line(self._text, start, said)
-        if said == pem.BEGIN:
+    def _fixed(self, text: str, start: int, end: int) -> Span | None:
+        if text in _PREFIXES:
+            return tokens.token_at(self._text, start, text)
+        if text in _INFIXES:
+            return infixes.around(self._text, start, text)
+        if text in _DER:
+            return pem.first_line(self._text, start, text)
+        if text == pem.BEGIN:
             return pem.begins(self._reading, start)
-        if said == pem.END:
+        if text == pem.END:
             return pem.ends(self._text, start, self._done)
-        if said in addresses.HOOKS:
+        if text in addresses.HOOKS:
             return addresses.hook_at(self._text, end)
-        if said in addresses.SIGNED:
+        if text in addresses.SIGNED:
             return addresses.signed_at(self._text, end) if self._is_signed else None
         return addresses.code_at(self._text, end)
 
-    def _words(self, said: str, start: int, end: int) -> Iterator[Span]:
-        if said in _COMMANDS and start >= self._command:
-            spans, self._command = commands.in_line(self._text, start, said)
+    def _words(self, text: str, start: int, end: int) -> Iterator[Span]:
+        if text in _COMMANDS and start >= self._command:
+            spans, self._command = commands.in_line(self._text, start, text)
             yield from spans
-        elif said == "bearer":
+        elif text == "bearer":
             yield from _one(headers.bearer_at(self._text, end))
         else:
             yield from self._name(start, end)

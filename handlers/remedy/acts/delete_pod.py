@@ -31,13 +31,13 @@ class DeletePod:
 
     async def _by_force(self, scene: Scene, pod: Mapping[str, Any]) -> Sending | Stopped:
         node = str(pod["spec"].get("nodeName") or scene.step.arguments["node"])
-        status, said = await readiness(scene, node)
+        status, text = await readiness(scene, node)
         if status not in ("", SILENT):
             return stale(
-                f"node {node} answers ({said}): it ends the pod itself, and force would leave containers behind"
+                f"node {node} answers ({text}): it ends the pod itself, and force would leave containers behind"
             )
-        if held := pod["metadata"].get("finalizers"):
-            return failed(f"{_name(scene)} is held by finalizers ({', '.join(held)}): force does not help")
+        if stored := pod["metadata"].get("finalizers"):
+            return failed(f"{_name(scene)} is held by finalizers ({', '.join(stored)}): force does not help")
         return _sending(scene, FORCED, 0)
 
     async def look_back(self, scene: Scene) -> Wait | Going | Done | Stopped:
@@ -67,8 +67,8 @@ class DeletePod:
             return Again(
                 {"stage": FORCED}, "it did not go by itself: its node is looked at, then it is removed by force"
             )
-        held = pod["metadata"].get("finalizers")
-        why = f"finalizers hold it: {', '.join(held)}" if held else "its node has not ended it"
+        stored = pod["metadata"].get("finalizers")
+        why = f"finalizers hold it: {', '.join(stored)}" if stored else "its node has not ended it"
         return failed(f"pod {_name(scene)} is still there {grace + AFTER_GRACE.seconds} s after it was deleted: {why}")
 
     def give_up(self, scene: Scene) -> None:

@@ -164,8 +164,8 @@ def _asked_by(event: Mapping[str, Any]) -> str:
 
 
 def _is(event: Mapping[str, Any], status: str) -> bool:
-    said = event.get("status")
-    return isinstance(said, Mapping) and str(said.get("value", "")).lower() == status
+    text = event.get("status")
+    return isinstance(text, Mapping) and str(text.get("value", "")).lower() == status
 
 
 def _message(event: Mapping[str, Any]) -> Any:

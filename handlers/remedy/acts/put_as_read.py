@@ -112,8 +112,8 @@ def _untagged(what: str) -> Stopped:
 
 def _half_upgraded(body: Mapping[str, Any], asked_as: str) -> str:
     """No plan writes a half-upgraded cluster. Pools without an eTag in the plan are compared again."""
-    held = body["properties"]
-    asked, runs = str(held.get(asked_as) or ""), str(held.get(f"current{asked_as[0].upper()}{asked_as[1:]}") or "")
+    stored = body["properties"]
+    asked, runs = str(stored.get(asked_as) or ""), str(stored.get(f"current{asked_as[0].upper()}{asked_as[1:]}") or "")
     if not asked or not runs or meets(runs, asked):
         return ""
     return f"is set to {asked} and runs {runs}: a PUT would go on upgrading it"

@@ -115,8 +115,8 @@ class NodeLifecycle:
     def _regain_pods(self, node: str) -> None:
         """What only its node kept from being ready is ready again with it."""
         for pod in self._pods_on(node):
-            said = {condition["type"]: condition["status"] for condition in pod["status"].get("conditions", ())}
-            if said.get("Ready") == "False" and said.get("ContainersReady") == "True":
+            text = {condition["type"]: condition["status"] for condition in pod["status"].get("conditions", ())}
+            if text.get("Ready") == "False" and text.get("ContainersReady") == "True":
                 ready = {"status": "True", "lastTransitionTime": stamp(self.now)}
                 self._store(pod, {"status": {"conditions": {"Ready": ready}}})
 

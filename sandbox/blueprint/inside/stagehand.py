@@ -66,8 +66,8 @@ class InsideStagehand:
         elif change.patch is not None:
             patch_object(self.kube, object_id, self.resolver.moments(change.patch, inside=True))
         elif change.move is not None:
-            held = find_object(self.kube, object_id) or {}
-            replace_object(self.kube, change.move, {**held, "metadata": {**held["metadata"], "uid": None}})
+            stored = find_object(self.kube, object_id) or {}
+            replace_object(self.kube, change.move, {**stored, "metadata": {**stored["metadata"], "uid": None}})
             remove_object(self.kube, object_id)
         else:
             remove_object(self.kube, object_id)

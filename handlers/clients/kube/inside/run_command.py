@@ -141,10 +141,10 @@ def _failed(code: int, logs: str) -> ArmError:
     """The error that kubectl printed."""
     if forbidden := _FORBIDDEN.search(logs):
         return _as_status(403, "Forbidden", forbidden["said"])
-    said = redact_text(" ".join(logs.split()))[:300]
+    text = redact_text(" ".join(logs.split()))[:300]
     if _UNAUTHORIZED.search(logs):
-        return _as_status(401, "Unauthorized", said)
-    return ServerFault(WANTED, f"kubectl ended with {code}: {said or 'without a word'}")
+        return _as_status(401, "Unauthorized", text)
+    return ServerFault(WANTED, f"kubectl ended with {code}: {text or 'without a word'}")
 
 
 def _as_status(status: int, reason: str, message: str) -> ArmError:

@@ -139,9 +139,9 @@ class RunCommandFallback:
         fields = params.get("fieldSelector", "")
         matches = by_fields(fields)
         outputs = await asyncio.gather(*(self._ask(question) for question in questions))
-        for said in outputs:
-            if isinstance(said, ArmError):
-                raise _told(said, target, blocked)
+        for text in outputs:
+            if isinstance(text, ArmError):
+                raise _told(text, target, blocked)
         self._through = THROUGH
         read = [objects(*pair) for pair in zip(questions, map(str, outputs), strict=True)]
         if single:
