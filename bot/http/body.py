@@ -26,7 +26,7 @@ async def read_body(request: web.Request, largest: int, within_s: float) -> byte
     except TimeoutError as slow:
         raise closing(web.HTTPRequestTimeout(text=f"the body did not arrive within {within_s:g} s\n")) from slow
     except (web.RequestPayloadError, ConnectionError) as cut:
-        raise closing(web.HTTPBadRequest(text="the body did not arrive whole\n")) from cut
+        raise closing(web.HTTPBadRequest(text="the body is incomplete\n")) from cut
 
 
 def closing(refusal: Refusal) -> Refusal:

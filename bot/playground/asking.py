@@ -43,9 +43,9 @@ async def check_in_slack(around: Surroundings, person: str, channel: str, cluste
             await _told(around.checks, request)
     except TimeoutError as late:
         told = [text_of(ephemeral) for ephemeral in control.ephemerals(person, channel)]
-        why = f"the answer did not stand in the thread within {timeout_s:g} s"
+        why = f"the answer was not complete in the thread within {timeout_s:g} s"
         why += f"; {person} was told: {told[-1][:200]}" if told else ""
-        do = "try again when this machine has less to do; if it stays so, report it"
+        do = "try again when this machine is less busy; if it fails again, report it"
         raise Problem(f"cannot show the check of {cluster}", why, do, code=Exit.UNAVAILABLE) from late
     took_s = loop.time() - start
     kept = await around.checks.report(request)

@@ -61,7 +61,7 @@ async def _demonstrate(port: int, *, stay: bool) -> None:
                 _say(Line.of((f"It runs until Ctrl-C. Its log is {log}.", "dim")))
                 await told_to_stop()
             else:
-                _say(*_paragraph("Nobody sits at this output, so it ends here. `aksbot demo --stay` goes on."))
+                _say(*_paragraph("There is no terminal, so the demo ends here. `aksbot demo --stay` keeps it running."))
 
 
 @asynccontextmanager
@@ -98,7 +98,7 @@ def _answered(answer: Answer, library: Library) -> Iterator[Line]:
         yield Line.of((f"✗ {runbook.title if runbook else finding.code}", "error"))
         yield Line.of((f"  {short(finding.subject)} · {finding.code}", "dim"))
         yield from proof_lines(finding, width())
-    yield Line.of((f"The whole answer stood in its thread {answer.took_s:.1f} s after the question.", "dim"))
+    yield Line.of((f"The complete answer was in its thread {answer.took_s:.1f} s after the question.", "dim"))
 
 
 def _invitation(chat: SlackServer, scenario: Scenario) -> Iterator[Line]:
@@ -113,7 +113,7 @@ def _invitation(chat: SlackServer, scenario: Scenario) -> Iterator[Line]:
     tries = (
         f"Open the thread under the answer, and press *{sentences.STEPS}*.",
         f"Type {COMMAND} check {others[0]}, or {' or '.join(others[1:])}: each is broken in its own way.",
-        f"Type {COMMAND} clusters, then be somebody else (top left) and look at what they see.",
+        f"Type {COMMAND} clusters, then switch to another person (top left) and see what they may view.",
     )
     for number, text in enumerate(tries, 1):
         yield from _paragraph(text, indent=f"  {number}. ", hang="     ")

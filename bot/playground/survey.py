@@ -66,7 +66,7 @@ def _name(report: Report) -> str:
 
 
 def _next_steps(name: str, columns: int) -> list[Line]:
-    text = "This fleet lives on this machine only. To ask it yourself, with aksbot or with az:"
+    text = "This fleet exists on this machine only. To query it yourself, with aksbot or az:"
     return [
         *(Line.of((line, "")) for line in wrapped(text, columns=columns)),
         Line.of((f"  aksbot sandbox {name}", "command")),

@@ -59,7 +59,7 @@ def read(file: Path, *, remedies: Collection[str] | None = None) -> tuple[Policy
     except yaml.YAMLError as malformed:
         return None, [_malformed(malformed)]
     complaints = [
-        Complaint(line, f"`{name}` stands there twice", "keep one of them") for line, name in duplicate_keys(root)
+        Complaint(line, f"`{name}` is there twice", "keep one of them") for line, name in duplicate_keys(root)
     ]
     policy = None
     try:
@@ -85,7 +85,7 @@ def _complaints(invalid: ValidationError, root: yaml.Node | None) -> Iterator[Co
 
 def _unknown(loc: Loc) -> tuple[str, str]:
     known = ", ".join(_model(loc).model_fields)
-    return f"`{_dotted(loc)}` is no key of a policy", f"remove it; known there: {known}"
+    return f"`{_dotted(loc)}` is not a key of the policy", f"remove it; allowed there: {known}"
 
 
 def _wrong(loc: Loc, error: ErrorDetails) -> tuple[str, str]:

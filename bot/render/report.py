@@ -51,7 +51,7 @@ def _fix(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:
     finding = ranked.finding
     runbook = library.get(finding.code)
     if runbook is None:
-        text = f"There is no runbook for {finding.code} here."
+        text = f"There is no runbook for {finding.code}."
         yield from (Line.of((line, "")) for line in wrapped(text, indent="  ", columns=columns))
         return
     try:

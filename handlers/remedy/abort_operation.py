@@ -46,7 +46,7 @@ def abort_operation(
             Step(
                 verb=Verb.ABORT_LATEST,
                 target=target,
-                says=f"End the operation on {kind} {name} that has been {state} since {finding.facts['since']}",
+                says=f"Abort the operation on {kind} {name}, which has been {state} since {finding.facts['since']}",
                 request=f"POST {target}/abort",
                 command=_command(cluster, pool.name if pool else ""),
             ),

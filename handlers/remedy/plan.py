@@ -49,7 +49,7 @@ class Step:
     verb: Verb
     target: str
     says: str
-    """What it does, for a person: "Send cluster prod-weu to Azure again as it is"."""
+    """What it does, for a person: "Reconcile cluster prod-weu (no configuration change)"."""
     request: str
     """What goes over the wire: "PUT /subscriptions/…/managedClusters/prod-weu, the body as read"."""
     command: str

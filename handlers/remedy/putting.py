@@ -59,7 +59,7 @@ def put_pool(pool: AgentPool, cluster: ManagedCluster) -> Step:
     return Step(
         verb=Verb.PUT_POOL_AS_READ,
         target=pool.id,
-        says=f"Send node pool {pool.name} of {cluster.name} to Azure again as it is",
+        says=f"Reconcile node pool {pool.name} of {cluster.name} (no configuration change)",
         request=f"PUT {pool.id}, the body as read, If-Match {pool.etag}",
         command=f"az resource update --ids {quote(pool.id)}",
         arguments={"etag": pool.etag},
@@ -76,7 +76,7 @@ def put_cluster(cluster: ManagedCluster, pools: AgentPools, written: Iterable[Ag
     return Step(
         verb=Verb.PUT_CLUSTER_AS_READ,
         target=cluster.id,
-        says=f"Send cluster {cluster.name} to Azure again as it is",
+        says=f"Reconcile cluster {cluster.name} (no configuration change)",
         request=f"PUT {cluster.id}, the body as read, If-Match {etag or 'the eTag read right before'}",
         command=f"az resource update --ids {quote(cluster.id)}",
         arguments={"etag": etag, "pools": {pool.id: pool.etag for pool in pools.pools if pool.id not in before}},

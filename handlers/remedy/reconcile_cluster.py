@@ -46,7 +46,7 @@ def reconcile_cluster(
     may: WriterMay | Unavailable,
     roles: RoleAssignments | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
-    """Send every failed node pool, then the cluster, to Azure again as they are."""
+    """Reconcile every failed node pool, then the cluster, without configuration changes."""
     if not cluster.failed:
         yield Forbidden(f"cluster {cluster.name} is {cluster.state}", "check again")
         return

@@ -160,7 +160,7 @@ def _nothing_to_go_on_with(blocked: tuple[AgentPool, ...], pools: AgentPools, fi
 def _goes_on(rolled: Rolled) -> str:
     named = some(node.name for node in rolled.nodes)
     if not rolled.nodes:
-        return f"pool {rolled.pool.name} is sent as it is: no node is replaced, as far as versions and images tell"
+        return f"pool {rolled.pool.name} is written unchanged: no node is replaced, as far as versions and images tell"
     what = f"upgrade to {rolled.to}" if rolled.to else "change of the node image"
     return f"goes on with the {what} of pool {rolled.pool.name}: replaces {len(rolled.nodes)} nodes ({named})"
 
@@ -188,7 +188,7 @@ def _relax(budget: Budget, cluster: ManagedCluster) -> Step:
     return Step(
         verb=Verb.RELAX_BUDGET,
         target=budget.subject,
-        says=f"Let one pod of {budget.namespace}/{budget.name} in {cluster.name} go at a time",
+        says=f"Allow one pod of {budget.namespace}/{budget.name} in {cluster.name} to be evicted at a time",
         request=f"PATCH {_path(budget)}, maxUnavailable 1; what it was goes into an annotation",
         command=_patch(budget, patch),
         arguments={**_arguments(budget), "max_unavailable": 1},
@@ -200,7 +200,7 @@ def _restore(budget: Budget) -> Step:
     return Step(
         verb=Verb.RESTORE_BUDGET,
         target=budget.subject,
-        says=f"Put budget {budget.namespace}/{budget.name} back as it was",
+        says=f"Restore budget {budget.namespace}/{budget.name}",
         request=f"PATCH {_path(budget)}, what the annotation says; the annotation goes",
         command=_patch(budget, {"spec": was}),
         arguments=_arguments(budget),

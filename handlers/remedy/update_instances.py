@@ -104,7 +104,7 @@ def _step(machine: Instance, node: str, cluster: ManagedCluster) -> Step:
     return Step(
         verb=Verb.UPDATE_INSTANCE,
         target=machine.scale_set,
-        says=f"Give instance {machine.instance_id} of {name} its model again, and wait until node {node} is Ready",
+        says=f"Update instance {machine.instance_id} of {name} to the latest model; wait until node {node} is Ready",
         request=f'POST {machine.scale_set}/manualupgrade, {{"instanceIds": ["{machine.instance_id}"]}}',
         command=f"az vmss update-instances --subscription {cluster.subscription} --resource-group "
         f"{quote(cluster.node_group)} --name {quote(name)} --instance-ids {quote(machine.instance_id)}",

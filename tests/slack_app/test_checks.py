@@ -18,7 +18,9 @@ async def test_a_check_goes_from_the_command_to_the_verdict_in_its_thread(
 ) -> None:
     async with start(over_http=over_http):
         await control.slash("requester", "incidents", "/aks", "check prod-weu")
-        assert [one.text for one in control.ephemerals("requester")] == ["Checking `prod-weu`: the answer comes here."]
+        assert [one.text for one in control.ephemerals("requester")] == [
+            "Checking `prod-weu`: the answer will be posted here."
+        ]
         (head,) = await answered(control)
         await control.until(lambda: len(control.thread("incidents", head.ts)) > 1)
     thread = control.thread("incidents", head.ts)

@@ -95,18 +95,18 @@ class CatchUp:
                     return
             except (StoreAway, CallFailed) as away:
                 tries += 1
-                log.warning("what was said meanwhile cannot be read yet: %s", away)
+                log.warning("messages of a connection gap cannot be read yet: %s", away)
             except Exception:
                 # The edge: a failure here must not stop the reading of the next gap.
                 tries += 1
-                log.exception("what was said meanwhile cannot be read")
+                log.exception("messages of a connection gap cannot be read")
             await asyncio.sleep(AGAIN_S)
         self._metrics.unread.labels("given up").inc()
         left = ", ".join(f"#{channel}" for channel in reading.left) or "any channel"
-        log.error("what was said from %s to %s was not read in %s", gap.since, gap.until, left)
+        log.error("messages from %s to %s were not read in %s", gap.since, gap.until, left)
 
     async def _read(self, reading: Reading, gap: Gap) -> None:
-        renewing = asyncio.create_task(self._renew(), name="the lock of what was said meanwhile")
+        renewing = asyncio.create_task(self._renew(), name="the lock for reading a connection gap")
         try:
             await reading.go()
             await self._gaps.done(gap.since, gap.until, self._name)

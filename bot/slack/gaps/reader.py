@@ -180,7 +180,7 @@ class Reading:
             raise
         except Exception:
             # The edge: one malformed message must not cost the others.
-            log.exception("a message of the history could not be taken in")
+            log.exception("a message of the history could not be processed")
             return False
 
     async def _tell(self, to: Installed, spoken: _MissedMessages, part: str, text: str) -> None:
@@ -190,7 +190,7 @@ class Reading:
         try:
             await self._at.speaker.once(where, f"{part}-{spoken.channel.id}-{spoken.thread_ts or ''}", Message(text))
         except Refused as refused:
-            self._unread("unsaid", f"#{spoken.channel.name}: nothing can be said there ({refused})")
+            self._unread("unsaid", f"#{spoken.channel.name}: nothing can be posted there ({refused})")
 
     async def _is_unread(self, to: Installed, channel: Channel, message: Body) -> bool:
         """Whether it should have been read (the bot reads along there, or was mentioned), and was not."""
@@ -207,7 +207,7 @@ class Reading:
 
     def _unread(self, why: str, what: str) -> None:
         self._at.metrics.unread.labels(why).inc()
-        log.warning("not read after a time without a connection to Slack: %s", what)
+        log.warning("not read after a gap in the connection to Slack: %s", what)
 
 
 def events_of(to: Installed, spoken: _MissedMessages, message: Body) -> list[Body]:
