@@ -117,7 +117,7 @@ async def test_an_answer_that_slack_delayed_says_so(bot: Bot, control: Control, 
     slack.faults.append(Fault("429", "chat.update", times=1, retry_after_s=5))
     await control.slash("requester", "incidents", "/aks", "check prod-weu")
     (head,) = await answered(control)
-    assert "Slack made me wait 5 s" in seen(head)
+    assert "rate limit delayed this by 5 s" in seen(head)
 
 
 async def test_refused_blocks_are_said_as_text(bot: Bot, control: Control, slack: SlackServer) -> None:

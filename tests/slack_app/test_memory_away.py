@@ -112,7 +112,7 @@ async def test_app_home_shows_the_fleet_without_the_memory(start: Start, redis: 
         with hanging(redis):
             control.open_home("requester")
             await control.until(lambda: "prod-weu" in _home(control), PATIENCE_S)
-            assert "Open approvals cannot be shown" in _home(control)
+            assert "Open approvals can be neither shown" in _home(control)
             assert "recent checks cannot be shown" in _home(control)
 
 
