@@ -159,7 +159,7 @@ async def test_a_diagnostic_is_judged_the_moment_its_evidence_is_in() -> None:
         if isinstance(event, DiagnosticEnded) and event.check.id == "mud":
             release.set()  # the sky is only let in after the other verdict is out
     kinds = [type(event).__name__ for event in events]
-    assert kinds == ["Collected", "Judged", "Collected", "Judged", "Finished"]
+    assert kinds == ["Collected", "DiagnosticEnded", "Collected", "DiagnosticEnded", "Finished"]
 
 
 async def test_a_finding_explains_what_its_runbook_lists_and_its_subject_affects() -> None:
