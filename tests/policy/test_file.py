@@ -84,7 +84,12 @@ def test_what_is_left_out_is_as_without_a_file(tmp_path: Path, text: str) -> Non
     ("text", "line", "what", "do"),
     [
         (RIGHT.replace("guests:", "gests:"), 8, "`look.gests` is not a key", "allowed there: rules, guests"),
-        (RIGHT.replace("channels:", "chanels:"), 5, "`look.rules.1.chanels` is not a key", "clusters, channels, people"),
+        (
+            RIGHT.replace("channels:", "chanels:"),
+            5,
+            "`look.rules.1.chanels` is not a key",
+            "clusters, channels, people",
+        ),
         (RIGHT + "repairs: {}\n", 10, "`repairs` is not a key of the policy", "allowed there: look"),
         (RIGHT.replace("C0123ABCD, direct", "'#incidents'"), 5, "`look.rules.1.channels` cannot be", "channel ids"),
         (RIGHT.replace("S0123ABCD", "U0123ABCD"), 6, "cannot be 'U0123ABCD'", "T0123ABCD:U0123ABCD"),
