@@ -1,14 +1,14 @@
-# The two commands a newcomer needs: make demo, make test. They need Python 3.11+ and make, nothing else.
+# Start with `make demo` and `make test`. They need Python 3.11+ and make, nothing else.
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 READY := .venv/.ready
-# Tests mostly wait, so that three at once are a fifth faster than two on 2 cores.
+# Tests mostly wait for I/O: three workers are a fifth faster than two on 2 cores.
 WORKERS ?= 3
 
 .PHONY: install demo test check bench soak fmt generate roles learn lock audit clean
 install: $(READY)
 
-# pip reads the lock only (exact versions, hashes); the project itself is then installed without looking anything up.
+# pip installs the lock only (exact versions, hashes); the project itself is then installed without resolving anything.
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "aksbot needs Python 3.11 or newer; none was found. Install one, or run: make PYTHON=/path/to/python3" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
@@ -40,28 +40,28 @@ fmt: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# All that is made from the code, the runbooks and the scenarios: roles, catalogue, golden files. Then read the diff.
+# Everything generated from the code, the runbooks and the scenarios: roles, catalogue, golden files. Then read the diff.
 generate: roles
 	$(BIN)/aksbot runbooks catalogue
 	UPDATE_GOLDEN=1 $(BIN)/python -m pytest --quiet -n $(WORKERS) tests/runbooks/test_pages.py tests/slack/test_surfaces.py tests/bot/test_report.py
 
-# What the bot may look at, from what its collectors declare.
+# The roles, from what collectors and remedies declare.
 roles: $(READY)
 	$(BIN)/python -m deploy.roles
 
-# Whether a pinned package has a known vulnerability. Error 1: one has; error 69: it could not be looked up.
+# Whether a pinned package has a known vulnerability. Exit 1: one has; exit 69: the lookup failed.
 audit: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/audit -r audit.lock
 	@PYTHONPATH=build/audit $(BIN)/python -m deploy.audit
 
-# What triage recognises messages by, from those under bot/triage/messages; the same messages give the same file. scikit-learn
-# is installed for this alone. JUDGE=1 tells first how right it is about messages that it did not learn from: it learns five times more.
+# Trains triage on bot/triage/messages; the same messages give the same weights file. scikit-learn is installed for this alone.
+# JUDGE=1 cross-validates first, on messages left out of the training: that trains five times more.
 learn: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --upgrade --target build/learn -r learn.lock
 	PYTHONPATH=build/learn $(BIN)/python -m bot.triage.learning.learn $(if $(JUDGE),--judge,)
 
 # uv resolves once for every supported Python; the result names versions and hashes, never a host.
-# The image needs less: what aksbot runs with, and what makes its wheel, in the same versions.
+# The image needs less: the runtime dependencies, and those that build the wheel, in the same versions.
 RESOLVE := build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 lock:
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv

@@ -1,4 +1,4 @@
-"""The process behind `aksbot serve`: builds and wires everything, the only place that does."""
+"""The process behind `aksbot serve`: builds and wires everything, and is the only place that does."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
 from bot.fixes.times import Times
 from bot.fixes.writer_clients import workbench
-from bot.http.alerts import AlertDoors
+from bot.http.alerts import AlertEndpoints
 from bot.http.readiness import MEMORY_WITHIN_S, Readiness
 from bot.http.server import Site, serving
-from bot.http.slack import SlackDoor
+from bot.http.slack import SlackEndpoint
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
 from bot.log_redaction import redact_logs
@@ -54,7 +54,7 @@ from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
 from bot.slack.fleet.handlers import FleetDesk
 from bot.slack.gaps.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
-from bot.slack.gaps.mentions import MentionsHeard
+from bot.slack.gaps.mentions import AcceptedMentions
 from bot.slack.home.listeners import HomeListeners
 from bot.slack.inbound import deadline
 from bot.slack.inbound.gate import Gate
@@ -81,7 +81,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Bot:
-    """A bot that runs: for those who look after it."""
+    """A running bot, for the code that watches it."""
 
     jobs: Jobs
     site: Site
@@ -90,8 +90,8 @@ class Bot:
     over_http: bool
     """Slack comes through our own door."""
 
-    async def say_farewell(self, door_open_s: float) -> None:
-        """Whoever sends requests here hears of it by a probe; those that are on their way are still taken."""
+    async def stop_accepting(self, door_open_s: float) -> None:
+        """Report not ready, so that load balancers stop sending; requests on their way are still served."""
         self.ready.leaving = True
         if self.over_http:
             await asyncio.sleep(door_open_s)
@@ -102,12 +102,12 @@ async def serve(settings: Settings) -> None:
     stop = asyncio.create_task(told_to_stop(), name="told to stop")
     try:
         async with running(settings) as bot:
-            # What is there by now stays. Looking through it again and again would hold up answers for 0.1 s each time.
+            # Freeze the objects made so far: collecting them again and again would delay answers by 0.1 s each time.
             gc.collect()
             gc.freeze()
             await stop
             log.info("told to stop: running checks may end, then nothing new is taken in")
-            await bot.say_farewell(settings.door_open_s)
+            await bot.stop_accepting(settings.door_open_s)
     finally:
         stop.cancel()
         with suppress(asyncio.CancelledError):
@@ -124,10 +124,10 @@ async def running(
     times: Times | None = None,
     spans: Spans = Spans(),  # noqa: B008 - frozen
 ) -> AsyncIterator[Bot]:
-    """Everything, from the state up to the door, open while the context is.
+    """The whole bot, from its store to its HTTP server, running while the context is open.
 
-    `host` and `azure` override the settings; `times` says how long fixes really wait, `spans` how long it
-    waits where it reads along.
+    `host` and `azure` override the settings; `times` is the clock of fixes, `spans` how long it waits where it reads
+    along.
     """
     redact_logs()
     role = Role(settings.role)
@@ -148,7 +148,7 @@ async def running(
         speaker, gate = Speaker(voice, state), Gate(policy.look, people)
         replier = Replier(speaker)
         run = azure_runner(opened, library, settings.check_timeout_s)
-        # Those who do the work hand in more of it: this comes before them, and is opened with them.
+        # The workers queue further jobs, so this exists before them and is opened with them.
         taken = Jobs(connection, run, role=role)
         reading = incident_side(
             connection,
@@ -197,16 +197,16 @@ async def running(
         ):
             ready = Readiness(taken.writes, calls, role, metrics)
             replays = Replays(state)
-            bolt = _bolt(settings, client, sign_in, replays, MentionsHeard(reading.turns))
+            bolt = _bolt(settings, client, sign_in, replays, AcceptedMentions(reading.turns))
             intake = Intake(taken, gate, state)
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
             listeners = Listeners(intake, voice, library, _areas(), metrics)
             others = HomeListeners(intake, voice, metrics), TriageListeners(intake, metrics)
-            # Bolt asks one listener after the other, and who typed a command waits.
+            # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
             listeners.listen_to_commands(bolt)
-            for one in (along, listeners, *others, FixListeners(intake, voice, metrics)):
-                one.listen(bolt)
+            for listener in (along, listeners, *others, FixListeners(intake, voice, metrics)):
+                listener.listen(bolt)
             listeners.listen_to_the_rest(bolt)
             catch_up = CatchUp(
                 history=History(calls),
@@ -216,14 +216,14 @@ async def running(
                 speaker=speaker,
                 channels=policy.channels,
                 installed=installed,
-                hear=_hear(bolt),
+                hear=_dispatch(bolt),
                 metrics=metrics,
                 writable=lambda: taken.writes.now_ms(MEMORY_WITHIN_S),
             )
             over_http = role.listens and not settings.slack_app_token
-            doors = [*AlertDoors(settings.alerts_token, reading.queue, sign_in).routes] if role.listens else []
+            doors = [*AlertEndpoints(settings.alerts_token, reading.queue, sign_in).routes] if role.listens else []
             if over_http and settings.slack_signing_secret:
-                doors += SlackDoor(bolt, settings.slack_signing_secret, replays).routes
+                doors += SlackEndpoint(bolt, settings.slack_signing_secret, replays).routes
             listens_on = host or settings.http_host, settings.http_port, settings.ops_port
             async with (
                 serving(*listens_on, ready.standing, metrics, doors) as site,
@@ -253,17 +253,17 @@ def _must_be_complete(settings: Settings, role: Role) -> None:
 
 
 def _slack_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """No retries of the client's own: it would post twice."""
+    """No retries by the Slack client itself: it would post twice."""
     token = settings.slack_bot_token.get_secret_value() if settings.slack_bot_token else None
     url = settings.slack_api_url
     return AsyncWebClient(token=token, base_url=url, session=session, timeout=TIMEOUT_S, retry_handlers=[])
 
 
 def _bolt(
-    settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: Replays, mentions: MentionsHeard
+    settings: Settings, client: AsyncWebClient, sign_in: SignIn, replays: Replays, mentions: AcceptedMentions
 ) -> AsyncApp:
     secret = settings.slack_signing_secret.get_secret_value() if settings.slack_signing_secret else ""
-    # Slack hears that it has arrived once it is in the queue, not before.
+    # Acknowledge only after the job is in the queue.
     app = AsyncApp(client=client, authorize=sign_in, signing_secret=secret, process_before_response=True)
     app.middleware(deadline.Starts())
     app.middleware(replays)
@@ -276,7 +276,7 @@ def _bolt(
 async def _socket(
     settings: Settings, bolt: AsyncApp, ready: Readiness, catch_up: CatchUp, spans: Spans
 ) -> AsyncIterator[None]:
-    """Socket Mode, where there is a token for it. What was said without a connection is read afterwards."""
+    """Socket Mode, if there is a token for it. Messages missed without a connection are read afterwards."""
     if not settings.slack_app_token:
         yield
         return
@@ -287,11 +287,11 @@ async def _socket(
         yield
 
 
-def _hear(bolt: AsyncApp) -> Hear:
-    """The way of an event through all listeners, as if Slack had sent it."""
+def _dispatch(bolt: AsyncApp) -> Hear:
+    """Dispatch an event through all listeners, as if Slack had sent it."""
 
     async def hear(body: Body) -> bool:
-        # In a task of its own: each event has its own deadline.
+        # In its own task: each event has its own deadline.
         answer = await asyncio.create_task(bolt.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body)))
         return answer.status < BUSY
 
@@ -299,4 +299,4 @@ def _hear(bolt: AsyncApp) -> Hear:
 
 
 def _areas() -> frozenset[str]:
-    return frozenset(one.area for one in Graph.discover(handlers.evidence, handlers.diagnose).diagnostics)
+    return frozenset(diagnostic.area for diagnostic in Graph.discover(handlers.evidence, handlers.diagnose).diagnostics)

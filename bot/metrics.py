@@ -1,4 +1,4 @@
-"""What a process counts of itself, for /metrics."""
+"""The process's own counters, for /metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from prometheus_client import (
 
 
 class Metrics:
-    """Counters of one process; two in one test do not share them."""
+    """The counters of one process; two instances in one test share nothing."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -1,6 +1,6 @@
-"""Secrets out of what people type: at the door, and once more in each sink (Slack, Redis, the audit, the log).
+"""Removes secrets from what people type: on input, and again in each sink (Slack, Redis, the audit, the log).
 
-Redacting twice is redacting once, so a sink never needs to know who was there before it.
+Redacting twice gives the same as redacting once, so a sink need not know what was redacted before.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ IDS = frozenset(
 
 
 def redacted(value: Any, *, but: Collection[str] = NOTHING) -> Any:
-    """A tree of JSON, or a text, without secrets. `but`: the keys under which ids and addresses stay as they are.
+    """A JSON tree, or a text, without secrets. `but`: the keys whose ids and addresses stay unchanged.
 
-    What holds no secret is returned as it is.
+    Returns the same object if it holds no secret.
     """
     return redact(value, exempt=but)
 
 
 def is_long(value: Any, *, but: Collection[str] = NOTHING) -> bool:
-    """Whether so much text stands in it that it is read in a thread: the event loop must go on."""
+    """Whether there is so much text that it must be scanned in a thread, to keep the event loop free."""
     return sum(map(len, set(_texts(value, but)))) > LONG
 
 

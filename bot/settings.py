@@ -1,4 +1,4 @@
-"""Settings: environment variables `AKSBOT_*`, then `aksbot.toml` (beside you, or where AKSBOT_CONFIG says)."""
+"""Settings: environment variables `AKSBOT_*`, then `aksbot.toml` (in the working directory, or at AKSBOT_CONFIG)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^/\s]+(/[^\s]*)?
 
 
 class Settings(BaseSettings):
-    """Everything a person can set. Each field is `AKSBOT_<NAME>` in the environment, `<name>` in the file.
+    """Every setting. Each field is `AKSBOT_<NAME>` in the environment and `<name>` in the file.
 
-    Those of Slack and Redis are `<NAME>` in the environment.
+    Slack's and Redis's are plain `<NAME>` in the environment.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
@@ -140,12 +140,12 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # What is passed in comes from the file, and the environment beats the file.
+        # Constructor arguments come from the file here, and the environment overrides the file.
         return env_settings, init_settings
 
 
 def load() -> Settings:
-    """The settings of this process, or a Problem that names the file, the key and what belongs there."""
+    """The settings of this process, or a Problem that names the file, the key and the expected value."""
     file = _file()
     values = _read(file) if file else {}
     try:
@@ -158,8 +158,8 @@ def _file() -> Path | None:
     chosen = os.environ.get(f"{PREFIX}CONFIG")
     if chosen:
         return Path(chosen)
-    here = Path(FILE)
-    return here if here.exists() else None
+    path = Path(FILE)
+    return path if path.exists() else None
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _from(folder: Path, value: Any) -> Any:
-    """Paths in the file start at the file, wherever the command was started."""
+    """Relative paths in the file are relative to the file, not to the working directory."""
     if isinstance(value, list):
         return [_from(folder, item) for item in value]
     return folder / Path(value).expanduser() if isinstance(value, str) else value

@@ -1,1 +1,1 @@
-"""What it takes to run aksbot somewhere: the image, the manifests, the roles."""
+"""What is needed to deploy aksbot: the image, the manifests, the roles."""

@@ -1,6 +1,6 @@
-"""Asks whether a package of a lock has a known vulnerability, by pip-audit: `make audit`.
+"""Checks the packages of a lock for known vulnerabilities, with pip-audit: `make audit`.
 
-pip-audit ends well, too, where it could look nothing up. Here only what was looked up counts as audited.
+pip-audit also succeeds where it could look nothing up. Here only packages that were looked up count as audited.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ LOCK = Path(__file__).parents[1] / "requirements.lock"
 CLEAN, VULNERABLE, UNAVAILABLE = 0, 1, 69
 """Exit codes; the last one is EX_UNAVAILABLE of sysexits.h."""
 PIP_AUDIT = (sys.executable, "-m", "pip_audit")
-# The lock has every package with its hashes, so nothing is resolved or installed.
+# The lock lists every package with its hashes, so nothing is resolved or installed.
 OPTIONS = ("--require-hashes", "--disable-pip", "--progress-spinner", "off", "--format", "json", "--requirement")
 
 Report = dict[str, Any]
 
 
 def audit(lock: Path, pip_audit: Sequence[str] = PIP_AUDIT) -> tuple[int, str]:
-    """The exit code, and what is said."""
+    """The exit code and the message."""
     done = subprocess.run([*pip_audit, *OPTIONS, str(lock)], capture_output=True, text=True, check=False)  # noqa: S603
     try:
         report = json.loads(done.stdout)
@@ -33,9 +33,9 @@ def audit(lock: Path, pip_audit: Sequence[str] = PIP_AUDIT) -> tuple[int, str]:
 
 
 def judged(report: Report) -> tuple[int, str]:
-    """A vulnerability that was found counts, whatever could not be looked up beside it."""
+    """A vulnerability that was found counts, even if other packages could not be looked up."""
     packages = report.get("dependencies", [])
-    found, skipped = list(_vulnerabilities(packages)), [one for one in packages if "skip_reason" in one]
+    found, skipped = list(_vulnerabilities(packages)), [package for package in packages if "skip_reason" in package]
     missing = [f"not audited: {_names(skipped)}: {skipped[0]['skip_reason']}"] if skipped else []
     if found:
         return VULNERABLE, "\n".join((*found, *missing))
@@ -46,13 +46,13 @@ def judged(report: Report) -> tuple[int, str]:
 
 def _vulnerabilities(packages: list[Report]) -> Iterator[str]:
     for package in packages:
-        for one in package.get("vulns", []):
-            fixed = ", ".join(one["fix_versions"]) or "no version yet"
-            yield f"{package['name']} {package['version']}: {one['id']}, fixed in {fixed}"
+        for vulnerability in package.get("vulns", []):
+            fixed = ", ".join(vulnerability["fix_versions"]) or "no version yet"
+            yield f"{package['name']} {package['version']}: {vulnerability['id']}, fixed in {fixed}"
 
 
 def _names(packages: list[Report]) -> str:
-    names = [str(one["name"]) for one in packages]
+    names = [str(package["name"]) for package in packages]
     return f"{len(names)} packages" if len(names) > 5 else ", ".join(names)
 
 
@@ -62,8 +62,8 @@ def _last_line(text: str) -> str:
 
 
 def main() -> int:
-    code, said = audit(LOCK)
-    sys.stdout.write(f"{said}\n")
+    code, text = audit(LOCK)
+    sys.stdout.write(f"{text}\n")
     return code
 
 

@@ -1,4 +1,4 @@
-"""Renders the Kubernetes manifests and holds every object against Kubernetes' own schemas: `make check` does it."""
+"""Renders the Kubernetes manifests and validates every object by Kubernetes' own schemas, as part of `make check`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Body = dict[str, Any]
 
 
 def why_not() -> str | None:
-    """What is missing to check them here, or nothing."""
+    """What is missing to validate them here, or None."""
     if not shutil.which("kubectl"):
         return "kubectl is not on this machine"
     if not importlib.util.find_spec("kubernetes_validate"):
@@ -33,20 +33,20 @@ def why_not() -> str | None:
 
 
 def rendered(way: Path) -> list[Body]:
-    """The objects that a kustomization makes."""
+    """The objects of a kustomization."""
     command = ["kubectl", "kustomize", str(way)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - nobody else's words
     return list(yaml.safe_load_all(done.stdout))
 
 
-def faults(one: Body, version: str) -> Iterator[str]:
-    """What that version of Kubernetes would refuse, unknown fields too."""
+def faults(body: Body, version: str) -> Iterator[str]:
+    """What this Kubernetes version would refuse, including unknown fields."""
     kubernetes_validate: Any = importlib.import_module("kubernetes_validate")
     try:
-        kubernetes_validate.validate(one, version, strict=True)
+        kubernetes_validate.validate(body, version, strict=True)
     except kubernetes_validate.ValidationError as refused:
         where = "/".join(map(str, refused.path))
-        yield f"{one['kind']} {one['metadata']['name']}, Kubernetes {version}: {where}: {refused.message}"
+        yield f"{body['kind']} {body['metadata']['name']}, Kubernetes {version}: {where}: {refused.message}"
 
 
 def main() -> int:
@@ -54,9 +54,9 @@ def main() -> int:
     if missing:
         sys.stdout.write(f"the Kubernetes manifests are not checked: {missing}\n")
         return 0
-    objects = [one for way in WAYS for one in rendered(way)]
-    objects += [one for file in ALONE for one in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
-    found = [fault for one in objects for version in VERSIONS for fault in faults(one, version)]
+    objects = [body for way in WAYS for body in rendered(way)]
+    objects += [body for file in ALONE for body in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
+    found = [fault for body in objects for version in VERSIONS for fault in faults(body, version)]
     sys.stdout.write("".join(f"{fault}\n" for fault in found))
     return 1 if found else 0
 

@@ -1,10 +1,10 @@
-"""Writes the roles from what collectors and remedies declare: `make roles`.
+"""Generates the roles from what collectors and remedies declare: `make roles`.
 
-`azure/aksbot-reader.json` lets the bot look at Azure, `azure/aksbot-writer.json` lets it carry out fixes there.
-Inside the clusters `kubernetes/writer.yaml` does, whoever decides about access: Azure knows neither namespaces nor
-`create` without `update` in a role, so its data actions would let the writer change every pod of a subscription.
-`kubernetes/reader.yaml` is for the clusters whose access Kubernetes RBAC decides. Where Azure decides it
-("Azure RBAC for Kubernetes"), the data actions of the reader do.
+`azure/aksbot-reader.json` lets the bot read Azure, `azure/aksbot-writer.json` lets it carry out fixes there. Inside the
+clusters `kubernetes/writer.yaml` does, also where Azure RBAC for Kubernetes decides: its roles know neither namespaces
+nor `create` without `update`, so its data actions would let the writer change every pod of a subscription.
+`kubernetes/reader.yaml` is for clusters that use Kubernetes RBAC. Where Azure RBAC for Kubernetes decides, the data
+actions of the reader do.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def azure_role(graph: Graph) -> dict[str, Any]:
         "Description": "What aksbot reads to diagnose clusters. It changes nothing.",
         "Actions": _sorted({*FINDING_CLUSTERS, *_reads(graph)}),
         "NotActions": [],
-        "DataActions": _sorted({_data_action(sight) for one in graph.wanted for sight in one.sees}),
+        "DataActions": _sorted({_data_action(sight) for collector in graph.wanted for sight in collector.sees}),
         "NotDataActions": [],
         "AssignableScopes": ["/subscriptions/00000000-0000-0000-0000-000000000000"],
     }
@@ -80,13 +80,15 @@ def azure_role(graph: Graph) -> dict[str, Any]:
 def cluster_role(graph: Graph) -> list[dict[str, Any]]:
     """A ClusterRole, and its binding to the bot's identity."""
     return _everywhere_and_in(
-        "aksbot-reader", {sight for one in graph.wanted for sight in one.sees}, "<object-id-of-the-bots-identity>"
+        "aksbot-reader",
+        {sight for collector in graph.wanted for sight in collector.sees},
+        "<object-id-of-the-bots-identity>",
     )
 
 
 def writer_cluster_role() -> list[dict[str, Any]]:
-    """What the remedies do inside: in every namespace, or (a probe pod) in one only."""
-    acts = {act for one in Remedies.discover().all for act in one.acts}
+    """What the remedies need inside: in every namespace, or (a probe pod) in a single one."""
+    acts = {act for remedy in Remedies.discover().all for act in remedy.acts}
     return _everywhere_and_in("aksbot-writer", acts, "<object-id-of-the-writers-identity>")
 
 
@@ -125,13 +127,15 @@ def kubernetes_writer_text() -> str:
 
 
 def writer_role() -> dict[str, Any]:
-    """What carrying out every remedy needs in Azure, and no more. Leave out what you never want to be done."""
+    """What all remedies need in Azure, and no more. Remove what you never want to be done."""
     remedies = Remedies.discover().all
     return {
         "Name": "aksbot-writer",
         "IsCustom": True,
         "Description": "What aksbot writes in Azure when a fix was approved. Inside clusters Kubernetes grants it.",
-        "Actions": _sorted({*FOLLOWING_WRITES, GETTING_IN, *(action for one in remedies for action in one.writes)}),
+        "Actions": _sorted(
+            {*FOLLOWING_WRITES, GETTING_IN, *(action for remedy in remedies for action in remedy.writes)}
+        ),
         "NotActions": [],
         "DataActions": [],
         "NotDataActions": [],
@@ -144,9 +148,9 @@ def writer_text() -> str:
 
 
 def _reads(graph: Graph) -> set[str]:
-    """What the questions need, and what is looked at before a fix is offered."""
+    """What the checks need, and what is read before a fix is offered."""
     planning = graph.facts(need for remedy in Remedies.discover().all for need in remedy.needs)
-    return {action for one in (*graph.wanted, *planning.wanted) for action in one.reads}
+    return {action for collector in (*graph.wanted, *planning.wanted) for action in collector.reads}
 
 
 def _rules(sights: list[str]) -> list[dict[str, Any]]:

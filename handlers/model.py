@@ -61,7 +61,7 @@ class Unavailable:
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """Something that does not exist here by design, so that nobody should look for it."""
+    """Something that does not exist here by design, so nobody should look for it."""
 
     because: str
 
@@ -81,7 +81,7 @@ class Evidence:
 
 
 class Severity(StrEnum):
-    """How loud a finding is: an error stops something now, a warning will stop the next operation."""
+    """How serious a finding is: an error stops something now, a warning will stop the next operation."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -90,7 +90,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong: its code, the thing it is about, what else it harms, and the proof."""
+    """One problem: its code, its subject, what else it affects, and the proof."""
 
     code: str
     subject: str
@@ -114,7 +114,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """An acquittal with its reason. Only needed where silence would not acquit."""
+    """Proof that nothing is wrong. Only needed where silence would not be enough."""
 
     because: str
 
@@ -155,7 +155,7 @@ class Verdict:
 
     @property
     def open(self) -> bool:
-        """Nobody looked, or nobody could: it may be the cause after all."""
+        """Nobody looked, or nobody could: it may still be the cause."""
         return self.outcome in (None, Outcome.INCONCLUSIVE, Outcome.CRASHED)
 
     @property
@@ -165,12 +165,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """Verdicts as evidence: of every code whose runbook explains one of the codes that a diagnostic asks about."""
+    """Verdicts as evidence: on every code whose runbook explains one of the codes that a diagnostic asks about."""
 
     verdicts: tuple[Verdict, ...]
 
     def of(self, code: str) -> Verdict:
-        """The verdict on one code. One that explains nothing of what was asked about is as open as an unknown one."""
+        """The verdict on one code. A code that explains none of those asked about is open, like an unknown one."""
         unknown = Verdict(code, None, "no check asks about it yet")
         return next((verdict for verdict in self.verdicts if verdict.code == code), unknown)
 
@@ -219,12 +219,12 @@ class Diagnosis:
             return State.FOUND
         outcomes = {check.outcome for check in self.checks}
         unsure = outcomes & {Outcome.INCONCLUSIVE, Outcome.CRASHED}
-        # Where no question applied, nothing was looked at: that is not a clean bill of health.
+        # If no question applied, nothing was looked at: that is not clear.
         return State.INCONCLUSIVE if unsure or Outcome.CLEAR not in outcomes else State.CLEAR
 
 
 class CannotSee(Exception):
-    """Raised by a client that could not read what it was asked for; the engine turns it into its value."""
+    """Raised by a client that could not read something; the engine turns it into its value."""
 
     def __init__(self, unavailable: Unavailable) -> None:
         super().__init__(str(unavailable))

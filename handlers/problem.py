@@ -16,7 +16,7 @@ class Exit(IntEnum):
 
 
 class Problem(Exception):
-    """What stops a command before it has an answer."""
+    """Stops a command before it has an answer."""
 
     def __init__(self, what: str, why: str, do: str, *, code: Exit = Exit.UNAVAILABLE) -> None:
         super().__init__(f"{what}: {why}. {do}")

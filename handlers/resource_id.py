@@ -45,12 +45,12 @@ class ResourceId:
 
     @property
     def key(self) -> str:
-        """What two spellings of one id have in common."""
+        """The form in which two spellings of one id are equal."""
         return self.text.lower()
 
     @property
     def group_id(self) -> str:
-        """The id of the resource group it lives in (of the subscription, where it has none)."""
+        """The id of its resource group (of the subscription, if it has none)."""
         scope = f"/subscriptions/{self.subscription}"
         return f"{scope}/resourceGroups/{self.resource_group}" if self.resource_group else scope
 
@@ -58,9 +58,9 @@ class ResourceId:
         return self.type.lower() == resource_type.lower()
 
 
-def same(one: str, other: str) -> bool:
+def same(name: str, other: str) -> bool:
     """Whether two spellings name one resource."""
-    return one.strip("/").lower() == other.strip("/").lower()
+    return name.strip("/").lower() == other.strip("/").lower()
 
 
 def within(scope: str, resource: str) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 
 def meets(runs: str, asked: str) -> bool:
-    """Whether what runs (`v1.33.6`) is what was asked for; `1.33` leaves the patch to AKS. Nothing asked is met."""
+    """Whether the running version (`v1.33.6`) is the wanted one; `1.33` leaves the patch to AKS, empty accepts any."""
     wanted, has = parts(asked), parts(runs)
     return has[: len(wanted)] == wanted
 
 
 def parts(version: str) -> tuple[str, ...]:
-    """`v1.33.6-hotfix.2026` is 1, 33, 6: what a build adds behind is no other version."""
+    """`v1.33.6-hotfix.2026` is 1, 33, 6: a build suffix makes no other version."""
     plain = version.strip().lower().removeprefix("v").partition("-")[0].partition("+")[0]
     return tuple(plain.split(".")) if plain else ()

@@ -1,4 +1,4 @@
-"""Is this `az` or `kubectl` line one that exists? The answer is in `commands.yaml`, as the real programs tell it.
+"""Whether an `az` or `kubectl` line is a command that exists. `commands.yaml` lists them, as the programs report them.
 
 An entry is a command and its options: `--name,-n!` is one option with two spellings that must be given. A test
 compares the table with the programs where they are installed.
@@ -40,7 +40,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What one program can do."""
+    """All commands of one program."""
 
     name: str
     everywhere: frozenset[str]
@@ -89,7 +89,7 @@ def programs() -> dict[str, Program]:
 
 
 def complaint_about(line: str) -> str | None:
-    """The first thing that is wrong with the `az` and `kubectl` commands of one shell line."""
+    """The first error in the `az` and `kubectl` commands of one shell line."""
     try:
         for words in _commands(_CONTROL.sub("", _VALUE.sub("VALUE", line))):
             program = programs().get(words[0])
@@ -102,7 +102,7 @@ def complaint_about(line: str) -> str | None:
 
 
 def _commands(line: str) -> Iterator[list[str]]:
-    """The commands of a line: around pipes, in `$(…)`, also between quotes."""
+    """The commands of a line: split at pipes, in `$(…)`, also between quotes."""
     words: list[str] = []
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True

@@ -1,14 +1,14 @@
-"""Conditions on facts that are not known: an outline takes neither side.
+"""Conditions on unknown facts: an outline must not take sides.
 
     {% if reason == 'vm-stopped' %}{% when "its machine was stopped" %}Start its machine: …
     {% elif reason == 'vm-gone' %}{% when "its machine is gone" %}Delete the node: …
     {% else %}{% when "it has a machine that runs" %}Restart it: …
     {% endif %}
 
-Where the reason is known, `when` shows nothing and one branch stands there. Where it is not, each branch stands there
-under its own words; an `else` without words is under *Otherwise*. In a block of shell the words are a comment.
-A conditional without any words is left out: right for an addition, wrong where one of several branches is always
-said. There `{% if reason is not known %}` gives the sentence that holds in any case.
+If the reason is known, `when` shows nothing and one branch is shown. If not, each branch is shown under its own words;
+an `else` without words is under *Otherwise*. In a shell block the words become a comment. A conditional without any
+words is left out: right for an addition, wrong where one of several branches always applies. There, `{% if reason is
+not known %}` gives the sentence that holds in any case.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TELLS_WHAT_IS_KNOWN = frozenset({"defined", "undefined", "known"})
 
 
 class When(Extension):
-    """`{% when "its machine is gone" %}` at the beginning of a branch: the condition in plain words."""
+    """`{% when "its machine is gone" %}` at the start of a branch: the condition in plain words."""
 
     tags = {WHEN, WHEN_IN_SHELL}  # noqa: RUF012 (jinja2's own declaration)
 
@@ -41,12 +41,12 @@ class When(Extension):
         tag = next(parser.stream)
         words = parser.stream.expect("string").value
         shown = f"{_SHELL_LINE}# if {words}:\n" if tag.value == WHEN_IN_SHELL else f"{_PARAGRAPH}**If {words}:**{_THEN}"
-        # An expression whose value nobody takes: rendering shows nothing, an outline finds the words.
+        # An expression whose value is unused: rendering shows nothing, an outline finds the words.
         return nodes.ExprStmt(nodes.Const(shown), lineno=tag.lineno)
 
 
 class _Verdict(Enum):
-    """What is known of a condition before anything is filled in."""
+    """What is known about a condition before anything is filled in."""
 
     YES, NO, UNKNOWN, COMPUTED = range(4)
     """COMPUTED: all its facts are given, filling in decides."""
@@ -54,7 +54,7 @@ class _Verdict(Enum):
 
 @dataclass
 class Outliner:
-    """Rewrites a template so that nothing in it depends on a fact that is not known."""
+    """Rewrites a template so that nothing in it depends on an unknown fact."""
 
     known: frozenset[str]
     strict: bool = False
@@ -63,10 +63,10 @@ class Outliner:
     """Where the outline has a hole, by line."""
 
     def rewrite(self, template: nodes.Template) -> nodes.Template:
-        led = {id(one) for chain in template.find_all(nodes.If) for one in _leaders(chain)}
-        for one in template.find_all(nodes.ExprStmt):
-            if id(one) not in led:
-                self.gaps.append((one.lineno, "`when` must be the first thing in a branch of an `if`"))
+        led = {id(leader) for chain in template.find_all(nodes.If) for leader in _leaders(chain)}
+        for statement in template.find_all(nodes.ExprStmt):
+            if id(statement) not in led:
+                self.gaps.append((statement.lineno, "`when` must be the first thing in a branch of an `if`"))
         return nodes.Template(self._all(template.body), lineno=1)
 
     def _all(self, body: list[nodes.Node]) -> list[nodes.Node]:
@@ -77,7 +77,7 @@ class Outliner:
             elif isinstance(node, nodes.For):
                 written += self._loop(node)
             elif isinstance(node, nodes.Output):
-                written.append(nodes.Output([self._shown(one) for one in node.nodes], lineno=node.lineno))
+                written.append(nodes.Output([self._shown(expr) for expr in node.nodes], lineno=node.lineno))
             else:
                 if isinstance(node, nodes.Assign) and not self._missing(node.node):
                     self.known |= _named(node.target)
@@ -85,7 +85,7 @@ class Outliner:
         return written
 
     def _loop(self, loop: nodes.For) -> list[nodes.Node]:
-        """Over a list that is not known: once, with a placeholder."""
+        """A loop over an unknown list runs once, with a placeholder."""
         given = not self._missing(loop.iter)
         targets = _named(loop.target)
         inside = replace(self, known=(self.known | targets if given else self.known - targets) | {"loop"})
@@ -96,7 +96,9 @@ class Outliner:
         return [again.set_lineno(loop.lineno)]
 
     def _chain(self, branches: list[nodes.If], otherwise: list[nodes.Node], line: int) -> list[nodes.Node]:
-        """An `if` with its `elif`s: what is decided stays, from the first that is not each stands under its words."""
+        """An `if` with its `elif`s: decided conditions stay; from the first undecided one on, each branch gets its
+        words.
+        """
         if not branches:
             return self._all(otherwise)
         first, rest = branches[0], branches[1:]
@@ -114,20 +116,20 @@ class Outliner:
         self, branches: list[nodes.If], otherwise: list[nodes.Node], line: int
     ) -> list[nodes.Node]:
         written: list[nodes.Node] = []
-        possible = [one for one in branches if self._verdict(one.test) is not _Verdict.NO]
-        said = [words for one in possible if (words := _words(one.body))]
-        if len(said) < len(possible) and (said or otherwise or len(possible) > 1):
+        possible = [branch for branch in branches if self._verdict(branch.test) is not _Verdict.NO]
+        text = [words for branch in possible if (words := _words(branch.body))]
+        if len(text) < len(possible) and (text or otherwise or len(possible) > 1):
             self.gaps.append((line, _HOLE))
-        for one in possible:
-            if words := _words(one.body):
-                shown = [_text(words, one.lineno), *self._all(one.body)]
-                sure = self._verdict(one.test) is _Verdict.COMPUTED
-                written += [nodes.If(one.test, shown, [], [], lineno=one.lineno)] if sure else shown
-        if otherwise and said:
-            words = _words(otherwise) or _otherwise(said[0])
+        for branch_ in possible:
+            if words := _words(branch_.body):
+                shown = [_text(words, branch_.lineno), *self._all(branch_.body)]
+                sure = self._verdict(branch_.test) is _Verdict.COMPUTED
+                written += [nodes.If(branch_.test, shown, [], [], lineno=branch_.lineno)] if sure else shown
+        if otherwise and text:
+            words = _words(otherwise) or _otherwise(text[0])
             written += [_text(words, line), *self._all(otherwise)]
-        # What follows stands on its own again: the same break at the end.
-        return [*written, _text(said[0][0], line)] if said else []
+        # The text after it starts a paragraph again: add the same break at the end.
+        return [*written, _text(text[0][0], line)] if text else []
 
     def _shown(self, expression: nodes.Expr) -> nodes.Expr:
         if isinstance(expression, nodes.TemplateData):
@@ -139,15 +141,15 @@ class Outliner:
         return nodes.Filter(plain, "shows_a_placeholder", [], [], None, None, lineno=expression.lineno)
 
     def _without_choice(self, expression: nodes.Expr) -> nodes.Expr:
-        """`a if x else b`, where x is not known: the one that shows a placeholder, or both by name."""
-        for one in (expression, *expression.find_all(nodes.CondExpr)):
-            if isinstance(one, nodes.CondExpr) and self._verdict(one.test) is _Verdict.UNKNOWN:
-                one.test = nodes.Const(bool(self._missing(one.expr1)), lineno=one.lineno)
-                if one.expr2 is None or not self._missing(one.expr1) | self._missing(one.expr2):
+        """`a if x else b`, with x unknown: the one that shows a placeholder, or both by name."""
+        for choice in (expression, *expression.find_all(nodes.CondExpr)):
+            if isinstance(choice, nodes.CondExpr) and self._verdict(choice.test) is _Verdict.UNKNOWN:
+                choice.test = nodes.Const(bool(self._missing(choice.expr1)), lineno=choice.lineno)
+                if choice.expr2 is None or not self._missing(choice.expr1) | self._missing(choice.expr2):
                     either = " or ".join(
-                        str(part.value) for part in (one.expr1, one.expr2) if isinstance(part, nodes.Const)
+                        str(part.value) for part in (choice.expr1, choice.expr2) if isinstance(part, nodes.Const)
                     )
-                    one.expr2 = nodes.Const(f"<{either or 'value'}>", lineno=one.lineno)
+                    choice.expr2 = nodes.Const(f"<{either or 'value'}>", lineno=choice.lineno)
         return expression
 
     def _verdict(self, test: nodes.Node) -> _Verdict:
@@ -162,7 +164,7 @@ class Outliner:
         return _Verdict.UNKNOWN if self._missing(test) else _Verdict.COMPUTED
 
     def _missing(self, node: nodes.Node) -> frozenset[str]:
-        """The facts that this would need and that are not known; to ask whether one is known needs nothing."""
+        """The unknown facts that this needs; to ask whether a fact is known needs none."""
         if _asks_what_is_known(node):
             return frozenset()
         own = self._names(node) if isinstance(node, nodes.Name) else frozenset()
@@ -170,7 +172,7 @@ class Outliner:
 
     def _names(self, node: nodes.Node) -> frozenset[str]:
         found = [node] if isinstance(node, nodes.Name) else node.find_all(nodes.Name)
-        return frozenset(one.name for one in found if one.ctx == "load")
+        return frozenset(name.name for name in found if name.ctx == "load")
 
 
 _OPPOSITE = {
@@ -189,9 +191,9 @@ def _together(left: _Verdict, right: _Verdict, *, decides: _Verdict) -> _Verdict
     """`and`, which a NO decides, or `or`, which a YES decides."""
     if decides in (left, right):
         return decides
-    for one in (_Verdict.UNKNOWN, _Verdict.COMPUTED):
-        if one in (left, right):
-            return one
+    for verdict in (_Verdict.UNKNOWN, _Verdict.COMPUTED):
+        if verdict in (left, right):
+            return verdict
     return left
 
 
@@ -210,7 +212,7 @@ def _leaders(chain: nodes.If) -> Iterator[nodes.Node]:
 
 def _named(target: nodes.Node) -> frozenset[str]:
     found = [target] if isinstance(target, nodes.Name) else target.find_all(nodes.Name)
-    return frozenset(one.name for one in found)
+    return frozenset(name.name for name in found)
 
 
 def _words(body: list[nodes.Node]) -> str:
@@ -229,6 +231,6 @@ def _text(words: str, line: int) -> nodes.Node:
 
 
 def laid_out(text: str) -> str:
-    """The text with its paragraphs apart."""
+    """The text with its paragraphs separated."""
     text = _ON_THIS_LINE.sub(" ", _ON_A_LINE.sub("\n", text))
     return _BEFORE_LINE.sub("\n", _BETWEEN.sub("\n\n", text))

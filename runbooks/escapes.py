@@ -1,4 +1,4 @@
-"""JSON inside JSON: its quotes and line ends, escaped once for each layer, as what they stand for."""
+"""Unescapes JSON inside JSON: quotes and line ends that were escaped once per layer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _AHEAD = 13
 
 
 def unescaped(text: str) -> str:
-    """The text with its escaped quotes and line ends taken apart."""
+    """The text with its escaped quotes and line ends restored."""
     return _BREAK.sub(_line_end, _QUOTE.sub(r"\1", text)) if "\\" in text else text
 
 

@@ -25,7 +25,7 @@ FENCE = "---"
 
 
 class BadRunbook(ValueError):
-    """A runbook that cannot be used: which file, which line, and what is wrong with it."""
+    """An invalid runbook: which file, which line, and what is wrong with it."""
 
     def __init__(self, file: Path, line: int, what: str) -> None:
         super().__init__(f"{file}:{line}: {what}")
@@ -54,7 +54,7 @@ class Symptoms:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """How a pasted text gives one of the facts that the page uses; see `runbooks/values.py`."""
+    """How to read one of the page's facts from a pasted text; see `runbooks/values.py`."""
 
     pattern: str
     example: str
@@ -67,7 +67,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a runbook says about itself. `lines` is where each key stands in the file."""
+    """The head of a runbook. `lines` is the line of each key in the file."""
 
     code: str
     title: str
@@ -84,7 +84,7 @@ class Head:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Turns YAML nodes into values of a stated type; a node knows its line, a plain value would not."""
+    """Turns YAML nodes into typed values; a node knows its line, a plain value would not."""
 
     file: Path
     first_line: int
@@ -190,7 +190,7 @@ class _Reader:
 
 
 def read_head(text: str, file: Path, *, first_line: int) -> Head:
-    """The head, given the YAML between the fences and the line on which it starts."""
+    """Read the head from the YAML between the fences, which begins on `first_line` of the file."""
     reader = _Reader(file, first_line)
     try:
         node = compose_yaml(text)

@@ -1,7 +1,7 @@
 """The runbooks of one installation: the package's own, and a team's on top of them.
 
-A runbook is `<code>.md`: a YAML head (see `runbooks/head.py`), then exactly four sections. A file that is not
-so is refused by name and line; nothing is skipped.
+A runbook is `<code>.md`: a YAML head (see `runbooks/head.py`), then exactly four sections. Any other file is refused
+by name and line; nothing is skipped.
 """
 
 from __future__ import annotations
@@ -72,16 +72,16 @@ class Runbook:
         )
 
     def render(self, section: str, facts: Mapping[str, Any]) -> str:
-        """A section with a finding's facts filled in. A fact that is missing is an error, never a gap."""
+        """A section with a finding's facts filled in. A missing fact is an error, never a gap."""
         from runbooks import template
 
         return self._filled(section, lambda source: template.render(source, facts))
 
     def outline(self, section: str, facts: Mapping[str, Any] | None = None) -> str:
-        """A section for reading, without a finding: `<name>` for every fact that is not known."""
+        """A section without a finding: `<name>` for every unknown fact."""
         from runbooks import template
 
-        labels = {name: one.placeholder for name, one in self.values.items() if one.placeholder}
+        labels = {name: value.placeholder for name, value in self.values.items() if value.placeholder}
         return self._filled(section, lambda source: template.outline(source, facts or {}, labels))
 
     def _filled(self, section: str, fill: Callable[[str], str]) -> str:
@@ -96,8 +96,9 @@ class Runbook:
     def head(self) -> dict[str, Any]:
         """The head as plain values."""
         patterns = [
-            {"pattern": one.pattern, "source": one.source} | ({"unless": one.unless} if one.unless else {})
-            for one in self.symptoms.patterns
+            {"pattern": pattern.pattern, "source": pattern.source}
+            | ({"unless": pattern.unless} if pattern.unless else {})
+            for pattern in self.symptoms.patterns
         ]
         return {
             "code": self.code,
@@ -125,17 +126,17 @@ class Library(Mapping[str, Runbook]):
 
     @classmethod
     def load(cls, *folders: Path) -> Library:
-        """The package's own runbooks, and those of `folders` on top: they add codes, or replace one."""
+        """Load the package's runbooks, then those of `folders`, which add codes or replace one."""
         return cls(Runbook.read(path) for folder in (OWN, *folders) for path in runbook_files(folder))
 
     @cached_property
     def explains(self) -> Mapping[str, frozenset[str]]:
-        """By code: the codes that it is a cause of."""
+        """For each code, the codes that it can be the cause of."""
         return {code: frozenset(runbook.explains) for code, runbook in self._by_code.items()}
 
     def of_kind(self, kind: str) -> frozenset[str]:
         """The codes that clusters of this kind can have."""
-        return frozenset(one.code for one in self._by_code.values() if one.kind == kind)
+        return frozenset(runbook.code for runbook in self._by_code.values() if runbook.kind == kind)
 
     def __getitem__(self, code: str) -> Runbook:
         return self._by_code[code]
@@ -148,14 +149,14 @@ class Library(Mapping[str, Runbook]):
 
 
 def runbook_files(folder: Path) -> list[Path]:
-    """The runbooks of a folder. A README may lie beside them."""
+    """The runbooks of a folder. A README may stand beside them."""
     if not folder.is_dir():
         raise BadRunbook(folder, 1, "there is no such folder of runbooks")
     return sorted(path for path in folder.glob("*.md") if path.stem.lower() != "readme")
 
 
 def _split(text: str, path: Path) -> tuple[Head, list[str], int]:
-    """The head, the lines of the body, and the number of the first of them."""
+    """The head, the lines of the body, and the line number where the body starts."""
     lines = text.splitlines()
     if not lines or lines[0].rstrip() != FENCE:
         raise BadRunbook(path, 1, f"a runbook starts with its head: the first line must be `{FENCE}`")
@@ -197,7 +198,7 @@ def _next_section(name: str, before: list[str], path: Path, line: int) -> str:
 
 
 def _fence_after(line: str, fence: str) -> str:
-    """The code fence that is open after this line, or nothing."""
+    """The code fence that is open after this line, or none."""
     mark = _FENCE_MARK.match(line)
     if not mark:
         return fence

@@ -1,11 +1,11 @@
-"""Regular expressions for text from outside: RE2, whose time grows with the text and never with its square.
+"""Regular expressions for untrusted text: RE2, whose time grows linearly with the text.
 
-Python's own `re` goes back and tries again, and keeps the interpreter's lock while it does, so that one hostile line
-can hold up the whole process. RE2 knows no lookaround and no backreference: look at a match's neighbours in Python.
-`\\w`, `\\d`, `\\s` and `\\b` mean ASCII here. A loop over matches can be quadratic all the same: a search that starts
-again at every letter and reads to the end each time. `tests/linear` measures every pattern that is compiled here.
+Python's own `re` backtracks, and holds the interpreter's lock while it does, so one hostile line can block the whole
+process. RE2 has no lookaround and no backreferences: check a match's neighbours in Python. `\\w`, `\\d`, `\\s` and
+`\\b` mean ASCII here. A loop over matches can still be quadratic, if a search restarts at every letter and reads to the
+end each time. `tests/linear` measures every pattern that is compiled here.
 
-A search costs about a microsecond, ten times what it costs `re`: ask one alternation rather than many patterns.
+A search costs about a microsecond, ten times as much as with `re`: prefer one alternation to many patterns.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NotLinear(ValueError):
 
 
 class Match:
-    """What was found; as `re.Match`, for what is used of it. Positions count characters."""
+    """A match; the used part of `re.Match`. Positions count characters."""
 
     __slots__ = ("_names", "_spans", "string")
 
@@ -36,7 +36,7 @@ class Match:
 
     def __getitem__(self, group: int | str) -> str:
         start, end = self._spans[self._names[group] if isinstance(group, str) else group]
-        # As in `re`, a group that took no part is None; what is typed so is asked with `or`.
+        # As in `re`, a group that did not take part is None; callers of this type use `or`.
         return self.string[start:end] if start >= 0 else None  # type: ignore[return-value]
 
     def start(self, group: int = 0) -> int:
@@ -56,8 +56,8 @@ class Match:
 
     @property
     def lastgroup(self) -> str | None:
-        """The name of the group that ends last, the outermost of those that end together."""
-        last = max(range(1, len(self._spans)), key=lambda one: (self._spans[one][1], -one), default=0)
+        """The name of the last group; the outermost of those that end together."""
+        last = max(range(1, len(self._spans)), key=lambda group: (self._spans[group][1], -group), default=0)
         return next((name for name, number in self._names.items() if number == last), None)
 
 
@@ -71,8 +71,8 @@ class Pattern:
         try:
             compiled = re2.compile(pattern, options)
         except re2.error as refused:
-            said = refused.args[0] if refused.args else refused
-            raise NotLinear(said.decode() if isinstance(said, bytes) else str(said)) from None
+            text = refused.args[0] if refused.args else refused
+            raise NotLinear(text.decode() if isinstance(text, bytes) else str(text)) from None
         self.groups: int = compiled.groups
         self._names: dict[str, int] = compiled.groupindex
         # Below the package's own search, which takes four times as long for what is used here.
@@ -91,22 +91,22 @@ class Pattern:
         return self._found(_ANYWHERE, text, pos, end)
 
     def findall(self, text: str, most: int | None = None) -> list[str]:
-        """What each match, or its first group, holds; of the first `most` matches."""
+        """The text of each match, or of its first group; at most `most` matches."""
         group, raw = min(self.groups, 1), _readable(text)[1]
         found = islice(self._spans(_ANYWHERE, raw, 0, len(raw)), most)
         return [_part(raw, spans[group]).decode() for spans in found]
 
     def split(self, text: str) -> list[str]:
-        """What stands between the matches; behind each, what its groups hold."""
+        """The text between the matches, with the groups of each match in between."""
         raw = _readable(text)[1]
         pieces, at = list[bytes](), 0
         for spans in self._spans(_ANYWHERE, raw, 0, len(raw)):
-            pieces += (raw[at : spans[0][0]], *(_part(raw, one) for one in spans[1:]))
+            pieces += (raw[at : spans[0][0]], *(_part(raw, span) for span in spans[1:]))
             at = spans[0][1]
-        return [one.decode() for one in (*pieces, raw[at:])]
+        return [piece.decode() for piece in (*pieces, raw[at:])]
 
     def sub(self, replacement: str | Callable[[Match], str], text: str, count: int = 0) -> str:
-        """With every match, or the first `count`, replaced; `\\1` and `\\g<name>` are what its groups hold."""
+        """Replace every match, or the first `count`; `\\1` and `\\g<name>` refer to its groups."""
         if callable(replacement):
             return self._sub_said(replacement, text, count)
         raw = _readable(text)[1]
@@ -114,7 +114,7 @@ class Pattern:
         pieces, at = list[bytes](), 0
         for number, spans in enumerate(self._spans(_ANYWHERE, raw, 0, len(raw)), 1):
             pieces.append(raw[at : spans[0][0]])
-            pieces += (one if isinstance(one, bytes) else _part(raw, spans[one]) for one in parts)
+            pieces += (part if isinstance(part, bytes) else _part(raw, spans[part]) for part in parts)
             at = spans[0][1]
             if number == count:
                 break
@@ -122,15 +122,15 @@ class Pattern:
 
     def _sub_said(self, replacement: Callable[[Match], str], text: str, count: int) -> str:
         pieces, at = list[str](), 0
-        for number, one in enumerate(self._found(_ANYWHERE, text, 0, None), 1):
-            pieces += (one.string[at : one.start()], replacement(one))
-            text, at = one.string, one.end()
+        for number, match in enumerate(self._found(_ANYWHERE, text, 0, None), 1):
+            pieces += (match.string[at : match.start()], replacement(match))
+            text, at = match.string, match.end()
             if number == count:
                 break
         return "".join((*pieces, text[at:])) if pieces else text
 
     def _template(self, replacement: str) -> list[bytes | int]:
-        """What to write for a match: texts, and numbers of groups."""
+        """The parts of a replacement: texts, and numbers of groups."""
         words = iter(_GROUP.split(replacement))
         parts: list[bytes | int] = [next(words).encode()]
         for number, name, following in zip(words, words, words, strict=True):
@@ -145,14 +145,14 @@ class Pattern:
         return self._found_in_letters(anchor, text, raw, (pos, last))
 
     def _found_in_letters(self, anchor: Any, text: str, raw: bytes, within: tuple[int, int]) -> Iterator[Match]:
-        """Where letters have more than a byte."""
+        """Search text with characters of more than one byte."""
         places = _Places(raw)
         first, last = map(places.in_bytes, within)
         for spans in self._spans(anchor, raw, first, last):
             yield Match(text, places.in_letters(spans), self._names)
 
     def _spans(self, anchor: Any, raw: bytes, first: int, last: int) -> Iterator[list[tuple[int, int]]]:
-        """Of each match where it, and its groups, begin and end."""
+        """The start and end of each match and its groups."""
         while first <= last:
             spans = self._match(anchor, raw, first, last)
             start, end = spans[0]
@@ -163,7 +163,7 @@ class Pattern:
 
 
 class _Places:
-    """Where a letter stands among bytes and the other way round. Asked for places that only grow, it reads once."""
+    """Converts between character and byte positions. If queried in ascending order, it reads the text once."""
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
@@ -175,7 +175,7 @@ class _Places:
     def in_letters(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         known = {-1: -1}
         for place in sorted(set(chain.from_iterable(spans)) - {-1}):
-            if place < self._byte:  # cannot be: a match never begins before the one that it follows
+            if place < self._byte:  # Cannot happen: a match never begins before the previous one.
                 self._byte = self._letter = 0
             self._letter += re2._re2.BytesToCharLen(self._raw, self._byte, place)
             self._byte = place
@@ -184,7 +184,7 @@ class _Places:
 
 
 def compile_linear(pattern: str, *, ignore_case: bool = False, dot_all: bool = False) -> Pattern:
-    """Compile a pattern, or raise `NotLinear`. `(?m)` and the like may stand inside it as well."""
+    """Compile a pattern, or raise `NotLinear`. It may contain flags such as `(?m)`."""
     options = re2.Options()
     options.case_sensitive = not ignore_case
     options.dot_nl = dot_all
@@ -193,7 +193,7 @@ def compile_linear(pattern: str, *, ignore_case: bool = False, dot_all: bool = F
 
 
 def _behind(raw: bytes, place: int) -> int:
-    """The place of the letter after the one at `place`."""
+    """The position of the next character."""
     place += 1
     while place < len(raw) and raw[place] & 0xC0 == 0x80:
         place += 1
@@ -201,12 +201,14 @@ def _behind(raw: bytes, place: int) -> int:
 
 
 def _part(raw: bytes, span: tuple[int, int]) -> bytes:
-    """What a group holds; one that took no part holds nothing."""
+    """The text of a group; empty if it did not take part."""
     return raw[span[0] : span[1]] if span[0] >= 0 else b""
 
 
 def _readable(text: str) -> tuple[str, bytes]:
-    """JSON may hold half a surrogate pair, which has no UTF-8: one letter takes its place, so that positions stay."""
+    """JSON may hold half a surrogate pair, which UTF-8 cannot encode: replace it by one character, so that positions
+    stay.
+    """
     try:
         return text, text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What is wrong with a folder of runbooks: every complaint with its file and line."""
+"""Reports everything that is wrong with a folder of runbooks, by file and line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ONLY_A_LINK = re.compile(r"\s*(?:[-*]|\d+\.)?\s*(?:see|read)?:?\s*\[[^\]]+\]\([
 
 @dataclass(frozen=True, slots=True, order=True)
 class Complaint:
-    """One thing that is wrong."""
+    """One error."""
 
     file: Path
     line: int
@@ -37,10 +37,10 @@ class Complaint:
 
 
 def lint(*folders: Path) -> list[Complaint]:
-    """Read every runbook of these folders (the package's own where none is named), against all known codes."""
+    """Check every runbook of these folders (by default the package's own), against all known codes."""
     complaints: list[Complaint] = []
     wanted = _read(folders or (OWN,), complaints)
-    known = {runbook.code: runbook for runbook in _read((OWN,), [])} | {one.code: one for one in wanted}
+    known = {runbook.code: runbook for runbook in _read((OWN,), [])} | {runbook.code: runbook for runbook in wanted}
     for runbook in wanted:
         complaints += _complaints(runbook, known)
     return sorted(complaints)
@@ -87,7 +87,7 @@ def _explains(runbook: Runbook, library: Library) -> Iterator[tuple[int, str]]:
 
 
 def _loop(code: str, library: Library) -> list[str] | None:
-    """The shortest way from a code back to itself."""
+    """The shortest cycle from a code back to itself."""
     paths, seen = [[code]], {code}
     for path in paths:
         for following in sorted(library.explains.get(path[-1], ())):
@@ -100,53 +100,53 @@ def _loop(code: str, library: Library) -> list[str] | None:
 
 
 def _patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
-    for one in runbook.symptoms.patterns:
-        if what := _wrong(one.pattern, one.unless):
-            yield one.line, f"pattern {what}"
-        elif searchable(one.pattern, one.unless).search(""):
-            yield one.line, f"pattern {one.pattern!r} matches any text"
+    for pattern in runbook.symptoms.patterns:
+        if what := _wrong(pattern.pattern, pattern.unless):
+            yield pattern.line, f"pattern {what}"
+        elif searchable(pattern.pattern, pattern.unless).search(""):
+            yield pattern.line, f"pattern {pattern.pattern!r} matches any text"
 
 
 def _values(runbook: Runbook) -> Iterator[tuple[int, str]]:
-    """A value's pattern is right if it finds something in its own example."""
-    for name, one in runbook.values.items():
-        if what := _wrong(one.pattern, one.unless):
-            yield one.line, f"value `{name}`: pattern {what}"
-        elif not searchable(one.pattern, one.unless).groups:
-            yield one.line, f"value `{name}`: {one.pattern!r} has no group; what it finds stands in one"
-        elif not found_in(one.pattern, one.example, one.unless):
-            yield one.line, f"value `{name}`: {one.pattern!r} finds nothing in its example {one.example!r}"
+    """A value's pattern must find something in its own example."""
+    for name, value in runbook.values.items():
+        if what := _wrong(value.pattern, value.unless):
+            yield value.line, f"value `{name}`: pattern {what}"
+        elif not searchable(value.pattern, value.unless).groups:
+            yield value.line, f"value `{name}`: {value.pattern!r} has no group; what it finds stands in one"
+        elif not found_in(value.pattern, value.example, value.unless):
+            yield value.line, f"value `{name}`: {value.pattern!r} finds nothing in its example {value.example!r}"
 
 
 def _wrong(pattern: str, unless: str) -> str | None:
-    """Why this cannot be looked for."""
-    for one in filter(None, (pattern, unless)):
+    """Why this pattern cannot be compiled."""
+    for expression in filter(None, (pattern, unless)):
         try:
-            compile_linear(one)
+            compile_linear(expression)
         except NotLinear as refused:
             try:
-                re.compile(one)
+                re.compile(expression)
             except re.error as bad:
-                return f"{one!r} is not a regular expression: {bad}"
-            if one == unless or not longest(one):
-                return _refused(one, refused, "it is never looked for")
+                return f"{expression!r} is not a regular expression: {bad}"
+            if expression == unless or not longest(expression):
+                return _refused(expression, refused, "it is never looked for")
     return None
 
 
 def _old_patterns(runbook: Runbook) -> Iterator[tuple[int, str]]:
-    """Those that RE2 refuses, and that the bot still looks for."""
+    """Patterns that RE2 refuses and the bot still supports."""
     patterns: list[SymptomPattern | Value] = [*runbook.symptoms.patterns, *runbook.values.values()]
-    for one in patterns:
+    for pattern in patterns:
         try:
-            compile_linear(one.pattern)
+            compile_linear(pattern.pattern)
         except NotLinear as refused:
-            if not _wrong(one.pattern, one.unless):
-                until = f"only the first {longest(one.pattern):,} characters of a text are searched for it"
-                yield one.line, f"pattern {_refused(one.pattern, refused, until)}"
+            if not _wrong(pattern.pattern, pattern.unless):
+                until = f"only the first {longest(pattern.pattern):,} characters of a text are searched for it"
+                yield pattern.line, f"pattern {_refused(pattern.pattern, refused, until)}"
 
 
 def _refused(pattern: str, refused: NotLinear, so: str) -> str:
-    """What, why, and what to write instead."""
+    """What is wrong, why, and what to write instead."""
     do = "write it without lookaround and backreferences, and what must not stand there under `unless`"
     return f"{pattern!r} cannot be run in linear time ({refused}), so {so}; {do}"
 
@@ -171,8 +171,8 @@ def _commands(runbook: Runbook) -> Iterator[tuple[int, str]]:
 
 
 def _fenced_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
-    """The shell lines in code fences, joined where they end in a backslash, each with its number."""
-    fence, shell, held, began = "", False, "", 0
+    """The shell lines in code fences, with continuation lines joined, each with its line number."""
+    fence, shell, stored, began = "", False, "", 0
     for number, line in enumerate(text.split("\n"), first):
         mark = _FENCE.match(line)
         if mark and not fence:
@@ -180,17 +180,17 @@ def _fenced_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
         elif mark and mark[1].startswith(fence):
             fence = ""
         elif fence and (shell or line.lstrip().startswith(("az ", "kubectl "))):
-            began = began if held else number
-            held += line.rstrip()
-            if held.endswith("\\"):
-                held = held[:-1] + " "
+            began = began if stored else number
+            stored += line.rstrip()
+            if stored.endswith("\\"):
+                stored = stored[:-1] + " "
                 continue
-            yield began, held.removeprefix("$ ")
-            held = ""
+            yield began, stored.removeprefix("$ ")
+            stored = ""
 
 
 def _links(runbook: Runbook) -> Iterator[tuple[int, str]]:
-    """At three in the morning a link is no answer: the steps stand here, a link may say where they come from."""
+    """At 3 a.m. a link is no answer: the steps are in the page, and a link only names their source."""
     fence = False
     for number, line in enumerate(runbook.sections[FIX].split("\n"), runbook.lines[FIX]):
         if _FENCE.match(line):

@@ -1,8 +1,8 @@
-"""The patterns of runbooks, ready to search what somebody pasted.
+"""The patterns of runbooks, compiled to search pasted text.
 
-RE2 runs them (`runbooks/linear.py`). It knows no lookaround: what must not stand there is a pattern of its own,
-`unless`. A team may have pages from before with a lookaround: Python's own matcher runs those, over as few characters
-as keep it short, and not at all where a few hundred could take it for ever.
+RE2 runs them (`runbooks/linear.py`). It has no lookaround: what must not be there is a pattern of its own, `unless`. A
+team may have older pages with a lookaround: Python's own `re` runs those, limited to a length that keeps them fast, and
+not at all where even a few hundred characters could take forever.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Searchable(Protocol):
 
 @cache
 def searchable(pattern: str, unless: str = "") -> Searchable:
-    """The pattern, as it can be run. Its matches that `unless` matches too do not count."""
+    """Compile the pattern. Matches that `unless` also matches do not count."""
     try:
         linear = compile_linear(pattern)
         return _Unless(linear, compile_linear(unless)) if unless else linear
@@ -73,7 +73,7 @@ def searchable(pattern: str, unless: str = "") -> Searchable:
 
 @dataclass(frozen=True, slots=True)
 class _Unless:
-    """A pattern, and what forbids its matches."""
+    """A pattern, and another one that vetoes its matches."""
 
     pattern: Pattern
     unless: Pattern
@@ -99,16 +99,16 @@ class _Unless:
                 yield found
 
     def _forbids(self, match: Match) -> bool:
-        """Whether `unless` matches in it or across one of its ends."""
+        """Whether `unless` matches inside this match or across one of its ends."""
         start, end = match.span()
         left = max(0, start - _BEFORE)
         around = match.string[left : end + _BEHIND]
-        return any(one.end() > start - left and one.start() < end - left for one in self.unless.finditer(around))
+        return any(match.end() > start - left and match.start() < end - left for match in self.unless.finditer(around))
 
 
 @dataclass(frozen=True, slots=True)
 class _Old:
-    """A pattern that RE2 refuses."""
+    """A pattern that RE2 refuses, run by `re` over limited text."""
 
     pattern: re.Pattern[str]
     most: int
@@ -126,14 +126,14 @@ class _Old:
 
 
 def longest(pattern: str) -> int:
-    """Over how many characters `re` may run a pattern; 0: over none."""
+    """The number of characters over which `re` may run a pattern; 0: none."""
     most = min(LONGEST, int(_MOST_STEPS / _ways(pattern)))
     return most if most >= _SHORTEST else 0
 
 
 def _ways(pattern: str) -> float:
-    """In how many ways, at most, a pattern may read the text from one place: the product of its repeats."""
-    outer, ways, before = list[float](), 1.0, 1.0  # before: of the piece that a repeat would repeat
+    """The number of ways, at most, in which a pattern can match from one position: the product of its repeats."""
+    outer, ways, before = list[float](), 1.0, 1.0  # `before`: the ways of the part inside a repeat
     for token in _TOKEN.finditer(pattern):
         if token["open"]:
             outer.append(ways)

@@ -1,4 +1,4 @@
-"""What stands in an outline where a fact is not known: `<name>`, whatever the template does with it."""
+"""An unknown fact in an outline is shown as `<name>`, whatever the template does with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _plain(value: object) -> str:
 
 
 def _reckoned(sign: str) -> tuple[_Operator, _Operator]:
-    """`<healthy - 1>`: to show only `<healthy>` would be wrong by one."""
+    """`<healthy - 1>`: to show only `<healthy>` would be off by one."""
 
     def with_it_first(this: Placeholder, other: object) -> Placeholder:
         return Placeholder(name=f"{_plain(this)} {sign} {_plain(other)}")
@@ -27,9 +27,9 @@ def _reckoned(sign: str) -> tuple[_Operator, _Operator]:
 
 
 class Placeholder(Undefined):
-    """An unknown fact that shows its name, and what was reckoned with it."""
+    """An unknown fact that shows its name, and the arithmetic done with it."""
 
-    # jinja2 types each of these as "never returns": its own kinds of Undefined all fail there.
+    # jinja2 types each of these as "never returns", because its own Undefined classes all raise there.
 
     @property
     def _label(self) -> str:
@@ -70,7 +70,7 @@ class Placeholder(Undefined):
 
 
 def number_of(value: object) -> object:
-    """`length` of a list that may be unknown."""
+    """The `length` of a list that may be unknown."""
     return Placeholder(name=f"number of {_plain(value)}") if isinstance(value, Placeholder) else len(value)  # type: ignore[arg-type]
 
 
@@ -80,7 +80,7 @@ def formatted(text: str, *values: object) -> str:
 
 
 def is_known(value: object) -> bool:
-    """`is known`: false in an outline only. A finding that lacks the fact is wrong, as everywhere."""
+    """`is known`: false only in an outline. For a finding, a missing fact is an error, as everywhere."""
     if isinstance(value, StrictUndefined):
         raise UndefinedError(f"{value._undefined_name!r} is undefined")
     return not isinstance(value, Undefined)

@@ -1,7 +1,7 @@
-"""A fact, as it is put into a page: on one line, and unable to end or begin a block of it.
+"""Inserts a fact into a page: on one line, and unable to end or start a block.
 
-Facts hold what Azure, a kubelet or a pasted text says. A line break and three backticks in one of them would end the
-block of code that it stands in, and what follows would read like a line of the runbook.
+Facts hold text of Azure, a kubelet or a person. A line break and three backticks in one of them would end the code
+block around it, and the rest would read like part of the runbook.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FENCE = re.compile(r"\s*(?:`{3}|~{3})")
 
 
 def on_one_line(text: str) -> str:
-    """The text with a space for each line break, and without what steers a terminal: for a command."""
+    """The text on one line, without terminal control characters: for a command."""
     return _STEERING.sub("", _ENDS_OF_LINES.sub(" ", text))
 
 
@@ -37,7 +37,7 @@ def in_prose(value: object) -> object:
 
 
 def in_prose_first(value: object) -> object:
-    """At the beginning of a line, where a `#` makes a heading."""
+    """At the start of a line, where a `#` makes a heading."""
     if _is_harmless(value):
         return value
     text = _visible(value).replace("`", "'").lstrip()
@@ -50,7 +50,7 @@ def in_code(value: object) -> object:
 
 
 def in_code_first(value: object) -> object:
-    """At the beginning of a line of code, where three backticks end it."""
+    """At the start of a code line, where three backticks end the block."""
     if _is_harmless(value):
         return value
     text = _visible(value)
@@ -58,13 +58,13 @@ def in_code_first(value: object) -> object:
 
 
 def _is_harmless(value: object) -> bool:
-    """A number has nothing to hide; what is missing is told by whoever asked for it."""
+    """Numbers are harmless; missing values raise elsewhere."""
     return isinstance(value, Undefined | int | float)
 
 
 def _visible(value: object) -> str:
     text = _BREAKS.sub(" ", _SEQUENCE.sub("", str(value)))
-    return "".join(one for one in text if one == "\t" or unicodedata.category(one) not in _UNSEEN)
+    return "".join(char for char in text if char == "\t" or unicodedata.category(char) not in _UNSEEN)
 
 
 def _escaped(text: str, mark: re.Match[str] | None) -> str:

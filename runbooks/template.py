@@ -1,10 +1,9 @@
-"""Filling a runbook in: Jinja2 in its sandbox, strict about what is missing, and safe to copy into a shell.
+"""Renders runbooks: Jinja2 in its sandbox, strict about missing facts, and safe to copy into a shell.
 
-Facts come from Azure, and a resource group may be called `a (b)`. So in a fenced block of shell
-(```` ```sh ````) every value is quoted for the shell, as values are escaped for HTML elsewhere: a value that
-needs no quotes gets none, and one that stands between quotes is escaped for those. A list is quoted one by
-one with the filter: `{{ ids | sh }}`. Everywhere else a value is put in so that it stays where it stands: see
-`runbooks/put_in.py`.
+Facts come from Azure, and a resource group may be called `a (b)`. So in a fenced shell block (```` ```sh ````) every
+value is quoted for the shell, as HTML templates escape values: a value that needs no quotes gets none, and one
+between quotes is escaped for those. A list is quoted item by item with the filter: `{{ ids | sh }}`. Everywhere else a
+value is inserted so that it cannot break out of its place: see `runbooks/put_in.py`.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _TABLES: Mapping[str, Any] = {"cse_exit_codes": cse_exit_codes.families()}
 
 
 class CannotRender(ValueError):
-    """A wrong template, or a fact that it needs and was not given. `line` counts within the template."""
+    """An invalid template, or a missing fact. `line` counts within the template."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)
@@ -56,10 +55,10 @@ def render(source: str, facts: Mapping[str, Any]) -> str:
 
 
 def outline(source: str, facts: Mapping[str, Any] | None = None, labels: Mapping[str, str] | None = None) -> str:
-    """The text with a placeholder such as `<cluster>` for every fact that is not given.
+    """The text with a placeholder such as `<cluster>` for every unknown fact.
 
-    What depends on a fact that is not given is not stated; see `runbooks/conditions.py`. `labels` names placeholders
-    otherwise than their facts are named. Where the template fails, the template itself is shown.
+    Nothing that depends on an unknown fact is claimed; see `runbooks/conditions.py`. `labels` renames placeholders. If
+    the template fails, the template itself is shown.
     """
     known = dict(facts or {})
     shown = {name: Placeholder(name=label) for name, label in (labels or {}).items()} | known
@@ -81,7 +80,7 @@ def gaps(source: str) -> list[tuple[int, str]]:
 
 
 def check(source: str) -> None:
-    """Refuse what can never render: a syntax error, a filter or a test that does not exist."""
+    """Refuse what can never render: a syntax error, an unknown filter or test."""
     environment = _environment(StrictUndefined)
     try:
         environment.compile(environment.parse(source))
@@ -120,13 +119,13 @@ def _line_of_failure() -> int:
 
 
 class Quoted(str):
-    """Text that is already safe in a shell."""
+    """Text that is already quoted for a shell."""
 
     __slots__ = ()
 
 
 def _sh(value: object) -> object:
-    """One value, or several with spaces between, quoted for a shell."""
+    """One value, or several separated by spaces, quoted for a shell."""
     if isinstance(value, Quoted | Undefined):
         return value
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
@@ -143,7 +142,7 @@ def _sh_in_single_quotes(value: object) -> object:
 
 
 def _sh_outline(value: object) -> object:
-    """A placeholder is for a person: it stays as it is."""
+    """A placeholder is for people: it is not quoted."""
     if isinstance(value, str):
         return on_one_line(value)
     return value if isinstance(value, Undefined) else " ".join(map(str, value))  # type: ignore[call-overload]
@@ -156,7 +155,7 @@ def _shows_a_placeholder(value: object) -> object:
 
 
 class _Blocks:
-    """Follows the text of a template: is this a block of shell, and are we between quotes? Does a line begin here?"""
+    """Tracks the position in a template: inside a shell block? between quotes? at the start of a line?"""
 
     def __init__(self) -> None:
         self.fence, self.inside, self.quote, self.first = "", False, "", True
@@ -195,7 +194,7 @@ class _Blocks:
 
 
 class _PutIn(Extension):
-    """Adds the filter to every expression that is right where it stands."""
+    """Adds the filter that fits its place to every expression."""
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
         block, before = _Blocks(), ""
@@ -205,7 +204,7 @@ class _PutIn(Extension):
             if block.inside and token.type == "name" and token.value == WHEN and before == "block_begin":
                 token = Token(token.lineno, "name", WHEN_IN_SHELL)
             before = token.type
-            # What a branch or a loop begins with may begin a line.
+            # The start of a branch or a loop body may be the start of a line.
             block.first = block.first or token.type == "block_begin"
             if token.type not in ("variable_begin", "variable_end"):
                 yield token
@@ -220,7 +219,7 @@ class _PutIn(Extension):
 
 @cache
 def _environment(undefined: type[Undefined], *, quotes: bool = True) -> ImmutableSandboxedEnvironment:
-    # Nothing is escaped for HTML: the text is Markdown, and what shows it cleans it for its own medium.
+    # No HTML escaping: the text is Markdown, and each renderer escapes for its own medium.
     environment = ImmutableSandboxedEnvironment(
         undefined=undefined, trim_blocks=True, lstrip_blocks=True, extensions=[_PutIn, When]
     )

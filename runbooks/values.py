@@ -122,6 +122,6 @@ def _first(pattern: str, unless: str, readings: Mapping[str, None]) -> tuple[str
 
 
 def _taken(hit: Found) -> str | None:
-    """The group `value`, or the first that took part."""
+    """The group `value`, or else the first group that took part."""
     named = hit.groupdict().get("value")
     return named or next((group for group in hit.groups() if group), None)

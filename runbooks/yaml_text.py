@@ -1,8 +1,8 @@
-"""YAML from files and clusters, read so that a small text stays small.
+"""Parses YAML from files and clusters with limits on memory and time.
 
-An alias can unfold a few lines into gigabytes, deep nesting ends the parser's recursion, and a number of a hundred
-thousand digits takes minutes. Nothing that is written by hand needs any of them: all are refused, by line, as a
-`NotPlain`. That is a `yaml.YAMLError`, as any other mistake in YAML.
+An alias can expand a few lines into gigabytes, deep nesting exhausts the parser's recursion, and a number of a hundred
+thousand digits takes minutes. Nobody writes such YAML by hand: all are refused, by line, with a `NotPlain`, which is a
+`yaml.YAMLError` like any other mistake in YAML.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TEXT = "tag:yaml.org,2002:str"
 
 
 class NotPlain(MarkedYAMLError):
-    """YAML that may well be right, and is not read; `problem` says why."""
+    """YAML that may be valid but is refused; `problem` says why."""
 
     def __init__(self, why: str, mark: Mark | None = None) -> None:
         super().__init__(problem=why, problem_mark=mark)
@@ -62,13 +62,13 @@ class PlainLoader(yaml.SafeLoader):
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            # Such as the 30th of February: PyYAML lets through whatever Python raises.
+            # Such as the 30th of February: PyYAML lets Python's exceptions through.
             kind = node.tag.rpartition(":")[2]
             raise NotPlain(f"it looks like a value of type {kind} and is none", node.start_mark) from None
 
 
 class ManyValues(PlainLoader):
-    """For files that a person may have let grow: a kubeconfig with the certificates of hundreds of clusters."""
+    """For files that people let grow: a kubeconfig with the certificates of hundreds of clusters."""
 
     longest, most_values = 8 * LONGEST, 10 * MOST_VALUES
 
@@ -79,13 +79,13 @@ def load_yaml(text: str, loader: type[PlainLoader] = PlainLoader) -> Any:
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """The nodes of one document, which know their lines."""
+    """The nodes of one document, which know their line numbers."""
     node: yaml.Node | None = yaml.compose(text, PlainLoader)
     return node
 
 
 def read_text(file: Path, loader: type[PlainLoader] = PlainLoader) -> str:
-    """A file that is to be read as YAML; of one that is too long, only so much that it is refused."""
+    """The text of a YAML file; of one that is too long, just enough that it is refused."""
     most = 4 * loader.longest  # bytes of a character
     with file.open("rb") as opened:
         content = opened.read(most + 1)

@@ -27,7 +27,7 @@ def repeat_in_parent(resources: dict[str, Body], key: str) -> None:
     if listed is None or parent is None:
         return
     copies: list[Body] = parent.setdefault("properties", {}).setdefault(listed, [])
-    place = next((at for at, one in enumerate(copies) if str(one.get("name")).lower() == parts[-1]), len(copies))
+    place = next((at for at, copy in enumerate(copies) if str(copy.get("name")).lower() == parts[-1]), len(copies))
     copies[place : place + 1] = [_copy(resources[key], listed)] if key in resources else []
 
 

@@ -19,7 +19,7 @@ class NoSuchObject(LookupError):
 def kind_of(kube: KubeWorld, object_id: str) -> tuple[Kind, str, str]:
     """The kind, namespace and name that an id means."""
     *namespace, word, name = object_id.split("/")
-    kind = next((one for one in kube.kinds if one.kind == word), None)
+    kind = next((kind for kind in kube.kinds if kind.kind == word), None)
     if kind is None or len(namespace) != int(kind.namespaced):
         raise NoSuchObject(f"{object_id!r} is not Kind/name or namespace/Kind/name of a kind that is served")
     return kind, "".join(namespace), name
@@ -33,7 +33,7 @@ def find_object(kube: KubeWorld, object_id: str) -> Body | None:
 def matching(kube: KubeWorld, object_id: str, where: dict[str, Any]) -> Iterator[str]:
     """The ids of all objects that an id with stars means, and whose fields have these values."""
     *space, word, name = object_id.split("/")
-    for kind in [one for one in kube.kinds if one.kind == word and len(space) == int(one.namespaced)]:
+    for kind in [kind for kind in kube.kinds if kind.kind == word and len(space) == int(kind.namespaced)]:
         for body in list(kube.objects.get(kind.storage_key, {}).values()):
             metadata = body["metadata"]
             own = [metadata["namespace"]] if kind.namespaced else []
@@ -52,10 +52,10 @@ def field_of(body: Body | None, path: str) -> Any:
 
 def patch_object(kube: KubeWorld, object_id: str, patch: Body) -> None:
     """Lay a patch over an object. Who holds the old body still holds it as it was."""
-    held = find_object(kube, object_id)
-    if held is None:
+    stored = find_object(kube, object_id)
+    if stored is None:
         raise NoSuchObject(f"there is no {object_id}")
-    changed = merged_by_name(held, patch)
+    changed = merged_by_name(stored, patch)
     kube.put({**changed, "metadata": dict(changed["metadata"])})
 
 

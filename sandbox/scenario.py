@@ -117,7 +117,8 @@ class Scenario:
             lineage=lineage,
             now=moment,
             repairs={
-                cluster: tuple(Repair(one.remedy, one.ends) for one in ends) for cluster, ends in staged.repairs.items()
+                cluster: tuple(Repair(repair.remedy, repair.ends) for repair in ends)
+                for cluster, ends in staged.repairs.items()
             },
             stays_open=_checks(staged),
         )
@@ -142,7 +143,7 @@ def _head(name: str) -> Head:
     for layer in lineage.layers:
         for cluster, ends in layer.spec.repairs.items():
             others = repairs.get(cluster, ()) if layer.is_story else ()
-            repairs[cluster] = (*others, *(Repair(one.remedy, one.ends) for one in ends))
+            repairs[cluster] = (*others, *(Repair(repair.remedy, repair.ends) for repair in ends))
     return Head(name, lineage.own.title, lineage.own.twin is not None, repairs)
 
 
@@ -161,6 +162,6 @@ def _checks(staged: Staged) -> dict[str, tuple[str, ...]]:
 
 def _expectation(expect: Mapping[str, list[ExpectedSpec]]) -> dict[str, tuple[Expected, ...]]:
     return {
-        cluster: tuple(Expected(one.code, one.subject, tuple(one.explained_by)) for one in findings)
+        cluster: tuple(Expected(finding.code, finding.subject, tuple(finding.explained_by)) for finding in findings)
         for cluster, findings in expect.items()
     }

@@ -1,4 +1,4 @@
-"""The rooms of the house: no folder too wide to read at a glance, and no two sub-packages that need each other.
+"""The structure of the packages: no folder too wide to read at a glance, and no cycles between sub-packages.
 
 import-linter holds in which direction they may import; here is counted what it does not.
 """
@@ -41,7 +41,7 @@ def room(package: str, dotted: str) -> str | None:
 
 
 def needs(package: str) -> dict[str, set[str]]:
-    """Each room of a package with the rooms beside it that it imports."""
+    """Each sub-package with the sibling packages that it imports."""
     found: dict[str, set[str]] = {}
     for dotted, path in modules(package):
         here = room(package, dotted)
@@ -61,10 +61,10 @@ def test_no_folder_shows_more_modules_than_one_reads_at_a_glance(top: str) -> No
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_no_two_rooms_need_each_other(package: str) -> None:
-    rooms = needs(package)
-    assert len(rooms) > 3
+def test_no_two_sub_packages_import_each_other(package: str) -> None:
+    packages = needs(package)
+    assert len(packages) > 3
     try:
-        TopologicalSorter(rooms).prepare()
+        TopologicalSorter(packages).prepare()
     except CycleError as found:
         pytest.fail(f"{package}: {' -> '.join(found.args[1])}")

@@ -1,4 +1,4 @@
-"""A broken audit that somebody has set aside, so that a new one could begin: kept as it was, named by its digest."""
+"""A broken audit that was set aside so that a new one could begin: kept unchanged, named by its digest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOW_ON = (
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """What the first record of the audit after it says, too."""
+    """The record of it, repeated in the first record of the new audit."""
 
     key: str
     digest: str
@@ -38,24 +38,26 @@ class SetAside:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SetAside:
-        """Of more than it needs."""
-        return cls(**{one.name: data[one.name] for one in fields(cls)})
+        """Ignores unknown keys."""
+        return cls(**{field.name: data[field.name] for field in fields(cls)})
 
 
-def told_of(one: SetAside) -> str:
-    """Who set it aside, and why: said wherever it is said whether the audit is whole."""
-    at = f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
-    return f"on {at} by {one.by}: {one.reason} ({count(one.records, 'record')}, {one.why}; digest {one.digest})"
+def told_of(aside: SetAside) -> str:
+    """Who set it aside, and why: shown wherever the state of the audit is shown."""
+    at = f"{datetime.fromtimestamp(aside.at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    return (
+        f"on {at} by {aside.by}: {aside.reason} ({count(aside.records, 'record')}, {aside.why}; digest {aside.digest})"
+    )
 
 
 class Digest:
-    """Of records that need not be whole: every place and field counts, nothing is read into them."""
+    """The digest of records that may be broken: every position and field counts, nothing is interpreted."""
 
     def __init__(self) -> None:
         self._hash, self.records = sha256(), 0
 
-    def add(self, place: str, held: Mapping[str, str]) -> None:
-        line = json.dumps({"id": place, "fields": dict(held)}, sort_keys=True, separators=(",", ":"))
+    def add(self, place: str, stored: Mapping[str, str]) -> None:
+        line = json.dumps({"id": place, "fields": dict(stored)}, sort_keys=True, separators=(",", ":"))
         self._hash.update(f"{line}\n".encode(errors="surrogatepass"))
         self.records += 1
 

@@ -1,4 +1,4 @@
-"""The way on where the audit is broken: a person sets it aside, under another key, and a new one begins, saying so."""
+"""Recovery from a broken audit: a person sets it aside under another key, and a new one begins that refers to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
 return {kind, tostring(redis.call('XLEN', KEYS[1])), last[1] and last[1][1] or '', now}
 """
 
-# What was appended since it was looked at would be set aside without its digest.
+# A record appended since the digest was taken would be set aside without being covered by it.
 _MOVE = """
 local kind, count, last = redis.call('TYPE', KEYS[1]).ok, '0', ''
 if kind == 'stream' then
@@ -55,7 +55,7 @@ return 1
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """All that there is to say about the audit: for the start, for doctor, for `audit verify`."""
+    """The state of the audit: for the start, for doctor, for `audit verify`."""
 
     verdict: Verdict
     aside: tuple[SetAside, ...] = ()
@@ -73,13 +73,17 @@ class AuditAside:
 
     async def standing(self) -> Standing:
         aside, named = await self.all(), await self._named()
-        changed = [one for one in aside if await self._digest(one.key) != (one.digest, one.records)]
-        if named and named.digest not in [one.digest for one in aside]:
+        changed = [
+            changed_one
+            for changed_one in aside
+            if await self._digest(changed_one.key) != (changed_one.digest, changed_one.records)
+        ]
+        if named and named.digest not in [earlier.digest for earlier in aside]:
             changed.append(named)
         return Standing(await self._audit.verify(), aside, tuple(changed))
 
     async def _named(self) -> SetAside | None:
-        """The one that the audit itself begins with: the list of them may have been touched."""
+        """The audit that the current one refers to in its first record: their list may have been tampered with."""
         try:
             first = await self._audit.first()
             entry = first.entry if first else {}
@@ -89,18 +93,18 @@ class AuditAside:
         return SetAside.from_dict(details) if details else None
 
     async def all(self) -> tuple[SetAside, ...]:
-        """The oldest first."""
+        """Oldest first."""
         with reachable():
             found = await self._redis.lrange(keys.AUDIT_ASIDE, 0, -1)
-        return tuple(filter(None, (_read(str(one)) for one in found)))
+        return tuple(filter(None, (_read(str(text)) for text in found)))
 
-    async def rows(self, one: SetAside) -> AsyncIterator[tuple[str, dict[str, str]]]:
-        """Every record as it was found, with its place in the stream."""
-        async for row in self._rows(one.key):
+    async def rows(self, aside: SetAside) -> AsyncIterator[tuple[str, dict[str, str]]]:
+        """Every record as found, with its position in the stream."""
+        async for row in self._rows(aside.key):
             yield row
 
     async def set_aside(self, by: str, reason: str) -> SetAside:
-        """Begin anew. Only what is broken is set aside; whoever does it says why."""
+        """Begin a new audit. Only a broken one can be set aside; the person must give a reason."""
         for _ in range(_TRIES):
             verdict = await self._audit.verify()
             if verdict.whole:
@@ -109,7 +113,7 @@ class AuditAside:
                     what, why, "nothing needs to be done: `aksbot audit verify` says so, too", code=Exit.USAGE
                 )
             with reachable():
-                kind, count, last, now_ms = (str(one) for one in await self._shape(keys=[keys.AUDIT]))
+                kind, count, last, now_ms = (str(value) for value in await self._shape(keys=[keys.AUDIT]))
             key, _ = keys.audit_aside(int(now_ms))
             digest, records = await self._digest(keys.AUDIT)
             made = SetAside(
@@ -128,7 +132,7 @@ class AuditAside:
         raise StoreAway("the audit is written to by so many at once that it could not be set aside")
 
     async def _moved(self, made: SetAside, shape: list[str]) -> bool:
-        earlier = [one.digest for one in await self.all()]
+        earlier = [aside.digest for aside in await self.all()]
         details = asdict(made) | ({"earlier": earlier} if earlier else {})
         entry = Entry(What.SET_ASIDE, Actor(name=made.by), "", digest=made.digest, reason=made.reason, details=details)
         first = seal(1, made.at_ms, GENESIS, entry.as_json())

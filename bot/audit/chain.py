@@ -1,4 +1,4 @@
-"""Whether the audit is whole: no record changed, taken out, put in, moved or cut off at the end."""
+"""Whether the audit is intact: no record changed, removed, inserted, moved or cut off at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.audit.record import GENESIS, Record, link
 
 @dataclass(frozen=True, slots=True)
 class Tip:
-    """The last record, kept apart from the records: it shows when the end was cut off."""
+    """The last record, stored apart from the others: it shows when the end was cut off."""
 
     number: int = 0
     hash: str = GENESIS
@@ -21,7 +21,7 @@ NOTHING = Tip()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How many records hold together, and where it breaks."""
+    """How many records are intact, and where the chain breaks."""
 
     records: int
     broken_at: int | None = None
@@ -33,7 +33,7 @@ class Verdict:
 
 
 async def verify(records: AsyncIterable[Record], tip: Tip, witness: Tip = NOTHING) -> Verdict:
-    """Walk from the first record to the last. `witness`: a record that was there once, by another place's word."""
+    """Verify from the first record to the last. `witness`: a record that is known from elsewhere to have existed."""
     last, verdict = await _walk(records, NOTHING, witness)
     if not verdict.whole:
         return verdict
@@ -47,7 +47,7 @@ async def verify(records: AsyncIterable[Record], tip: Tip, witness: Tip = NOTHIN
 
 
 async def verify_from(records: AsyncIterable[Record], before: Tip) -> Verdict:
-    """Whether a part of it holds together that follows this record. Where it should end nobody says."""
+    """Verify the records after this one. Where they should end is not known."""
     last, verdict = await _walk(records, before)
     return Verdict(last.number - before.number, verdict.broken_at, verdict.why)
 

@@ -1,4 +1,4 @@
-"""What `aksbot audit export` wrote, looked into without the bot: the chain, and what was set aside before it."""
+"""Verifies what `aksbot audit export` wrote, without the bot: the chain, and what was set aside before it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _FIELDS = ("number", "at_ms", "previous", "body", "hash")
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """`tip`: where the record is that somebody has the hash of; empty if nowhere, None if nobody asked."""
+class ExportedAudit:
+    """`tip`: the position of the record with the given hash; empty if there is none, None if no hash was given."""
 
     standing: Standing
     tip: str | None = None
@@ -38,14 +38,14 @@ class _Read:
     """Of every record, and where it is."""
 
 
-def look_into(file: Path, tip: str) -> Looked:
+def verify_export(file: Path, tip: str) -> ExportedAudit:
     read = _read(file)
     aside = _set_aside(read.records)
-    found = [one.value for one in read.digests.values()]
-    # An export of the latest days need not hold it; one that does holds all of it.
-    changed = [one for one in aside if found and one.digest not in found]
+    found = [digest.value for digest in read.digests.values()]
+    # An export of the last days need not contain it; one that does must contain all of it.
+    changed = [each_aside for each_aside in aside if found and each_aside.digest not in found]
     standing = Standing(_chain(read.records), tuple(aside), tuple(changed))
-    return Looked(standing, read.hashes.get(tip, "") if tip else None)
+    return ExportedAudit(standing, read.hashes.get(tip, "") if tip else None)
 
 
 def _chain(records: list[Record]) -> Verdict:
@@ -54,8 +54,8 @@ def _chain(records: list[Record]) -> Verdict:
     first = records[0]
 
     async def all_of_them() -> AsyncIterator[Record]:
-        for one in records:
-            yield one
+        for record in records:
+            yield record
 
     return asyncio.run(verify_from(all_of_them(), Tip(first.number - 1, first.previous)))
 

@@ -1,4 +1,4 @@
-"""What was done to a cluster, by whom, on whose word. Each record holds the hash of the one before."""
+"""What was done to a cluster, by whom, and who approved it. Each record holds the hash of the one before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXACT = IDS | {"what", "earlier", "key", "proposal", "tip"}
 
 
 class What(StrEnum):
-    """What can happen to a fix, and to the audit itself. An offer is nobody's act: every check makes some."""
+    """The events of a fix, and of the audit itself. Offers are not recorded: every check makes some."""
 
     REQUESTED = "requested"
     APPROVED = "approved"
@@ -40,7 +40,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Whose act it is. The bot's own has no user."""
+    """Who did it. The bot itself has no user."""
 
     team: str = ""
     user: str = ""
@@ -49,7 +49,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be recorded."""
+    """The content of a record."""
 
     what: What
     who: Actor
@@ -63,13 +63,13 @@ class Entry:
     """Calls with their request ids, the result: plain JSON, nothing secret."""
 
     def as_json(self) -> str:
-        """As it is sealed: people type reasons, and what stands in the audit stands there for ever."""
+        """The JSON that is sealed, redacted: people type reasons, and the audit is never changed afterwards."""
         return json.dumps(redacted(asdict(self), but=_EXACT), sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An entry in its place. `body` is kept as it was written: the hash is over these very characters."""
+    """An entry with its position. `body` is kept as written: the hash covers exactly these characters."""
 
     number: int
     at_ms: int
@@ -79,14 +79,14 @@ class Record:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """Raises ValueError where somebody has put something else there."""
+        """Raises ValueError if the body is not a valid entry."""
         read = json.loads(self.body)
         if isinstance(read, dict):
             return read
         raise ValueError(f"record {self.number} is no entry")
 
     def as_dict(self) -> dict[str, Any]:
-        """For the log and for export; whoever has it can check the chain."""
+        """For the log and for export: sufficient to check the chain."""
         return {
             "number": self.number,
             "at_ms": self.at_ms,

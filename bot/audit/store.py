@@ -1,4 +1,4 @@
-"""The audit in Redis: a stream that is only appended to, one link at a time, whichever replica writes."""
+"""The audit in Redis: an append-only stream, extended by one record at a time, whichever replica writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ return {tip[1] or '0', tip[2] or '', string.format('%.0f', t[1] * 1000 + math.fl
   witness[1] or '0', witness[2] or '', witness[3] or ''}
 """
 
-# A witness never goes back. A first record after fixes have begun already is not the first that was written.
+# A witness never goes back. If fixes have run already, a first record is not the first that was written.
 _APPEND = """
 if KEYS[5] then
   local stands = redis.call('GET', KEYS[5])
@@ -56,12 +56,12 @@ return ARGV[7]
 
 
 class AuditUnreadable(Exception):
-    """Somebody has put something else into the audit's place."""
+    """The audit's keys hold something that is not an audit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """Where the chain ends, by its own word and by that of the witness."""
+    """Where the chain ends, according to its tip and to the witness."""
 
     raw: str
     tip: Tip
@@ -72,7 +72,7 @@ class _Ends:
 
 
 class Audit:
-    """Every call may raise StoreAway; whoever cannot write here must not act."""
+    """Every call may raise StoreAway; a caller that cannot write here must not act."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -80,12 +80,11 @@ class Audit:
         self._append = redis.register_script(_APPEND)
 
     async def write(self, entry: Entry) -> Record:
-        """Append, and see that it is on disk where the server can say so. One line goes to the log as well."""
+        """Append a record, and wait until it is on disk if the server supports that. It also goes to the log."""
         return await self._written(entry, [])
 
     async def write_once(self, entry: Entry, name: str) -> Record:
-        """The same; what was written under this name before stands, and is given back: whoever was cut off says it
-        again."""
+        """The same, but an earlier record of this name is kept and returned: a writer that was cut off tries again."""
         return await self._written(entry, [keys.audit_once(name)])
 
     async def _written(self, entry: Entry, once: list[str]) -> Record:
@@ -98,14 +97,14 @@ class Audit:
         raise StoreAway("the audit is written to by so many at once that this record found no place")
 
     async def _try(self, body: str, once: list[str]) -> Record | None:
-        """None: somebody else was faster."""
+        """None: another writer was faster."""
         ends = await self._ends()
         record = seal(ends.tip.number + 1, ends.now_ms, ends.tip.hash, body)
         line = json.dumps(record.as_dict(), separators=(",", ":"))
         names = [keys.AUDIT, keys.AUDIT_TIP, keys.AUDIT_WITNESS, keys.FENCE, *once]
         values: list[str | int] = [ends.raw, record.number, record.at_ms, record.previous, record.body, record.hash]
         values += [line, int(keys.AUDIT_KNOWN.total_seconds() * 1000)]
-        # One connection: what is waited for afterwards is what this one wrote.
+        # One connection, because WAITAOF waits for the writes of its own connection.
         async with own_connection(self._redis) as connection:
             with reachable():
                 stands = str(await self._append(keys=names, args=values, client=connection))
@@ -113,12 +112,12 @@ class Audit:
                 return None
             if stands == line:
                 log.info("%s", line)
-            # Also where it stood there: whoever wrote it may have died before it was on disk.
+            # Also if the record existed already: its writer may have died before it was on disk.
             await must_last(connection, "the audit")
         return Record(**json.loads(stands))
 
     async def records(self, since_ms: int = 0) -> AsyncIterator[Record]:
-        """From the oldest to the latest."""
+        """Oldest to newest."""
         after = "-"
         while True:
             with reachable():
@@ -132,7 +131,7 @@ class Audit:
             after = f"({page[-1][0]}"
 
     async def backwards(self, before: str = "") -> AsyncIterator[tuple[str, Record]]:
-        """From the latest to the oldest, each with its place; those before a place, if one is given."""
+        """Newest to oldest, each with its position; only those before `position`, if given."""
         until = f"({before}" if before else "+"
         while True:
             try:
@@ -147,7 +146,7 @@ class Audit:
             until = f"({page[-1][0]}"
 
     async def latest(self, count: int) -> list[Record]:
-        """The latest first."""
+        """Newest first."""
         with reachable():
             found = rows(await self._redis.xrevrange(keys.AUDIT, count=count))
         return [_record(fields) for _, fields in found]
@@ -161,14 +160,14 @@ class Audit:
         return (await self._ends()).tip
 
     async def verify(self) -> Verdict:
-        """Whether it is whole. What is appended while it is walked is left for the next time."""
+        """Whether it is intact. Records appended meanwhile are left for the next time."""
         try:
             ends = await self._ends()
             if ends.lost:
                 return Verdict(0, 1, f"{ends.lost} fixes had begun before its first record: what was written is gone")
             return await verify(self._until(ends.tip), ends.tip, ends.witness)
         except (ResponseError, ValueError) as wrong:
-            # Somebody has put something else into its place.
+            # The keys hold something that is not an audit.
             return Verdict(0, 1, f"its records cannot be read: {wrong}")
 
     async def _until(self, tip: Tip) -> AsyncIterator[Record]:
@@ -180,13 +179,13 @@ class Audit:
     async def _ends(self) -> _Ends:
         with reachable():
             found = await self._tips(keys=[keys.AUDIT_TIP, keys.AUDIT_WITNESS])
-        number, raw, now_ms, known, known_hash, lost = (str(one) for one in found)
+        number, raw, now_ms, known, known_hash, lost = (str(value) for value in found)
         witness = Tip(int(known), known_hash) if known_hash else NOTHING
         return _Ends(raw, Tip(int(number), raw or GENESIS), int(now_ms), witness, lost)
 
 
 def rows(answer: Any) -> list[tuple[str, dict[str, str]]]:
-    """The client decodes; its types do not say so."""
+    """The client decodes to text, but its types do not say so."""
     return list(answer or ())
 
 
@@ -194,5 +193,5 @@ def _record(fields: dict[str, str]) -> Record:
     try:
         number, at_ms = int(fields.get("number", "")), int(fields.get("at_ms", ""))
     except ValueError:
-        number, at_ms = -1, 0  # tampered with: the chain says where
+        number, at_ms = -1, 0  # Tampered with: the chain reports where.
     return Record(number, at_ms, fields.get("previous", ""), fields.get("body", ""), fields.get("hash", ""))

@@ -1,4 +1,6 @@
-"""`aksbot audit verify | show | export | set-aside`: what was repaired, by whom, on whose word; and is that whole."""
+"""`aksbot audit verify | show | export | set-aside`: which fixes ran, who approved them, and whether the record is
+intact.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from typing import Any, TypeVar
 from bot import settings
 from bot.audit.aside import HOW_ON, told_of
 from bot.audit.aside_store import AuditAside
-from bot.audit.files import Looked, look_into
+from bot.audit.files import ExportedAudit, verify_export
 from bot.audit.record import Record
 from bot.audit.store import Audit
 from bot.render.clean import one_line, width, wrapped
@@ -32,8 +34,8 @@ T = TypeVar("T")
 
 
 def verify(file: Path | None, tip: str, *, as_json: bool) -> int:
-    """Walk the chain; 0 where it holds together, and `tip` is in it."""
-    looked = look_into(file, tip) if file else _with(lambda connection: _look(connection, tip))
+    """Verify the hash chain. 0 if it is intact and contains `tip`."""
+    looked = verify_export(file, tip) if file else _with(lambda connection: _look(connection, tip))
     if as_json:
         sys.stdout.write(json.dumps(_as_dict(looked)) + "\n")
     else:
@@ -42,23 +44,23 @@ def verify(file: Path | None, tip: str, *, as_json: bool) -> int:
 
 
 def show(number: int) -> int:
-    """The latest first."""
+    """The latest records, newest first."""
     latest = _with_audit(lambda audit: audit.latest(number))
     show_lines([line for record in latest for line in _lines(record)] or [Line.of(("nothing was recorded yet", ""))])
     return Exit.CLEAR
 
 
 def export(since: str | None) -> int:
-    """Each line stands by itself, and can be checked with `audit verify FILE`. What was set aside comes first."""
+    """Each line is complete in itself, and `audit verify FILE` checks it. An audit that was set aside comes first."""
     since_ms = _moment_ms(since) if since else 0
 
     async def write(connection: Connection) -> None:
         aside = AuditAside(connection.redis)
-        for number, one in enumerate(await aside.all(), 1):
-            if one.at_ms < since_ms:
+        for number, each_aside in enumerate(await aside.all(), 1):
+            if each_aside.at_ms < since_ms:
                 continue
-            # All of it or nothing: its digest is over the whole.
-            async for place, fields in aside.rows(one):
+            # Print all of it or nothing: the digest covers the whole.
+            async for place, fields in aside.rows(each_aside):
                 _line({"set_aside": number, "id": place, "fields": fields})
         async for record in Audit(connection.redis).records(since_ms):
             _line(record.as_dict())
@@ -68,17 +70,17 @@ def export(since: str | None) -> int:
 
 
 def set_aside(reason: str, by: str) -> int:
-    """Keep a broken audit under another key, and begin a new one that says so."""
+    """Move a broken audit to another key, and begin a new one that refers to it."""
     if not reason.strip():
         what, why = "cannot set the audit aside", "no reason is given"
         raise Problem(what, why, "say in --reason what happened to it, and who has looked", code=Exit.USAGE)
     account = f"{_account()}@{gethostname()}"
     who = f"{by.strip()} ({account})" if by.strip() else account
     made = _with(lambda connection: AuditAside(connection.redis).set_aside(who, reason.strip()))
-    said = f": {count(made.records, 'record')}, broken at {made.broken_at}: {made.why}"
+    text = f": {count(made.records, 'record')}, broken at {made.broken_at}: {made.why}"
     show_lines(
         [
-            Line.of(("set aside", "title"), (said, "")),
+            Line.of(("set aside", "title"), (text, "")),
             Line.of((f"kept under {made.key}; digest {made.digest}", "")),
             Line.of((f"a new audit has begun, and its first record says so, by {who}. Fixes are possible again.", "")),
             Line.of(("`aksbot audit export` prints both; keep that somewhere else.", "dim")),
@@ -91,32 +93,32 @@ def _account() -> str:
     try:
         return getuser()
     except (OSError, KeyError):
-        return f"uid {os.getuid()}"  # a container knows no names
+        return f"uid {os.getuid()}"  # A container's user may have no name.
 
 
 def _line(values: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(values, separators=(",", ":")) + "\n")
 
 
-async def _look(connection: Connection, tip: str) -> Looked:
+async def _look(connection: Connection, tip: str) -> ExportedAudit:
     aside = AuditAside(connection.redis)
     standing = await aside.standing()
-    return Looked(standing, await _place_of(aside, Audit(connection.redis), tip) if tip else None)
+    return ExportedAudit(standing, await _place_of(aside, Audit(connection.redis), tip) if tip else None)
 
 
 async def _place_of(aside: AuditAside, audit: Audit, tip: str) -> str:
-    """Where a record with this hash is; empty if it is nowhere."""
+    """The position of the record with this hash; empty if there is none."""
     async for record in audit.records():
         if record.hash == tip:
             return f"record {record.number}"
-    for number, one in enumerate(await aside.all(), 1):
-        async for _, fields in aside.rows(one):
+    for number, each_aside in enumerate(await aside.all(), 1):
+        async for _, fields in aside.rows(each_aside):
             if fields.get("hash") == tip:
                 return f"record {fields.get('number')} of what was set aside ({number})"
     return ""
 
 
-def _told(looked: Looked, file: Path | None) -> Iterator[Line]:
+def _told(looked: ExportedAudit, file: Path | None) -> Iterator[Line]:
     verdict = looked.standing.verdict
     if verdict.whole:
         note = "; whether anything was cut off at its end a file cannot tell" if file and looked.tip is None else ""
@@ -128,15 +130,15 @@ def _told(looked: Looked, file: Path | None) -> Iterator[Line]:
     if looked.tip is not None:
         found = f"the last line of the log is {looked.tip}" if looked.tip else "no record has the hash of that line"
         yield Line.of(("in it", "clear") if looked.tip else ("BROKEN", "found"), (f": {found}", ""))
-    for one in looked.standing.aside:
-        yield Line.of(("set aside", "title"), (f" {told_of(one)}", ""))
-    for one in looked.standing.changed:
-        yield Line.of(("BROKEN", "found"), (f": what was set aside is not as it was: digest {one.digest} wanted", ""))
+    for aside in looked.standing.aside:
+        yield Line.of(("set aside", "title"), (f" {told_of(aside)}", ""))
+    for aside in looked.standing.changed:
+        yield Line.of(("BROKEN", "found"), (f": what was set aside is not as it was: digest {aside.digest} wanted", ""))
 
 
-def _as_dict(looked: Looked) -> dict[str, Any]:
+def _as_dict(looked: ExportedAudit) -> dict[str, Any]:
     verdict, changed = looked.standing.verdict, looked.standing.changed
-    aside = [asdict(one) | {"as_it_was": one not in changed} for one in looked.standing.aside]
+    aside = [asdict(aside) | {"as_it_was": aside not in changed} for aside in looked.standing.aside]
     told = {"records": verdict.records, "whole": verdict.whole, "broken_at": verdict.broken_at, "why": verdict.why}
     return told | {"set_aside": aside} | ({"tip": looked.tip} if looked.tip is not None else {})
 
@@ -174,6 +176,6 @@ def _lines(record: Record) -> list[Line]:
     result = [str(details[key]) for key in ("end", "method", "path", "result", "request_id") if details.get(key)]
     cluster, target = (last_name(str(entry.get(name, ""))) for name in ("cluster", "target"))
     about = " ".join(filter(None, [cluster, str(entry.get("remedy", "")), target]))
-    said = " · ".join(filter(None, [about, str(who.get("name", "")), *result, str(entry.get("reason", ""))]))
+    sentence = " · ".join(filter(None, [about, str(who.get("name", "")), *result, str(entry.get("reason", ""))]))
     head = Line.of((f"{record.number:5} {at} ", "dim"), (str(entry.get("what", "")), "title"))
-    return [head, *(Line.of((text, "")) for text in wrapped(one_line(said), indent="      ", columns=width()))]
+    return [head, *(Line.of((text, "")) for text in wrapped(one_line(sentence), indent="      ", columns=width()))]

@@ -1,4 +1,4 @@
-"""The command line of the audit: parsing only."""
+"""The command line of `aksbot audit`: parsing only."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import typer
 
 from bot.cli.process import Act, Output, OutputOption
 
-audit_app = typer.Typer(help="The audit: what was repaired, by whom, on whose word.", no_args_is_help=False)
+audit_app = typer.Typer(help="The audit: which fixes ran, and who requested and approved them.", no_args_is_help=False)
 
 
 @audit_app.command("verify")
 def verify_audit(
-    file: Annotated[Path | None, typer.Argument(help="What `audit export` wrote.", show_default=False)] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="A file that `audit export` wrote; default: the audit in Redis.", show_default=False),
+    ] = None,
     tip: Annotated[
-        str, typer.Option(metavar="HASH", help="The `hash` in the log's latest line of the audit: it must be there.")
+        str, typer.Option(metavar="HASH", help="A `hash` from the log's audit lines that the audit must contain.")
     ] = "",
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Say whether the audit is whole: nothing changed, taken out, put in, moved or cut off. Exit 0 is whole."""
+    """Verify the audit: no record changed, removed, inserted, moved or cut off. Exit 0 if it is intact."""
 
     def act() -> int:
         from bot.cli.audit import verify
@@ -32,10 +35,12 @@ def verify_audit(
 
 @audit_app.command("set-aside")
 def set_audit_aside(
-    reason: Annotated[str, typer.Option(help="What happened to it, and who has looked.", show_default=False)],
-    by: Annotated[str, typer.Option(metavar="NAME", help="Who you are; your account is kept in any case.")] = "",
+    reason: Annotated[
+        str, typer.Option(help="What happened to the audit, and who looked into it.", show_default=False)
+    ],
+    by: Annotated[str, typer.Option(metavar="NAME", help="Your name; your account is recorded in any case.")] = "",
 ) -> Act:
-    """Keep a broken audit under another key, and begin a new one that says so: fixes are possible again."""
+    """Set a broken audit aside and begin a new one that refers to it: fixes are possible again."""
 
     def act() -> int:
         from bot.cli.audit import set_aside
@@ -47,9 +52,9 @@ def set_audit_aside(
 
 @audit_app.command("show")
 def show_audit(
-    number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many of the latest.")] = 20,
+    number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many records.")] = 20,
 ) -> Act:
-    """Show the latest records, the last one first."""
+    """Show the latest records, newest first."""
 
     def act() -> int:
         from bot.cli.audit import show
@@ -61,7 +66,9 @@ def show_audit(
 
 @audit_app.command("export")
 def export_audit(
-    since: Annotated[str | None, typer.Option(metavar="DATE", help="From this day on: 2026-11-18.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Only records since this day, such as 2026-11-18.")
+    ] = None,
 ) -> Act:
     """Print the records as JSON lines."""
 

@@ -29,14 +29,14 @@ _EXITS = {State.CLEAR: Exit.CLEAR, State.FOUND: Exit.FOUND, State.INCONCLUSIVE: 
 def check_cluster(
     cluster: str, scope: Selection, *, as_json: bool, record: Path | None, timeout_s: float | None
 ) -> int:
-    """Check one cluster of Azure and print the report; the exit code is the verdict."""
+    """Check one cluster in Azure and print the report; the exit code is the verdict."""
     if record:
         _must_be_writable(record)
     return asyncio.run(_check(cluster, scope, as_json=as_json, record=record, timeout_s=timeout_s))
 
 
 def replay_recording(file: Path, *, as_json: bool) -> int:
-    """Check what was recorded; the network is not touched."""
+    """Check a recording; the network is not used."""
     return asyncio.run(_replay(file, as_json=as_json))
 
 
@@ -71,7 +71,7 @@ async def _replay(file: Path, *, as_json: bool) -> int:
 
 
 async def _recorded_target(recording: Recording, arm: ArmReader) -> Target:
-    """The cluster's id; a recording written by hand may say only a name."""
+    """The cluster's id; a recording written by hand may hold only a name."""
     try:
         return Target(ResourceId.parse(recording.target), recording.recorded_at)
     except BadResourceId:
@@ -87,7 +87,7 @@ def show(report: Report, library: Library, *, as_json: bool) -> None:
 
 
 def _must_be_writable(file: Path) -> None:
-    """Better known before the check than after it."""
+    """Fail before the check, not after it."""
     try:
         existed = file.exists()
         with file.open("ab"):

@@ -8,13 +8,13 @@ import sys
 from bot.playground.installed import needs_the_sandbox
 
 
-def demonstrate(*, once: bool, port: int, stay: bool) -> int:
-    """See it work: in a Slack on this machine, or with `once` in the terminal."""
+def run_demo(*, once: bool, port: int, stay: bool) -> int:
+    """Run the demo in a local Slack, or with `once` in the terminal."""
     with needs_the_sandbox():
         from bot.playground import demo, survey
         from bot.playground.scenarios import scenario_called
     if once:
-        asyncio.run(survey.survey(scenario_called(demo.FLEET)))
+        asyncio.run(survey.check_fleet(scenario_called(demo.FLEET)))
     else:
-        asyncio.run(demo.demonstrate(port=port, stay=stay or sys.stdout.isatty()))
+        asyncio.run(demo.run_demo(port=port, stay=stay or sys.stdout.isatty()))
     return 0

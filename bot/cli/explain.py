@@ -1,4 +1,4 @@
-"""`aksbot explain`: a pasted error in, its innermost layer and the runbook out."""
+"""`aksbot explain`: takes a pasted error, prints its innermost layer and the runbook."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_CHECK = "No check looks for this yet: the text is all there is to go by. The
 
 
 def explain_text(text: str | None, *, as_json: bool) -> int:
-    """Explain one text; 0 when it is recognised, 2 when it is not."""
+    """Explain one text; 0 if it is recognised, 2 if not."""
     if text is None:
         text = _standard_input()
     if not text.strip():

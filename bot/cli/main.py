@@ -1,4 +1,4 @@
-"""The command line. Parsing only: each command returns what is to be done, `bot.cli.process` does it.
+"""The command line. Parsing only: each command returns what to run, and `bot.cli.process` runs it.
 
 Nothing heavy is imported here, so that `aksbot --help` is quick.
 """
@@ -31,7 +31,7 @@ class Over(StrEnum):
 
 app = typer.Typer(
     name="aksbot",
-    help="Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do.",
+    help="Diagnose Azure Kubernetes clusters: the root cause, the proof, and what to do.",
     epilog="Exit codes: 0 clear, 1 found, 2 inconclusive, 64 wrong use, 69 unavailable.",
     add_completion=False,
     no_args_is_help=False,
@@ -39,7 +39,9 @@ app = typer.Typer(
 )
 runbooks_app = typer.Typer(help="The runbooks: one page per problem the bot knows.", no_args_is_help=False)
 app.add_typer(runbooks_app, name="runbooks")
-policy_app = typer.Typer(help="The policy file: who may look at which cluster.", no_args_is_help=False)
+policy_app = typer.Typer(
+    help="The policy file: who may view which cluster, and who may approve fixes.", no_args_is_help=False
+)
 app.add_typer(policy_app, name="policy")
 app.add_typer(audit_app, name="audit")
 
@@ -56,24 +58,26 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    debug: Annotated[bool, typer.Option("--debug", help="Log to stderr, tracebacks included.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Write the log to stderr, with tracebacks.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    # `--debug` is accepted anywhere on the line, so it is taken off before this is called.
-    """Diagnoses Azure Kubernetes clusters: the root cause first, the proof, and what to do."""
+    # `--debug` is accepted anywhere on the line, so it is removed before this is called.
+    """Diagnose Azure Kubernetes clusters: the root cause, the proof, and what to do."""
 
 
 @app.command()
 def check(
     cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
-    area: Annotated[str | None, typer.Option(help="Ask only the questions of one area.")] = None,
-    only: Annotated[str | None, typer.Option(metavar="CODE", help="Ask only about one code.")] = None,
+    area: Annotated[str | None, typer.Option(help="Check one area only, such as network.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="CODE", help="Check for one finding code only.")] = None,
     output: OutputOption = Output.TEXT,
-    record: Annotated[Path | None, typer.Option(metavar="FILE.zip", help="Keep the redacted answers of Azure.")] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE.zip", help="Save the redacted answers for `aksbot replay`.")
+    ] = None,
     timeout: Annotated[
-        float | None, typer.Option(min=1, max=600, metavar="SECONDS", help="For the whole check.")
+        float | None, typer.Option(min=1, max=600, metavar="SECONDS", help="Time limit of the whole check.")
     ] = None,
 ) -> Act:
     """Find out what is wrong with a cluster, and why."""
@@ -90,7 +94,7 @@ def check(
 
 @app.command()
 def replay(
-    file: Annotated[Path, typer.Argument(help="What `check --record` wrote.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A recording, as `check --record` writes it.", show_default=False)],
     output: OutputOption = Output.TEXT,
 ) -> Act:
     """Repeat a recorded check, offline."""
@@ -109,7 +113,7 @@ def plan(
     remedy: Annotated[str, typer.Argument(help="A remedy, such as reconcile-pool.", show_default=False)],
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Show what a fix would do, or why there is none. It changes nothing."""
+    """Show what a fix would do, or why there is none. Changes nothing."""
 
     def act() -> int:
         from bot.cli.plan import plan_fix
@@ -121,10 +125,10 @@ def plan(
 
 @app.command()
 def explain(
-    text: Annotated[list[str] | None, typer.Argument(help="The error; without it, standard input is read.")] = None,
+    text: Annotated[list[str] | None, typer.Argument(help="The error text; default: standard input.")] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Recognise a pasted error, and show the runbook. Nothing is looked up in Azure."""
+    """Recognise a pasted error and show its runbook. Does not call Azure."""
 
     def act() -> int:
         from bot.cli.explain import explain_text
@@ -136,16 +140,17 @@ def explain(
 
 @app.command()
 def triage(
-    text: Annotated[list[str] | None, typer.Argument(help="A message, as somebody writes it.")] = None,
+    text: Annotated[list[str] | None, typer.Argument(help="One message.")] = None,
     jsonl: Annotated[
-        Path | None, typer.Option("--jsonl", metavar="FILE", help="Messages, one JSON with `text` a line; - is stdin.")
+        Path | None,
+        typer.Option("--jsonl", metavar="FILE", help="Messages, one JSON object with `text` per line; - is stdin."),
     ] = None,
     clusters: Annotated[
-        str | None, typer.Option(metavar="A,B,C", help="The names of the fleet; without it, Azure is asked.")
+        str | None, typer.Option(metavar="A,B,C", help="Names of the fleet's clusters; default: ask Azure.")
     ] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Say what the bot would recognise in a message: the cluster, the codes, or why it stays quiet."""
+    """Recognise cluster and problem in a message. Shows the reasons, also for staying quiet."""
 
     def act() -> int:
         from bot.cli.triage import triage_file, triage_text
@@ -162,9 +167,9 @@ def triage(
 
 @app.command()
 def serve(
-    role: Annotated[Role | None, typer.Option(help="One process does all, or several share the work.")] = None,
+    role: Annotated[Role | None, typer.Option(help="`all` in one process, or `web` and `worker` processes.")] = None,
 ) -> Act:
-    """Run the Slack bot, until Ctrl-C or SIGTERM."""
+    """Run the Slack bot until Ctrl-C or SIGTERM."""
 
     def act() -> int:
         from bot.cli.serve import serve_slack
@@ -177,10 +182,10 @@ def serve(
 @app.command()
 def sandbox(
     scenario: Annotated[str, typer.Argument(help="A scenario's name or folder.", show_default=False)],
-    env_file: Annotated[Path | None, typer.Option(help="Write the environment here, once it serves.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    env_file: Annotated[Path | None, typer.Option(help="Write the environment to this file when it is ready.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = 0,
 ) -> Act:
-    """Serve an Azure and a Slack of its own on this machine, until Ctrl-C."""
+    """Serve a local Azure and a local Slack until Ctrl-C."""
 
     def act() -> int:
         from bot.cli.sandbox import serve_scenario
@@ -192,16 +197,16 @@ def sandbox(
 
 @app.command()
 def demo(
-    once: Annotated[bool, typer.Option("--once", help="Check the fleet in the terminal instead, and end.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes a free one.")] = 0,
-    stay: Annotated[bool, typer.Option("--stay", help="Until Ctrl-C, also where no terminal is.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Check the fleet in the terminal instead, and exit.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the web page; 0: any free one.")] = 0,
+    stay: Annotated[bool, typer.Option("--stay", help="Run until Ctrl-C even without a terminal.")] = False,
 ) -> Act:
-    """See it work: a fleet, a Slack and the bot on this machine. Needs no Azure."""
+    """Run the demo: a fleet, a Slack and the bot on this machine. Needs no Azure."""
 
     def act() -> int:
-        from bot.cli.demo import demonstrate
+        from bot.cli.demo import run_demo
 
-        return demonstrate(once=once, port=port, stay=stay)
+        return run_demo(once=once, port=port, stay=stay)
 
     return act
 
@@ -209,12 +214,12 @@ def demo(
 @app.command()
 def drill(
     scenario: Annotated[str | None, typer.Argument(help="A scenario's name or folder.", show_default=False)] = None,
-    all_of_them: Annotated[bool, typer.Option("--all", help="Every scenario that comes with aksbot.")] = False,
-    twins: Annotated[bool, typer.Option("--twins", help="Their twins too, in which one fact differs.")] = False,
+    all_of_them: Annotated[bool, typer.Option("--all", help="Run every scenario that comes with aksbot.")] = False,
+    twins: Annotated[bool, typer.Option("--twins", help="Run their twins too, which differ in one fact.")] = False,
     over: Annotated[Over, typer.Option(help="How Slack reaches the bot.")] = Over.SOCKET,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Play scenarios through a Slack on this machine, and judge what the bot answers."""
+    """Run scenarios end to end in a local Slack. Compares the bot's answers with what is expected."""
 
     def act() -> int:
         from bot.cli.drill import run_drill
@@ -227,7 +232,7 @@ def drill(
 
 @runbooks_app.command("list")
 def list_runbooks(output: OutputOption = Output.TEXT) -> Act:
-    """Every code the bot knows."""
+    """List every finding code that the bot knows."""
 
     def act() -> int:
         from bot.cli.runbooks import list_all
@@ -239,7 +244,7 @@ def list_runbooks(output: OutputOption = Output.TEXT) -> Act:
 
 @runbooks_app.command("show")
 def show_runbook(code: Code) -> Act:
-    """One runbook, with <name> where a check fills something in."""
+    """Show one runbook. <name> stands for a value that a check fills in."""
 
     def act() -> int:
         from bot.cli.runbooks import show
@@ -252,7 +257,7 @@ def show_runbook(code: Code) -> Act:
 @runbooks_app.command("catalogue")
 def write_catalogue(
     file: Annotated[
-        Path | None, typer.Argument(help="Where; without it, docs/catalogue.md.", show_default=False)
+        Path | None, typer.Argument(help="Output file; default: docs/catalogue.md.", show_default=False)
     ] = None,
 ) -> Act:
     """Write the table of every problem the bot knows."""
@@ -268,10 +273,10 @@ def write_catalogue(
 @runbooks_app.command("lint")
 def lint_runbooks(
     folder: Annotated[
-        Path | None, typer.Argument(help="A folder; without it, every runbook in use.", show_default=False)
+        Path | None, typer.Argument(help="A folder of runbooks; default: all runbooks in use.", show_default=False)
     ] = None,
 ) -> Act:
-    """Refuse runbooks that would fail when they are needed, by file and line."""
+    """Report invalid runbooks, by file and line."""
 
     def act() -> int:
         from bot.cli.runbooks import lint_folder
@@ -284,10 +289,10 @@ def lint_runbooks(
 @policy_app.command("lint")
 def lint_policy(
     file: Annotated[
-        Path | None, typer.Argument(help="A policy; without it, the one in AKSBOT_POLICY.", show_default=False)
+        Path | None, typer.Argument(help="A policy file; default: AKSBOT_POLICY.", show_default=False)
     ] = None,
 ) -> Act:
-    """Refuse a policy that cannot be understood, by line."""
+    """Report what is wrong with the policy file, by line."""
 
     def act() -> int:
         from bot.cli.policy import lint
@@ -300,17 +305,21 @@ def lint_policy(
 @policy_app.command("explain")
 def explain_policy(
     cluster: Annotated[str, typer.Argument(help="A cluster's name.", show_default=False)],
-    user: Annotated[str | None, typer.Option(metavar="TEAM:USER", help="Who; without it, somebody unnamed.")] = None,
-    channel: Annotated[str, typer.Option(metavar="ID", help="Where; `direct` is App Home and messages.")] = "direct",
-    group: Annotated[list[str] | None, typer.Option(metavar="ID", help="A user group they are in.")] = None,
-    guest: Annotated[bool, typer.Option("--guest", help="They are a guest.")] = False,
-    stranger: Annotated[bool, typer.Option("--stranger", help="They are of another company.")] = False,
+    user: Annotated[str | None, typer.Option(metavar="TEAM:USER", help="The user; default: anybody.")] = None,
+    channel: Annotated[
+        str, typer.Option(metavar="ID", help="The channel; `direct` is App Home and direct messages.")
+    ] = "direct",
+    group: Annotated[list[str] | None, typer.Option(metavar="ID", help="A user group of the user.")] = None,
+    guest: Annotated[bool, typer.Option("--guest", help="The user is a guest.")] = False,
+    stranger: Annotated[
+        bool, typer.Option("--stranger", help="The user belongs to another company (Slack Connect).")
+    ] = False,
     remedy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Ask who may let this fix run there, such as reconcile-pool.")
+        str | None, typer.Option(metavar="NAME", help="Show who may approve this fix, such as reconcile-pool.")
     ] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Say whether somebody may look at a cluster, or with --remedy approve a fix, and why. Exit 0 is yes, 1 is no."""
+    """Show whether a user may view a cluster. With --remedy: approve a fix. Exit 0 for yes, 1 for no."""
 
     def act() -> int:
         from bot.cli.policy import explain
@@ -333,7 +342,7 @@ def explain_policy(
 
 
 def run(arguments: list[str]) -> int:
-    """One command line, from its words to its exit code."""
+    """Run one command line and return its exit code."""
     own, literal = _split(arguments)
     debug = "--debug" in own
     words = [word for word in own if word != "--debug"] + literal
@@ -353,7 +362,7 @@ def main() -> None:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """What comes after `--` belongs to the command, whatever it looks like."""
+    """Everything after `--` belongs to the command, even if it looks like an option."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     return arguments[:at], arguments[at:]
 

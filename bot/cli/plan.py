@@ -1,4 +1,4 @@
-"""`aksbot plan`: what a fix would do, or why there is none, for the day on which Slack is down. It changes nothing."""
+"""`aksbot plan`: what a fix would do, or why there is none, also while Slack is down. Changes nothing."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def plan_fix(cluster: str, remedy: str, *, as_json: bool) -> int:
     """Print the plan: 0. Only reasons against it: 1."""
     _must_be_known(remedy)
     report = asyncio.run(_report(cluster))
-    offers = distinct(one for one in report.offers if one.remedy == remedy)
+    offers = distinct(offer for offer in report.offers if offer.remedy == remedy)
     if not offers:
         raise _not_for_this(report, remedy)
     if as_json:
-        sys.stdout.write(json.dumps([as_dict(one) for one in offers], indent=2) + "\n")
+        sys.stdout.write(json.dumps([as_dict(offer) for offer in offers], indent=2) + "\n")
     else:
         show_lines(_lines(offers, width()))
-    return Exit.CLEAR if any(one.plan for one in offers) else Exit.FOUND
+    return Exit.CLEAR if any(offer.plan for offer in offers) else Exit.FOUND
 
 
 async def _report(cluster: str) -> Report:
@@ -49,31 +49,33 @@ async def _report(cluster: str) -> Report:
 
 
 def _lines(offers: tuple[Offer, ...], columns: int) -> Iterator[Line]:
-    for number, one in enumerate(offers):
+    for number, offer in enumerate(offers):
         if number:
             yield Line()
-        yield from plan_lines(one, columns)
+        yield from plan_lines(offer, columns)
 
 
 def _must_be_known(remedy: str) -> None:
     if remedies().named(remedy):
         return
-    known = [one.name for one in remedies().all]
+    known = [remedy.name for remedy in remedies().all]
     near = get_close_matches(remedy, known, n=3, cutoff=0.4)
     do = f"perhaps you mean {' or '.join(near)}" if near else f"known are {', '.join(known)}"
     raise Problem("cannot plan that", f"no remedy is called {remedy[:80]!r}", do, code=Exit.USAGE)
 
 
 def _not_for_this(report: Report, remedy: str) -> Problem:
-    """Nothing that it is for, or only what follows from another cause."""
+    """The remedy fits no finding, or only findings that follow from another cause."""
     diagnosis = report.diagnosis
     known = remedies().named(remedy)
     codes = known.codes if known else ()
-    meant = [one for one in diagnosis.findings if one.finding.code in codes and known and known.when(one.finding)]
+    meant = [
+        ranked for ranked in diagnosis.findings if ranked.finding.code in codes and known and known.when(ranked.finding)
+    ]
     what = f"cannot plan {remedy} for {diagnosis.target.name}"
     if meant:
         return Problem(what, _explained(meant[0]), "remove that cause first: `aksbot check` says how")
-    found = ", ".join(dict.fromkeys(one.finding.code for one in diagnosis.findings)) or "nothing"
+    found = ", ".join(dict.fromkeys(ranked.finding.code for ranked in diagnosis.findings)) or "nothing"
     why = f"it is for {' and '.join(codes)}; found was {found}"
     return Problem(what, why, f"`aksbot check {diagnosis.target.name}` shows what was found, and what to do about it")
 

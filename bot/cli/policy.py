@@ -1,4 +1,4 @@
-"""`aksbot policy lint | explain`: what the policy file says, before somebody is refused at night."""
+"""`aksbot policy lint | explain`: what the policy file says, to be checked before somebody is refused at night."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHANNEL = re.compile(rf"{DIRECT}|[CG][A-Z0-9]{{2,}}")
 
 
 def lint(file: Path | None) -> int:
-    """Name all that is wrong with the file, by line."""
+    """Report everything that is wrong with the file, by line."""
     chosen = file or settings.load().policy
     if chosen is None:
         raise Problem(
@@ -33,8 +33,8 @@ def lint(file: Path | None) -> int:
         )
     _, complaints = policy_file.read(chosen, remedies=remedy_names())
     if complaints:
-        for one in complaints:
-            sys.stderr.write(f"{one_line(f'{chosen}:{one.line}: {one.what}; {one.do}')}\n")
+        for complaint in complaints:
+            sys.stderr.write(f"{one_line(f'{chosen}:{complaint.line}: {complaint.what}; {complaint.do}')}\n")
         count = f"{len(complaints)} thing{'s' if len(complaints) > 1 else ''} wrong in it"
         raise Problem(f"cannot use the policy in {chosen}", count, "correct the lines named above", code=Exit.USAGE)
     show_lines([Line.of(("the policy is right: ", ""), (str(chosen), "dim"))])
@@ -44,7 +44,7 @@ def lint(file: Path | None) -> int:
 def explain(
     cluster: str, *, user: str | None, channel: str, groups: list[str], guest: bool, stranger: bool, as_json: bool
 ) -> int:
-    """Say whether somebody may look at a cluster, and which rule says so. 0 is yes, 1 is no."""
+    """Show whether a user may view a cluster, and which rule decides. 0 for yes, 1 for no."""
     chosen = settings.load()
     look = policy_file.load(chosen.policy, remedies=remedy_names()).look
     team, who = person(user)
@@ -74,8 +74,8 @@ def _lines(decision: Decision, look: Look, file: Path | None) -> list[Line]:
     where = str(file) if file else "no AKSBOT_POLICY is set: this is the default"
     if isinstance(decision, Allowed):
         rule = look.rules[decision.rule - 1]
-        said = f": rule {decision.rule} (clusters {', '.join(rule.clusters)})"
-        return [Line.of(("allowed", "title"), (said, "")), Line.of((where, "dim"))]
+        text = f": rule {decision.rule} (clusters {', '.join(rule.clusters)})"
+        return [Line.of(("allowed", "title"), (text, "")), Line.of((where, "dim"))]
     lines = [Line.of(("refused", "title"), (f": {decision.why.value}", ""))]
     if decision.channels:
         lines.append(Line.of((f"it would be possible in {', '.join(decision.channels)}", "")))

@@ -1,4 +1,4 @@
-"""`aksbot policy explain CLUSTER --remedy NAME`: who may let a fix run, why, and when."""
+"""`aksbot policy explain CLUSTER --remedy NAME`: who may approve a fix, why, and when."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from handlers.remedy.plan import Risk
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A fix of the lowest risk: the rule itself says up to which it goes."""
+    """A fix of the lowest risk: the output shows up to which risk the rule goes."""
 
     cluster: str
     remedy: str
@@ -34,7 +34,7 @@ class _Wanted:
 def explain_fix(
     cluster: str, remedy: str, user: str | None, groups: list[str], guest: bool, stranger: bool, *, as_json: bool
 ) -> int:
-    """Without a user: whether anybody may. 0 is yes, 1 is no."""
+    """Without a user: whether anybody may. 0 for yes, 1 for no."""
     _must_be_known(remedy)
     chosen, now = settings.load(), datetime.now(UTC)
     fixes, wanted = policy_file.load(chosen.policy, remedies=remedy_names()).fixes, _Wanted(cluster, remedy)
@@ -55,7 +55,7 @@ def explain_fix(
 
 
 def _must_be_known(remedy: str) -> None:
-    known = [one.name for one in remedies().all]
+    known = [remedy.name for remedy in remedies().all]
     if remedy in known:
         return
     near = get_close_matches(remedy, known, n=3, cutoff=0.4)
@@ -74,28 +74,28 @@ def _lines(
     if found:
         number, rule = found
         lines += [Line.of((text, "")) for text in _rule(number, rule)]
-        lines += [Line.of((_freeze(one, now), "")) for one in fixes.freezes if one.name in rule.frozen]
+        lines += [Line.of((_freeze(freeze, now), "")) for freeze in fixes.freezes if freeze.name in rule.frozen]
         lines.append(Line.of((f"an offer can be taken up for {fixes.expires_minutes} min", "")))
     return [*lines, Line.of((str(file) if file else "no AKSBOT_POLICY is set: nobody may", "dim"))]
 
 
 def _rule(number: int, rule: FixRule) -> list[str]:
     own = "counts" if rule.requester_counts else "does not count"
-    said = [
+    text = [
         f"rule {number}: clusters {', '.join(rule.clusters)}; remedies {', '.join(rule.remedies)}",
         f"approvals needed: {rule.approvals}; the word of whoever asks {own}"
         + ("; a reason is needed" if rule.reason else ""),
         f"who may approve: {', '.join(rule.approvers) or 'nobody'}",
         f"up to {rule.highest_risk.value} risk",
     ]
-    return said + ([f"who may break the glass: {', '.join(rule.break_glass)}"] if rule.break_glass else [])
+    return text + ([f"who may break the glass: {', '.join(rule.break_glass)}"] if rule.break_glass else [])
 
 
-def _freeze(one: Freeze, now: datetime) -> str:
-    days = ", ".join(day.value for day in one.days)
-    dates = f", {one.first or '…'} to {one.last or '…'}" if one.first or one.last else ""
-    state = "ON NOW" if one.holds(now) else "off now"
-    return f"freeze {one.name}: {days}, {one.hours} {one.timezone}{dates} ({state})"
+def _freeze(freeze: Freeze, now: datetime) -> str:
+    days = ", ".join(day.value for day in freeze.days)
+    dates = f", {freeze.first or '…'} to {freeze.last or '…'}" if freeze.first or freeze.last else ""
+    state = "ON NOW" if freeze.holds(now) else "off now"
+    return f"freeze {freeze.name}: {days}, {freeze.hours} {freeze.timezone}{dates} ({state})"
 
 
 def _as_dict(

@@ -1,4 +1,4 @@
-"""The edge of the process: exit codes, messages in three parts, Ctrl-C and broken pipes. No traceback by default."""
+"""The edge of the process: exit codes, error messages, Ctrl-C and broken pipes. No traceback by default."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger("aksbot")
 
 
 def run(act: Act, *, as_json: bool, debug: bool) -> int:
-    """Do it and return the exit code. Whatever happens, a person gets a readable answer."""
+    """Run the command and return its exit code. Every failure gives a readable message."""
     redact_logs()
     _log_to_stderr(debug)
     for stream in (sys.stdout, sys.stderr):
@@ -47,14 +47,14 @@ def run(act: Act, *, as_json: bool, debug: bool) -> int:
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the answer, an error included, is meant for a program."""
-    return any(one in ("--output", "-o") and two == "json" for one, two in pairwise(arguments)) or (
+    """Whether the answer, including an error, is for a program."""
+    return any(argument in ("--output", "-o") and two == "json" for argument, two in pairwise(arguments)) or (
         "--output=json" in arguments
     )
 
 
-def tell(problem: Problem, *, as_json: bool) -> int:
-    """Show what could not be done, why, and what to do."""
+def print_problem(problem: Problem, *, as_json: bool) -> int:
+    """Print what could not be done, why, and what to do."""
     if as_json:
         error = {"what": problem.what, "why": problem.why, "do": problem.do}
         sys.stdout.write(json.dumps({"error": error}) + "\n")
@@ -64,7 +64,7 @@ def tell(problem: Problem, *, as_json: bool) -> int:
 
 
 def problem_in(error: BaseException) -> Problem | None:
-    """The problem that an exception is, or that a group of parallel tasks ended with."""
+    """The Problem in an exception, or in the group that parallel tasks raised."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, BaseExceptionGroup):
@@ -92,7 +92,7 @@ def _explain(error: Exception, *, as_json: bool, debug: bool) -> int:
 
 def _try_to_tell(problem: Problem, *, as_json: bool, code: int) -> int:
     try:
-        tell(problem, as_json=as_json)
+        print_problem(problem, as_json=as_json)
         sys.stdout.flush()
     except BrokenPipeError:
         return _stay_silent()
@@ -100,7 +100,7 @@ def _try_to_tell(problem: Problem, *, as_json: bool, code: int) -> int:
 
 
 def _stay_silent() -> int:
-    """Whoever read our output has gone. Python would complain once more when it closes stdout."""
+    """The reader of our output has exited. Python would complain again when it closes stdout."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -108,10 +108,10 @@ def _stay_silent() -> int:
 
 
 def _log_to_stderr(debug: bool) -> None:
-    """Logs are for --debug: in a terminal everything that matters is in the answer itself."""
+    """Logs are for --debug: in a terminal, the answer itself holds everything that matters."""
     if debug:
         logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-        # Every header of every call would hide what matters.
+        # Logging every header of every call would hide the rest.
         logging.getLogger("azure").setLevel(logging.WARNING)
     else:
         logging.getLogger().addHandler(logging.NullHandler())
@@ -122,4 +122,4 @@ class Output(StrEnum):
     JSON = "json"
 
 
-OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For a person, or for a program.")]
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="Output for people or for programs.")]

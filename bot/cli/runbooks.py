@@ -40,7 +40,7 @@ def show(code: str) -> int:
 
 
 def page(runbook: Runbook, columns: int) -> list[Line]:
-    """A whole runbook to read, with a placeholder for each fact."""
+    """A whole runbook, with a placeholder for each fact."""
     lines = [Line.of((runbook.title, "title"), (f"  {runbook.code} ({runbook.severity})", "dim"))]
     for section in SECTIONS:
         lines += [Line(), Line.of((section, "heading"))]
@@ -51,7 +51,7 @@ def page(runbook: Runbook, columns: int) -> list[Line]:
 
 
 def write_catalogue(file: Path | None) -> int:
-    """Of the package's own runbooks: a team's folder is not part of the repository."""
+    """Only the package's own runbooks: a team's folder is not part of the repository."""
     from bot.report.catalogue import FILE, catalogue
 
     to = file or FILE
@@ -69,10 +69,10 @@ def lint_folder(folder: Path | None) -> int:
     complaints = lint(*folders)
     for complaint in complaints:
         sys.stderr.write(f"{one_line(str(complaint))}\n")
-    if wrong := sum(not one.warning for one in complaints):
+    if wrong := sum(not complaint.warning for complaint in complaints):
         count = f"{wrong} thing{'s' if wrong > 1 else ''} wrong in them"
         raise Problem("cannot use these runbooks", count, "correct the lines named above", code=Exit.USAGE)
-    show_lines([Line.of(("the runbooks are right: ", ""), (", ".join(str(one) for one in folders), "dim"))])
+    show_lines([Line.of(("the runbooks are right: ", ""), (", ".join(str(path) for path in folders), "dim"))])
     return Exit.CLEAR
 
 

@@ -27,11 +27,11 @@ def serve_slack(role: str | None) -> int:
 
 
 def _log() -> None:
-    """A server says what it does; the clients' own chatter would hide it."""
+    """Log at INFO, but keep the client libraries quiet."""
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
     )
-    # One JSON object a line and nothing else, for whoever collects them elsewhere.
+    # One JSON object per line and nothing else, for log collectors.
     audit, lines = logging.getLogger("aksbot.audit"), logging.StreamHandler(sys.stdout)
     lines.setFormatter(logging.Formatter("%(message)s"))
     audit.addHandler(lines)

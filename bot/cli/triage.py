@@ -1,4 +1,4 @@
-"""`aksbot triage`: messages in, cluster and codes out. What the bot would recognise in an incident channel."""
+"""`aksbot triage`: what the bot would recognise in an incident channel. Messages in, cluster and codes out."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SAID = {
 
 
 def triage_file(file: Path, clusters: str | None) -> int:
-    """Print each line of a JSONL file again, with `cluster` and `codes`."""
+    """Print each line of a JSONL file with `cluster` and `codes` added."""
     rows = list(_rows(file))
     chosen = settings.load()
     recogniser, names = Recogniser(load(chosen)), _names(clusters, chosen)
@@ -50,10 +50,10 @@ def triage_file(file: Path, clusters: str | None) -> int:
 
 
 def triage_text(text: str, clusters: str | None, *, as_json: bool) -> int:
-    """Recognise one message; 0 when the bot would speak, 2 when it would stay quiet."""
+    """Recognise one message; 0 if the bot would answer, 2 if it would stay quiet."""
     chosen = settings.load()
     library = load(chosen)
-    # As the bot does: it recognises what is left once secrets are out.
+    # Like the bot: redact first, then recognise.
     found = Recogniser(library).recognise(redact_text(text), _names(clusters, chosen))
     if as_json:
         sys.stdout.write(json.dumps(_as_dict(found), indent=2) + "\n")
@@ -88,7 +88,7 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
 
 def _names(clusters: str | None, chosen: Settings) -> FleetNames:
     if clusters is not None:
-        return FleetNames(tuple(filter(None, (one.strip() for one in clusters.split(",")))))
+        return FleetNames(tuple(filter(None, (part.strip() for part in clusters.split(",")))))
     return asyncio.run(_fleet_of_azure(chosen))
 
 
@@ -109,7 +109,7 @@ def _as_dict(found: Recognition) -> dict[str, Any]:
         "cluster_by": found.cluster_by,
         "choices": list(found.choices),
         "codes": list(found.codes),
-        "why": {one.code: list(one.why) for one in found.suspects},
+        "why": {suspect.code: list(suspect.why) for suspect in found.suspects},
         "because": found.because,
     }
 
@@ -120,7 +120,7 @@ def _lines(found: Recognition, library: Library, columns: int) -> Iterator[Line]
         yield Line.of((f"cluster {found.cluster}", ""), (f"  ({found.cluster_by})", "dim"))
     elif found.choices:
         yield Line.of((f"one of the clusters {', '.join(found.choices)}", ""))
-    for one in found.suspects:
-        yield Line.of((library[one.code].title, "title"), (f"  {one.code}", "dim"))
-        for text in one.why:
+    for suspect in found.suspects:
+        yield Line.of((library[suspect.code].title, "title"), (f"  {suspect.code}", "dim"))
+        for text in suspect.why:
             yield from (Line.of((line, "dim")) for line in wrapped(text, indent="  ", hang="    ", columns=columns))

@@ -1,1 +1,1 @@
-"""Scenarios played through Slack without a browser, and judged: what was asked for, and what a person could read."""
+"""Runs scenarios through a local Slack without a browser, and compares the answers with what is expected."""

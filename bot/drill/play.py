@@ -1,4 +1,4 @@
-"""Playing scenarios: each with an Azure, a Slack and a bot of its own, a few at a time in one process."""
+"""Runs scenarios: each with its own Azure, Slack and bot, a few at a time in one process."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from bot.checks.library import load
 from bot.drill.repair import Offered, Repaired
 from bot.drill.result import Item, Played
-from bot.drill.steps import Amiss, Ask, Compare, Look, Read, Scene, Step
+from bot.drill.steps import Ask, Compare, Look, Read, Scene, Step, StepFailed
 from bot.fixes.proposal import End
-from bot.playground.hurried import HurriedTimes
-from bot.playground.surroundings import azure, bot_between, own_settings, slack
+from bot.playground.hurried import ShortenedPauses
+from bot.playground.surroundings import azure, own_settings, running_bot, slack
 from bot.store.connect import connected
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -32,7 +32,7 @@ Tell = Callable[[Played], None]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A scenario or its twin, ready to be played."""
+    """A scenario or its twin, ready to run."""
 
     name: str
     world: World
@@ -44,11 +44,13 @@ class Piece:
     """The checks that cannot come to a verdict."""
 
     def expected(self, cluster: str) -> tuple[Item, ...]:
-        return tuple(Item(cluster, one.code, one.subject, one.root) for one in self.expect.get(cluster, ()))
+        return tuple(
+            Item(cluster, expected.code, expected.subject, expected.root) for expected in self.expect.get(cluster, ())
+        )
 
 
 def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
-    """What there is to play of a scenario."""
+    """The parts of a scenario to run."""
     found = [
         Piece(scenario.name, scenario.world, scenario.expect, scenario.speaks_of, scenario.repairs, scenario.stays_open)
     ]
@@ -67,7 +69,7 @@ def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
 
 
 def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
-    """What happens with one cluster."""
+    """The steps for one cluster."""
     seen: tuple[Step, ...] = (
         Ask(cluster),
         Compare(cluster, piece.expected(cluster), piece.stays_open.get(cluster, ())),
@@ -77,14 +79,14 @@ def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
     if piece.repairs is None:
         return seen
     repairs = piece.repairs.get(cluster, ())
-    offered = Offered(cluster, tuple(one.remedy for one in repairs))
-    return (*seen, offered, *(Repaired(cluster, one.remedy, End(one.ends)) for one in repairs))
+    offered = Offered(cluster, tuple(repair.remedy for repair in repairs))
+    return (*seen, offered, *(Repaired(cluster, repair.remedy, End(repair.ends)) for repair in repairs))
 
 
 async def drill(
     load_scenario: Callable[[str], Scenario], names: Sequence[str], *, twins: bool, over_http: bool, tell: Tell
 ) -> list[Played]:
-    """Play all of them and tell of each as it ends; the result is in the order in which they were named."""
+    """Run all of them and report each as it ends; the results are in the order in which they were named."""
     library = load(own_settings())
     played: dict[str, Played] = {}
     with TemporaryDirectory(prefix="aksbot-drill-", ignore_cleanup_errors=True) as folder:
@@ -101,12 +103,14 @@ async def drill(
             for number in range(AT_ONCE):
                 group.create_task(keep_playing(number), name=f"stage {number} of the drill")
     order = {Path(name).name: place for place, name in enumerate(names)}
-    return sorted(played.values(), key=lambda one: (order.get(one.scenario.partition("/")[0], 0), one.scenario))
+    return sorted(
+        played.values(), key=lambda result: (order.get(result.scenario.partition("/")[0], 0), result.scenario)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """One place to play at, with a state of its own that is empty before each piece."""
+    """A Slack and an Azure that are reused; their state is reset before each piece."""
 
     library: Library
     redis_url: str
@@ -116,7 +120,7 @@ class _Stage:
     async def play_all(
         self, name: str, load_scenario: Callable[[str], Scenario], *, twins: bool
     ) -> AsyncIterator[Played]:
-        """A scenario, and its twin if that is wanted. One that cannot be loaded has failed."""
+        """A scenario, and its twin if wanted. One that cannot be loaded has failed."""
         try:
             wanted = pieces(load_scenario(name), twins=twins)
         except Exception as error:  # noqa: BLE001 - see `play`
@@ -126,7 +130,7 @@ class _Stage:
             yield await self.play(piece)
 
     async def play(self, piece: Piece) -> Played:
-        """Whatever goes wrong in one scenario, or on this machine meanwhile, is its failure: the others are played."""
+        """Whatever goes wrong in one scenario is its own failure: the others still run."""
         loop = asyncio.get_running_loop()
         start = loop.time()
         found: list[Item] = []
@@ -143,23 +147,25 @@ class _Stage:
         async with (
             azure(piece.world) as arm,
             slack(drill_workspace(piece.clusters)) as chat,
-            bot_between(
-                arm, chat, self.redis_url, self.data_dir, over_http=self.over_http, times=HurriedTimes()
+            running_bot(
+                arm, chat, self.redis_url, self.data_dir, over_http=self.over_http, times=ShortenedPauses()
             ) as around,
         ):
             scene = Scene(around, self.library, ANSWER_WITHIN_S)
             async with asyncio.TaskGroup() as group:
-                told = [group.create_task(follow(scene, one, steps_for(piece, one))) for one in piece.clusters]
+                told = [
+                    group.create_task(follow(scene, cluster, steps_for(piece, cluster))) for cluster in piece.clusters
+                ]
             found += (item for cluster in piece.clusters for item in scene.items(cluster))
-        return [one.result() for one in told if one.result()]
+        return [task.result() for task in told if task.result()]
 
 
 async def follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
-    """One cluster's steps, up to the first that finds something amiss."""
+    """The steps for one cluster, up to the first that fails."""
     for step in steps:
         try:
             await step.take(scene)
-        except Amiss as amiss:
+        except StepFailed as amiss:
             return f"{cluster}: {amiss}"
         except Trouble as trouble:
             return f"{cluster}: the bot did not acknowledge what was pressed in Slack: {trouble}"
@@ -167,10 +173,10 @@ async def follow(scene: Scene, cluster: str, steps: tuple[Step, ...]) -> str:
 
 
 def reasons(error: Exception) -> Iterator[str]:
-    """What went wrong, in words; of what went wrong side by side, each."""
+    """What went wrong, as sentences; all of it, if several parallel steps failed."""
     if isinstance(error, ExceptionGroup):
-        for one in error.exceptions:
-            yield from reasons(one)
+        for exception in error.exceptions:
+            yield from reasons(exception)
     elif isinstance(error, Problem):
         yield f"{error.what}: {error.why}"
     else:

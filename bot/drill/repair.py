@@ -1,4 +1,4 @@
-"""A fix in a drill: the button, the plan, two people's words, and what came of it; with the writes that were sent."""
+"""A fix in a drill: the button, the plan, two people's decisions, the outcome, and the writes that were sent."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from bot.drill.steps import WHO_ASKS, Amiss, Scene
+from bot.drill.steps import WHO_ASKS, Scene, StepFailed
 from bot.fixes.proposal import End
-from bot.playground.asking import buttons, words_of
+from bot.playground.asking import buttons, text_of
 from bot.render.clean import one_line
 from bot.slack.fixes import text as fixes_text
 from bot.slack.fixes.buttons import APPROVE, FIX_PATTERN, REASON, SHOW, STOP
@@ -36,7 +36,7 @@ class Offered:
         there = sorted(plan.remedy for plan in _plans(scene, self.cluster))
         if there != sorted(self.remedies):
             wanted = ", ".join(sorted(self.remedies)) or "nothing"
-            raise Amiss(f"offered is {', '.join(there) or 'nothing'}, and the scenario says {wanted}")
+            raise StepFailed(f"offered is {', '.join(there) or 'nothing'}, and the scenario says {wanted}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,17 @@ class Repaired:
     ends: End
 
     async def take(self, scene: Scene) -> None:
-        plan = next(one for one in _plans(scene, self.cluster) if one.remedy == self.remedy)
-        # Nobody has two windows open.
+        plan = next(plan for plan in _plans(scene, self.cluster) if plan.remedy == self.remedy)
+        # One person cannot have two modals open.
         async with scene.one_at_a_time:
             before = len(writes(scene.around.arm))
             proposal = await self._asked(scene, plan)
             if early := writes(scene.around.arm)[before:]:
-                raise Amiss(f"something was written before anybody approved it: {early}")
+                raise StepFailed(f"something was written before anybody approved it: {early}")
             await scene.around.slack.control.press(WHO_APPROVES, proposal, APPROVE)
             await self._ended(scene)
             if amiss := differing(plan, writes(scene.around.arm)[before:]):
-                raise Amiss(amiss)
+                raise StepFailed(amiss)
 
     async def _asked(self, scene: Scene, plan: Plan) -> Message:
         control, answer = scene.around.slack.control, scene.answers[self.cluster]
@@ -73,30 +73,30 @@ class Repaired:
         label = escaping.cut(one_line(fixes_text.fix_button(plan)), limits.BUTTON_TEXT)
         for message in thread:
             for block in message.blocks:
-                for one in block.get("elements", []):
-                    if FIX_PATTERN.fullmatch(str(one.get("action_id"))) and one["text"]["text"] == label:
-                        return message, str(one["action_id"])
-        raise Amiss(f"there is no button {label!r}")
+                for element in block.get("elements", []):
+                    if FIX_PATTERN.fullmatch(str(element.get("action_id"))) and element["text"]["text"] == label:
+                        return message, str(element["action_id"])
+        raise StepFailed(f"there is no button {label!r}")
 
     def _has_plan(self, scene: Scene, plan: Plan) -> bool:
         view = scene.around.slack.control.modal(WHO_ASKS)
         return view is not None and view.body.get("submit") is not None and plan.title in str(view.blocks)
 
     def _proposals(self, scene: Scene, action: str) -> list[Message]:
-        said = scene.around.slack.control.messages(self.cluster)
-        return [one for one in said if action in buttons(one)]
+        text = scene.around.slack.control.messages(self.cluster)
+        return [message for message in text if action in buttons(message)]
 
     async def _ended(self, scene: Scene) -> None:
-        """Its last word, which stands when nothing can be stopped any more."""
+        """The final message, reached when the fix can no longer be stopped."""
 
         def over() -> bool:
             shown = self._proposals(scene, SHOW)
             return bool(shown) and not {STOP, APPROVE} & set(buttons(shown[-1]))
 
         await self._until(scene, over, "it did not end")
-        said = words_of(self._proposals(scene, SHOW)[-1])
-        if f"*{fixes_text.END_WORDS[self.ends]}*" not in said:
-            raise Amiss(f"it should be {self.ends.value}: {said[:600]}")
+        text = text_of(self._proposals(scene, SHOW)[-1])
+        if f"*{fixes_text.END_WORDS[self.ends]}*" not in text:
+            raise StepFailed(f"it should be {self.ends.value}: {text[:600]}")
 
     async def _until(self, scene: Scene, done: object, otherwise: str) -> None:
         control = scene.around.slack.control
@@ -104,38 +104,45 @@ class Repaired:
             await control.until(done, WITHIN_S)  # type: ignore[arg-type]
         except TimeoutError as late:
             shown = self._proposals(scene, SHOW)
-            told = [words_of(one) for who in (WHO_ASKS, WHO_APPROVES) for one in control.ephemerals(who)]
-            state = words_of(shown[-1]) if shown else "no proposal stands there"
-            raise Amiss(f"{otherwise} within {WITHIN_S:g} s: {state[:400]} {' '.join(told)[:400]}") from late
+            told = [text_of(ephemeral) for who in (WHO_ASKS, WHO_APPROVES) for ephemeral in control.ephemerals(who)]
+            state = text_of(shown[-1]) if shown else "no proposal stands there"
+            raise StepFailed(f"{otherwise} within {WITHIN_S:g} s: {state[:400]} {' '.join(told)[:400]}") from late
 
 
 def _plans(scene: Scene, cluster: str) -> list[Plan]:
     report = scene.answers[cluster].report
-    return [one.plan for one in distinct(report.offers if report else ()) if one.plan]
+    return [offer.plan for offer in distinct(report.offers if report else ()) if offer.plan]
 
 
 def writes(arm: ArmServer) -> list[Write]:
-    """What was sent to Azure and to its clusters that changes anything, whoever sent it."""
-    azure = [(one.started, one.method, one.path) for one in arm.log if one.is_write and one.principal]
-    inside = [(one.started, one.method, one.path) for server in arm.kube.values() for one in server.log if one.is_write]
+    """Every write to Azure and to its clusters, whoever sent it."""
+    azure = [
+        (request.started, request.method, request.path) for request in arm.log if request.is_write and request.principal
+    ]
+    inside = [
+        (request.started, request.method, request.path)
+        for server in arm.kube.values()
+        for request in server.log
+        if request.is_write
+    ]
     return [(method, path) for _, method, path in sorted(azure + inside)]
 
 
 def differing(plan: Plan, sent: list[Write]) -> str:
-    """Whether exactly the planned calls were sent, once each; in words."""
+    """Whether exactly the planned calls were sent, once each; otherwise, as sentences, what differs."""
     planned = Counter(pattern for step in plan.steps for pattern in _patterns(step.request))
     found: Counter[str] = Counter()
     for method, path in sent:
-        pattern = next((one for one in planned if re.fullmatch(one, f"{method} {path}", re.I)), None)
+        pattern = next((call for call in planned if re.fullmatch(call, f"{method} {path}", re.I)), None)
         if pattern is None:
             return f"{method} {path} was sent, and was not planned"
         found[pattern] += 1
-    wrong = [one for one in planned if found[one] != planned[one]]
+    wrong = [call for call in planned if found[call] != planned[call]]
     return f"not sent as often as planned: {', '.join(wrong)}" if wrong else ""
 
 
 def _patterns(request: str) -> list[str]:
-    """`PUT /x/y, the body as read` is one call; what a probe makes, it also deletes."""
+    """`PUT /x/y, the body as read` is one call; a probe also deletes what it creates."""
     method, path = request.split(" ", 2)[:2]
     path = re.escape(path.rstrip(",").partition("?")[0])
     made = [f"{method} {path}"]

@@ -1,4 +1,4 @@
-"""How a drill went. The keys are a contract (`aksbot drill --output json`): they are added to, never changed."""
+"""The result of a drill. The keys are a contract (`aksbot drill --output json`): add to them, never change them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One scenario, played and judged."""
+    """One scenario and how it went."""
 
     scenario: str
     expected: tuple[Item, ...]
@@ -45,15 +45,15 @@ class Played:
         return {
             "scenario": self.scenario,
             "ok": self.ok,
-            "expected": [one.as_dict() for one in sorted(self.expected)],
-            "found": [one.as_dict() for one in sorted(self.found)],
+            "expected": [item.as_dict() for item in sorted(self.expected)],
+            "found": [item.as_dict() for item in sorted(self.found)],
             "took_ms": round(self.took_ms, 1),
             "why": "; ".join(self.why),
         }
 
 
 def differences(expected: tuple[Item, ...], found: tuple[Item, ...]) -> list[str]:
-    """What is missing and what is too much, in words."""
-    wanted, there = {one.key for one in expected}, {one.key for one in found}
-    missing = [f"not found: {one}" for one in sorted(expected) if one.key not in there]
-    return missing + [f"found, but not expected: {one}" for one in sorted(found) if one.key not in wanted]
+    """What is missing and what was not expected, as sentences."""
+    wanted, there = {item.key for item in expected}, {item.key for item in found}
+    missing = [f"not found: {item}" for item in sorted(expected) if item.key not in there]
+    return missing + [f"found, but not expected: {item}" for item in sorted(found) if item.key not in wanted]

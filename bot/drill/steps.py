@@ -1,4 +1,4 @@
-"""What happens in a drill, one step after the other. A step that finds something amiss raises `Amiss`."""
+"""The steps of a drill, one after the other. A step that fails raises `StepFailed`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from bot.drill.result import Item, differences
-from bot.playground.asking import Answer, buttons, check_in_slack, words_of
+from bot.playground.asking import Answer, buttons, check_in_slack, text_of
 from bot.playground.surroundings import Surroundings
 from bot.render.pictures.memory import memory_by_node
 from bot.render.verdict import label, not_checked
@@ -23,13 +23,13 @@ MOST_ASKED = 3
 says so, and nothing is kept that could be compared."""
 
 
-class Amiss(Exception):
+class StepFailed(Exception):
     """Something was not as expected; the text says what."""
 
 
 @dataclass
 class Scene:
-    """Where a drill takes place, and what has been answered so far, by cluster."""
+    """Where a drill runs, and the answers so far, by cluster."""
 
     around: Surroundings
     library: Library
@@ -38,14 +38,14 @@ class Scene:
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def items(self, cluster: str) -> tuple[Item, ...]:
-        """What the bot has found there."""
+        """The findings of the bot on that cluster."""
         answer = self.answers.get(cluster)
         ranked = answer.report.diagnosis.findings if answer and answer.report else ()
-        return tuple(Item(cluster, one.finding.code, one.finding.subject, one.root) for one in ranked)
+        return tuple(Item(cluster, found.finding.code, found.finding.subject, found.root) for found in ranked)
 
 
 class Step(Protocol):
-    """One thing that is done or looked at."""
+    """One action or comparison."""
 
     async def take(self, scene: Scene) -> None: ...
 
@@ -66,7 +66,7 @@ class Ask:
         try:
             return await check_in_slack(scene.around, WHO_ASKS, self.cluster, self.cluster, scene.answer_within_s)
         except Problem as problem:
-            raise Amiss(f"{problem.what}: {problem.why}") from problem
+            raise StepFailed(f"{problem.what}: {problem.why}") from problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +80,18 @@ class Compare:
     async def take(self, scene: Scene) -> None:
         answer = scene.answers[self.cluster]
         if answer.report is None:
-            raise Amiss(f"no check was made: {words_of(answer.head)[:300]}")
+            raise StepFailed(f"no check was made: {text_of(answer.head)[:300]}")
         differing = differences(self.expected, scene.items(self.cluster))
         if differing:
-            raise Amiss("; ".join(differing))
+            raise StepFailed("; ".join(differing))
         diagnosis = answer.report.diagnosis
         wanted = State.FOUND if self.expected else State.INCONCLUSIVE if self.stays_open else State.CLEAR
-        open_checks = [one.id for one in diagnosis.checks if one.outcome.value in ("inconclusive", "crashed")]
+        open_checks = [check.id for check in diagnosis.checks if check.outcome.value in ("inconclusive", "crashed")]
         if diagnosis.state is not wanted and not not_checked(diagnosis):
             still = ", ".join(open_checks)
-            raise Amiss(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {still}")
+            raise StepFailed(f"the verdict is {diagnosis.state.value} instead of {wanted.value}; open: {still}")
         if self.stays_open and open_checks != [*self.stays_open]:
-            raise Amiss(f"open are {', '.join(open_checks) or 'none'} instead of {', '.join(self.stays_open)}")
+            raise StepFailed(f"open are {', '.join(open_checks) or 'none'} instead of {', '.join(self.stays_open)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,44 +114,44 @@ class Look:
         try:
             [image] = await control.until(shown, scene.answer_within_s)
         except TimeoutError as late:
-            raise Amiss(f"the picture {picture.name} does not stand in the thread") from late
+            raise StepFailed(f"the picture {picture.name} does not stand in the thread") from late
         if image["alt_text"] != picture.alt:
-            raise Amiss(f"the picture says {image['alt_text']!r} to who cannot see it")
+            raise StepFailed(f"the picture says {image['alt_text']!r} to who cannot see it")
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a person reads says the same: the verdict in the channel, the root cause first in its thread, buttons."""
+    """The messages agree: the verdict in the channel, the root cause first in its thread, the buttons."""
 
     cluster: str
 
     async def take(self, scene: Scene) -> None:
         answer = scene.answers[self.cluster]
         if answer.report is None:
-            raise Amiss("there is no answer to read")
+            raise StepFailed("there is no answer to read")
         diagnosis = answer.report.diagnosis
-        head = words_of(answer.head)
+        head = text_of(answer.head)
         for wanted in (label(diagnosis)[0], self.cluster):
             if wanted not in head:
-                raise Amiss(f"the message in the channel does not say {wanted!r}: {head[:200]}")
+                raise StepFailed(f"the message in the channel does not say {wanted!r}: {head[:200]}")
         _must_have(buttons(answer.head), CHECK_AGAIN, SHOW_ALL, WRONG)
-        roots = [one.finding for one in diagnosis.findings if one.root]
+        roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
         if roots:
             self._read_thread(answer, roots, scene.library)
 
     def _read_thread(self, answer: Answer, roots: list[Finding], library: Library) -> None:
         if not answer.thread:
-            raise Amiss("there is nothing in the thread")
-        first, whole = words_of(answer.thread[0]), " ".join(map(words_of, answer.thread))
-        places = [(first.find(escaping.plain(_title(one, library), 300)), one.code) for one in roots[:1]]
-        others = [(whole.find(escaping.plain(_title(one, library), 300)), one.code) for one in roots[1:]]
+            raise StepFailed("there is nothing in the thread")
+        first, whole = text_of(answer.thread[0]), " ".join(map(text_of, answer.thread))
+        places = [(first.find(escaping.plain(_title(root, library), 300)), root.code) for root in roots[:1]]
+        others = [(whole.find(escaping.plain(_title(root, library), 300)), root.code) for root in roots[1:]]
         for place, code in (*places, *others):
             if place < 0:
-                raise Amiss(f"the thread does not speak of {code} by its title")
+                raise StepFailed(f"the thread does not speak of {code} by its title")
         if any(place < places[0][0] for place, _ in others):
-            raise Amiss(f"the thread does not begin with {places[0][1]}")
-        if any(one.code in library for one in roots):
-            _must_have([name for one in answer.thread for name in buttons(one)], f"{STEPS}_0")
+            raise StepFailed(f"the thread does not begin with {places[0][1]}")
+        if any(root.code in library for root in roots):
+            _must_have([name for message in answer.thread for name in buttons(message)], f"{STEPS}_0")
 
 
 def _title(finding: Finding, library: Library) -> str:
@@ -162,4 +162,4 @@ def _title(finding: Finding, library: Library) -> str:
 def _must_have(there: list[str], *wanted: str) -> None:
     missing = [name for name in wanted if name not in there]
     if missing:
-        raise Amiss(f"there is no button {', '.join(missing)}")
+        raise StepFailed(f"there is no button {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""The doors for alerts: `/alerts/azure-monitor` and `/alerts/alertmanager`. Who comes in shows a secret."""
+"""The endpoints for alerts: `/alerts/azure-monitor` and `/alerts/alertmanager`. Callers must present a secret."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ TOGETHER = 32
 Read = Callable[[Any], list[Alert]]
 
 
-class AlertDoors:
-    """As Bearer token, or as the password of Basic authentication with any name: either is what senders can do."""
+class AlertEndpoints:
+    """The secret is a Bearer token, or the password of Basic authentication: senders support one or the other."""
 
     def __init__(self, secret: SecretStr | None, queue: IncidentQueue, sign_in: SignIn) -> None:
         self._secret, self._queue, self._sign_in = secret, queue, sign_in
 
     @property
     def routes(self) -> list[web.RouteDef]:
-        """None without a secret: who may not come in finds no door."""
+        """No routes without a configured secret: the endpoints do not exist then."""
         if self._secret is None:
             return []
         return [
@@ -67,7 +67,7 @@ class AlertDoors:
             try:
                 await self._hand_over(alerts)
             except StoreAway as away:
-                # Both senders try again, and what is in the queue by now is not put there twice.
+                # Both senders retry, and an alert that is already queued is not queued twice.
                 log.warning("alerts were not all taken in: %s", away)
                 return web.Response(status=503, text="aksbot's memory is away: send it again\n")
             return web.Response(status=202, text="taken in\n")
@@ -75,7 +75,7 @@ class AlertDoors:
         return come_in
 
     async def _hand_over(self, alerts: Sequence[Alert]) -> None:
-        """Each is a job of its own."""
+        """Queue each alert as a job of its own."""
         who = await workspace(self._sign_in)
         place, me = Address(who.team_id or ""), who.bot_user_id or ""
         tasks = [Task(f"alert-{one.id}", Do.ALERT, place, me=me, text=encode(one)) for one in alerts]
@@ -83,15 +83,15 @@ class AlertDoors:
             await asyncio.gather(*map(self._queue.submit, tasks[first : first + TOGETHER]))
 
     async def _tell_refused(self, refusal: web.HTTPException) -> None:
-        """Nobody sends again what was refused so: the channel for alerts is told, once a day."""
+        """Senders do not retry what was refused: tell the alerts channel, once a day."""
         many = refusal.__cause__
-        said = words.alerts_refused(many.count if isinstance(many, TooMany) else 0, MOST, LARGEST)
+        text = words.alerts_refused(many.count if isinstance(many, TooMany) else 0, MOST, LARGEST)
         team = (await workspace(self._sign_in)).team_id or ""
         name = f"alerts-refused-{datetime.now(UTC):%Y-%m-%d}"
         try:
-            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Address(team), text=said))
+            await self._queue.submit(Task(name, Do.ALERTS_REFUSED, Address(team), text=text))
         except StoreAway as away:
-            log.warning("alerts were refused, and no channel can be told (%s): %s", away, said)
+            log.warning("alerts were refused, and no channel can be told (%s): %s", away, text)
 
     def _may_enter(self, header: str) -> bool:
         kind, _, shown = header.partition(" ")
@@ -104,7 +104,7 @@ class AlertDoors:
 
 
 async def _alerts(body: bytes, read: Read) -> list[Alert]:
-    """In a thread: half a megabyte takes a moment, in which people wait for answers."""
+    """Parse in a thread: half a megabyte takes a moment, and other requests wait."""
     try:
         return await asyncio.to_thread(lambda: read(json.loads(body)))
     except TooMany as many:

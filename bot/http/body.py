@@ -1,4 +1,4 @@
-"""The body of a request, read within bounds. What is refused is refused in words, and the connection is closed."""
+"""Reads a request body within limits. A refusal explains itself and closes the connection."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Refusal = TypeVar("Refusal", bound=web.HTTPException)
 
 
 async def read_body(request: web.Request, largest: int, within_s: float) -> bytes:
-    """All of it, as it was sent, or raise the answer that says why not.
+    """The complete raw body, or raises the response that says why not.
 
-    The size is counted as it arrives, since a chunked body announces none.
+    The size is checked while it arrives, since a chunked body does not announce it.
     """
     _must_be_plain(request)
     if (request.content_length or 0) > largest:
@@ -26,11 +26,11 @@ async def read_body(request: web.Request, largest: int, within_s: float) -> byte
     except TimeoutError as slow:
         raise closing(web.HTTPRequestTimeout(text=f"the body did not arrive within {within_s:g} s\n")) from slow
     except (web.RequestPayloadError, ConnectionError) as cut:
-        raise closing(web.HTTPBadRequest(text="the body did not arrive whole\n")) from cut
+        raise closing(web.HTTPBadRequest(text="the body is incomplete\n")) from cut
 
 
 def closing(refusal: Refusal) -> Refusal:
-    """For a request whose body was not read: what comes on that connection is not looked at any more."""
+    """For a request whose body was not read: nothing else on this connection is processed."""
     refusal.force_close()
     return refusal
 
@@ -45,9 +45,9 @@ async def _counted(request: web.Request, largest: int) -> bytes:
 
 
 def _must_be_plain(request: web.Request) -> None:
-    """A few bytes of a compressed body can become gigabytes, and no sender that we know compresses."""
+    """A few compressed bytes can become gigabytes, and no sender we know compresses."""
     encodings = request.headers.getall("Content-Encoding", [])
-    if any(one.strip().lower() not in PLAIN for one in encodings):
+    if any(encoding.strip().lower() not in PLAIN for encoding in encodings):
         raise closing(web.HTTPUnsupportedMediaType(text="send the body without Content-Encoding\n"))
 
 

@@ -1,7 +1,7 @@
-"""Whether this process can do its part, for whoever sends requests to it.
+"""Whether this process can do its work, for load balancers and probes.
 
-Where Redis is away or full the web process still checks by itself and says so: taken out of service it could
-not even do that.
+While Redis is away or full, the web process still runs checks itself and says so: it stays ready, because nobody would
+answer otherwise.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ REMEMBERED_S = 1.0
 T = TypeVar("T")
 
 
-class Remembered(Generic[T]):
-    """A question that is asked once in so many seconds, however many want to know."""
+class Cached(Generic[T]):
+    """Caches the answer to a question for a number of seconds, whoever asks."""
 
     def __init__(self, ask: Callable[[], Awaitable[T]], seconds: float = REMEMBERED_S) -> None:
         self._ask, self._seconds = ask, seconds
@@ -38,8 +38,8 @@ class Remembered(Generic[T]):
         async with self._lock:
             now = asyncio.get_running_loop().time()
             if self._known is None or now >= self._known[0]:
-                said = await self._ask()
-                self._known = asyncio.get_running_loop().time() + self._seconds, said
+                text = await self._ask()
+                self._known = asyncio.get_running_loop().time() + self._seconds, text
             return self._known[1]
 
 
@@ -53,7 +53,7 @@ class Standing:
 
 @dataclass
 class Readiness:
-    """Asked by probes, and by whoever reads the metrics."""
+    """Asked by probes and by readers of the metrics."""
 
     writes: Writes
     calls: Calls
@@ -62,12 +62,12 @@ class Readiness:
     sockets: Sockets | None = None
     leaving: bool = False
     """It still answers, and nobody new should be sent here."""
-    _why_forgetful: Remembered[StoreAway | None] = field(init=False)
-    _why_locked_out: Remembered[str] = field(init=False)
+    _why_forgetful: Cached[StoreAway | None] = field(init=False)
+    _why_locked_out: Cached[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._why_forgetful = Remembered(self._try_memory)
-        self._why_locked_out = Remembered(self.calls.why_locked_out)
+        self._why_forgetful = Cached(self._try_memory)
+        self._why_locked_out = Cached(self.calls.why_locked_out)
 
     async def standing(self) -> Standing:
         lost = await self._why_forgetful()
@@ -80,10 +80,10 @@ class Readiness:
         if lost is None:
             half = await self.sockets.why_down() if self.sockets else None
             return Standing(ready=True, said=f"degraded: {half}" if half else "ready")
-        said = f"{lost.what} (REDIS_URL): {lost.why}"
+        text = f"{lost.what} (REDIS_URL): {lost.why}"
         if not self.role.listens:
-            return Standing(ready=False, said=said)
-        return Standing(ready=True, said=f"degraded: {said}; checks are done here, fixes are refused")
+            return Standing(ready=False, said=text)
+        return Standing(ready=True, said=f"degraded: {text}; checks are done here, fixes are refused")
 
     async def _why_cut_off(self) -> str | None:
         if self.sockets and not await self.sockets.up():
@@ -93,7 +93,7 @@ class Readiness:
         return None
 
     async def _try_memory(self) -> StoreAway | None:
-        """Why nothing can be kept: a server that is full still answers, so it is asked with a write."""
+        """Why nothing can be stored: a full server still answers reads, so this writes."""
         try:
             await self.writes.now_ms(MEMORY_WITHIN_S)
         except StoreAway as away:

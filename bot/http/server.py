@@ -1,4 +1,4 @@
-"""The ports of the process: where Slack and alerts come in, and where health and metrics are asked for."""
+"""The HTTP ports of the process: Slack and alerts on one, health and metrics on the same or another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ready = Callable[[], Awaitable[Standing]]
 
 
 class _OurErrors(logging.Filter):
-    """A request that is no HTTP is answered with 400: it fills no log, least of all with the header it broke off in."""
+    """A request that is not HTTP is answered with 400 and not logged: it may have broken off inside a secret header."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
@@ -42,7 +42,7 @@ async def serving(
     metrics: Metrics,
     doors: Iterable[web.RouteDef] = (),
 ) -> AsyncIterator[Site]:
-    """Listens while the context is open. Health and metrics have a port of their own, or share that of the doors."""
+    """Listens while the context is open. Health and metrics have their own port, or share the first one."""
     site = Site(host, ready, metrics)
     async with AsyncExitStack() as stack:
         if ops_port is None:
@@ -55,10 +55,10 @@ async def serving(
 
 
 async def _listen(stack: AsyncExitStack, host: str, port: int, routes: Iterable[web.RouteDef], setting: str) -> int:
-    """The port, until the stack is closed."""
+    """Open the port until the stack is closed."""
     web_app = web.Application()
     web_app.router.add_routes(routes)
-    # aiohttp would decompress a body before its sender is known, and go on with one that was refused.
+    # aiohttp would decompress a body before its sender is known, and read on after a refusal.
     runner = web.AppRunner(
         web_app,
         access_log=None,
@@ -80,7 +80,7 @@ async def _listen(stack: AsyncExitStack, host: str, port: int, routes: Iterable[
 
 
 class Site:
-    """What answers about the process itself, and where."""
+    """The endpoints about the process itself."""
 
     def __init__(self, host: str, ready: Ready, metrics: Metrics) -> None:
         self._host, self._ready, self._metrics = host, ready, metrics
@@ -105,7 +105,7 @@ class Site:
         return web.Response(status=200 if standing.ready else 503, text=f"{standing.said}\n")
 
     async def measurements(self, request: web.Request) -> web.Response:
-        await self._ready()  # what it finds is measured, too
+        await self._ready()  # Computing the metrics updates the gauges first.
         return web.Response(
             body=self._metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
         )

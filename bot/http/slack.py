@@ -1,4 +1,4 @@
-"""The door for Slack over HTTP: `/slack/events`. Nothing is parsed before Slack's signature is verified."""
+"""The endpoint for Slack over HTTP: `/slack/events`. Nothing is parsed before Slack's signature is verified."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MOST_AGE_S = 300
 SIGNATURE, TIMESTAMP = "X-Slack-Signature", "X-Slack-Request-Timestamp"
 
 
-class SlackDoor:
-    """Verifies by the raw bytes. Bolt does so too, but parses first, in a charset that the sender chooses."""
+class SlackEndpoint:
+    """Verifies the raw bytes. Bolt verifies too, but parses first, in a charset that the sender chooses."""
 
     def __init__(self, bolt: AsyncApp, secret: SecretStr, replays: Replays) -> None:
         self._bolt, self._secret, self._replays = bolt, secret.get_secret_value().encode(), replays
@@ -55,7 +55,7 @@ class SlackDoor:
 
 
 def _may_be_signed(headers: Mapping[str, str]) -> bool:
-    """Whether the body is worth reading."""
+    """Whether the headers allow a valid signature, so that the body is worth reading."""
     at = headers.get(TIMESTAMP, "")
     if not (at.isascii() and at.isdigit() and len(at) < 20 and SIGNATURE in headers):
         return False
@@ -63,7 +63,7 @@ def _may_be_signed(headers: Mapping[str, str]) -> bool:
 
 
 def _read(body: bytes, request: web.Request) -> AsyncBoltRequest:
-    """What Slack asks. Bolt reads its fields at once, and raises whatever Python does where they are not Slack's."""
+    """The request as Bolt reads it. Bolt raises plain Python errors where fields are missing."""
     text = _text(body)
     try:
         asked = AsyncBoltRequest(body=text, query=request.query_string, headers=dict(request.headers))

@@ -1,1 +1,1 @@
-"""Azure and Slack on this machine, for people to play with. With `bot.drill` all that knows the sandbox."""
+"""Azure and Slack on this machine, for people. Besides `bot.drill`, the only package that imports the sandbox."""

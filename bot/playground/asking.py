@@ -1,4 +1,4 @@
-"""A question in the sandbox's Slack, and the answer as it stands there for whoever asked."""
+"""Asks a question in the sandbox's Slack, and reads the answer as a person would see it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOOK_AGAIN_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was said, and what the bot remembers of it: nothing where it could not check."""
+    """The messages, and the stored report: None if the bot could not check."""
 
     head: Message
     thread: tuple[Message, ...]
@@ -31,9 +31,9 @@ class Answer:
 
 
 async def check_in_slack(around: Surroundings, person: str, channel: str, cluster: str, timeout_s: float) -> Answer:
-    """Type `/aks check <cluster>`, and wait until the whole answer stands in its thread."""
+    """Type `/aks check <cluster>`, and wait until the answer in its thread is complete."""
     control, loop = around.slack.control, asyncio.get_running_loop()
-    before = {one.ts for one in heads(control, channel)}
+    before = {message.ts for message in heads(control, channel)}
     start = loop.time()
     try:
         async with asyncio.timeout(timeout_s):
@@ -42,10 +42,10 @@ async def check_in_slack(around: Surroundings, person: str, channel: str, cluste
             request = job_of(head)
             await _told(around.checks, request)
     except TimeoutError as late:
-        told = [words_of(one) for one in control.ephemerals(person, channel)]
-        why = f"the answer did not stand in the thread within {timeout_s:g} s"
+        told = [text_of(ephemeral) for ephemeral in control.ephemerals(person, channel)]
+        why = f"the answer was not complete in the thread within {timeout_s:g} s"
         why += f"; {person} was told: {told[-1][:200]}" if told else ""
-        do = "try again when this machine has less to do; if it stays so, report it"
+        do = "try again when this machine is less busy; if it fails again, report it"
         raise Problem(f"cannot show the check of {cluster}", why, do, code=Exit.UNAVAILABLE) from late
     took_s = loop.time() - start
     kept = await around.checks.report(request)
@@ -54,7 +54,7 @@ async def check_in_slack(around: Surroundings, person: str, channel: str, cluste
 
 
 async def _told(checks: RunningChecks, request: str) -> None:
-    """Until the bot remembers that it has answered: by then the last message of the thread stands."""
+    """Wait until the bot has stored its answer: then the last message of the thread has been posted."""
     while True:
         if await checks.are_answered([request]):
             return
@@ -62,8 +62,10 @@ async def _told(checks: RunningChecks, request: str) -> None:
 
 
 def heads(control: Control, channel: str) -> list[Message]:
-    """What the bot has said in the channel itself."""
-    return [one for one in control.messages(channel) if one.user == control.team.bot.id and not one.is_reply]
+    """The bot's messages in the channel itself."""
+    return [
+        message for message in control.messages(channel) if message.user == control.team.bot.id and not message.is_reply
+    ]
 
 
 def job_of(head: Message) -> str:
@@ -72,25 +74,30 @@ def job_of(head: Message) -> str:
 
 
 def buttons(message: Message) -> list[str]:
-    """The action ids of what can be pressed under it."""
-    return [one["action_id"] for block in message.blocks for one in block.get("elements", []) if "action_id" in one]
+    """The action ids of the buttons in a message."""
+    return [
+        element["action_id"]
+        for block in message.blocks
+        for element in block.get("elements", [])
+        if "action_id" in element
+    ]
 
 
-def words_of(message: Message) -> str:
-    """All that a reader sees of a message."""
+def text_of(message: Message) -> str:
+    """All text of a message that a reader sees."""
     return " ".join(_texts(message.blocks)) or message.text
 
 
 def _answered(control: Control, channel: str, before: set[str]) -> list[Message]:
-    """The first new answer. Also where the bot could not check, it offers to try again."""
-    new = (one for one in heads(control, channel) if one.ts not in before)
-    return [one for one in new if CHECK_AGAIN in buttons(one)][:1]
+    """The first new answer. If the bot could not check, it offers to try again."""
+    new = (head for head in heads(control, channel) if head.ts not in before)
+    return [message for message in new if CHECK_AGAIN in buttons(message)][:1]
 
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
+        for item in value:
+            yield from _texts(item)
     elif isinstance(value, dict):
         if isinstance(value.get("text"), str):
             yield value["text"]

@@ -1,4 +1,4 @@
-"""`aksbot demo`: a fleet on a bad night and the whole bot in a Slack of its own, to look at with a browser."""
+"""`aksbot demo`: a fleet with several problems and the whole bot in a local Slack, to try in a browser."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bot.checks.library import load
-from bot.playground.asking import Answer, check_in_slack, words_of
-from bot.playground.hurried import HurriedTimes
-from bot.playground.incident import CHANNEL, WHO_ASKS, tell_of_the_incident
+from bot.playground.asking import Answer, check_in_slack, text_of
+from bot.playground.hurried import ShortenedPauses
+from bot.playground.incident import CHANNEL, WHO_ASKS, post_incident
 from bot.playground.log_file import log_to
-from bot.playground.surroundings import Surroundings, azure, bot_between, own_settings, slack
+from bot.playground.surroundings import Surroundings, azure, own_settings, running_bot, slack
 from bot.queue.stop_signal import told_to_stop, unless_stopped
 from bot.render.clean import width, wrapped
 from bot.render.line import Line
@@ -39,21 +39,21 @@ ANSWER_WITHIN_S = 60.0
 """It takes a second; a machine that is starting many things at once may need longer."""
 
 
-async def demonstrate(*, port: int, stay: bool) -> None:
-    """Show one check from the command to the verdict, then serve the page until Ctrl-C; or end, where nobody stays."""
+async def run_demo(*, port: int, stay: bool) -> None:
+    """Show one check from the command to the verdict, then serve the page until Ctrl-C; without a terminal, end."""
     await unless_stopped(_demonstrate(port, stay=stay))
 
 
 async def _demonstrate(port: int, *, stay: bool) -> None:
     scenario = Scenario.load(FLEET)
     _say(Line.of(("Starting an Azure, its clusters, a Slack and the bot on this machine …", "dim")))
-    # What a bot leaves running for a moment may still write into the folder.
+    # Background tasks of the bot may still write into the folder.
     with (
         TemporaryDirectory(prefix="aksbot-demo-", ignore_cleanup_errors=True) as name,
         log_to(Path(name, "log")) as log,
     ):
         async with _stage(scenario, port, Path(name)) as around:
-            tell_of_the_incident(around.slack.control, scenario.world, CLUSTER)
+            post_incident(around.slack.control, scenario.world, CLUSTER)
             _say(*_asked(scenario))
             answer = await check_in_slack(around, WHO_ASKS, CHANNEL, CLUSTER, ANSWER_WITHIN_S)
             _say(*_answered(answer, load(own_settings())), *_invitation(around.slack, scenario))
@@ -61,7 +61,7 @@ async def _demonstrate(port: int, *, stay: bool) -> None:
                 _say(Line.of((f"It runs until Ctrl-C. Its log is {log}.", "dim")))
                 await told_to_stop()
             else:
-                _say(*_paragraph("Nobody sits at this output, so it ends here. `aksbot demo --stay` goes on."))
+                _say(*_paragraph("There is no terminal, so the demo ends here. `aksbot demo --stay` keeps it running."))
 
 
 @asynccontextmanager
@@ -70,12 +70,12 @@ async def _stage(scenario: Scenario, port: int, folder: Path) -> AsyncIterator[S
         slack(on_call_workspace(), port=port) as chat,
         azure(scenario.world) as arm,
         connected(None, folder) as state,
-        bot_between(arm, chat, state.url, folder, times=HurriedTimes(PACE)) as around,
+        running_bot(arm, chat, state.url, folder, times=ShortenedPauses(PACE)) as around,
     ):
         yield around
 
 
-# -- what is said in the terminal -------------------------------------------------------------------------------------
+# -- terminal output ---------------------------------------------------------------------------------------------------
 
 
 def _asked(scenario: Scenario) -> Iterator[Line]:
@@ -88,9 +88,9 @@ def _asked(scenario: Scenario) -> Iterator[Line]:
 
 
 def _answered(answer: Answer, library: Library) -> Iterator[Line]:
-    """The verdict and its causes; the rest is what the page is for."""
+    """The verdict and its causes; the page shows the rest."""
     if answer.report is None:
-        raise Problem(f"cannot show the check of {CLUSTER}", words_of(answer.head)[:500], "report this")
+        raise Problem(f"cannot show the check of {CLUSTER}", text_of(answer.head)[:500], "report this")
     diagnosis = answer.report.diagnosis
     yield verdict(diagnosis, library)
     for finding in (ranked.finding for ranked in diagnosis.findings if ranked.root):
@@ -98,7 +98,7 @@ def _answered(answer: Answer, library: Library) -> Iterator[Line]:
         yield Line.of((f"✗ {runbook.title if runbook else finding.code}", "error"))
         yield Line.of((f"  {short(finding.subject)} · {finding.code}", "dim"))
         yield from proof_lines(finding, width())
-    yield Line.of((f"The whole answer stood in its thread {answer.took_s:.1f} s after the question.", "dim"))
+    yield Line.of((f"The complete answer was in its thread {answer.took_s:.1f} s after the question.", "dim"))
 
 
 def _invitation(chat: SlackServer, scenario: Scenario) -> Iterator[Line]:
@@ -113,7 +113,7 @@ def _invitation(chat: SlackServer, scenario: Scenario) -> Iterator[Line]:
     tries = (
         f"Open the thread under the answer, and press *{sentences.STEPS}*.",
         f"Type {COMMAND} check {others[0]}, or {' or '.join(others[1:])}: each is broken in its own way.",
-        f"Type {COMMAND} clusters, then be somebody else (top left) and look at what they see.",
+        f"Type {COMMAND} clusters, then switch to another person (top left) and see what they may view.",
     )
     for number, text in enumerate(tries, 1):
         yield from _paragraph(text, indent=f"  {number}. ", hang="     ")
@@ -129,6 +129,6 @@ def _paragraph(text: str, indent: str = "", hang: str = "") -> Iterator[Line]:
 
 
 def _say(*lines: Line) -> None:
-    """At once: somebody waits, and a program may."""
+    """Flush at once: a person or a program waits for it."""
     show_lines(lines)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""The environment as a file, for programs that wait for the sandbox."""
+"""Writes the sandbox's environment to a file, for programs that wait for it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from handlers.problem import Exit, Problem
 
 @contextmanager
 def written(file: Path | None, environment: dict[str, str]) -> Iterator[None]:
-    """There while it is true. It appears all at once: somebody may be waiting for it."""
+    """The file exists while the sandbox serves. It appears atomically: a program may be waiting for it."""
     if file is None:
         yield
         return
     text = "".join(f"{key}={value}\n" for key, value in environment.items())
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        # A secret is in it, if only of the sandbox.
+        # It holds a secret, if only the sandbox's.
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
             out.write(text)
         beside.replace(file)

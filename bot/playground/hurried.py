@@ -1,4 +1,4 @@
-"""A clock for fixes that nobody wants to wait for: each pause passes quicker, and it is so much later then."""
+"""A faster clock for fixes in demos and drills: shortens each pause, and moves on by its full length."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from bot.fixes.times import RealTimes, own_clock
 
 
-class HurriedTimes(RealTimes):
-    """`pace` is the part of each pause that is really waited for."""
+class ShortenedPauses(RealTimes):
+    """`pace` is the share of each pause that is really waited."""
 
     def __init__(self, pace: float = 0.0, wall: Callable[[], datetime] = own_clock) -> None:
         super().__init__(wall)

@@ -1,4 +1,4 @@
-"""What stands in the incident channel of the demo before anybody asks the bot: an alert, and a person who has seen it.
+"""The first messages in the demo's incident channel: an alert, and a person who has seen it.
 
 The alert says what the sandbox's activity log says, no more.
 """
@@ -16,10 +16,10 @@ _ALERT_APP = "Azure Monitor"
 _QUESTION = "The upgrade of {cluster} did not go through. Does anybody know why?"
 
 
-def tell_of_the_incident(control: Control, world: World, cluster: str) -> None:
-    """Nothing, if Azure's activity log knows of no failure of this cluster."""
+def post_incident(control: Control, world: World, cluster: str) -> None:
+    """Posts nothing if the activity log holds no failure of this cluster."""
     ending = f"/managedclusters/{cluster}".lower()
-    failed = (one for one in world.events if _is_failure(one) and one["resourceId"].lower().endswith(ending))
+    failed = (event for event in world.events if _is_failure(event) and event["resourceId"].lower().endswith(ending))
     event = next(failed, None)
     if event is None:
         return

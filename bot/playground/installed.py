@@ -1,4 +1,4 @@
-"""Whether the sandbox can be used here. Knows none of it, so that its absence can be told."""
+"""Whether the sandbox can be imported. Imports none of it, so that its absence can be explained."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from handlers.problem import Problem
 
 @contextmanager
 def needs_the_sandbox() -> Iterator[None]:
-    """Around the import of whatever uses it."""
+    """Wrap the import of anything that uses the sandbox."""
     try:
         yield
     except ModuleNotFoundError as missing:

@@ -1,4 +1,4 @@
-"""The log of a bot whose terminal is for people: into a file."""
+"""Sends the log of a bot to a file, so that its terminal stays readable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.log_redaction import quiet_clients
 
 @contextmanager
 def log_to(file: Path) -> Iterator[Path]:
-    """Everything from INFO up goes there, while the context is open."""
+    """Log everything from INFO up to this file while the context is open."""
     root, before = logging.getLogger(), logging.getLogger().level
     handler = logging.FileHandler(file, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

@@ -1,4 +1,4 @@
-"""Which scenarios there are, and what is said of one that cannot be used."""
+"""Which scenarios exist, and the error for one that cannot be used."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sandbox.scenario import BadScenario, Scenario
 
 
 def scenario_names() -> tuple[str, ...]:
-    """Those that come with aksbot."""
+    """The scenarios shipped with aksbot."""
     return Scenario.names()
 
 
 def scenario_called(name: str) -> Scenario:
-    """One of ours by its name, or a person's own by its folder."""
+    """A shipped scenario by its name, or a person's own by its folder."""
     what = f"cannot serve the scenario {name[:80]!r}"
     known = Scenario.names()
     if name not in known and not Path(name).is_dir():

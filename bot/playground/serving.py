@@ -1,4 +1,4 @@
-"""`aksbot sandbox`: one scenario, served for a person with az, kubectl, aksbot and a browser."""
+"""`aksbot sandbox`: serves one scenario for people with az, kubectl, aksbot and a browser."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sandbox.slack.server import SlackServer
 
 
 async def serve(scenario: Scenario, env_file: Path | None, port: int) -> None:
-    """Until Ctrl-C or SIGTERM."""
+    """Serve until Ctrl-C or SIGTERM."""
     await unless_stopped(_serve(scenario, env_file, port))
 
 
@@ -35,9 +35,9 @@ async def _serve(scenario: Scenario, env_file: Path | None, port: int) -> None:
 
 
 def _environment(arm: ArmServer, chat: SlackServer, folder: Path) -> dict[str, str]:
-    """For aksbot and azure-identity as a reader; for kubectl as whoever may write, because people try things.
+    """The environment: a reader for aksbot and azure-identity; a writer for kubectl, because people try things.
 
-    A bot that is started with it keeps its state here: what it hears in the sandbox is nothing to remember.
+    A bot that uses it keeps its state here: what happens in the sandbox must not mix with real state.
     """
     kubeconfig = folder / "kubeconfig"
     return {
@@ -50,8 +50,8 @@ def _environment(arm: ArmServer, chat: SlackServer, folder: Path) -> dict[str, s
 
 @contextmanager
 def _folder(arm: ArmServer) -> Iterator[Path]:
-    """Files for as long as the sandbox serves: a kubeconfig with a context for each cluster, by its name."""
-    # A bot that is still running may leave files behind while the folder goes.
+    """A folder for the time of serving: it holds a kubeconfig with a context for each cluster, by name."""
+    # A bot that is still running may leave files behind when the folder is removed.
     with tempfile.TemporaryDirectory(prefix="aksbot-sandbox-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         if arm.kube:
@@ -77,13 +77,15 @@ def _how_to_use(scenario: Scenario, arm: ArmServer, chat: SlackServer, environme
 
 
 def _writer(arm: ArmServer) -> dict[str, str] | None:
-    """Fixes are made with az, and a reader may not. A scenario of a person's own may have no writer."""
+    """The writer for az, because a reader cannot make fixes. A person's own scenario may have none."""
     known = any(principal.name == "writer" for principal in arm.world.principals)
     return arm.environment("writer") if known else None
 
 
 def _az(environment: dict[str, str]) -> list[str]:
-    """Its own folder of settings, so that the person's login stays as it is. AD FS is how az signs in elsewhere."""
+    """A config folder of its own, so that the person's az login stays unchanged. Outside Azure's clouds az signs in as
+    to AD FS.
+    """
     url = environment["AKSBOT_AZURE_RESOURCE_MANAGER"]
     secret = shlex.quote(environment["AZURE_CLIENT_SECRET"])
     return [

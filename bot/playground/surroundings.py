@@ -1,4 +1,4 @@
-"""What a bot lives between in the sandbox: its Azure, its Slack, its state; and the bot itself, as `serve` runs it."""
+"""Everything a bot needs in the sandbox: its Azure, its Slack, its state; and the bot itself, as `serve` runs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.app import Bot, running
 from bot.checks.store.running import RunningChecks
 from bot.fixes.times import Times
 from bot.http.slack import SLACK_PATH
-from bot.playground.permitting import permitting
+from bot.playground.demo_policy import demo_policy
 from bot.settings import Settings
 from bot.store.connect import connected
 from handlers.clients.access import AzureAccess
@@ -31,7 +31,7 @@ T = TypeVar("T", ArmServer, SlackServer)
 
 
 class OwnSettings(Settings):
-    """Only what it is given: this process's environment and file are about somebody's real Azure and Slack."""
+    """Reads neither environment nor file: those of this process point to a real Azure and a real Slack."""
 
     @classmethod
     def settings_customise_sources(
@@ -46,13 +46,13 @@ class OwnSettings(Settings):
 
 
 def own_settings(**values: Any) -> Settings:
-    """The defaults, but for these."""
+    """The defaults, except for these."""
     return OwnSettings(**values)
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """All of it, running."""
+    """The running Azure, Slack and bot."""
 
     arm: ArmServer
     slack: SlackServer
@@ -76,7 +76,7 @@ async def slack(workspace: Workspace, *, port: int = 0) -> AsyncIterator[SlackSe
 
 
 @asynccontextmanager
-async def bot_between(
+async def running_bot(
     arm: ArmServer,
     slack: SlackServer,
     redis_url: str,
@@ -85,9 +85,9 @@ async def bot_between(
     over_http: bool = False,
     times: Times | None = None,
 ) -> AsyncIterator[Surroundings]:
-    """The whole bot, in Socket Mode or over HTTP. Fixes are approved by whoever is in the group of approvers."""
+    """The whole bot, in Socket Mode or over HTTP. Members of the approvers group approve fixes."""
     chosen = own_settings(
-        policy=permitting(data_dir, slack.control.team),
+        policy=demo_policy(data_dir, slack.control.team),
         azure_resource_manager=arm.url,
         azure_authority=arm.url,
         ca_bundle=arm.ca_file,
@@ -109,7 +109,7 @@ async def bot_between(
 
 
 def reader_of(arm: ArmServer) -> AzureAccess:
-    """The sandbox, whatever this process's environment says about Azure."""
+    """A reader of the sandbox, whatever this process's environment says about Azure."""
     return AzureAccess(
         resource_manager=arm.url, authority=arm.url, ca_bundle=arm.ca_file, identity=arm.environment("reader")
     )

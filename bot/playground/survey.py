@@ -1,4 +1,4 @@
-"""`aksbot demo --once`: every cluster of a fleet that is in trouble, checked in the terminal."""
+"""`aksbot demo --once`: checks every cluster of the demo fleet in the terminal."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from handlers.resource_id import ResourceId
 from sandbox.scenario import Scenario
 
 
-async def survey(scenario: Scenario) -> None:
-    """Check all of it, and print what came out."""
+async def check_fleet(scenario: Scenario) -> None:
+    """Check all of them and print the results."""
     chosen = own_settings()
     library = load(chosen)
     engine = engine_for(library, EVERYTHING, chosen.check_timeout_s)
@@ -39,7 +39,7 @@ async def survey(scenario: Scenario) -> None:
 
 
 def _table(reports: list[Report], columns: int) -> list[Line]:
-    """One line per cluster: what a person would ask first."""
+    """One line per cluster, with what a person asks first."""
     ordered = sorted(reports, key=_rank)
     longest = max((len(_name(report)) for report in ordered), default=0)
     lines = []
@@ -56,7 +56,7 @@ def _table(reports: list[Report], columns: int) -> list[Line]:
 
 
 def _rank(report: Report) -> tuple[bool, int, str]:
-    """Trouble first; what nobody looked at comes last."""
+    """Problems first; what was not checked comes last."""
     diagnosis = report.diagnosis
     return not_checked(diagnosis), list(State).index(diagnosis.state), _name(report)
 
@@ -66,7 +66,7 @@ def _name(report: Report) -> str:
 
 
 def _next_steps(name: str, columns: int) -> list[Line]:
-    text = "This fleet lives on this machine only. To ask it yourself, with aksbot or with az:"
+    text = "This fleet exists on this machine only. To query it yourself, with aksbot or az:"
     return [
         *(Line.of((line, "")) for line in wrapped(text, columns=columns)),
         Line.of((f"  aksbot sandbox {name}", "command")),

@@ -1,4 +1,4 @@
-"""The `channels` section of the policy: where the bot reads along, whom it believes, and what it may do by itself."""
+"""The `channels` section of the policy: where the bot reads along, which apps it trusts, what it may do by itself."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ChannelId = Annotated[str, StringConstraints(pattern=r"^[CG][A-Z0-9]{2,}$")]
 
 
 class AlertRule(Section):
-    """Alerts about these clusters that come in over HTTP are posted there."""
+    """Alerts about these clusters that arrive over HTTP are posted to these channels."""
 
     channel: ChannelId = Field(description="the id of a channel in which the bot is: C0123ABCD")
     clusters: Clusters = Field(default=("*",), description="a list of cluster names, with * and ? as in a shell")
 
 
 class Channels(Section):
-    """The section. Without it the bot reads along wherever it was invited, and joins nothing by itself."""
+    """The section. Without it, the bot reads along wherever it was invited, and joins nothing by itself."""
 
     names: NameGlobs = Field(
         default=("*",),
@@ -56,7 +56,7 @@ class Channels(Section):
 
     @property
     def reads_everything(self) -> bool:
-        """So that nobody has to ask for a channel's name."""
+        """Whether every channel is read, so that channel names need not be looked up."""
         return "*" in self.names
 
     def joins(self, name: str) -> bool:
@@ -66,9 +66,11 @@ class Channels(Section):
         return _fits(cluster, self.clusters)
 
     def channels_for(self, cluster: str | None) -> tuple[str, ...]:
-        """Where an alert about this cluster belongs, the first of them; one that names none, where all are welcome."""
-        fit = (one for one in self.alerts if (_fits(cluster, one.clusters) if cluster else "*" in one.clusters))
-        return tuple(one.channel for one in fit)
+        """The channels for an alert about this cluster, first match first; for an alert without a cluster, those for
+        any.
+        """
+        fit = (alert for alert in self.alerts if (_fits(cluster, alert.clusters) if cluster else "*" in alert.clusters))
+        return tuple(rule.channel for rule in fit)
 
 
 def _fits(name: str, globs: tuple[str, ...]) -> bool:

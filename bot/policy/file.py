@@ -1,4 +1,4 @@
-"""The policy file (`AKSBOT_POLICY`): read, and refused by name and line where it cannot be understood."""
+"""The policy file (`AKSBOT_POLICY`): read, and refused by name and line if it is invalid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.policy.fixes import KNOWN_REMEDIES, NO_SUCH_REMEDY
-from bot.policy.lines import Loc, line_of, twice
+from bot.policy.lines import Loc, duplicate_keys, line_of
 from bot.policy.model import Policy
 from bot.policy.section import EXPLAINED
 from handlers.problem import Exit, Problem
@@ -31,9 +31,9 @@ class Complaint:
 
 
 def load(file: Path | None, *, remedies: Collection[str] | None = None) -> Policy:
-    """The policy in force. Without a file: everybody of the workspace but guests may look at every cluster.
+    """The policy in force. Without a file, everybody in the workspace except guests may view every cluster.
 
-    `remedies`: the names of those that there are. A rule about another one is refused.
+    `remedies`: the names of all remedies. A rule about any other name is refused.
     """
     if file is None:
         return Policy()
@@ -47,7 +47,7 @@ def load(file: Path | None, *, remedies: Collection[str] | None = None) -> Polic
 
 
 def read(file: Path, *, remedies: Collection[str] | None = None) -> tuple[Policy | None, list[Complaint]]:
-    """The policy, or all that is wrong with it."""
+    """The policy, or everything that is wrong with it."""
     try:
         written = read_text(file)
     except (OSError, UnicodeDecodeError) as unreadable:
@@ -58,7 +58,9 @@ def read(file: Path, *, remedies: Collection[str] | None = None) -> tuple[Policy
         root, values = compose_yaml(written), load_yaml(written)
     except yaml.YAMLError as malformed:
         return None, [_malformed(malformed)]
-    complaints = [Complaint(line, f"`{name}` stands there twice", "keep one of them") for line, name in twice(root)]
+    complaints = [
+        Complaint(line, f"`{name}` is there twice", "keep one of them") for line, name in duplicate_keys(root)
+    ]
     policy = None
     try:
         policy = Policy.model_validate({} if values is None else values, context={KNOWN_REMEDIES: remedies})
@@ -83,11 +85,11 @@ def _complaints(invalid: ValidationError, root: yaml.Node | None) -> Iterator[Co
 
 def _unknown(loc: Loc) -> tuple[str, str]:
     known = ", ".join(_model(loc).model_fields)
-    return f"`{_dotted(loc)}` is no key of a policy", f"remove it; known there: {known}"
+    return f"`{_dotted(loc)}` is not a key of the policy", f"remove it; allowed there: {known}"
 
 
 def _wrong(loc: Loc, error: ErrorDetails) -> tuple[str, str]:
-    field = next((one for one in reversed(loc) if isinstance(one, str)), None)
+    field = next((key for key in reversed(loc) if isinstance(key, str)), None)
     if field is None:
         return "it holds no keys", f"begin with one of {', '.join(Policy.model_fields)}"
     upto = loc[: len(loc) - list(reversed(loc)).index(field)]
@@ -104,7 +106,7 @@ def _wrong(loc: Loc, error: ErrorDetails) -> tuple[str, str]:
 
 
 def _model(loc: Loc) -> type[BaseModel]:
-    """The model that the last key of `loc` belongs to."""
+    """The model that contains the last key of `loc`."""
     model: type[BaseModel] = Policy
     for step in loc[:-1]:
         if isinstance(step, str) and (inner := _section_in(model.model_fields[step].annotation)):
@@ -115,13 +117,13 @@ def _model(loc: Loc) -> type[BaseModel]:
 def _section_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    inner = (_section_in(one) for one in getattr(annotation, "__args__", ()))
-    return next((one for one in inner if one), None)
+    inner = (_section_in(argument) for argument in getattr(annotation, "__args__", ()))
+    return next((part for part in inner if part), None)
 
 
 def _dotted(loc: Loc) -> str:
-    """`look.rules.2.clusters`: rules are counted from 1, as people do."""
-    return ".".join(str(one + 1) if isinstance(one, int) else one for one in loc)
+    """`look.rules.2.clusters`: rules are counted from 1."""
+    return ".".join(str(key + 1) if isinstance(key, int) else key for key in loc)
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The `fixes` section of the policy: who may let a fix run, where, when. What it does not say, nobody may."""
+"""The `fixes` section of the policy: who may approve a fix, where and when. What no rule allows is forbidden."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ KNOWN_REMEDIES, NO_SUCH_REMEDY = "remedies", "no_such_remedy"
 
 
 def _means_a_remedy(glob: str, info: ValidationInfo) -> str:
-    """What is misspelt would fall through to a laxer rule. The known names are given by whoever reads the file."""
+    """A misspelt name would silently fall through to a laxer rule. The caller passes the known names."""
     known = (info.context or {}).get(KNOWN_REMEDIES)
-    if known is not None and not any(fnmatchcase(one, glob) for one in known):
+    if known is not None and not any(fnmatchcase(remedy, glob) for remedy in known):
         raise PydanticCustomError(NO_SUCH_REMEDY, "there is no such remedy", {"known": ", ".join(sorted(known))})
     return glob
 
@@ -37,7 +37,7 @@ Names = Annotated[tuple[Name, ...], BeforeValidator(listed)]
 
 
 class HighestRisk(StrEnum):
-    """How much may go wrong at worst."""
+    """The highest risk that a rule allows."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -62,7 +62,7 @@ _DAY_MINUTES = 24 * 60
 
 
 def _clock(value: Any) -> Any:
-    """YAML 1.1 reads 18:30 as a number of minutes; quoted it is a text."""
+    """YAML 1.1 reads 18:30 as a number of minutes; quoted it is text."""
     if isinstance(value, str):
         hour, _, minute = value.partition(":")
         if hour.isdecimal() and minute.isdecimal() and int(hour) < 24 and int(minute) < 60:
@@ -73,7 +73,7 @@ def _clock(value: Any) -> Any:
 
 
 def _clock_of_an_end(value: Any) -> Any:
-    """Who writes 23:59 means the end of the day, too: nobody leaves the last minute of a freeze open on purpose."""
+    """23:59 means the end of the day: nobody leaves the last minute of a freeze open on purpose."""
     if value in ("24:00", "23:59", _DAY_MINUTES, _DAY_MINUTES - 1):
         return END_OF_DAY
     return _clock(value)
@@ -98,7 +98,7 @@ def _risk(value: Any) -> Any:
 
 def _days(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(Day(one) if isinstance(one, str) and one in set(Day) else one for one in value)
+        return tuple(Day(item) if isinstance(item, str) and item in set(Day) else item for item in value)
     return value
 
 
@@ -108,7 +108,7 @@ Date = Annotated[date, BeforeValidator(_date)]
 
 
 class Freeze(Section):
-    """A time in which nothing is repaired by a button: days of the week, days of the year, or both."""
+    """A time in which no fix may run: days of the week, days of the year, or both."""
 
     name: Name = Field(description="a short name: [a-z0-9-]")
     days: Annotated[tuple[Day, ...], BeforeValidator(_days), AfterValidator(not_empty)] = Field(
@@ -135,7 +135,7 @@ class Freeze(Section):
         return self
 
     def holds(self, now: datetime) -> bool:
-        """Whether it is on at this moment."""
+        """Whether the freeze is on at this moment."""
         there = now.astimezone(ZoneInfo(self.timezone))
         if (self.first and there.date() < self.first) or (self.last and there.date() > self.last):
             return False
@@ -153,20 +153,20 @@ def is_group(approver: str) -> bool:
 
 
 def _groups(approvers: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted({one for one in approvers if is_group(one)}))
+    return tuple(sorted({approver for approver in approvers if is_group(approver)}))
 
 
 def _can_be_given(approvals: int, info: ValidationInfo) -> int:
-    """How many a group has, only Slack knows. Whoever is listed twice has one word; an empty list is nobody anyway."""
+    """Whether enough approvers are listed. Only Slack knows how many a group has. Duplicates count once."""
     people = set(info.data.get("approvers", ()))
-    if people and approvals > len(people) and not any(is_group(one) for one in people):
+    if people and approvals > len(people) and not any(is_group(person) for person in people):
         those = "is only 1 approver" if len(people) == 1 else f"are only {len(people)} approvers"
         raise explained(f"asks for {approvals} approvals, and there {those}", "name more approvers, or ask for fewer")
     return approvals
 
 
 class FixRule(Section):
-    """These people may let these fixes run on these clusters."""
+    """These people may approve these fixes on these clusters."""
 
     clusters: Clusters = Field(description="a list of cluster names, with * and ? as in a shell")
     remedies: Remedies = Field(default=("*",), description="a list of remedies, with * and ?: [reconcile-*]")
@@ -187,7 +187,7 @@ class FixRule(Section):
 
     @property
     def approving_groups(self) -> tuple[str, ...]:
-        """The user groups whose members Slack must name before anybody's approval counts."""
+        """The user groups whose members Slack must list before anybody's approval counts."""
         return _groups(self.approvers)
 
     @property
@@ -200,7 +200,7 @@ class FixRule(Section):
 
 
 class Fixes(Section):
-    """The section. The first rule that covers a cluster and a remedy is the one that counts."""
+    """The section. The first rule that covers a cluster and a remedy decides."""
 
     rules: Annotated[tuple[FixRule, ...], BeforeValidator(listed)] = Field(
         default=(), description="a list of rules, each with clusters and approvers; the first that fits counts"
@@ -214,7 +214,7 @@ class Fixes(Section):
 
     @model_validator(mode="after")
     def _names_what_is_there(self) -> Self:
-        known = {one.name for one in self.freezes}
+        known = {freeze.name for freeze in self.freezes}
         for number, rule in enumerate(self.rules, 1):
             for name in rule.frozen:
                 if name not in known:
@@ -223,12 +223,12 @@ class Fixes(Section):
         return self
 
     def rule_for(self, cluster: str, remedy: str) -> tuple[int, FixRule] | None:
-        """The rule that counts, and its number from 1."""
+        """The rule that decides, and its number from 1."""
         for number, rule in enumerate(self.rules, 1):
             if rule.covers(cluster, remedy):
                 return number, rule
         return None
 
     def freeze_on(self, rule: FixRule, now: datetime) -> Freeze | None:
-        """The freeze that stops this rule now."""
-        return next((one for one in self.freezes if one.name in rule.frozen and one.holds(now)), None)
+        """The freeze that blocks this rule now."""
+        return next((freeze for freeze in self.freezes if freeze.name in rule.frozen and freeze.holds(now)), None)

@@ -1,4 +1,4 @@
-"""Where in a YAML file a value stands, and which keys stand there twice."""
+"""Finds the line of a value in a YAML file, and duplicate keys."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ Loc = Sequence[int | str]
 
 
 def line_of(root: yaml.Node | None, loc: Loc) -> int:
-    """The line of what `loc` leads to, or of the last thing on the way that is there."""
+    """The line of the value at `loc`, or of its nearest existing parent."""
     node, line = root, 1 if root is None else root.start_mark.line + 1
     for step in loc:
         node, line = _inside(node, step, line)
     return line
 
 
-def twice(root: yaml.Node | None) -> Iterator[tuple[int, str]]:
-    """Keys that stand twice in one mapping: YAML would silently take the last."""
+def duplicate_keys(root: yaml.Node | None) -> Iterator[tuple[int, str]]:
+    """Duplicate keys in one mapping: YAML would silently take the last."""
     waiting, walked = [("", root)], set()
     while waiting:
         path, node = waiting.pop()
         if node is None or id(node) in walked:
-            continue  # an alias can lead in a circle
+            continue  # An alias can form a cycle.
         walked.add(id(node))
         if isinstance(node, yaml.MappingNode):
             names = [str(key.value) for key, _ in node.value]

@@ -1,4 +1,4 @@
-"""Who may look at which cluster, and where: a pure decision on what the policy file says and who asks."""
+"""Who may view which cluster, and where: a pure decision from the policy and the person who asks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.policy.model import ANYTHING, DIRECT, Look, LookRule
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Somebody who asks. What is not known of them must not be guessed here."""
+    """The person who asks. What is not known about them must not be guessed here."""
 
     team: str
     user: str
@@ -23,7 +23,7 @@ class Asker:
 
 
 class Why(Enum):
-    """Why somebody may not look."""
+    """Why a person may not view a cluster."""
 
     STRANGER = "people of another company may not look from here"
     GUEST = "guests may not look from here"
@@ -34,14 +34,14 @@ class Why(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Yes, and the number of the rule that says so, from 1."""
+    """Yes, and the number of the rule that allows it, from 1."""
 
     rule: int
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """No, and why. `channels` are those in which the same person might look."""
+    """No, and why. `channels`: where the same person may view it."""
 
     why: Why
     channels: tuple[str, ...] = ()
@@ -51,12 +51,12 @@ Decision = Allowed | Refused
 
 
 def place_of(channel: str | None) -> str:
-    """The channel as rules name it. What only one person sees is `direct`: App Home, direct messages."""
+    """The channel as rules name it. What only one person sees (App Home, direct messages) is `direct`."""
     return DIRECT if channel is None or not channel.startswith(("C", "G")) else channel
 
 
 def may_look(look: Look, asker: Asker, channel: str | None, cluster: str) -> Decision:
-    """Whether this person may look at a cluster of this name from there. The first rule that says yes is enough."""
+    """Whether this person may view a cluster of this name from there. The first rule that allows it is enough."""
     outside = shut_out(look, asker, channel)
     if outside:
         return outside
@@ -67,17 +67,17 @@ def may_look(look: Look, asker: Asker, channel: str | None, cluster: str) -> Dec
         if _is_in(rule.channels, place):
             return Allowed(number)
     if mine:
-        return Refused(Why.PLACE, tuple(dict.fromkeys(one for _, rule in mine for one in rule.channels)))
+        return Refused(Why.PLACE, tuple(dict.fromkeys(channel for _, rule in mine for channel in rule.channels)))
     return Refused(Why.PERSON if about else Why.CLUSTER)
 
 
 def is_shown_in(look: Look, channel: str, cluster: str) -> bool:
-    """Whether anybody at all may look at a cluster from this channel: only then it may be spoken of there."""
+    """Whether anybody may view a cluster from this channel: only then may it be mentioned there."""
     return any(_is_about(rule, cluster) and _is_in(rule.channels, place_of(channel)) for rule in look.rules)
 
 
 def shut_out(look: Look, asker: Asker, channel: str | None) -> Refused | None:
-    """Why this person may look at nothing from there, whatever the rules say."""
+    """Why this person may view nothing from there, whatever the rules say."""
     place = place_of(channel)
     if asker.stranger and not _is_in(look.slack_connect, place):
         return Refused(Why.STRANGER, look.slack_connect)
@@ -92,7 +92,7 @@ def _is_about(rule: LookRule, cluster: str) -> bool:
 
 def _is_for(rule: LookRule, asker: Asker) -> bool:
     themselves = f"{asker.team}:{asker.user}"
-    return any(one in (ANYTHING, themselves) or one in asker.groups for one in rule.people)
+    return any(person in (ANYTHING, themselves) or person in asker.groups for person in rule.people)
 
 
 def _is_in(channels: tuple[str, ...], place: str) -> bool:

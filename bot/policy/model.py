@@ -1,4 +1,4 @@
-"""What a policy file can say. A section is a model, and one line in `Policy`."""
+"""The policy file as models. Each section is one model and one line in `Policy`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PersonName = Annotated[str, StringConstraints(pattern=r"^(\*|T[A-Z0-9]{2,}:[UW][
 
 
 def _no_is_nowhere(value: Any) -> Any:
-    """`no` is false in YAML."""
+    """YAML reads `no` as false."""
     return () if value is False else listed(value)
 
 
@@ -29,7 +29,7 @@ Nowhere = Annotated[tuple[ChannelName, ...], BeforeValidator(_no_is_nowhere)]
 
 
 class LookRule(Section):
-    """These people may look at these clusters in these channels."""
+    """These people may view these clusters in these channels."""
 
     clusters: Clusters = Field(
         description="a list of cluster names, with * and ? as in a shell: [prod-*, payments-prod]"
@@ -44,7 +44,7 @@ class LookRule(Section):
 
 
 class Look(Section):
-    """Who may look. An empty list is nobody."""
+    """Who may view clusters. An empty list means nobody."""
 
     rules: Annotated[tuple[LookRule, ...], BeforeValidator(listed)] = Field(
         default=(LookRule(clusters=(ANYTHING,)),),

@@ -1,4 +1,4 @@
-"""What the sections of a policy file are made of. Nothing in them is guessed, nothing unknown is passed over."""
+"""The base of the policy's sections: nothing is guessed, and unknown keys are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ClusterGlob = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_*?\[\]!-]{1
 
 
 def listed(value: Any) -> Any:
-    """YAML has lists; what is kept cannot be changed."""
+    """YAML has lists; the stored value must be immutable."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -20,12 +20,12 @@ EXPLAINED = "explained"
 
 
 def explained(what: str, do: str) -> PydanticCustomError:
-    """An error in words of its own; where it is in the file is said by whoever reads the file."""
+    """An error with its own text; the caller adds where in the file it is."""
     return PydanticCustomError(EXPLAINED, "{what}", {"what": what, "do": do})
 
 
 def not_empty(value: tuple[Any, ...]) -> tuple[Any, ...]:
-    """An empty list would never hold, and leave the rule below it, which may be laxer, to decide."""
+    """An empty list would never match, and leave the decision to the next rule, which may be laxer."""
     if not value:
         raise explained("is empty, so that it never holds", "name what it is about, or remove the whole entry")
     return value
@@ -36,6 +36,6 @@ Clusters = Annotated[ClustersOrNone, AfterValidator(not_empty)]
 
 
 class Section(BaseModel):
-    """A part of the file: nothing in it is guessed, and nothing unknown is passed over."""
+    """A section of the file: nothing is guessed, and unknown keys are refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)

@@ -1,4 +1,4 @@
-"""Text from elsewhere, made safe for a terminal; and wrapping that never breaks what is to be copied."""
+"""Makes untrusted text safe for a terminal, and wraps lines without breaking what people copy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NARROWEST = 40
 _SEQUENCE = compile_linear(
     r"(?s)(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])"  # OSC, DCS, SOS, PM, APC: titles, links, clipboard…
-    r".*?(?:\x07|\x1b\\|\x{9c}|$)"  # …up to their end
+    r".*?(?:\x07|\x1b\\|\x{9c}|$)"  # …and their terminator
     r"|\x1b[ -/]*[0-~]"  # other escapes
 )
 _BEGINS = frozenset("\x1b\x90\x98\x9b\x9d\x9e\x9f")
-# C0 and C1 controls but for tab and newline; what turns the direction of text round; what has no width;
-# what ends a line without looking like it; halves of characters.
+# C0 and C1 controls except tab and newline; bidirectional overrides; zero-width characters;
+# invisible line ends; lone surrogates.
 _UNSEEN = dict.fromkeys(
     (
         *(*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x061C, 0x200B, 0x200E, 0x200F),
@@ -29,7 +29,7 @@ _UNSEEN = dict.fromkeys(
 
 
 def clean(text: str) -> str:
-    """The text without anything that could steer a terminal or hide what it says."""
+    """The text without control sequences, or characters that hide what it says."""
     plain = text.replace("\r\n", "\n")
     if not _BEGINS.isdisjoint(plain):
         plain = _SEQUENCE.sub("", plain)
@@ -42,12 +42,12 @@ def one_line(text: str) -> str:
 
 
 def width() -> int:
-    """How many columns to fill: the terminal's, within reason; 80 where there is none."""
+    """How many columns to fill: the terminal's, within limits; 80 without a terminal."""
     return max(NARROWEST, min(get_terminal_size((80, 24)).columns, WIDEST))
 
 
 def wrapped(text: str, *, indent: str = "", hang: str | None = None, columns: int | None = None) -> list[str]:
-    """Lines of a paragraph. Words (ids, addresses) are never broken, so they can be copied."""
+    """The lines of a paragraph. Words (ids, addresses) are never broken, so they can be copied."""
     return textwrap.wrap(
         one_line(text),
         columns or width(),

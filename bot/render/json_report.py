@@ -1,4 +1,4 @@
-"""The report for a program. The keys are a contract: they are added to, never changed."""
+"""The report for programs. The keys are a contract: add to them, never change them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runbooks.library import Library
 
 
 def as_json(report: Report, library: Library) -> str:
-    """One object on several lines. Pure ASCII: nothing in it can steer a terminal."""
+    """One object on several lines, in pure ASCII so that nothing can steer a terminal."""
     return json.dumps(as_dict(report, library), indent=2)
 
 
@@ -34,8 +34,8 @@ def as_dict(report: Report, library: Library) -> dict[str, Any]:
         },
         "state": diagnosis.state.value,
         "findings": [_finding(ranked, library, report.offers) for ranked in diagnosis.findings],
-        "unseen": [_unseen(one) for one in diagnosis.unseen],
-        "checks": [_check(one) for one in sorted(diagnosis.checks, key=lambda check: check.id)],
+        "unseen": [_unseen(unavailable) for unavailable in diagnosis.unseen],
+        "checks": [_check(check) for check in sorted(diagnosis.checks, key=lambda check: check.id)],
         "took_ms": round(report.took_ms, 1),
         "calls": {"arm": report.arm_calls, "kube": report.kube_calls},
         "recorded_at": report.recorded_at.isoformat() if report.recorded_at else None,
@@ -56,7 +56,7 @@ def _finding(ranked: Ranked, library: Library, offers: tuple[Offer, ...]) -> dic
         "affects": list(finding.affects),
         "facts": plain(finding.facts),
         "remedies": list(runbook.remedies) if runbook else [],
-        "fixes": [_fix(one) for one in offers if (one.code, one.subject) == (finding.code, finding.subject)],
+        "fixes": [_fix(offer) for offer in offers if (offer.code, offer.subject) == (finding.code, finding.subject)],
     }
 
 
@@ -66,7 +66,7 @@ def _fix(offer: Offer) -> dict[str, Any]:
         "remedy": offer.remedy,
         "title": plan.title if plan else None,
         "risk": plan.risk.value if plan else None,
-        "forbidden": [{"because": one.because, "do": one.do} for one in offer.forbidden],
+        "forbidden": [{"because": forbidden.because, "do": forbidden.do} for forbidden in offer.forbidden],
         "commands": [step.command for step in plan.steps] if plan else [],
     }
 
@@ -81,12 +81,17 @@ def _check(check: Check) -> dict[str, Any]:
     }
 
 
-def _unseen(one: Unavailable) -> dict[str, Any]:
-    return {"wanted": one.wanted, "why": one.why.value, "detail": one.detail, "grant": one.grant}
+def _unseen(unavailable: Unavailable) -> dict[str, Any]:
+    return {
+        "wanted": unavailable.wanted,
+        "why": unavailable.why.value,
+        "detail": unavailable.detail,
+        "grant": unavailable.grant,
+    }
 
 
 def plain(value: Any) -> Any:
-    """A fact as JSON knows it, in an order that does not change."""
+    """A fact as JSON, in a stable order."""
     if isinstance(value, Enum):
         return plain(value.value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""A line of a report: pieces of text with the names of their styles. What they look like is the terminal's matter."""
+"""A line of a report: pieces of text with style names. The terminal decides what the styles look like."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from bot.render.clean import clean
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. A line that is a command may be wider than the terminal: it is never wrapped."""
+    """One line. A command may be wider than the terminal: it is never wrapped."""
 
     pieces: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, *pieces: tuple[str, str]) -> Line:
-        """Whatever comes in is made safe here, once, for every report. `("text", "style")`; "" is plain."""
+        """Build a line from `("text", "style")` pieces ("" is plain). The text is cleaned here, for every report."""
         return cls(tuple((clean(text).replace("\n", " "), style) for text, style in pieces))
 
     @property

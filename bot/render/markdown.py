@@ -1,4 +1,4 @@
-"""The Markdown of runbooks as lines of a terminal: paragraphs and lists are wrapped, code never is."""
+"""Renders the Markdown of runbooks for a terminal: paragraphs and lists are wrapped, code never is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STRONG = compile_linear(r"\*\*(.+?)\*\*")
 
 
 def paragraphs(markdown: str, columns: int, *, indent: str = "") -> list[Line]:
-    """Lines that fit; each block of code stands indented, as it was written."""
+    """Lines that fit the width; code blocks are indented and otherwise unchanged."""
     lines: list[Line] = []
     for line in _Blocks(columns, indent).lines(clean(markdown)):
         if line.pieces or (lines and lines[-1].pieces):
@@ -25,7 +25,7 @@ def paragraphs(markdown: str, columns: int, *, indent: str = "") -> list[Line]:
 
 
 class _Blocks:
-    """Walks through the text and holds the paragraph that is not complete yet."""
+    """Walks through the text and collects the current paragraph."""
 
     def __init__(self, columns: int, indent: str) -> None:
         self.columns, self.indent = columns, indent
@@ -46,7 +46,7 @@ class _Blocks:
         yield from self._flush()
 
     def _code(self, line: str) -> Iterator[Line]:
-        """A command that the terminal will wrap ends with an empty line, so that it is seen where it ends."""
+        """An empty line follows a command that the terminal will wrap, so that its end can be seen."""
         text = f"{self.indent}{self.hang}  {line}"
         yield Line.of((text, "command"))
         if len(text) > self.columns and not line.endswith("\\"):

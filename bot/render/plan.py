@@ -1,4 +1,4 @@
-"""One offer of a fix, for a terminal and for a program."""
+"""One offered fix, for a terminal and for programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from handlers.remedy.plan import Offer, Plan
 
 
 def plan_lines(offer: Offer, columns: int) -> Iterator[Line]:
-    """The plan, or the reasons against it. Commands stand on lines of their own, to be copied."""
+    """The plan, or the reasons against it. Commands stand on their own lines, so they can be copied."""
     title = offer.plan.title if offer.plan else f"No {offer.remedy}"
     yield Line.of((title, "title"), (f"  {offer.remedy}", "dim"))
     yield from _text(f"{offer.code} on {offer.subject}", columns)
@@ -20,9 +20,9 @@ def plan_lines(offer: Offer, columns: int) -> Iterator[Line]:
         yield from _plan(offer.plan, columns)
         return
     yield from _heading("Why there is no plan")
-    for one in offer.forbidden:
-        yield from _text(one.because, columns, bullet="- ")
-        yield from _text(f"do: {one.do}", columns, bullet="  ")
+    for forbidden in offer.forbidden:
+        yield from _text(forbidden.because, columns, bullet="- ")
+        yield from _text(f"do: {forbidden.do}", columns, bullet="  ")
 
 
 def _plan(plan: Plan, columns: int) -> Iterator[Line]:
@@ -50,13 +50,13 @@ def _plan(plan: Plan, columns: int) -> Iterator[Line]:
 
 
 def as_dict(offer: Offer) -> dict[str, Any]:
-    """For a program: everything that an approval would be for."""
+    """For programs: everything that an approval would cover."""
     plan = offer.plan
     return {
         "code": offer.code,
         "subject": offer.subject,
         "remedy": offer.remedy,
-        "forbidden": [{"because": one.because, "do": one.do} for one in offer.forbidden],
+        "forbidden": [{"because": forbidden.because, "do": forbidden.do} for forbidden in offer.forbidden],
         "plan": {"digest": plan.digest, **plan.as_dict()} if plan else None,
     }
 

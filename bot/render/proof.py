@@ -1,4 +1,4 @@
-"""What proves a finding, as lines: bullets, the marked steps of a ledger, and the one line that Azure itself said."""
+"""The proof of a finding as lines: bullets, the steps of a ledger, and the line that quotes Azure's error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_LINES = 2
 
 
 def proof_lines(finding: Finding, columns: int) -> Iterator[Line]:
-    """Every line of the proof of a cause."""
+    """All lines of the proof of a cause."""
     for proof in finding.because:
         text = shorten(one_line(proof), _LONGEST, placeholder=" …")
         step = _STEP.match(text)
@@ -31,7 +31,7 @@ def proof_lines(finding: Finding, columns: int) -> Iterator[Line]:
 
 
 def own_proof_lines(finding: Finding, columns: int) -> Iterator[Line]:
-    """What a consequence says for itself: if that is not what its cause says, a person must see it."""
+    """The proof of a consequence, if it differs from its cause's: then a person must see it."""
     lines = wrapped(one_line(own_proof(finding)), indent="    ", columns=columns)
     shown = lines[:_MOST_LINES]
     if len(lines) > _MOST_LINES:
@@ -41,10 +41,10 @@ def own_proof_lines(finding: Finding, columns: int) -> Iterator[Line]:
 
 
 def own_proof(finding: Finding) -> str:
-    """The line that holds Azure's error; else the second, which tells more than the state that comes first."""
+    """The line that quotes Azure's error; else the second line, because the first only repeats the state."""
     for fact in ("message", "code"):
-        said = one_line(str(finding.facts.get(fact) or ""))
-        holding = [line for line in finding.because if said and said in one_line(line)]
+        text = one_line(str(finding.facts.get(fact) or ""))
+        holding = [line for line in finding.because if text and text in one_line(line)]
         if holding:
             return holding[0]
     return finding.because[1] if len(finding.because) > 1 else finding.because[0]

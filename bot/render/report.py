@@ -1,4 +1,4 @@
-"""The report of a check for somebody who was asleep a minute ago: the verdict, the cause, what to do; then the rest."""
+"""The report of a check for somebody who was asleep a minute ago: verdict, cause, what to do, then the rest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DO = {Why.TIMEOUT: "try again, or give it longer with --timeout", Why.THROTTLED
 
 
 def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
-    """The whole report. Nothing but commands and ids is wider than `columns`."""
+    """The whole report. Only commands and ids may be wider than `columns`."""
     diagnosis = report.diagnosis
     lines = [verdict(diagnosis, library)]
     for ranked in diagnosis.findings:
@@ -51,13 +51,13 @@ def _fix(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:
     finding = ranked.finding
     runbook = library.get(finding.code)
     if runbook is None:
-        text = f"There is no runbook for {finding.code} here."
+        text = f"There is no runbook for {finding.code}."
         yield from (Line.of((line, "")) for line in wrapped(text, indent="  ", columns=columns))
         return
     try:
         yield from paragraphs(runbook.render(FIX, finding.facts), columns, indent="  ")
     except BadRunbook as bad:
-        # A finding is worth showing whatever is wrong with its runbook; `<name>` marks what is not filled in.
+        # Show a finding even if its runbook cannot be rendered; `<name>` marks what is not filled in.
         yield from paragraphs(runbook.outline(FIX), columns, indent="  ")
         text = f"({bad.file.name}, line {bad.line}, could not be filled in: {bad.what})"
         yield from (Line.of((line, "dim")) for line in wrapped(text, indent="  ", columns=columns))
@@ -95,10 +95,10 @@ def _unseen(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
 
 
 def _grouped(unseen: tuple[Unavailable, ...]) -> dict[tuple[Why, str, str | None], list[str]]:
-    """One reason often hides several things: it is told once."""
+    """One reason often makes several checks inconclusive: print it once."""
     groups: dict[tuple[Why, str, str | None], list[str]] = {}
-    for one in unseen:
-        groups.setdefault((one.why, one.detail, one.grant), []).append(one.wanted)
+    for unavailable in unseen:
+        groups.setdefault((unavailable.why, unavailable.detail, unavailable.grant), []).append(unavailable.wanted)
     return groups
 
 
@@ -109,7 +109,7 @@ def _ruled_out(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
 
 
 def _beyond(diagnosis: Diagnosis, library: Library, columns: int) -> Iterator[Line]:
-    """What an answer that found nothing says nothing about; JSON has all of it."""
+    """What a clear answer does not cover, in short; JSON has all of it."""
     if diagnosis.state is not State.CLEAR:
         return
     scope = scope_of(diagnosis, library)

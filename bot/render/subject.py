@@ -1,4 +1,4 @@
-"""What a person calls the thing that a finding is about."""
+"""What people call the subject of a finding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS = {
 
 
 def short(subject: str) -> str:
-    """`pool apps`, `quota standardDSv5Family in westeurope`; what is no ARM id stays as it is."""
+    """`pool apps`, `quota standardDSv5Family in westeurope`; what is not an ARM id stays unchanged."""
     try:
         resource = ResourceId.parse(subject)
     except BadResourceId:

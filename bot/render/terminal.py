@@ -1,4 +1,4 @@
-"""Lines in colour, and live progress. Colour only where a terminal wants it; what is copied is never wrapped."""
+"""Prints lines in colour if the terminal wants it, and live progress; copyable text is never wrapped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.theme import Theme
 
 from bot.render.line import Line
 from bot.report.events import Event, Report, Started
-from handlers.engine.run import Collected, Judged
+from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Severity
 
 _STYLES = {
@@ -44,7 +44,7 @@ class _Console(Console):
 
 
 def console(stream: TextIO) -> Console:
-    """A console for one stream: no markup, no highlighting, no emoji in text that is not ours."""
+    """A console for one stream, without markup, highlighting or emoji: the text is not ours."""
     return _Console(
         file=stream,
         theme=Theme(_STYLES),
@@ -57,14 +57,14 @@ def console(stream: TextIO) -> Console:
 
 
 def show_lines(lines: Iterable[Line], stream: TextIO | None = None) -> None:
-    """Print lines as they are: the terminal wraps what is wider than itself, so it is copied in one piece."""
+    """Print lines unwrapped: the terminal wraps what is too wide, so it can be copied in one piece."""
     out = console(stream or sys.stdout)
     for line in lines:
         out.print(Text.assemble(*((text, style) for text, style in line.pieces)), soft_wrap=True)
 
 
 class Progress:
-    """One line on stderr that says how far a check is, while it runs. Nothing where nobody watches."""
+    """One line on stderr with the progress of a running check. Prints nothing if stderr is not a terminal."""
 
     def __init__(self, cluster: str, stream: TextIO | None = None) -> None:
         self._console = console(stream or sys.stderr)
@@ -93,9 +93,9 @@ class Progress:
             self._evidence, self._questions = (0, event.evidence), (0, event.questions)
         elif isinstance(event, Collected):
             self._evidence = (self._evidence[0] + 1, self._evidence[1])
-        elif isinstance(event, Judged):
+        elif isinstance(event, DiagnosticEnded):
             self._questions = (self._questions[0] + 1, self._questions[1])
-            loud = [one.code for one in event.check.findings if one.severity is not Severity.INFO]
+            loud = [finding.code for finding in event.check.findings if finding.severity is not Severity.INFO]
             self._found += [code for code in loud if code not in self._found]
         elif isinstance(event, Report):
             return

@@ -1,7 +1,6 @@
-"""The answer of a check in one line: a word, its style, and the numbers behind it.
+"""The verdict of a check in one line: a word, its style, and the numbers behind it.
 
-Clear is said of what was looked for, and of nothing else: a narrowed check says in what, a whole one for how much there
-is no check.
+"Clear" covers only what was checked: a narrowed check says which part, a whole one how many problems have no check.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ _ROOTS = {Severity.ERROR: "cause", Severity.WARNING: "warning", Severity.INFO: "
 
 
 def verdict(diagnosis: Diagnosis, library: Library) -> Line:
-    """The answer in one line."""
-    said, style = label(diagnosis)
+    """The verdict in one line."""
+    text, style = label(diagnosis)
     rest = "dim" if style == "dim" else ""
     numbers = f" · {summary(diagnosis, library)}"
-    return Line.of((f"{one_line(diagnosis.target.name)}: ", "title"), (said, style), (numbers, rest))
+    return Line.of((f"{one_line(diagnosis.target.name)}: ", "title"), (text, style), (numbers, rest))
 
 
 def label(diagnosis: Diagnosis) -> tuple[str, str]:
-    """The verdict as a person reads it, and its style. What nobody looked at looks neither like trouble nor well."""
+    """The verdict for people, and its style. A cluster that nobody checked must look neither broken nor healthy."""
     if not_checked(diagnosis):
         return word(diagnosis), "dim"
     if clear_in_part(diagnosis):
@@ -35,30 +34,30 @@ def label(diagnosis: Diagnosis) -> tuple[str, str]:
 
 
 def word(diagnosis: Diagnosis) -> str:
-    """The verdict without what it is about."""
+    """The verdict without its subject."""
     return "NOT CHECKED" if not_checked(diagnosis) else diagnosis.state.value.upper()
 
 
 def only(selection: Selection) -> str:
-    """`in network only`, `for subnet-full only`; nothing of a whole check."""
+    """`in network only`, `for subnet-full only`; empty for a whole check."""
     if selection.only:
         return f"for {selection.only} only"
     return f"in {selection.area} only" if selection.area else ""
 
 
 def clear_in_part(diagnosis: Diagnosis) -> bool:
-    """Nothing was found where somebody looked, and it was not everywhere."""
+    """Nothing was found, but only a part was checked."""
     return diagnosis.state is State.CLEAR and selection_of(diagnosis) != EVERYTHING
 
 
 def not_checked(diagnosis: Diagnosis) -> bool:
-    """Whether no question at all was about this cluster. To a program that is inconclusive."""
+    """Whether no check applied to this cluster. For programs that is inconclusive."""
     return not diagnosis.findings and all(check.outcome is Outcome.NOT_APPLICABLE for check in diagnosis.checks)
 
 
 def summary(diagnosis: Diagnosis, library: Library | None = None) -> str:
-    """The verdict in numbers; with the runbooks also those of what no check asks about."""
-    open_checks = [one for one in diagnosis.checks if one.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
+    """The verdict in numbers; with the runbooks also the problems that no check covers."""
+    open_checks = [check for check in diagnosis.checks if check.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
     if not_checked(diagnosis):
         known = diagnosis.target.id.is_a(MANAGED_CLUSTER)
         return f"no check applies to it{_looked(diagnosis)}" if known else "no check knows this kind of cluster yet"
@@ -75,12 +74,12 @@ def summary(diagnosis: Diagnosis, library: Library | None = None) -> str:
 
 
 def found_nothing(diagnosis: Diagnosis) -> str:
-    """How many checks looked and found nothing: those that do not apply have not looked."""
-    return f"{count(sum(one.outcome is Outcome.CLEAR for one in diagnosis.checks), 'check')} found nothing"
+    """How many checks ran and found nothing; those that do not apply did not run."""
+    return f"{count(sum(check.outcome is Outcome.CLEAR for check in diagnosis.checks), 'check')} found nothing"
 
 
 def _beyond(diagnosis: Diagnosis, library: Library | None) -> list[str]:
-    """What a clear answer says nothing about."""
+    """What a clear answer does not cover."""
     if clear_in_part(diagnosis):
         return ["the rest was not looked at"]
     without = len(scope_of(diagnosis, library).cannot_ask) if library is not None else 0
@@ -93,7 +92,7 @@ def _looked(diagnosis: Diagnosis) -> str:
 
 
 def not_looked_at(scope: Scope) -> list[str]:
-    """What a narrowed check has left out: areas, and the rest of one that it has asked about in part."""
+    """What a narrowed check has left out: whole areas, and the rest of an area checked in part."""
     return [f"the rest of {area}" if area in scope.areas else area for area in scope.left_out]
 
 

@@ -1,4 +1,4 @@
-"""A check, followed in a terminal."""
+"""Runs a check with progress in the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.report.events import Event, Report
 
 
 async def watched(cluster: str, events: AsyncGenerator[Event, None]) -> Report:
-    """Follow a check with live progress, up to its report."""
+    """Show live progress until the report."""
     with Progress(cluster) as progress:
         async with aclosing(events) as following:
             async for event in following:

@@ -1,4 +1,4 @@
-"""`docs/catalogue.md`: every problem the bot knows, made from the runbooks and the diagnostics."""
+"""Generates `docs/catalogue.md`: every problem the bot knows, from the runbooks and the diagnostics."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _lines(library: Library) -> Iterator[str]:
         f"{counted[GUIDE]} guides."
     )
     for title in (*_SECTIONS.values(), _NO_SECTION):
-        members = [one for one in library.values() if section_of(one) == title]
+        members = [runbook for runbook in library.values() if section_of(runbook) == title]
         if members:
             yield f"\n## {title}\n"
             yield "| code | what is wrong | severity | known by | explains | fixes it offers |"
@@ -54,26 +54,26 @@ def _lines(library: Library) -> Iterator[str]:
             yield from map(_row, members)
 
 
-def _row(one: Runbook) -> str:
+def _row(runbook: Runbook) -> str:
     cells = (
-        f"[{one.code}](../runbooks/{one.code}.md)",
-        one.title.replace("|", "\\|"),
-        one.severity,
-        _known_by(one),
-        ", ".join(one.explains) or "–",
-        ", ".join(one.remedies) or "steps",
+        f"[{runbook.code}](../runbooks/{runbook.code}.md)",
+        runbook.title.replace("|", "\\|"),
+        runbook.severity,
+        _known_by(runbook),
+        ", ".join(runbook.explains) or "–",
+        ", ".join(runbook.remedies) or "steps",
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _known_by(one: Runbook) -> str:
-    if one.code in checked_codes():
+def _known_by(runbook: Runbook) -> str:
+    if runbook.code in checked_codes():
         return CHECK
-    return GUIDE if one.kind == GUIDE else TEXT
+    return GUIDE if runbook.kind == GUIDE else TEXT
 
 
-def section_of(one: Runbook) -> str:
-    """The area of the document from which a page was made: the first that its sources name."""
-    named = (*one.sources, *(pattern.source for pattern in one.symptoms.patterns))
+def section_of(runbook: Runbook) -> str:
+    """The section of the document that a page comes from: the first one its sources name."""
+    named = (*runbook.sources, *(pattern.source for pattern in runbook.symptoms.patterns))
     first = next((hit[1] for text in named if (hit := _DOCUMENT.search(text))), "")
     return _SECTIONS.get(first, _NO_SECTION)

@@ -1,11 +1,11 @@
-"""What a check says while it runs, and at its end. A terminal draws it; a chat will too."""
+"""The events of a running check. The terminal and Slack render them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from handlers.engine.run import Collected, Judged
+from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Diagnosis, Target
 from handlers.remedy.plan import Offer
 
@@ -23,7 +23,7 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The cluster is known; so many kinds of evidence and questions are ahead."""
+    """The cluster is known; this many kinds of evidence and questions follow."""
 
     target: Target
     evidence: int
@@ -32,7 +32,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A diagnosis, and what it took."""
+    """A diagnosis, with its duration and its number of calls."""
 
     diagnosis: Diagnosis
     took_ms: float
@@ -44,4 +44,4 @@ class Report:
     """What may be done about the root causes: a plan, or the reasons against one."""
 
 
-Event = Started | Collected | Judged | Report
+Event = Started | Collected | DiagnosticEnded | Report

@@ -1,4 +1,6 @@
-"""Which checks there are, and which codes they prove. Of the others the bot says only that a text speaks of them."""
+"""Which checks exist, and which codes they can prove. For all other codes the bot can only say that a text mentions
+them.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,12 @@ from handlers.engine.graph import Graph
 @cache
 def questions() -> Mapping[str, Diagnostic]:
     """Every diagnostic by its id."""
-    return {one.id: one for one in Graph.discover(handlers.evidence, handlers.diagnose).diagnostics}
+    return {
+        diagnostic.id: diagnostic for diagnostic in Graph.discover(handlers.evidence, handlers.diagnose).diagnostics
+    }
 
 
 @cache
 def checked_codes() -> frozenset[str]:
     """The codes of all diagnostics."""
-    return frozenset(code for one in questions().values() for code in one.codes)
+    return frozenset(code for question in questions().values() for code in question.codes)

@@ -1,17 +1,17 @@
-"""How far a check is: a value that each of its events makes anew."""
+"""The progress of a check, as a value that each event replaces."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from bot.report.events import Event, Started
-from handlers.engine.run import Collected, Judged
+from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Outcome, Severity, Unavailable
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a person may see while they wait. `evidence` and `questions` are how many are done, of how many."""
+    """What people see while they wait. `evidence` and `questions` are (done, total)."""
 
     cluster: str
     evidence: tuple[int, int] = (0, 0)
@@ -33,9 +33,9 @@ class Progress:
             if isinstance(event.value, Unavailable) and event.value.wanted not in unseen:
                 unseen += (event.value.wanted,)
             return replace(self, evidence=_one_more(self.evidence), unseen=unseen)
-        if isinstance(event, Judged):
+        if isinstance(event, DiagnosticEnded):
             check = event.check
-            loud = [one.code for one in check.findings if one.severity is not Severity.INFO]
+            loud = [finding.code for finding in check.findings if finding.severity is not Severity.INFO]
             found = tuple(dict.fromkeys((*self.found, *loud)))
             still_open = self.open_checks + (check.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED))
             return replace(self, questions=_one_more(self.questions), found=found, open_checks=still_open)

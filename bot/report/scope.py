@@ -1,7 +1,7 @@
-"""What an answer covers: which problems were looked for on a cluster, and which nobody can look for yet.
+"""What an answer covers: which problems were checked on a cluster, and which have no check yet.
 
-"Clear" never says more than that. All of it follows from the checks of a diagnosis, the checks that exist and the
-runbooks; so it holds for an answer that another process or a recording gave, too.
+"Clear" never claims more than that. The scope follows from the checks of a diagnosis, the checks that exist and the
+runbooks, so it also holds for an answer from another process or a recording.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What was asked about one cluster, and what was not."""
+    """What was checked on one cluster, and what was not."""
 
     kind: str
     """Of the cluster: `aks`, `hybrid` or `arc-bridge`."""
@@ -54,8 +54,8 @@ def scope_of(diagnosis: Diagnosis, library: Library) -> Scope:
     left_out: set[str] = set()
     if only != EVERYTHING:
         has_check |= checked_codes()
-        left_out = {one.area for name, one in questions().items() if name not in put} - {only.area}
-    # Else what nobody asked about has no check, or had none when it was recorded.
+        left_out = {question.area for name, question in questions().items() if name not in put} - {only.area}
+    # Otherwise an unchecked problem has no check, or had none when the case was recorded.
     return Scope(
         kind,
         tuple(sorted({_area(check) for check in asked} - {""})),
@@ -67,14 +67,14 @@ def scope_of(diagnosis: Diagnosis, library: Library) -> Scope:
 
 
 def selection_of(diagnosis: Diagnosis) -> Selection:
-    """What a check was narrowed to, by the questions that it has put."""
+    """What a check was narrowed to, derived from the questions it asked."""
     put = {check.id for check in diagnosis.checks}
     if put >= set(questions()):
         return EVERYTHING
     if len(put) == 1 and len(diagnosis.checks[0].codes) == 1:
         return Selection(only=diagnosis.checks[0].codes[0])
     areas = {_area(check) for check in diagnosis.checks} - {""}
-    # Of several areas and yet not of all: a whole check, recorded when there were fewer questions.
+    # Several areas but not all of them: a whole check, recorded when there were fewer questions.
     return Selection(area=areas.pop()) if len(areas) == 1 else EVERYTHING
 
 

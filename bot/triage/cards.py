@@ -1,4 +1,4 @@
-"""A card of an alert bot may tell of several alerts: what is over says nothing of what still fires."""
+"""One message of an alert bot may hold several alerts: resolved ones say nothing about those still firing."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ _LONGEST_COUNT = 4
 
 
 def still_open(text: str) -> str:
-    """Without the alerts that are over, where others are not: their heading and what stands below it, and their count
-    in a line that has both."""
+    """The text without its resolved alerts, if others are still open: their headings, what stands below them, and their
+    count in a line that has both counts.
+    """
     if not _IS_TOLD.search(text) or not _is_open(text):
         return text
     kept, over = list[str](), False
     for line in text.splitlines():
         if _is_open(line):
             over = False
-            kept.append(_TOLD_OVER.sub(_but_no_time, line))
+            kept.append(_TOLD_OVER.sub(_unless_a_time, line))
             continue
         over = over or bool(_HEADED_OVER.match(line))
         if not over:
@@ -42,7 +43,7 @@ def _is_open(text: str) -> bool:
 
 
 def _counts(found: Match) -> bool:
-    """`Firing: none` and `open 2 hours` tell of nothing that is open."""
+    """`Firing: none` and `open 2 hours` count nothing that is open."""
     groups = found.groupdict()
     if groups["count"]:
         return not _SPAN.match(found.string[found.end() : found.end() + 20])
@@ -50,8 +51,8 @@ def _counts(found: Match) -> bool:
     return not (what in ("none", "no") or what[0].isdigit())
 
 
-def _but_no_time(found: Match) -> str:
-    """`resolved 3` is a count, `resolved 12:30` says when: that stays."""
+def _unless_a_time(found: Match) -> str:
+    """`resolved 3` is a count; `resolved 12:30` is a time and stays."""
     count = (found["count"] or "").lstrip(" :x×")
     is_count = count.isdigit() and len(count) <= _LONGEST_COUNT
     return "" if is_count else (found["count"] or "").lstrip(" ")

@@ -1,4 +1,4 @@
-"""Which cluster of the fleet a text names: by name, near miss, ARM id, API server address or node resource group."""
+"""Finds the cluster that a text names: by name, near miss, ARM id, API server address or node resource group."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _VERB = compile_linear(r"^ (?:a|an|the|it|this|that|his|her|our|my|some|with)\b"
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A cluster that a text names, and how: the lower the rank, the surer."""
+    """A cluster that a text names, and how: a lower rank is more certain."""
 
     name: str
     by: str
@@ -46,7 +46,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class FleetNames:
-    """The names of a fleet, ready to be looked for. Make it once per fleet."""
+    """The names of a fleet, prepared for searching. Make it once per fleet."""
 
     names: tuple[str, ...]
     ties: Mapping[str, str] = field(default_factory=dict)
@@ -69,32 +69,33 @@ class FleetNames:
                     missed[shorter].append(name)
         longest = max((len(letters_and_digits(name.lower())) for name in self.names), default=0)
         object.__setattr__(self, "_pieces", min(longest, _MOST_PIECES))
-        object.__setattr__(self, "_whole", {key: tuple(one) for key, one in whole.items()})
+        object.__setattr__(self, "_whole", {key: tuple(names) for key, names in whole.items()})
         beginnings = frozenset(key[:count] for key in whole for count in range(1, _BEGINNING + 1))
         object.__setattr__(self, "_beginnings", beginnings)
-        object.__setattr__(self, "_missed", {key: tuple(one) for key, one in missed.items()})
+        object.__setattr__(self, "_missed", {key: tuple(names) for key, names in missed.items()})
 
     @classmethod
     def of(cls, members: Iterable[FleetMember]) -> FleetNames:
-        """A fleet as Azure gives it. A resource group ties to a cluster if it is the only one in there."""
+        """Build it from the fleet. A resource group identifies a cluster only if it holds no other one."""
         members = tuple(members)
         inside: dict[str, list[str]] = defaultdict(list)
-        for one in members:
-            inside[one.group.lower()].append(one.name)
+        for member in members:
+            inside[member.group.lower()].append(member.name)
         alone = {group: names[0] for group, names in inside.items() if group and len(names) == 1}
         return cls(
-            tuple(one.name for one in members), {f"resourcegroups/{group}/": name for group, name in alone.items()}
+            tuple(member.name for member in members),
+            {f"resourcegroups/{group}/": name for group, name in alone.items()},
         )
 
     def find(self, text: str) -> list[Named]:
-        """The clusters that the text names, the surest first, each once."""
+        """The clusters that the text names, the most certain first, each once."""
         lower = text.lower()
         found = [*self._exact(lower), *self._tied(lower)]
         if not found:
             found = list(self._misspelt(lower))
         best: dict[str, Named] = {}
-        for one in sorted(found, key=lambda one: (one.rank, one.at)):
-            best.setdefault(one.name.lower(), one)
+        for match in sorted(found, key=lambda match: (match.rank, match.at)):
+            best.setdefault(match.name.lower(), match)
         return list(best.values())
 
     def _exact(self, lower: str) -> Iterator[Named]:
@@ -133,16 +134,16 @@ class FleetNames:
 
 
 def chosen(found: Iterable[Named]) -> tuple[str | None, tuple[str, ...]]:
-    """The one cluster that is meant, or those among which a person has to choose."""
-    ranked = sorted(found, key=lambda one: (one.rank, one.at))
+    """The one cluster that is meant, or those that a person has to choose from."""
+    ranked = sorted(found, key=lambda match: (match.rank, match.at))
     if not ranked:
         return None, ()
-    surest = [one.name for one in ranked if one.rank == ranked[0].rank]
+    surest = [match.name for match in ranked if match.rank == ranked[0].rank]
     return (surest[0], ()) if len(surest) == 1 else (None, tuple(surest))
 
 
 class _Piece(NamedTuple):
-    """Letters and digits in a row, and where they stand."""
+    """A run of letters and digits, and its position."""
 
     word: str
     start: int
@@ -159,8 +160,8 @@ def _pieces(lower: str) -> list[_Piece]:
 
 
 def _joined(lower: str, run: list[_Piece]) -> tuple[str, int] | None:
-    """How the pieces of a name stand together in the text, or None if they do not."""
-    gaps = [lower[one.end : after.start] for one, after in pairwise(run)]
+    """How the pieces of a name are joined in the text, or None if they are not."""
+    gaps = [lower[piece.end : after.start] for piece, after in pairwise(run)]
     if not _GAPS.issuperset(gaps):
         return None
     before, after = lower[max(0, run[0].start - 1) : run[0].start], lower[run[-1].end : run[-1].end + 12]
@@ -184,12 +185,12 @@ def _squeezed(name: str) -> str:
     return "".join(letters_and_digits(name.lower()))
 
 
-def _within_two(one: str, other: str) -> bool:
-    """Two slips away: near enough that nobody can tell which of two names was meant."""
-    if abs(len(one) - len(other)) > 2:
+def _within_two(name: str, other: str) -> bool:
+    """Two typos away: near enough that it is unclear which of two names was meant."""
+    if abs(len(name) - len(other)) > 2:
         return False
     before = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
+    for at, letter in enumerate(name, 1):
         row = [at]
         for place, mark in enumerate(other, 1):
             row.append(min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != mark)))
@@ -201,12 +202,12 @@ def _one_less(word: str) -> Iterator[str]:
     return (word[:at] + word[at + 1 :] for at in range(len(word)))
 
 
-def _one_letter_off(one: str, other: str) -> bool:
-    """One letter more, less, other, or two swapped. A digit is never a slip: edge-03 is not edge-01."""
-    if one == other:
+def _one_letter_off(name: str, other: str) -> bool:
+    """One letter added, missing, replaced or swapped. A digit is never a typo: edge-03 is not edge-01."""
+    if name == other:
         return False
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    a, b = one[start:], other[start:]
+    start = next((at for at, (a, b) in enumerate(zip(name, other, strict=False)) if a != b), min(len(name), len(other)))
+    a, b = name[start:], other[start:]
     for cut_a, cut_b in ((1, 0), (0, 1), (1, 1), (2, 2)):
         if a[cut_a:] == b[cut_b:]:
             gone = a[:cut_a] + b[:cut_b]

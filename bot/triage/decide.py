@@ -1,4 +1,4 @@
-"""From evidence to an answer: which codes, how sure, or why silence."""
+"""From evidence to an answer: which codes, how certain, or why silence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import islice
 
 from bot.triage.model.learned import Reading
-from bot.triage.model.phrases import Said
+from bot.triage.model.phrases import PhraseMatch
 from bot.triage.quiet import Reason
 from bot.triage.signs import INNERMOST, PATTERN, Sign
 
@@ -21,7 +21,7 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A code that the message may be about, and why: the strongest first."""
+    """A code that the message may be about, with the reasons, strongest first."""
 
     code: str
     why: tuple[str, ...]
@@ -47,13 +47,14 @@ MOST = 3
 
 
 def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reason], signs: Sequence[Sign]) -> Verdict:
-    """`outright`: the odds of what the text states, which goes before what its words make likely, but not before what
-    they make sure. A reason for silence takes it back."""
+    """`outright`: the odds of what the text states. They go before what its words make likely, but not before what its
+    words make certain. A reason for silence withdraws the answer.
+    """
     outright = {} if against else outright
     odds = max([read.odds, *outright.values()])
-    reasons = [one for one in against if one.final or odds < LIKELY]
+    reasons = [reason for reason in against if reason.final or odds < LIKELY]
     if reasons or odds < LIKELY:
-        told = next((f"{one.name}: “{one.found}”" for one in reasons), "nothing that a runbook speaks of")
+        told = next((f"{reason.name}: “{reason.found}”" for reason in reasons), "nothing that a runbook speaks of")
         return Verdict(Certainty.QUIET, (), odds, told)
     first = outright if read.odds < SURE else ()
     codes = tuple(dict.fromkeys((*first, *_likeliest(read, signs))))[:MOST]
@@ -61,29 +62,32 @@ def decide(read: Reading, outright: Mapping[str, float], against: Sequence[Reaso
 
 
 def _likeliest(read: Reading, signs: Sequence[Sign]) -> list[str]:
-    """What the words speak of, if they speak of anything."""
+    """The code that the words speak of, if any."""
     if read.odds < LIKELY:
         return []
-    marked = {one.code for one in signs}
+    marked = {sign.code for sign in signs}
     likeliest = enumerate(islice(read.chances.items(), MOST))
     return [code for at, (code, chance) in likeliest if at == 0 or chance >= _BESIDE or code in marked]
 
 
-def stated(signs: Sequence[Sign], said: Sequence[Said], learned: Sequence[str], by_words: Reading) -> dict[str, float]:
-    """The odds of what the text states outright, the likeliest first: an error's own code, and of the codes that
-    nothing was learned of their patterns; their phrases make it likely. Where its words as a whole speak of no problem,
-    a code of which something was learned is somebody else's: any service of Azure may say InternalServerError."""
+def stated(
+    signs: Sequence[Sign], text: Sequence[PhraseMatch], learned: Sequence[str], by_words: Reading
+) -> dict[str, float]:
+    """The odds of what the text states outright, likeliest first: an error's own code, and, for codes the model was not
+    trained on, their patterns; their phrases make it likely. If the words as a whole speak of no problem, a code that
+    the model was trained on belongs to somebody else: any Azure service may say InternalServerError.
+    """
     odds: dict[str, float] = {}
     for sign in signs:
         if sign.code in learned and by_words.odds < LIKELY:
             continue
         if sign.points >= (PATTERN if sign.code not in learned else INNERMOST) or _agrees(sign, by_words):
             odds[sign.code] = SURE
-    for one in said:
-        odds.setdefault(one.code, LIKELY)
-    return dict(sorted(odds.items(), key=lambda one: -one[1]))
+    for message in text:
+        odds.setdefault(message.code, LIKELY)
+    return dict(sorted(odds.items(), key=lambda scored: -scored[1]))
 
 
 def _agrees(sign: Sign, by_words: Reading) -> bool:
-    """An error's code that somebody quotes, and words that speak of the same problem: two readings that agree."""
+    """A quoted error code and the words around it speak of the same problem."""
     return sign.points >= PATTERN and sign.is_error_code and next(iter(by_words.chances), None) == sign.code

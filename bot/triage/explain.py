@@ -1,4 +1,4 @@
-"""What a pasted error speaks of. Text alone proves nothing: whatever is recognised here has not been verified."""
+"""What a pasted error is about. Text alone proves nothing: what is recognised here has not been verified."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INNERMOST_CODE, _PATTERN, _OUTER_CODE, _WORDS = 100, 80, 40, 20
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A runbook that the text speaks of, and by what it was recognised."""
+    """A runbook that the text matches, and the reasons."""
 
     runbook: Runbook
     by: str
@@ -31,7 +31,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The error at the bottom of the text, the runbooks that know it, best first, and what it gives for the first."""
+    """The innermost error of the text, the matching runbooks, best first, and the values for the first one."""
 
     error: ErrorDetail | None
     matches: tuple[Match, ...]
@@ -40,7 +40,7 @@ class Explanation:
 
 
 def explain(text: str, library: Library) -> Explanation:
-    """Recognise a pasted error or a sentence about one."""
+    """Recognise a pasted error, or a sentence about one."""
     text = without_empty_lines(text[:LONGEST])
     error = innermost(text)
     codes = {layer.code.lower() for layer in layers(text) if layer.code}
@@ -51,7 +51,7 @@ def explain(text: str, library: Library) -> Explanation:
 
 
 def _order(match: Match, found: list[Match]) -> tuple[bool, int, str]:
-    """Causes before what they explain, unless nothing but words speaks for the cause."""
+    """Causes before what they explain, unless only words speak for the cause."""
     explained = any(match.runbook.code in other.runbook.explains for other in found if other.weight >= _OUTER_CODE)
     return explained, -match.weight, match.runbook.code
 
@@ -61,11 +61,11 @@ def _match(runbook: Runbook, pasted: PastedText, error: ErrorDetail | None, code
     for code in symptoms.codes:
         if error and code.lower() == error.code.lower():
             return Match(runbook, code, _INNERMOST_CODE)
-    for one in symptoms.patterns:
-        wanted = _needs(one.pattern)
+    for pattern in symptoms.patterns:
+        wanted = _needs(pattern.pattern)
         if wanted and not pasted.has_any(wanted):
-            continue  # most patterns need a text that is not there: to look for that costs next to nothing
-        hit = searchable(one.pattern, one.unless).search(pasted.text)
+            continue  # Most patterns need a literal that is not in the text; checking for that costs next to nothing.
+        hit = searchable(pattern.pattern, pattern.unless).search(pasted.text)
         if hit:
             return Match(runbook, hit[0].strip(), _PATTERN)
     for code in symptoms.codes:

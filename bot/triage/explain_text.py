@@ -1,4 +1,4 @@
-"""A pasted text, ready to be asked whether it holds this or that: a catalogue asks thousands of times."""
+"""A pasted text, indexed for many searches: a catalogue asks thousands of times."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from bot.triage.literals import SHORTEST, lowered
 
 
 class PastedText:
-    """A text, whose letters are read once. Letter case does not count."""
+    """A text whose letters are indexed once. Case is ignored."""
 
     def __init__(self, text: str) -> None:
         self.text, self._lower = text, lowered(text)
         self._known: dict[str, bool] = {}
 
     def has_any(self, literals: Iterable[str]) -> bool:
-        """Whether one of these, in lower case, stands in the text."""
+        """Whether one of these lower-case strings is in the text."""
         return any(map(self._has, literals))
 
     def says(self, words: str) -> bool:
-        """Whether these words stand there in a row, each a word of its own."""
+        """Whether these words stand in a row in the text, each as a whole word."""
         longest, wanted = _wanted(words)
         at = self._spaced.find(wanted) if self._has(longest) else -1
         while at >= 0:
@@ -44,7 +44,7 @@ class PastedText:
 
     @cached_property
     def _letters(self) -> frozenset[str]:
-        """Every run of a few letters: most of what is asked for begins or ends with one that is not there."""
+        """Every run of a few letters: most searches start or end with a run that the text does not have."""
         return frozenset(self._lower[at : at + SHORTEST] for at in range(len(self._lower) - SHORTEST + 1))
 
 

@@ -1,4 +1,4 @@
-"""Which text a regular expression cannot do without: looking for that first is a hundred times cheaper.
+"""Which literal a regular expression requires: searching for it first is a hundred times cheaper.
 
 `(?i)lookup \\S{1,80}\\.local` needs "lookup "; `(SubnetIsFull|is full)` needs one of two. All in lower case.
 """
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-# The standard library's own parser, so that what is found agrees with what `re` will do. A test holds that it does.
+# The standard library's own parser, so that the result agrees with what `re` does. A test verifies that.
 _parser: Any = importlib.import_module("re._parser")
 SHORTEST = 3
 _MOST = 40
@@ -21,37 +21,38 @@ Needs = tuple[str, ...]
 
 
 def needs(pattern: str) -> Needs:
-    """One of these is in every text that the pattern matches, in any case. Nothing: it cannot be told."""
+    """At least one of these is in every text that the pattern matches. Empty: unknown."""
     try:
         return _best(_of(_parser.parse(pattern))) or ()
-    except re.error:  # what RE2 knows and `re` does not, such as `\\p{L}`
+    except re.error:  # RE2 syntax that `re` does not know, such as `\\p{L}`
         return ()
 
 
 class Choice:
-    """Many patterns, and of a text those that may match it, told by the first letters of what each needs: hundreds are
-    there, and a message has few of them."""
+    """Many patterns; selects those that may match a text by the first letters of their literals: there are hundreds of
+    patterns, and a message has few of the literals.
+    """
 
     def __init__(self, wanted: Iterable[Needs]) -> None:
-        """What each of the patterns needs."""
+        """The literals that each pattern needs."""
         self._by_letters: dict[str, list[int]] = defaultdict(list)
         for place, literals in enumerate(wanted):
             for letters in {literal[:SHORTEST] for literal in literals} or {""}:
                 self._by_letters[letters].append(place)
 
     def of(self, lower: str) -> list[int]:
-        """Their places, in order."""
+        """The indexes of the patterns, in order."""
         has = {lower[at : at + SHORTEST] for at in range(len(lower) - SHORTEST + 1)}
         return sorted({place for letters in ("", *has) for place in self._by_letters.get(letters, ())})
 
 
 def _best(found: Iterator[Needs]) -> Needs | None:
-    usable = [one for one in found if len(one) <= _MOST and min(map(len, one)) >= SHORTEST]
-    return max(usable, key=lambda one: (min(map(len, one)), -len(one)), default=None)
+    usable = [item for item in found if len(item) <= _MOST and min(map(len, item)) >= SHORTEST]
+    return max(usable, key=lambda item: (min(map(len, item)), -len(item)), default=None)
 
 
 def _of(parts: Any) -> Iterator[Needs]:
-    """Each group of alternatives that this sequence cannot do without."""
+    """Each group of alternatives that this sequence requires."""
     run = ""
     for operation, argument in parts:
         letter = _letter(str(operation), argument)
@@ -74,11 +75,11 @@ def _inside(operation: str, argument: Any) -> Iterator[Needs]:
     elif operation == "BRANCH":
         branches = [_best(_of(branch)) for branch in argument[1]]
         if all(branches):
-            yield tuple(dict.fromkeys(one for branch in branches for one in branch or ()))
+            yield tuple(dict.fromkeys(literal for branch in branches for literal in branch or ()))
 
 
 def _letter(operation: str, argument: Any) -> str:
-    """The one letter that this must be, in whatever case."""
+    """The single letter that this must be, ignoring case."""
     if operation == "LITERAL":
         return _lower(argument)
     if operation == "IN" and all(str(kind) == "LITERAL" for kind, _ in argument):
@@ -93,6 +94,6 @@ def _lower(codepoint: int) -> str:
 
 
 def lowered(text: str) -> str:
-    """Lower case, letter by letter: the same length as the text, so that places agree."""
+    """Lower case, letter by letter: the length stays the same, so that positions agree."""
     lower = text.lower()
     return lower if len(lower) == len(text) else "".join(letter.lower()[:1] for letter in text)

@@ -1,4 +1,4 @@
-"""What a reader sees of somebody's message: its text, and that of the blocks and attachments that alert bots use."""
+"""The text of a message as people see it, including the blocks and attachments that alert bots use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runbooks.linear import compile_linear
 LONGEST = 40_000
 """Slack's own limit for a message's text."""
 
-# No `<` inside: Slack escapes it, and a text of nothing but beginnings of links would take minutes.
+# No `<` inside: Slack escapes it, and a text of many link starts would otherwise take minutes.
 _LINK = compile_linear(r"<((?:https?|mailto):[^|<>]+)(?:\|([^<>]*))?>")
 _MENTION = compile_linear(r"<[@#!][^<>]*>")
 _ATTACHMENT = ("pretext", "author_name", "title", "title_link", "text", "fields", "blocks", "footer")
@@ -20,7 +20,7 @@ _PARTS = ("text", "fields", "elements", "accessory", "rows", "columns", "tasks",
 
 
 def readable(message: dict[str, Any]) -> str:
-    """All of it, each line once. Alert bots often say the same in `text`, in blocks and in `fallback`."""
+    """All text, each line once. Alert bots often repeat the same in `text`, in blocks and in `fallback`."""
     lines = [line for part in _parts(message) for line in _plain(part).splitlines() if line.strip()]
     return "\n".join(dict.fromkeys(lines))[:LONGEST]
 
@@ -29,9 +29,9 @@ def _parts(message: dict[str, Any]) -> Iterator[str]:
     yield str(message.get("text") or "")
     for block in message.get("blocks") or ():
         yield _words(block)
-    for one in message.get("attachments") or ():
-        shown = [_of_attachment(name, one.get(name)) for name in _ATTACHMENT]
-        yield "\n".join(filter(None, shown)) or str(one.get("fallback") or "")
+    for attachment in message.get("attachments") or ():
+        shown = [_of_attachment(name, attachment.get(name)) for name in _ATTACHMENT]
+        yield "\n".join(filter(None, shown)) or str(attachment.get("fallback") or "")
 
 
 def _of_attachment(name: str, value: Any) -> str:
@@ -42,7 +42,7 @@ def _of_attachment(name: str, value: Any) -> str:
 
 
 def _words(value: Any) -> str:
-    """The text of a block. The runs of a line of rich text belong together; everything else is on lines of its own."""
+    """The text of a block. The runs of one rich text line belong together; everything else is a line of its own."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -55,11 +55,11 @@ def _words(value: Any) -> str:
 
 
 def _run(run: Any) -> str:
-    """Rich text holds what people read, not mrkdwn: what looks like an entity there is none."""
+    """Rich text is literal, not mrkdwn: what looks like an entity there is not one."""
     return str(run.get("text") or run.get("url") or "") if isinstance(run, dict) else ""
 
 
 def _plain(mrkdwn: str) -> str:
-    """Links as what they are and where they lead, without mentions and entities."""
+    """Links become their label and address; mentions and entities are removed."""
     spelled = _LINK.sub(lambda link: " ".join(dict.fromkeys(filter(None, (link[2], link[1])))), mrkdwn)
     return unescape(_MENTION.sub("", spelled))

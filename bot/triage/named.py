@@ -1,4 +1,4 @@
-"""Which clusters of the fleet a text names: by their names as whole words, by their ids, in any case."""
+"""Finds the clusters of the fleet that a text names: by whole names or ids, in any case."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _ID = compile_linear(r"/subscriptions/[^\s\"'<>|,;)\]]+", ignore_case=True)
 
 
 def named_clusters(text: str, members: Sequence[FleetMember]) -> list[FleetMember]:
-    """Those that the text names, in the order in which it does. An id says which of several with one name is meant."""
+    """The clusters in the order in which the text names them. An id decides between clusters of one name."""
     decoded = unquote(text)
     ids = [found[0].lower().rstrip("/.") for found in _ID.finditer(decoded)]
-    by_id = [one for one in members if any(_is_within(one.id, id_) for id_ in ids)]
+    by_id = [member for member in members if any(_is_within(member.id, id_) for id_ in ids)]
     places: dict[str, int] = {}
     for place, word in enumerate(_words(_ID.sub(" ", decoded))):
         places.setdefault(word.lower().strip("-_"), place)
-    told = {one.name.lower() for one in by_id}
-    by_name = [one for one in members if one.name.lower() in places and one.name.lower() not in told]
-    by_name.sort(key=lambda one: (places[one.name.lower()], one.id.lower()))
+    told = {member.name.lower() for member in by_id}
+    by_name = [member for member in members if member.name.lower() in places and member.name.lower() not in told]
+    by_name.sort(key=lambda member: (places[member.name.lower()], member.id.lower()))
     return [*by_id, *by_name]
 
 

@@ -1,4 +1,4 @@
-"""What a message says once disguise, escapes and bulk are taken off it. Everything after this works on bounded text."""
+"""Normalizes a message: removes disguise, escapes and bulk. Everything after this works on bounded text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _REDACTED = compile_linear(r"\[redacted:[a-z0-9-]+\]")
 
 
 def plain(text: str) -> str:
-    """The text in plain letters, its escaped JSON unwrapped, no longer than LONGEST; of alerts those that are open."""
+    """The text in plain letters, escaped JSON unwrapped, at most LONGEST; of several alerts, only the open ones."""
     cut = _cut(text)
     if "[redacted:" in cut:
         cut = _REDACTED.sub("", cut)
@@ -47,12 +47,12 @@ def plain(text: str) -> str:
 
 
 def without_empty_lines(text: str) -> str:
-    """Half a million of them cost an expression that looks for line ends seconds."""
+    """Half a million empty lines would cost an expression that looks for line ends seconds."""
     return _EMPTY_LINES.sub("\n\n", text)
 
 
 def _cut(text: str) -> str:
-    """Head, tail, and between them the lines that tell of an error, each once."""
+    """Head, tail, and the lines in between that mention an error, each once."""
     if len(text) <= LONGEST:
         return text
     middle = text[_HEAD : min(len(text) - _TAIL, _SKIMMED)]

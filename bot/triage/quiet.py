@@ -1,4 +1,4 @@
-"""Why the bot should not speak although words match: it is over, it is elsewhere, or nobody has the problem."""
+"""Why the bot should stay silent although words match: it is over, it is elsewhere, or nobody has the problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runbooks.patterns import Found, Searchable, searchable
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason for silence. Most only speak against an answer, as learned; a final one forbids it."""
+    """A reason for silence. Most only weigh against an answer, as trained; a final one forbids it."""
 
     name: str
     found: str
@@ -30,7 +30,7 @@ _NOT_ALL_WELL = compile_linear(
 
 @dataclass(frozen=True, slots=True)
 class Unless:
-    """A pattern that does not count everywhere."""
+    """A pattern with exceptions."""
 
     pattern: str
     also: str = ""
@@ -235,11 +235,11 @@ _OURS = compile_linear(r"(?i)\bAKS\b|\baz aks\b|azmk8s\.io|Microsoft\.ContainerS
 
 
 class Quiet:
-    """The reasons, ready to be looked for."""
+    """All reasons, prepared for searching."""
 
     def __init__(self) -> None:
-        self._looks = [Look.of(name, one) for name, patterns in REASONS.items() for one in patterns]
-        self._choice = Choice(needs(one.pattern) for one in self._looks)
+        self._looks = [Look.of(name, pattern) for name, patterns in REASONS.items() for pattern in patterns]
+        self._choice = Choice(needs(look.pattern) for look in self._looks)
 
     def reasons(self, text: str) -> Iterator[Reason]:
         for name, found in self.found(text).items():
@@ -249,14 +249,14 @@ class Quiet:
                 yield Reason(_BESIDE_OURS, found, final=False, covers_files=False)
 
     def found(self, text: str) -> dict[str, str]:
-        """Of each reason what speaks for it first."""
+        """For each reason, its first match."""
         first: dict[str, tuple[int, str]] = {}
         for at in self._choice.of(lowered(text)):
             look = self._looks[at]
             hit = look.search(text)
             if hit and (look.name not in first or hit.start() < first[look.name][0]):
                 first[look.name] = hit.start(), hit[0]
-        return {name: said.strip()[:60] for name, (_, said) in first.items()}
+        return {name: match.strip()[:60] for name, (_, match) in first.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +269,8 @@ class Look:
     all_well: bool
 
     @classmethod
-    def of(cls, name: str, one: str | Unless) -> Look:
-        wanted = one if isinstance(one, Unless) else Unless(one)
+    def of(cls, name: str, pattern: str | Unless) -> Look:
+        wanted = pattern if isinstance(pattern, Unless) else Unless(pattern)
         also = wanted.also and f"(?im){wanted.also}"
         return cls(name, wanted.pattern, searchable(f"(?im){wanted.pattern}", also), wanted.all_well)
 

@@ -1,4 +1,4 @@
-"""What a Slack message or an alert's body says, as one text: people's words, cards, attachments, code, text files."""
+"""Reads a Slack message or an alert as one text: what people wrote, cards, attachments, code, text files."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _STATES = ("status", "monitorcondition", "state", "alert_status", "currenthealth
 
 
 def read_message(message: Mapping[str, Any], files: Iterable[str] = ()) -> str:
-    """A message as Slack's events give it, and the content of its text files where somebody fetched it."""
+    """A message from Slack's events, with the content of its text files if they were fetched."""
     previews = [
-        str(one.get("preview") or one.get("plain_text") or "")
-        for one in message.get("files") or ()
-        if isinstance(one, Mapping) and (one.get("filetype") in _TEXT_FILES or one.get("plain_text"))
+        str(file.get("preview") or file.get("plain_text") or "")
+        for file in message.get("files") or ()
+        if isinstance(file, Mapping) and (file.get("filetype") in _TEXT_FILES or file.get("plain_text"))
     ]
     return "\n".join(filter(None, (readable(dict(message)), *previews, *files)))
 
 
 def read_alert(body: Mapping[str, Any]) -> str:
-    """The body of an alert's webhook (Azure Monitor's common schema, Alertmanager and the like) as lines `name: value`.
+    """An alert webhook's body (Azure Monitor's common schema, Alertmanager and others) as lines `name: value`.
 
-    Nobody's schema is spelt out here: what an alert says stands in the leaves, and its names say what they are.
+    No schema is hard-coded: the leaves hold what an alert says, and their names say what they are.
     """
     lines = list(_lines(body, "", 0))
     first = [line for line in lines if line.partition(":")[0].lower() in _STATES]

@@ -1,4 +1,4 @@
-"""A message in, the cluster and the problem out. Pure: the same text gives the same answer."""
+"""From a message to cluster and problem. Pure: the same text gives the same answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.triage.clusters import FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
 from bot.triage.model.features import OURS, phrased, shown, spoken
 from bot.triage.model.learned import Learned, Weighed
-from bot.triage.model.phrases import Phrases, Said
+from bot.triage.model.phrases import PhraseMatch, Phrases
 from bot.triage.model.stop_words import STOP
 from bot.triage.model.tokens import STANDS_FOR, stem
 from bot.triage.model.tokens import words as split
@@ -30,7 +30,7 @@ _LONG = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What else may say which cluster is meant: the channel's topic, an earlier message, an alert's label."""
+    """Other texts that may name the cluster: the channel's topic, an earlier message, an alert's label."""
 
     what: str
     text: str
@@ -38,7 +38,7 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What a message is about, and how that is known."""
+    """What a message is about, and the reasons."""
 
     certainty: Certainty
     suspects: tuple[Suspect, ...]
@@ -54,11 +54,11 @@ class Recognition:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        return tuple(one.code for one in self.suspects)
+        return tuple(suspect.code for suspect in self.suspects)
 
 
 class Recogniser:
-    """A catalogue of runbooks, ready to be recognised in texts. Make it once: it takes a tenth of a second."""
+    """A catalogue of runbooks, prepared for recognition. Make it once: that takes a tenth of a second."""
 
     def __init__(self, library: Library) -> None:
         self._signs = Signs(library)
@@ -67,53 +67,55 @@ class Recogniser:
         self._quiet = Quiet()
 
     def recognise(self, text: str, fleet: FleetNames = NO_FLEET, around: Iterable[Around] = ()) -> Recognition:
-        """`around` is asked, in its order, when the message itself names no cluster."""
+        """`around` is searched, in order, if the message itself names no cluster."""
         text = plain(text)
         named = fleet.find(text)
         cluster, by, choices = _which(named, fleet, around)
         signs = self._signs.find(text)
         against = list(self._quiet.reasons(text))
-        names, marks = [one.name for one in named[:_MENU]], shown(signs, against)
+        names, marks = [match.name for match in named[:_MENU]], shown(signs, against)
         words, worded = self._learned.weighed(spoken(text, names)), phrased(text, names)
         read = self._learned.read(words, marks, worded)
         near = _around_signs(text, signs)
         if near:
             there = self._learned.weighed(spoken(near, names))
             alone = self._learned.read(there, marks, worded)
-            words, read = max((words, read), (there, alone), key=lambda one: one[1].odds)
-        said = self._phrases.find(text)
-        outright = stated(signs, said, self._learned.codes, read)
+            words, read = max((words, read), (there, alone), key=lambda item: item[1].odds)
+        phrases = self._phrases.find(text)
+        outright = stated(signs, phrases, self._learned.codes, read)
         verdict = decide(read, outright, against, signs)
-        suspects = tuple(Suspect(code, self._why(code, signs, said, words, text)) for code in verdict.codes)
+        suspects = tuple(Suspect(code, self._why(code, signs, phrases, words, text)) for code in verdict.codes)
         return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
 
-    def _why(self, code: str, signs: list[Sign], said: list[Said], found: Weighed, text: str) -> tuple[str, ...]:
-        """The strongest first."""
-        strongest = sorted((one for one in signs if one.code == code), key=lambda one: -one.points)
-        why = [f"“{one.found}” ({one.source})" for one in strongest]
-        why += [f"it says “{one.phrase}”" for one in said if one.code == code]
+    def _why(
+        self, code: str, signs: list[Sign], phrases: list[PhraseMatch], found: Weighed, text: str
+    ) -> tuple[str, ...]:
+        """Strongest first."""
+        strongest = sorted((sign for sign in signs if sign.code == code), key=lambda sign: -sign.points)
+        why = [f"“{suspect.found}” ({suspect.source})" for suspect in strongest]
+        why += [f"it says “{phrase.phrase}”" for phrase in phrases if phrase.code == code]
         telling = _as_written(self._learned.telling(code, found, 2 * _WORDS_TOLD), text)
         if telling:
-            why.append(f"its words {', '.join(f'“{one}”' for one in telling)} speak of it")
+            why.append(f"its words {', '.join(f'“{word}”' for word in telling)} speak of it")
         return tuple(dict.fromkeys(why))[:_REASONS]
 
 
 def _as_written(names: list[str], text: str) -> list[str]:
-    """The words as the text has them: what is compared are their stems."""
+    """The words as written in the text: the model compares stems."""
     whole = {
         **{stem(word): word for word in reversed(split(text))},
         **{stem(word): told for word, told in STANDS_FOR.items()},
     }
-    written = [" ".join(whole.get(one, one) for one in name.split()) for name in names if OURS not in name]
-    return [one for one in written if not STOP.issuperset(one.split())][:_WORDS_TOLD]
+    written = [" ".join(whole.get(part, part) for part in name.split()) for name in names if OURS not in name]
+    return [word for word in written if not STOP.issuperset(word.split())][:_WORDS_TOLD]
 
 
 def _around_signs(text: str, signs: list[Sign]) -> str:
-    """Of a long text the lines in which a sign stands. Nothing, where there are none."""
+    """In a long text, the lines that contain a sign; none if there is no sign."""
     if len(text) <= _LONG or not signs:
         return ""
-    wanted = [one.found[:_LOOKED_FOR] for one in sorted(signs, key=lambda one: -one.points)[:_REASONS]]
-    lines = [line[:_LONG] for line in text.splitlines() if any(one in line for one in wanted)]
+    wanted = [sign.found[:_LOOKED_FOR] for sign in sorted(signs, key=lambda sign: -sign.points)[:_REASONS]]
+    lines = [line[:_LONG] for line in text.splitlines() if any(action in line for action in wanted)]
     return "\n".join(dict.fromkeys(lines))[:_LONG]
 
 
@@ -124,5 +126,5 @@ def _which(named: list[Named], fleet: FleetNames, around: Iterable[Around]) -> t
             break
         named, where = fleet.find(plain(other.text)), f" in {other.what}"
     cluster, choices = chosen(named)
-    by = next((one.by + where for one in named if one.name == cluster), "")
+    by = next((match.by + where for match in named if match.name == cluster), "")
     return cluster, by, choices if len(choices) <= _MENU else ()

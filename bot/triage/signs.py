@@ -1,4 +1,4 @@
-"""Codes and patterns in a text: the strong evidence. Each says which runbook's line it comes from."""
+"""Finds codes and patterns in a text: the strong evidence. Each names the runbook line it comes from."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STATED = compile_linear(
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """Why one code is meant: what was found in the text, and who says that this means it."""
+    """Why a code is meant: what matched, and the runbook that lists it."""
 
     code: str
     points: float
@@ -53,7 +53,7 @@ class _Pattern:
 
 
 class Signs:
-    """The codes and patterns of a catalogue, ready to be looked for."""
+    """The codes and patterns of a catalogue, prepared for searching."""
 
     def __init__(self, library: Library) -> None:
         self._by_name: dict[str, list[str]] = defaultdict(list)
@@ -61,10 +61,10 @@ class Signs:
         for runbook in library.values():
             for name in runbook.symptoms.codes:
                 self._by_name[name.lower()].append(runbook.code)
-            for one in runbook.symptoms.patterns:
-                expression = searchable(one.pattern, one.unless)
-                self._patterns.append(_Pattern(runbook.code, expression, needs(one.pattern), one.source))
-        self._choice = Choice(one.needs for one in self._patterns)
+            for pattern in runbook.symptoms.patterns:
+                expression = searchable(pattern.pattern, pattern.unless)
+                self._patterns.append(_Pattern(runbook.code, expression, needs(pattern.pattern), pattern.source))
+        self._choice = Choice(pattern.needs for pattern in self._patterns)
 
     def find(self, text: str) -> list[Sign]:
         return [*self._named(text), *self._matched(text)]
@@ -84,22 +84,22 @@ class Signs:
     def _matched(self, text: str) -> Iterator[Sign]:
         lower = lowered(text)
         left = _MOST_SEARCHES
-        # A long text has the letters of most of them.
+        # A long text contains the letters of most of them.
         possible = [self._patterns[at] for at in self._choice.of(lower)] if len(lower) <= _SHORT else self._patterns
-        for one in possible:
-            places = _places(lower, one.needs)
+        for pattern in possible:
+            places = _places(lower, pattern.needs)
             for begin, end in places:
                 left -= 1
-                hit = one.expression.search(text, begin, end)
+                hit = pattern.expression.search(text, begin, end)
                 if hit:
-                    yield Sign(one.code, PATTERN, " ".join(hit[0].split())[:160], one.source)
+                    yield Sign(pattern.code, PATTERN, " ".join(hit[0].split())[:160], pattern.source)
                     break
             if left <= 0:
                 return
 
 
 def _names(text: str) -> Iterator[str]:
-    """Words that may be a code; of `Microsoft.Compute/disks.Read` only those that no dot precedes."""
+    """Words that may be a code; of `Microsoft.Compute/disks.Read` only those that do not follow a dot."""
     for word in text.encode("ascii", "replace").translate(_IN_NAMES).decode().split():
         name = word.partition(".")[0]
         if _SHORTEST_NAME <= len(name) <= _LONGEST_NAME and name[0].isalpha():
@@ -107,22 +107,22 @@ def _names(text: str) -> Iterator[str]:
 
 
 def innermost_code(text: str) -> str:
-    """Of the codes that the (unwrapped) text states, the last that is more than a wrapper."""
+    """Of the codes in the (unwrapped) text, the last that is more than a wrapper."""
     stated = [code for hit in _STATED.finditer(text) for code in hit.groups() if code]
     telling = [code for code in stated if code.lower() not in WRAPPERS]
     return telling[-1] if telling else (stated[-1] if stated else "")
 
 
 def _places(lower: str, wanted: Needs) -> list[tuple[int, int]]:
-    """The parts of the text in which a pattern may match."""
+    """The parts of the text that a pattern may match."""
     if not wanted:
         return [(0, len(lower))]
     if len(lower) <= _SHORT:
-        return [(0, len(lower))] if any(one in lower for one in wanted) else []
+        return [(0, len(lower))] if any(action in lower for action in wanted) else []
     places: list[tuple[int, int]] = []
-    for one in wanted:
-        at = lower.find(one)
+    for literal in wanted:
+        at = lower.find(literal)
         while at >= 0 and len(places) < _PLACES:
             places.append((max(0, at - _BEFORE), at + _AFTER))
-            at = lower.find(one, at + _AFTER)
+            at = lower.find(literal, at + _AFTER)
     return places

@@ -1,4 +1,4 @@
-"""What a message and its files say together: the words say whether and where, the files say what."""
+"""Combines a message with its files: the words decide whether and where, the files decide what."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from bot.triage.recognise import Recognition
 
 
 class WithFiles:
-    """Puts them together."""
+    """Combines the recognitions."""
 
     def __init__(self) -> None:
         self._quiet = Quiet()
 
-    def against(self, said: str) -> list[Reason]:
-        """Why the words alone want silence, whatever a file shows: it is over, it is elsewhere."""
-        return list(self._quiet.reasons(plain(said)))
+    def against(self, text: str) -> list[Reason]:
+        """Why the words alone call for silence, whatever a file shows: it is over, it is elsewhere."""
+        return list(self._quiet.reasons(plain(text)))
 
-    def together(self, said: str, words: Recognition, files: Sequence[Recognition]) -> Recognition:
-        """The one that says most. Which cluster, the words say first."""
+    def together(self, text: str, words: Recognition, files: Sequence[Recognition]) -> Recognition:
+        """The recognition with the most evidence. The words decide the cluster."""
         best = max((words, *files), key=_odds)
-        if best is words or any(one.covers_files for one in self.against(said)):
+        if best is words or any(reason.covers_files for reason in self.against(text)):
             return words
         if words.cluster or words.choices:
             return replace(best, cluster=words.cluster, cluster_by=words.cluster_by, choices=words.choices)

@@ -1,4 +1,4 @@
-"""Which Azure, and as whom."""
+"""Which Azure cloud to call, and with which identity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class AzureAccess:
     """What the cloud was heard to offer: whoever asks the same Azure learns it once."""
 
     def as_writer(self) -> AzureAccess:
-        """The same Azure, as whoever carries out fixes: `AKSBOT_WRITER_X` for `AZURE_X`. Not set: as the same."""
+        """The same Azure with the writer's credentials: `AKSBOT_WRITER_X` replaces `AZURE_X`; without any, the
+        reader's.
+        """
         own = {
             f"AZURE_{name.removeprefix(WRITER)}": value
             for name, value in self.environment.items()
@@ -57,7 +59,7 @@ class AzureAccess:
 
     @property
     def authority_host(self) -> str:
-        """The authority without the tenant: AD FS is written `https://host/adfs`, and `adfs` is its tenant."""
+        """The authority without the tenant. AD FS is written `https://host/adfs`; there `adfs` is the tenant."""
         parts = urlsplit(self.authority if "://" in self.authority else f"https://{self.authority}")
         return f"{parts.scheme}://{parts.netloc}"
 
@@ -68,5 +70,7 @@ class AzureAccess:
 
     @property
     def well_known(self) -> bool:
-        """Whether Microsoft vouches for the authority; another one must not be looked up at Microsoft."""
+        """Whether this is one of Microsoft's own authorities. Instance discovery at Microsoft must be off for any
+        other.
+        """
         return urlsplit(self.authority_host).netloc.lower() in WELL_KNOWN_AUTHORITIES

@@ -1,4 +1,4 @@
-"""What an ARM address is about: its path, subscription, provider, and what a person would call it."""
+"""ARM addresses taken apart: path, subscription, provider, and a short name for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUERY_SAFE = "$'():,/"
 
 
 def address(endpoint: str, path: str, api_version: str, params: Mapping[str, str] | None = None) -> str:
-    """The URL of one question."""
+    """The URL of one request."""
     query = {"api-version": api_version, **(params or {})}
     return (
         f"{endpoint}/{quote(path.lstrip('/'), safe=_PATH_SAFE)}?{urlencode(query, safe=_QUERY_SAFE, quote_via=quote)}"
@@ -26,9 +26,10 @@ def address(endpoint: str, path: str, api_version: str, params: Mapping[str, str
 
 
 def follow(endpoint: str, link: object, wanted: str) -> str:
-    """A link as it came (a nextLink, an operation's address); one without a host (a recording's) is at home here.
+    """The URL of a link that Azure returned (a nextLink, an operation's URL). A link without a host comes from a
+    recording.
 
-    One that leads nowhere, or away from Resource Manager, is raised as what stops us from reading `wanted`.
+    Raises NotFollowed, naming `wanted`, if the link is malformed or leaves Azure Resource Manager.
     """
     try:
         url = urljoin(endpoint + "/", link) if isinstance(link, str) else ""
@@ -36,7 +37,7 @@ def follow(endpoint: str, link: object, wanted: str) -> str:
         url = ""
     if not url:
         raise NotFollowed(wanted, "Azure's link to the next answer is no address; not followed")
-    if not same_door(endpoint, url):
+    if not is_resource_manager(endpoint, url):
         raise NotFollowed(wanted, "the link leads away from Azure Resource Manager; not followed")
     return url
 
@@ -51,25 +52,25 @@ def subscription_of(url: str) -> str:
 
 
 def provider_of(url: str) -> str:
-    """The last provider in the path: it is the one that answers."""
+    """The last resource provider in the path: the one that answers the request."""
     found = _PROVIDER.findall(path_of(url))
     return found[-1].lower() if found else ""
 
 
 def source_of(method: str, url: str) -> str:
-    """What was asked, so that a person can ask again."""
+    """What was asked, in a form that a person can repeat."""
     parts = urlsplit(url)
     return f"{method} {parts.path}?{unquote(parts.query)}" if parts.query else f"{method} {parts.path}"
 
 
 def wanted_at(url: str) -> str:
-    """What a person would call it: the address without its subscription and group."""
+    """What a person would call it: the address without subscription and resource group."""
     path = unquote(path_of(url))
     return _SCOPE.sub("", path).strip("/") or path
 
 
-def same_door(endpoint: str, url: str) -> bool:
-    """Whether a URL leads to the resource manager itself (or a region of it): only there does a token go."""
+def is_resource_manager(endpoint: str, url: str) -> bool:
+    """Whether a URL belongs to Resource Manager (or one of its regional hosts). The token is sent nowhere else."""
     home = urlsplit(endpoint)
     try:
         there = urlsplit(url)

@@ -1,4 +1,4 @@
-"""What a read brought back, redacted, with what was asked and when."""
+"""What a read returned, redacted, with what was asked and when."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One resource (or one query's result). Others may hold the same body: read it, never change it."""
+    """One resource, or the result of one query. Treat the body as read-only: it may be shared through the cache."""
 
     body: Any
     source: str
@@ -20,7 +20,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All pages of one list, and whether it was cut."""
+    """All pages of a list, and whether it was cut."""
 
     items: tuple[Any, ...]
     source: str

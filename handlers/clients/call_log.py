@@ -1,4 +1,4 @@
-"""Every call that went over the wire."""
+"""The log of every call that went over the wire."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REMEMBERED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: on whose behalf, what, and how it ended. Times are monotonic seconds; no status: no answer."""
+    """One call: for whom, what, and how it ended. Times are monotonic seconds; status None means no answer."""
 
     kind: str
     method: str
@@ -24,7 +24,7 @@ class Call:
 
 
 class CallLog:
-    """The calls of one reader or writer, in the order in which they ended. Old ones are only counted."""
+    """The calls of one reader or writer, in the order they ended. Old ones are only counted."""
 
     def __init__(self) -> None:
         self._calls: deque[Call] = deque(maxlen=REMEMBERED)
@@ -38,7 +38,7 @@ class CallLog:
             tally.count += 1
 
     def tally(self) -> Tally:
-        """Counts from now on what is called on behalf of this task and of those that it starts."""
+        """Start counting the calls made by this task and the tasks it starts."""
         begun = Tally(self)
         _tally.set(begun)
         return begun
@@ -56,7 +56,7 @@ class CallLog:
 
 @dataclass(slots=True)
 class Tally:
-    """How many calls one piece of work has made over a log that it shares with others."""
+    """The number of calls one task has made, out of a log that it shares with others."""
 
     log: CallLog
     count: int = 0

@@ -1,4 +1,4 @@
-"""Time as the policies see it, so that a test can make it pass."""
+"""The clock of the policies, so that a test can advance it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ class LoopClock:
 
 
 def give_up_at(clock: Clock) -> float:
-    """The moment after which no call may still be waiting."""
+    """The moment when every call of this client must have given up."""
     until = deadline.get()
     return clock.now() + PATIENCE_S if until is None else until

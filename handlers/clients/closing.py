@@ -1,4 +1,4 @@
-"""Clients that are left: `async with` closes what they have opened by then."""
+"""Closes clients at the end of their `async with`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Closing(ABC):
-    """A client that closes itself when its `async with` ends."""
+    """A client that closes itself at the end of its `async with`."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -20,4 +20,4 @@ class Closing(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Close what was opened; nothing, where nothing was asked."""
+        """Close what was opened. Nothing to do if nothing was requested."""

@@ -1,5 +1,6 @@
-"""Which identity the bot is: decided by the environment, never by trial and error (a probe for a managed identity hangs
-for seconds where there is none)."""
+"""Which identity the bot uses: read from the environment, never by probing (probing for a managed identity hangs for
+seconds where there is none).
+"""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ _KINDS = {
 
 
 class NoCredential(Exception):
-    """The environment names no identity."""
+    """The environment configures no identity."""
 
 
 def credential(access: AzureAccess, session: ClientSession) -> AsyncTokenCredential:
-    """The first identity that the environment describes in full, as azure-identity would order them."""
+    """The first identity that the environment configures completely, in the order of azure-identity."""
     found = access.environment
     allowed = _allowed(found.get("AZURE_TOKEN_CREDENTIALS", ""))
     for kind, described, make in (
@@ -64,7 +65,7 @@ def _has_federated_token(access: AzureAccess) -> bool:
 def _is_managed(access: AzureAccess) -> bool:
     env = access.environment
     asked_for = env.get("AZURE_TOKEN_CREDENTIALS", "").strip().lower() == "managedidentitycredential"
-    # A client id with nothing else to prove it is how a user-assigned identity is named on a VM.
+    # On a VM, a client id without a secret or certificate names a user-assigned identity.
     named = bool(env.get("AZURE_CLIENT_ID")) and not (env.get("AZURE_CLIENT_SECRET") or env.get("AZURE_TENANT_ID"))
     return asked_for or named or any(env.get(name) for name in _MANAGED)
 
@@ -87,7 +88,7 @@ def _what_is_missing(access: AzureAccess) -> str:
 def _over(session: ClientSession) -> dict[str, Any]:
     from azure.core.pipeline.transport import AioHttpTransport
 
-    # The session is ours, with its one TLS context; azure-identity's own would be built for every token.
+    # We pass our own session and its TLS context; azure-identity would build one for every token.
     wire = AioHttpTransport(session=session, session_owner=False, connection_timeout=5, read_timeout=15)
     return {"transport": wire, "retry_total": 1, "retry_backoff_factor": 0.2}
 

@@ -1,21 +1,21 @@
-"""What can go wrong between the bot and Azure, as values that a person can read.
+"""Everything that can go wrong between the bot and Azure, as errors that a person can read.
 
 CannotSee                  (handlers.model)
-└─ ArmError                a call that brought nothing; `.unavailable` is its value
-   ├─ Denied               403; `grant` names the action that is missing
-   ├─ CredentialRefused    401, or no token was given
+└─ ArmError                a call that failed; `.unavailable` is its value
+   ├─ Denied               403; `grant` names the missing action
+   ├─ CredentialRefused    401, or no token was issued
    ├─ NotFound             404, 410
-   ├─ Throttled            429; `retry_after_s` says how long
+   ├─ Throttled            429; `retry_after_s` says how long to wait
    ├─ TimedOut             no answer in time
    ├─ Unreachable          no connection: network, DNS, TLS
-   ├─ Garbled              an answer that is none: half a body, a web page, broken JSON, a redirect
+   ├─ Garbled              an invalid answer: half a body, an HTML page, broken JSON, a redirect
    ├─ Refused              any other 4xx
-   │  ├─ NotFollowed       a link of Azure's that is no address, or leads away from Azure
+   │  ├─ NotFollowed       a link of Azure's that is malformed, or leaves Azure
    │  └─ VersionNotOffered the cloud offers no api-version that we can read
    ├─ ServerFault          5xx
-   ├─ NotRecorded          a replay asks what was not asked when its recording was made
-   └─ WriteFateUnknown     a write was sent, and nobody knows what became of it
-NotARead                   a reader was asked to write: a mistake in the program
+   ├─ NotRecorded          a replay asks something that its recording does not hold
+   └─ WriteFateUnknown     a write was sent, and its answer was lost
+NotARead                   a reader was asked to write: a bug in this program
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class NotARead(RuntimeError):
 
 
 class ArmError(CannotSee):
-    """A call that brought nothing. `again` says that the same read may bring something a moment later.
+    """A call that failed. `again`: the same read may succeed a moment later.
 
-    `answer` and `headers` are what Azure said, redacted, where it said anything.
+    `answer` and `headers` are what Azure returned, redacted, if it answered at all.
     """
 
     why: ClassVar[Why] = Why.FAILED
@@ -69,7 +69,7 @@ class Denied(ArmError):
 
 
 class CredentialRefused(ArmError):
-    """401, or Entra gave no token. `claims` is what the next token must carry, `stale` that a new one may help."""
+    """401, or Entra issued no token. `claims`: what the next token must carry; `stale`: a new token may help."""
 
     why = Why.DENIED
     claims: str | None = None
@@ -83,9 +83,9 @@ class NotFound(ArmError):
 
 
 class Throttled(ArmError):
-    """429, or a call that was held back because Azure said "not before".
+    """429, or a call held back because Retry-After has not passed yet.
 
-    `by_front_door`: Resource Manager itself refused, so the whole subscription is concerned, not one provider.
+    `by_front_door`: Resource Manager itself throttled, so the limit covers the subscription, not one provider.
     """
 
     why = Why.THROTTLED
@@ -103,7 +103,7 @@ class Unreachable(ArmError):
 
 
 class Garbled(ArmError):
-    """An answer that is none."""
+    """An invalid answer."""
 
 
 class Refused(ArmError):
@@ -111,11 +111,11 @@ class Refused(ArmError):
 
 
 class NotFollowed(Refused):
-    """A link of Azure's that is no address, or leads away from Azure: nothing was sent there, and no token."""
+    """A link of Azure's that is malformed, or leaves Azure: nothing was sent there, and no token."""
 
 
 class VersionNotOffered(Refused):
-    """The cloud offers none of the api-versions that can be read: nothing was seen, so nothing is absent."""
+    """The cloud offers no api-version that we can read: nothing was seen, so nothing is absent."""
 
 
 class ServerFault(ArmError):
@@ -123,13 +123,13 @@ class ServerFault(ArmError):
 
 
 class NotRecorded(ArmError):
-    """A replay asks what nobody asked then: the question is newer than the recording."""
+    """A replay asks something that its recording does not hold: the check is newer than the recording."""
 
     why = Why.NOT_ASKED
 
 
 class WriteFateUnknown(ArmError):
-    """A write was sent and its answer was lost. It is never sent again: read the resource and its operations."""
+    """A write was sent and its answer was lost. Never sent again: read the resource and its operations instead."""
 
     def __init__(self, wanted: str, detail: str, *, request_id: str, status: int | None = None) -> None:
         super().__init__(wanted, detail, status=status)

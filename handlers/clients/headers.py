@@ -1,4 +1,4 @@
-"""The headers of an answer that are worth keeping. The others may hold secrets, or say nothing."""
+"""The response headers worth keeping. The others may hold secrets, or say nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEPT = frozenset(
 KEPT_FAMILIES = ("x-ms-ratelimit-remaining-", "x-ms-user-quota-")
 
 
-def harmless(headers: Mapping[str, str]) -> dict[str, str]:
-    """The kept headers, names in lower case."""
+def safe_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that are kept, with names in lower case."""
     lower = ((name.lower(), value) for name, value in headers.items())
     return {name: value for name, value in lower if name in KEPT or name.startswith(KEPT_FAMILIES)}

@@ -1,12 +1,12 @@
-"""The one place where secrets leave an answer: before it is cached, recorded, parsed by anything else, or logged.
+"""The one place where secrets are removed from an answer: before it is cached, recorded, parsed further or logged.
 
-A secret is known by the key it stands under (`secret_keys`), or by how it looks and where it stands in a text
-(`redaction`). It becomes `[redacted:kind]`. Keys, lists, numbers and booleans stay, so the structure of an answer never
-changes, and redacting twice is redacting once.
+A secret is recognised by its key (`secret_keys`), or by its format and context in a text (`redaction`). It becomes
+`[redacted:kind]`. Keys, lists, numbers and booleans stay, so an answer keeps its structure, and redacting twice gives
+the same as redacting once.
 
-An answer of 2 MB must not hold up the event loop: every distinct text is looked at once, only if it can hold anything
-at all, and an answer without secrets (nearly all of them) is passed on as it is. A text that people or programs wrote
-may be long: `redact_off_loop` is for those.
+An answer of 2 MB must not block the event loop: every distinct text is scanned once, only if it can hold a secret at
+all, and an answer without secrets (nearly all of them) is passed on unchanged. Use `redact_off_loop` for texts that
+people or programs wrote: they may be long.
 """
 
 from __future__ import annotations
@@ -40,32 +40,32 @@ _NAMES = ("name", "Name", "key", "Key", "keyName", "KeyName")
 
 
 def redact(value: Any, *, exempt: Collection[str] = NOTHING) -> Any:
-    """A JSON tree without its secrets. What holds none is returned as it is.
+    """A JSON tree without its secrets. The same object if it holds none.
 
-    `exempt`: the keys under which everything stays as it is (ids), but not inside a branch that is all secret.
+    `exempt`: keys whose values stay unchanged (ids), except inside a branch that is secret as a whole.
     """
     return _tree(value, 0, exempt)
 
 
 def redact_text(text: str) -> str:
-    """Any text (an error's, a log line's) without its secrets."""
+    """Any text (an error, a log line) without its secrets."""
     return _text(text, 0)
 
 
 async def redact_off_loop(text: str) -> str:
-    """The same without holding up the event loop: a text of more than 16 kB is read in a thread, a shorter one here."""
+    """The same without blocking the event loop: texts of more than 16 kB are scanned in a thread."""
     return await asyncio.to_thread(redact_text, text) if len(text) > LONG else redact_text(text)
 
 
 def redact_json(raw: bytes) -> tuple[Any, bytes]:
-    """The parsed body and its bytes, both without secrets."""
+    """The parsed body and its bytes, both redacted."""
     body = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     clean = _tree(body, 0)
     return clean, raw if clean is body else orjson.dumps(clean)
 
 
 def redact_each(texts: list[str]) -> list[str]:
-    """Many texts that have nothing to do with each other. The list itself, if none holds a secret."""
+    """Redact many unrelated texts. Returns the same list if none holds a secret."""
     replaced = _replacements(texts, 0)
     return [replaced.get(text, text) for text in texts] if replaced else texts
 
@@ -83,7 +83,7 @@ def _replacements(texts: Iterable[str], nested: int) -> dict[str, str]:
 
 
 def _survey(value: Any, exempt: Collection[str]) -> tuple[set[str], bool]:
-    """Every distinct text, and whether any stands where only a secret stands, or something lies too deep."""
+    """Collect every distinct text, and whether any key names a secret, or anything is nested too deep."""
     texts: set[str] = set()
     keys: set[str] = set()
     keyed = False
@@ -94,21 +94,21 @@ def _survey(value: Any, exempt: Collection[str]) -> tuple[set[str], bool]:
             if isinstance(node, dict):
                 keys.update(node)
                 keyed = keyed or bool(_below(node, "")) or _runs_with_a_secret(node)
-                inside: Iterable[Any] = (one for key, one in node.items() if key not in exempt)
+                inside: Iterable[Any] = (value for key, value in node.items() if key not in exempt)
             else:
                 keyed = keyed or bool(_secret_arguments(node))
                 inside = node
-            for one in inside:
-                if isinstance(one, str):
-                    texts.add(one)
-                elif isinstance(one, (dict, list, tuple)):
-                    below.append(one)
+            for item in inside:
+                if isinstance(item, str):
+                    texts.add(item)
+                elif isinstance(item, (dict, list, tuple)):
+                    below.append(item)
         level, depth = below, depth + 1
     return texts, keyed or bool(level) or any(kind_of_key(key) not in ("", PLAIN) for key in keys)
 
 
 def _suspects(texts: Iterable[str]) -> set[str]:
-    """The few texts that are worth a real look. All are looked at together: one search through them is quick."""
+    """The few texts worth a full scan. One combined search over all of them is quick."""
     chosen = {text for text in texts if len(text) >= SHORTEST}
     suspects = {text for text in chosen if text[0] in "{[ \r\n\t" or len(text) > _SCANNED_ANYWAY or is_encoded(text)}
     rest = list(chosen - suspects)
@@ -127,30 +127,30 @@ def _suspects(texts: Iterable[str]) -> set[str]:
 def _rebuilt(
     node: Any, kind: str, replaced: dict[str, str], depth: int, exempt: Collection[str], program: str = ""
 ) -> Any:
-    """A copy where something changed, the thing itself where nothing did."""
+    """A copy if anything changed, else the same object."""
     if isinstance(node, str):
         return _at(node, kind, replaced)
     if depth > DEEPEST:
         return type(node)()
     if isinstance(node, (list, tuple)):
-        rows = [one if _is_plain(one) else _rebuilt(one, kind, replaced, depth + 1, exempt) for one in node]
+        rows = [value if _is_plain(value) else _rebuilt(value, kind, replaced, depth + 1, exempt) for value in node]
         if found := _secret_arguments(node, program):
             rows = _without_arguments(node, rows, found)
         return rows if any(new is not old for new, old in zip(rows, node, strict=True)) else node
     below = _below(node, kind)
     changed: dict[str, Any] = {}
-    for key, one in node.items():
-        if _is_plain(one) or (key in exempt and kind not in WHOLE_BRANCH):
+    for key, item in node.items():
+        if _is_plain(item) or (key in exempt and kind not in WHOLE_BRANCH):
             continue
         runs = _program(node) if key == "args" else ""
-        clean = _rebuilt(one, _kind_at(key, one, below), replaced, depth + 1, exempt, runs)
-        if clean is not one:
+        clean = _rebuilt(item, _kind_at(key, item, below), replaced, depth + 1, exempt, runs)
+        if clean is not item:
             changed[key] = clean
     return {**node, **changed} if changed else node
 
 
 def _program(node: dict[str, Any]) -> str:
-    """What a container runs stands beside its arguments."""
+    """The command of a container, which stands beside its arguments."""
     command = node.get("command")
     return command[-1] if isinstance(command, (list, tuple)) and command and isinstance(command[-1], str) else ""
 
@@ -161,17 +161,17 @@ def _runs_with_a_secret(node: dict[str, Any]) -> bool:
 
 
 def has_flags(node: Sequence[Any]) -> bool:
-    return any(isinstance(one, str) and one[:1] == "-" for one in node)
+    return any(isinstance(item, str) and item[:1] == "-" for item in node)
 
 
 def _secret_arguments(node: Sequence[Any], program: str = "") -> dict[int, tuple[int, str]]:
     if has_flags(node):
-        return in_list(tuple(one if isinstance(one, str) else "" for one in node), program)
+        return in_list(tuple(item if isinstance(item, str) else "" for item in node), program)
     return {}
 
 
 def _without_arguments(node: Sequence[Any], rows: list[Any], found: dict[int, tuple[int, str]]) -> list[Any]:
-    """A list of arguments: what stands behind a flag that announces a secret goes."""
+    """A list of arguments without the values that follow secret flags."""
     return [
         row[: found[number][0]] + mark(found[number][1]) if number in found and row is node[number] else row
         for number, row in enumerate(rows)
@@ -179,7 +179,7 @@ def _without_arguments(node: Sequence[Any], rows: list[Any], found: dict[int, tu
 
 
 def without_arguments(arguments: Sequence[str]) -> list[str]:
-    """The same for a list on its own."""
+    """The same for a list alone."""
     return _without_arguments(list(arguments), list(arguments), _secret_arguments(list(arguments)))
 
 
@@ -208,7 +208,7 @@ def _kind_at(key: str, value: Any, below: dict[str, str]) -> str:
 
 
 def _below(node: dict[str, Any], kind: str) -> dict[str, str]:
-    """What the neighbours say about a value: `{"name": "DB_PASSWORD", "value": …}`, a Secret's data, claims."""
+    """What the neighbouring keys say about a value: `{"name": "DB_PASSWORD", "value": …}`, a Secret's data, claims."""
     if kind in WHOLE_BRANCH:
         return {"*": kind}
     if kind and kind != PLAIN:
@@ -222,7 +222,7 @@ def _below(node: dict[str, Any], kind: str) -> dict[str, str]:
 
 
 def _kind_of_neighbour(node: dict[str, Any]) -> str:
-    named = next((node[one] for one in _NAMES if isinstance(node.get(one), str)), "")
+    named = next((node[name] for name in _NAMES if isinstance(node.get(name), str)), "")
     found = kind_of_key(named) if named else ""
     return found or ("key" if "keyName" in node or "KeyName" in node else "")
 
@@ -239,7 +239,7 @@ def _text(text: str, nested: int) -> str:
 
 
 def _scanned(text: str, nested: int) -> str:
-    """Until nothing more is found: what one round leaves behind may be another's."""
+    """Repeat until nothing more is found: one pass may uncover what the next one recognises."""
     for _ in range(_ROUNDS):
         clean = replaced(text, spans(text, lambda inside: _hides(inside, nested)))
         if clean == text:
@@ -249,7 +249,7 @@ def _scanned(text: str, nested: int) -> str:
 
 
 def _json_inside(text: str, nested: int) -> str | None:
-    """JSON in a string (an event's statusMessage). None: it is none, or cut, and has to be read as text."""
+    """The JSON inside a string (an event's statusMessage). None if it is not JSON, or cut: then scan it as text."""
     try:
         body = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -261,5 +261,5 @@ def _json_inside(text: str, nested: int) -> str | None:
 
 
 def _hides(packed: str, nested: int) -> bool:
-    """Whether something secret is packed in base64: a kubeconfig, a private key, a script with a password."""
+    """Whether base64 hides a secret: a kubeconfig, a private key, a script with a password."""
     return nested < NESTED and bool(packed) and _text(packed, nested + 1) != packed

@@ -1,4 +1,4 @@
-"""From an answer that says no to the error that says why. Azure has two families of bodies: wrapped and bare."""
+"""Turns a refusal of Azure into an ArmError. Azure has two families of error bodies: wrapped and bare."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from handlers.clients.errors import (
     Throttled,
     TimedOut,
 )
-from handlers.clients.headers import harmless
+from handlers.clients.headers import safe_headers
 from handlers.clients.redact import redact_text
 from runbooks.linear import compile_linear
 
@@ -31,10 +31,10 @@ _ASK_AGAIN = frozenset({408, 500, 502, 503, 504})
 
 
 def refusal(wanted: str, status: int, headers: Mapping[str, str], body: Any, text: str = "") -> ArmError:
-    """The error for an answer that is not 2xx. Body and text are redacted already."""
+    """The error for an answer that is not 2xx. Body and text are already redacted."""
     error = _refusal(wanted, status, headers, body, text)
     error.answer = text if body is None and text else body
-    error.headers = harmless(headers)
+    error.headers = safe_headers(headers)
     return error
 
 
@@ -71,10 +71,10 @@ def code_and_message(body: Any) -> tuple[str, str]:
 
 
 def in_short(status: int, code: str, message: str) -> str:
-    """Status, code and message of a refusal, short enough for a person."""
+    """Status, code and message of a refusal, shortened for people."""
     head = f"{status} {code}".strip()
-    said = _SPACES.sub(" ", redact_text(message)).strip()
-    whole = f"{head}: {said}" if said else head
+    text = _SPACES.sub(" ", redact_text(message)).strip()
+    whole = f"{head}: {text}" if text else head
     return whole if len(whole) <= LONGEST_DETAIL else whole[: LONGEST_DETAIL - 1] + "…"
 
 
@@ -85,7 +85,7 @@ def missing_action(message: str) -> str | None:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """How long Azure asks to wait: seconds, a date, or its own headers in milliseconds."""
+    """How long Azure asks us to wait: seconds, a date, or its own headers in milliseconds."""
     for name in ("retry-after-ms", "x-ms-retry-after-ms"):
         if headers.get(name, "").replace(".", "", 1).isdigit():
             return float(headers[name]) / 1000

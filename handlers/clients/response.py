@@ -1,4 +1,4 @@
-"""An answer that was read to its end, in the shape that azure-core's pipelines pass along."""
+"""A complete answer in the form that azure-core's pipelines pass along."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNREAD: Any = object()
 
 
 class SeenResponse(AsyncHttpResponse):
-    """Status, headers, bytes and (once somebody asks) JSON. Nothing is left on the wire."""
+    """Status, headers, bytes and (on demand) JSON. Nothing is left on the wire."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class SeenResponse(AsyncHttpResponse):
         return self._body
 
     def in_an_older_version(self, wanted: str) -> SeenResponse:
-        """The same answer, which says so. Others may share this one."""
+        """The same answer, marked with its older api-version. Others may share this one, so it is a copy."""
         told = SeenResponse(
             self._request,
             self._status,
@@ -106,7 +106,7 @@ class SeenResponse(AsyncHttpResponse):
         return told
 
     def raise_for_status(self) -> None:
-        """Nothing to do: what is no answer was raised long before it came here."""
+        """Nothing to do: failures were raised long before."""
 
     async def read(self) -> bytes:
         return self._content
@@ -118,7 +118,7 @@ class SeenResponse(AsyncHttpResponse):
         yield self._content
 
     async def close(self) -> None:
-        """Closed since it was read."""
+        """Nothing to do: it was closed when it had been read."""
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()

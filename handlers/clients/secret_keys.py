@@ -1,5 +1,6 @@
-"""Which keys stand before secrets (`adminPassword`, `storage_account_key`), and which only speak of them (`secretUrl`,
-`enableSecretRotation`, `publicKey`)."""
+"""Which keys hold secrets (`adminPassword`, `storage_account_key`), and which only refer to them (`secretUrl`,
+`enableSecretRotation`, `publicKey`).
+"""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ WHOLE_BRANCH = frozenset({"claims", "protected-settings", "secret-data"})
 """Kinds under which every text is secret, however deep."""
 
 
-def words(said: str) -> frozenset[str]:
-    return frozenset(said.split())
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 _WORDS = compile_linear(r"[A-Z]+|[a-z]+|\d+")
@@ -117,7 +118,7 @@ LONGEST_HARMLESS = 1000
 
 @lru_cache(maxsize=8192)
 def kind_of_key(key: str) -> str:
-    """What stands under this key: a kind of secret, `plain` (leave it alone), or nothing special ("")."""
+    """What a key holds: a kind of secret, `plain` (never a secret), or "" (not known)."""
     parts = _words(key[:200])
     while len(parts) > 1 and parts[-1].isdigit():
         parts.pop()
@@ -160,7 +161,7 @@ def _words(key: str) -> list[str]:
 
 
 def looks_harmless(text: str) -> bool:
-    """A value that is none: a switch, a duration, a reference to where the secret is."""
+    """A value that is no secret: a switch, a duration, a reference to where the secret is."""
     return len(text) <= LONGEST_HARMLESS and bool(_HARMLESS_TEXT.fullmatch(text.strip()))
 
 
@@ -170,6 +171,6 @@ def mark(kind: str) -> str:
 
 def _opens_something(words: list[str], key: str) -> bool:
     if len(words) == 1:
-        # `key` is what labels, taints and selectors have; `key1` is what listKeys gives.
+        # Labels, taints and selectors have a `key`; `key1` is what listKeys returns.
         return words[0] not in ("key", "keys") or key[-1].isdigit()
     return words[-2] not in _NOT_A_SECRETS_KEY

@@ -1,4 +1,4 @@
-"""One token for everything that one reader or writer sends."""
+"""One access token for everything that one reader or writer sends."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SAID = {
 
 
 class Tokens:
-    """Fetches the token when it is first needed; whoever comes meanwhile waits for the same one."""
+    """Fetches the token on first use; concurrent callers wait for the same fetch."""
 
     def __init__(self, make: Callable[[], AsyncTokenCredential], scope: str) -> None:
         self._make = make
@@ -59,10 +59,10 @@ class Tokens:
             return self._token
 
     async def renew(self, stale: str, claims: str | None, wanted: str) -> str:
-        """A token that is not the stale one, whatever its own clock says."""
+        """A token other than the stale one, even if the stale one has not expired by its own clock."""
         async with self._fetching:
             if self._token == stale:
-                # azure-identity answers from its cache until the token ends; a new credential has no cache.
+                # azure-identity answers from its cache until the token expires; a new credential has an empty cache.
                 await self.close()
                 await self._fetch(wanted, claims)
             return self._token
@@ -88,16 +88,16 @@ class Tokens:
 
 
 def why_no_token(error: Exception) -> str:
-    """One sentence about why Entra gave no token."""
-    said = redact_text(" ".join(str(error).split()))
+    """One sentence about why Entra issued no token."""
+    text = redact_text(" ".join(str(error).split()))
     if isinstance(error, NoCredential):
-        return said
+        return text
     if _no_network(error):
-        return f"no token: the sign-in service cannot be reached ({said[:200]})"
-    code = _AADSTS.search(said)
+        return f"no token: the sign-in service cannot be reached ({text[:200]})"
+    code = _AADSTS.search(text)
     if code and code[0] in _SAID:
         return f"no token: {_SAID[code[0]]} ({code[0]})"
-    return f"no token: {said[:300]}"
+    return f"no token: {text[:300]}"
 
 
 def _no_network(error: Exception) -> bool:

@@ -1,10 +1,10 @@
-"""Api-versions that a cloud does not offer: what its refusal says it does offer, and which of those to ask in.
+"""Api-versions that a cloud does not offer: which ones its refusal lists, and which of those to use.
 
 Sovereign clouds and Azure Stack lag behind. Three refusals say so, each with the list of what is offered:
 
-    400 NoRegisteredProviderFound   "… The supported api-versions are 'a, b'. The supported locations are '…'."
-    400 InvalidApiVersionParameter  "… The supported versions are 'a,b'." (Resource Manager's own, whatever was asked)
-    404 InvalidResourceType         "… for api version 'c'. The supported api-versions are 'a,b'."
+400 NoRegisteredProviderFound   "… The supported api-versions are 'a, b'. The supported locations are '…'."
+400 InvalidApiVersionParameter  "… The supported versions are 'a,b'." (Resource Manager's own, whatever was asked)
+404 InvalidResourceType         "… for api version 'c'. The supported api-versions are 'a,b'."
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def version_of(url: str) -> str:
 
 
 def is_signed(url: str) -> bool:
-    """A link to an operation, as Azure gave it out: it is used as it came, or not at all."""
+    """A signed link to an operation: used exactly as Azure returned it, or not at all."""
     return {"s", "h"} <= {name for name, _ in parse_qsl(urlsplit(url).query)}
 
 
 def with_version(url: str, version: str) -> str:
-    """The same question in another version; all else stays as it came."""
+    """The same request in another api-version; the rest unchanged."""
     return _IN_QUERY.sub(rf"\1api-version={version}", url, count=1)
 
 
@@ -50,7 +50,7 @@ def type_of(url: str) -> str:
 
 
 def offered_by(refused: ArmError) -> tuple[str, ...]:
-    """The versions that a refusal lists; none where it is about something else."""
+    """The versions that a refusal lists; none if it is about something else."""
     code, message = code_and_message(refused.answer)
     if code.lower() not in (*ABOUT_THE_TYPE, ABOUT_THE_FRONT_DOOR):
         return ()
@@ -59,14 +59,14 @@ def offered_by(refused: ArmError) -> tuple[str, ...]:
 
 
 def newest_not_above(wanted: str, offered: Iterable[str]) -> str | None:
-    """A stable version rather than a preview, unless a preview was asked for. Of one day the stable is the newer."""
+    """Prefers stable to preview unless a preview was requested. Of the same date, stable is the newer one."""
     fitting = [version for version in offered if _order(version)[0] <= _order(wanted)[0]]
     stable = [version for version in fitting if not _is_preview(version)]
     return max(fitting if _is_preview(wanted) else stable or fitting, key=_order, default=None)
 
 
 def not_offered(refused: ArmError, url: str, wanted: str) -> VersionNotOffered:
-    """What a person is told where no offered version can be used."""
+    """The error text when no offered version can be used."""
     oldest = min(offered_by(refused), key=_order)
     detail = (
         f"{refused.code}: this cloud offers {type_of(url)} from api-version {oldest} on, and aksbot was written for "
@@ -79,7 +79,7 @@ def not_offered(refused: ArmError, url: str, wanted: str) -> VersionNotOffered:
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """What a cloud offers of one type, and the refusal that said so."""
+    """What a cloud offers for one type, and the refusal that listed it."""
 
     offered: tuple[str, ...]
     refused: ArmError
@@ -87,22 +87,22 @@ class Lag:
 
 @dataclass
 class OfferedVersions:
-    """What clouds were heard to offer, by host and resource type, for as long as the process lives."""
+    """The api-versions that clouds offer, by host and resource type, remembered for the life of the process."""
 
     _lags: dict[tuple[str, str], Lag] = field(default_factory=dict)
 
     def learn(self, url: str, refused: ArmError) -> None:
-        """Resource Manager lists its own versions for any type: those are kept for its own types only."""
+        """Resource Manager lists its own versions for any type: keep those for its own types only."""
         if refused.code.lower() in ABOUT_THE_TYPE or "." not in type_of(url):
             self._lags[_key(url)] = Lag(offered_by(refused), refused)
 
     def lag(self, url: str, wanted: str) -> Lag | None:
-        """Why this question cannot be asked in the version wanted, where that is known already."""
+        """Why the requested version cannot be used, if that is known already."""
         known = self._lags.get(_key(url))
         return known if known and wanted.lower() not in known.offered else None
 
     def to_ask_in(self, url: str, wanted: str) -> str:
-        """The version for a question or an action (its type is the resource's) that nobody may try twice."""
+        """The version for a request or an action (of its resource's type) that must not be tried twice."""
         above = url.partition("?")[0].rstrip("/").rpartition("/")[0]
         lag = self.lag(url, wanted) or self.lag(above, wanted)
         return (newest_not_above(wanted, lag.offered) if lag else None) or wanted

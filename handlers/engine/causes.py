@@ -1,4 +1,4 @@
-"""Verdicts as evidence: which checks must have ended before a diagnostic that asks for `Causes` can be judged.
+"""Verdicts as evidence: which checks must end before a diagnostic that asks for `Causes` can be judged.
 
 The runbooks know what explains what, so no diagnostic keeps a list of its causes. A code without a check stays open.
 """
@@ -20,7 +20,7 @@ _WORST_FIRST = (Outcome.CRASHED, Outcome.INCONCLUSIVE, Outcome.CLEAR, Outcome.NO
 
 @dataclass(frozen=True, slots=True)
 class CausePlan:
-    """By diagnostic: the codes that it hears about. Without the few that would close a circle."""
+    """For each diagnostic, the codes whose verdicts it gets; those that would form a cycle are left out."""
 
     codes: Mapping[str, tuple[str, ...]]
     asked_by_code: Mapping[str, tuple[Diagnostic, ...]]
@@ -36,57 +36,62 @@ class CausePlan:
         asking = [diagnostic for diagnostic in known if diagnostic.causes_of]
         wanted = {diagnostic.id: _causes(diagnostic, explains) for diagnostic in asking}
         skipped = tuple(_without_circles(wanted, by_code))
-        for said in skipped:
-            log.warning("%s", said)
+        for text in skipped:
+            log.warning("%s", text)
         return cls({name: tuple(codes) for name, codes in wanted.items()}, by_code, skipped)
 
     def before(self, diagnostic: Diagnostic) -> tuple[Diagnostic, ...]:
-        """The diagnostics whose verdict this one waits for."""
+        """The diagnostics whose verdicts this one waits for."""
         codes = self.codes.get(diagnostic.id, ())
-        found = {one.id: one for code in codes for one in self.asked_by_code.get(code, ()) if one.id != diagnostic.id}
+        found = {
+            cause.id: cause for code in codes for cause in self.asked_by_code.get(code, ()) if cause.id != diagnostic.id
+        }
         return tuple(found.values())
 
     def behind(self, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """All that has to be judged for these, directly or not."""
+        """All diagnostics that must be judged before these, directly or not."""
         found: dict[str, Diagnostic] = {}
         waiting = list(diagnostics)
         while waiting:
-            for one in self.before(waiting.pop()):
-                if one.id not in found:
-                    found[one.id] = one
-                    waiting.append(one)
+            for diagnostic in self.before(waiting.pop()):
+                if diagnostic.id not in found:
+                    found[diagnostic.id] = diagnostic
+                    waiting.append(diagnostic)
         return tuple(found.values())
 
     def causes(self, diagnostic: Diagnostic, checks: Mapping[str, Check]) -> Causes:
-        """What a diagnostic is told once those before it have ended."""
+        """The verdicts for a diagnostic, once the checks before it have ended."""
         return Causes(
             tuple(
-                _verdict(code, [checks[one.id] for one in self.asked_by_code.get(code, ()) if one.id != diagnostic.id])
+                _verdict(
+                    code,
+                    [checks[cause.id] for cause in self.asked_by_code.get(code, ()) if cause.id != diagnostic.id],
+                )
                 for code in self.codes.get(diagnostic.id, ())
             )
         )
 
 
 def _causes(diagnostic: Diagnostic, explains: Explains) -> list[str]:
-    """Every code that explains one of those it asks about, but for itself and what it explains itself."""
+    """Every code that explains one it asks about, except its own codes and those it explains itself."""
     asked = frozenset(diagnostic.causes_of)
     below = frozenset(diagnostic.codes).union(*(explains.get(code, frozenset()) for code in diagnostic.codes))
     return sorted(code for code, explained in explains.items() if explained & asked and code not in below)
 
 
 def _without_circles(wanted: dict[str, list[str]], by_code: Mapping[str, tuple[Diagnostic, ...]]) -> Iterator[str]:
-    """Take out every code by which a diagnostic would wait for itself, and say so: a team's runbook may close one."""
+    """Remove every code by which a diagnostic would wait for itself, and log it: a team's runbook may close a cycle."""
 
     def follow(name: str, path: tuple[str, ...]) -> Iterator[str]:
         for code in list(wanted.get(name, ())):
-            for one in by_code.get(code, ()):
-                if one.id in path:
+            for diagnostic in by_code.get(code, ()):
+                if diagnostic.id in path:
                     wanted[name].remove(code)
-                    circle = " -> ".join((*path[path.index(one.id) :], one.id))
+                    circle = " -> ".join((*path[path.index(diagnostic.id) :], diagnostic.id))
                     yield f"{name} does not hear about {code}: the runbooks' `explains` go in a circle ({circle})"
                     break
-                if one.id != name:
-                    yield from follow(one.id, (*path, one.id))
+                if diagnostic.id != name:
+                    yield from follow(diagnostic.id, (*path, diagnostic.id))
 
     for name in sorted(wanted):
         yield from follow(name, (name,))
@@ -104,7 +109,9 @@ def _verdict(code: str, checks: list[Check]) -> Verdict:
 
 
 def _apart_from_findings(check: Check, code: str) -> Outcome:
-    """A check with several codes may have found another one; whether it then saw all about this one is not known."""
+    """A check with several codes may have found another one; then it is unknown whether it saw everything about this
+    one.
+    """
     if check.outcome is not Outcome.FOUND:
         return check.outcome
     return Outcome.INCONCLUSIVE if check.unseen else Outcome.CLEAR

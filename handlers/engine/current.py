@@ -1,4 +1,4 @@
-"""What is being collected right now and until when, so that a client can say for whom it calls and when to stop."""
+"""What is being collected now, and its deadline, so that clients know for whom they call and when to stop."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 @dataclass(slots=True)
 class Lateness:
-    """The facts that a check had no time left for, by name: they are kept with its recording.
+    """The facts that a check ran out of time for, by name; they are stored with its recording.
 
-    A replay is faster: what was late then is late again, or it would see what nobody saw.
+    A replay is faster: what was late must be late again, or it would see more than the original check.
     """
 
     names: set[str] = field(default_factory=set)

@@ -28,12 +28,12 @@ DEADLINE_S = 8.0
 
 
 class BadDeclaration(TypeError):
-    """A collector or a diagnostic whose signature cannot work."""
+    """A collector or diagnostic with an invalid signature."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One parameter: which kind of evidence (or client), and what may stand in its place."""
+    """One parameter: which kind of evidence (or client) it needs, and which values may replace it."""
 
     name: str
     kind: type
@@ -60,7 +60,7 @@ class Collector:
 
 @dataclass(frozen=True, slots=True)
 class ClearWithout:
-    """Evidence that may be missing while a diagnostic is clear, and why the rest still proves that nothing is wrong."""
+    """Evidence that may be missing while a diagnostic is clear, and why the rest is still proof."""
 
     kinds: tuple[type[Evidence], ...]
     because: str
@@ -89,7 +89,7 @@ def collector(
     *, reads: tuple[str, ...], sees: tuple[str, ...] = (), deadline_s: float = DEADLINE_S
 ) -> Callable[[Callable[..., Awaitable[Evidence | NotApplicable]]], Collector]:
     """Declare a collector. `reads` are the Azure actions it needs, `sees` the Kubernetes verbs ("list pods",
-    "get configmaps:one-of-this-name in kube-system"): roles are made from them, and a 403 names them.
+    "get configmaps:name in kube-system"): roles are generated from them, and a 403 names them.
 
     Its docstring is what people call the fact ("node pools") when it could not be seen.
     """
@@ -113,10 +113,10 @@ def diagnostic(
     causes_of: tuple[str, ...] = (),
     clear_without: ClearWithout | None = None,
 ) -> Callable[[Callable[..., Iterator[Judgement]]], Diagnostic]:
-    """Declare a diagnostic. `codes` are the findings it can make; its docstring is what people see.
+    """Declare a diagnostic. `codes` are the findings it can make; its docstring is the question that people see.
 
-    `causes_of` are the codes whose causes its parameter of type `Causes` tells. It may be clear without what
-    `clear_without` names, and without nothing else: the engine holds it to that.
+    `causes_of`: the codes whose causes its parameter of type `Causes` covers. It may be clear without the facts in
+    `clear_without`, and without no others: the engine enforces that.
     """
 
     def declare(judge: Callable[..., Iterator[Judgement]]) -> Diagnostic:
@@ -137,7 +137,7 @@ def diagnostic(
 
 
 def needs_of(function: Callable[..., Any]) -> tuple[Need, ...]:
-    """What a function's annotations ask for."""
+    """The evidence and clients that a function's annotations ask for."""
     hints = _hints(function)
     return tuple(_need(function, name, hints.get(name)) for name in inspect.signature(function).parameters)
 

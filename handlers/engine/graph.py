@@ -1,4 +1,4 @@
-"""Which evidence a set of questions needs, and who fetches it. Nothing is listed by hand: modules are read."""
+"""Which evidence a set of questions needs, and which collectors fetch it. Discovered, not listed by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Graph:
-    """Diagnostics, and the collectors that feed them."""
+    """Diagnostics, and the collectors they need."""
 
     collectors: dict[type[Evidence], Collector]
     diagnostics: tuple[Diagnostic, ...]
@@ -32,12 +32,12 @@ class Graph:
     @classmethod
     def of(cls, collectors: Iterable[Collector], diagnostics: Iterable[Diagnostic]) -> Graph:
         by_kind: dict[type[Evidence], Collector] = {}
-        for one in collectors:
-            if one.makes in by_kind:
-                raise BadDeclaration(f"two collectors make {one.name}")
-            by_kind[one.makes] = one
-        known = tuple(sorted(diagnostics, key=lambda one: one.id))
-        if len({one.id for one in known}) != len(known):
+        for collector in collectors:
+            if collector.makes in by_kind:
+                raise BadDeclaration(f"two collectors make {collector.name}")
+            by_kind[collector.makes] = collector
+        known = tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.id))
+        if len({diagnostic.id for diagnostic in known}) != len(known):
             raise BadDeclaration("two diagnostics have one name")
         graph = cls(by_kind, known, known=known)
         for diagnostic in known:
@@ -46,23 +46,25 @@ class Graph:
 
     @classmethod
     def discover(cls, evidence: ModuleType, diagnose: ModuleType) -> Graph:
-        """Read two packages. A module that cannot be imported is an error, never skipped."""
+        """Discover both in two packages. A module that cannot be imported is an error, never skipped."""
         return cls.of(declared(evidence, Collector), declared(diagnose, Diagnostic))
 
     def only(self, diagnostics: Iterable[Diagnostic]) -> Graph:
-        """The same graph for fewer questions."""
+        """The same graph with fewer questions."""
         return Graph(self.collectors, tuple(diagnostics), known=self.known)
 
     def with_behind(self, diagnostics: Iterable[Diagnostic]) -> Graph:
-        """The same questions, and others that are judged for their sake."""
-        return replace(self, behind=tuple(one for one in diagnostics if one not in self.diagnostics))
+        """The same questions, plus those whose verdicts they wait for."""
+        return replace(
+            self, behind=tuple(diagnostic for diagnostic in diagnostics if diagnostic not in self.diagnostics)
+        )
 
     @property
     def judged(self) -> tuple[Diagnostic, ...]:
         return *self.diagnostics, *self.behind
 
     def facts(self, needs: Iterable[Need]) -> Graph:
-        """The same graph for these facts alone, and no question."""
+        """The same graph with these facts alone, and no questions."""
         wanted = tuple(need for need in needs if issubclass(need.kind, Evidence))
         for need in wanted:
             self._follow("a remedy", (need,), ())
@@ -70,7 +72,7 @@ class Graph:
 
     @cached_property
     def wanted(self) -> tuple[Collector, ...]:
-        """Every collector that some diagnostic needs, directly or not; what others need comes first."""
+        """Every collector that some diagnostic needs, directly or not, dependencies first."""
         order: dict[type[Evidence], Collector] = {}
         for diagnostic in self.judged:
             self._order(diagnostic.needs, order)
@@ -98,7 +100,7 @@ class Graph:
 
 
 def declared(package: ModuleType, kind: type[T]) -> list[T]:
-    """Everything of a kind that a package's modules hold."""
+    """Everything of one kind that is declared in a package's modules."""
     found: dict[int, T] = {}
     for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         module = importlib.import_module(info.name)

@@ -1,6 +1,6 @@
-"""Ask one diagnostic its question, and say how it ended.
+"""Runs one diagnostic and decides its outcome.
 
-Silence acquits only when nothing was missing or cut; else the diagnostic must yield `Clear` with its reason.
+Silence means clear only if nothing was missing or cut; otherwise the diagnostic must yield `Clear` with a reason.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def judge(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> Check:
-    """The second boundary: a diagnostic that fails has crashed, which is never clear."""
+    """An isolation boundary: a diagnostic that raises has crashed, which is never clear."""
     arguments = {need.name: _not_asked_then(need, arguments[need.name]) for need in diagnostic.needs}
     absent = _absent(diagnostic.needs, arguments)
     if absent is not None:
@@ -47,7 +47,7 @@ def judge(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> Check:
 
 
 def _unless_unseen(diagnostic: Diagnostic, arguments: Mapping[str, Any], why: str) -> tuple[Outcome, str]:
-    """Could not look is never "nothing found", but where the declaration says why the rest is proof enough."""
+    """Missing evidence is never "nothing found", unless the declaration says why the rest is proof enough."""
     for need in diagnostic.needs:
         value = arguments[need.name]
         excused = diagnostic.may_be_clear_without(need.kind)
@@ -57,24 +57,24 @@ def _unless_unseen(diagnostic: Diagnostic, arguments: Mapping[str, Any], why: st
 
 
 def _not_asked_then(need: Need, value: Any) -> Any:
-    """A recording that is older than a fact: the question is judged as it was then, where it can do without."""
+    """The recording is older than a fact: judge the question without it, if its declaration allows that."""
     not_asked = isinstance(value, Unavailable) and value.why is Why.NOT_ASKED
     return NotApplicable(value.detail) if not_asked and need.or_not_applicable else value
 
 
 def _verdict(yielded: list[Judgement], arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
-    findings = [one for one in yielded if isinstance(one, Finding)]
-    open_questions = [one for one in yielded if isinstance(one, Unavailable)]
-    clears = [one.because for one in yielded if isinstance(one, Clear)]
-    pointless = [one.because for one in yielded if isinstance(one, NotApplicable)]
+    findings = [result for result in yielded if isinstance(result, Finding)]
+    open_questions = [result for result in yielded if isinstance(result, Unavailable)]
+    clears = [result.because for result in yielded if isinstance(result, Clear)]
+    pointless = [result.because for result in yielded if isinstance(result, NotApplicable)]
     if findings:
         return Outcome.FOUND, "; ".join(finding.because[0] for finding in findings)
-    still_open = [one for one in open_questions if one.why is not Why.NOT_ASKED]
+    still_open = [question for question in open_questions if question.why is not Why.NOT_ASKED]
     if still_open:
         return Outcome.INCONCLUSIVE, str(still_open[0])
     if clears:
         return Outcome.CLEAR, "; ".join(clears)
-    if open_questions:  # of a recording that is older than they are
+    if open_questions:  # The recording is older than these facts.
         return Outcome.NOT_APPLICABLE, open_questions[0].detail
     if pointless:
         return Outcome.NOT_APPLICABLE, "; ".join(pointless)
@@ -132,5 +132,5 @@ def _ended(
     yielded: Iterable[Judgement],
     unseen: tuple[Unavailable, ...],
 ) -> Check:
-    findings = tuple(one for one in yielded if isinstance(one, Finding))
+    findings = tuple(result for result in yielded if isinstance(result, Finding))
     return Check(diagnostic.id, diagnostic.codes, outcome, why, 0.0, findings, unseen)

@@ -1,4 +1,4 @@
-"""Which finding explains which. The runbooks know it by code; the findings know it by subject."""
+"""Which finding explains which. The runbooks know it by code, the findings by subject."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOUDEST_FIRST = tuple(Severity)
 
 
 def rank(findings: Iterable[Finding], explains: Explains) -> tuple[Ranked, ...]:
-    """Every finding with what explains it: roots first, loud before quiet, each cause before what follows from it."""
+    """Every finding with what explains it: roots first, then by severity, each cause before its effects."""
     unique = {finding.key: finding for finding in findings}
     causes = {
         key: [other for other in unique.values() if _explains(other, finding, explains)]
@@ -44,12 +44,12 @@ def _explains(cause: Finding, effect: Finding, explains: Explains) -> bool:
 
 
 def _outside_circles(finding: Finding, above: list[Finding], causes: Mapping[Key, list[Finding]]) -> list[Finding]:
-    """Of findings that would explain each other, the one that provably began first does; else none does."""
+    """Of findings that would explain each other, the one that provably began first is the cause; else none is."""
     return [cause for cause in above if _began_before(cause, finding) or not _follows_from(cause, finding, causes)]
 
 
 def _follows_from(effect: Finding, cause: Finding, causes: Mapping[Key, list[Finding]]) -> bool:
-    """Whether a finding is, over however many others, explained by another one."""
+    """Whether one finding is explained by another, directly or through others."""
     seen: set[Key] = set()
     waiting = [effect]
     while waiting:

@@ -1,7 +1,8 @@
-"""The engine: fetch each kind of evidence once, all that is ready at once; judge as soon as the evidence is in.
+"""The engine: fetch each kind of evidence once, in parallel where possible, and judge each diagnostic when its evidence
+is in.
 
-The wall clock of a check is therefore its longest chain of dependent calls. Two boundaries keep a check alive:
-a collector that fails makes its kind `Unavailable`, a diagnostic that fails is `crashed`. Neither is ever "clear".
+So the wall clock of a check is its longest chain of dependent calls. Two boundaries keep a check alive: a collector
+that raises makes its kind `Unavailable`, a diagnostic that raises is `crashed`. Neither is ever "clear".
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ Fact = Evidence | Unavailable | NotApplicable
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A kind of evidence is in, or is known to stay away."""
+    """A kind of evidence has arrived, or is known to be unavailable."""
 
     kind: str
     value: Fact
@@ -52,7 +53,7 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class DiagnosticEnded:
     """A diagnostic has ended."""
 
     check: Check
@@ -60,17 +61,17 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Everything has ended; causes are ranked. The facts are what it was judged from."""
+    """All checks have ended, and causes are ranked. Includes the facts they were judged by."""
 
     diagnosis: Diagnosis
     facts: Mapping[type, Fact] = field(default_factory=dict)
 
 
-Event = Collected | Judged | Finished
+Event = Collected | DiagnosticEnded | Finished
 
 
 class Engine:
-    """Answers the questions of one graph for any number of targets, at the same time if need be."""
+    """Answers the questions of one graph for any number of targets, concurrently if needed."""
 
     def __init__(self, graph: Graph, explains: Explains, *, deadline_s: float = CHECK_DEADLINE_S) -> None:
         self._causes = CausePlan.of(graph.known, explains)
@@ -79,12 +80,12 @@ class Engine:
         self._deadline_s = deadline_s
 
     def plan(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What a check will collect and judge, by name."""
+        """The names of what a check will collect and judge."""
         collected = tuple(collector.name for collector in self._graph.wanted)
         return collected, tuple(diagnostic.id for diagnostic in self._graph.diagnostics)
 
     async def check(self, target: Target, clients: Mapping[type, Any]) -> AsyncGenerator[Event, None]:
-        """Events as they happen, the diagnosis last. Closing the iterator cancels all that still runs."""
+        """Events as they happen, the diagnosis last. Closing the iterator cancels everything still running."""
         run = _Run(self._graph, self._causes, self._explains, self._deadline_s, target, clients)
         work = asyncio.create_task(run.all(), name=f"check {target.name}")
         try:
@@ -97,7 +98,7 @@ class Engine:
                 await work
 
     async def diagnose(self, target: Target, clients: Mapping[type, Any]) -> Diagnosis:
-        """The diagnosis alone, for whoever draws no progress."""
+        """The diagnosis alone, for callers that show no progress."""
         async for event in self.check(target, clients):
             if isinstance(event, Finished):
                 return event.diagnosis
@@ -106,7 +107,7 @@ class Engine:
     async def gather(
         self, target: Target, clients: Mapping[type, Any], known: Mapping[type, Fact] | None = None
     ) -> Mapping[type, Fact]:
-        """The facts alone. What is known already is not asked for again."""
+        """The facts alone. Known ones are not fetched again."""
         run = _Run(self._graph, self._causes, self._explains, self._deadline_s, target, clients, known or {})
         await run.all()
         while (event := run.events.get_nowait()) is not None:
@@ -168,7 +169,7 @@ class _Run:
         self.events.put_nowait(Collected(collector.name, fact, (self._clock() - began) * 1000))
 
     async def _fetch(self, collector: Collector, arguments: dict[str, Any]) -> Fact:
-        """The first boundary: whatever goes wrong in a collector becomes a value."""
+        """An isolation boundary: whatever goes wrong in a collector becomes a value."""
         if self._lateness.was_late(collector.name):
             return Unavailable(collector.title, Why.TIMEOUT, LATE)
         ends = min(self._ends, self._clock() + collector.deadline_s)
@@ -197,12 +198,14 @@ class _Run:
         check = replace(check, took_ms=(self._clock() - began) * 1000)
         self._checks[diagnostic.id].set_result(check)
         if diagnostic not in self._graph.behind:
-            self.events.put_nowait(Judged(check))
+            self.events.put_nowait(DiagnosticEnded(check))
 
     async def _causes_for(self, diagnostic: Diagnostic) -> Causes:
-        """The verdicts that it asks for, once those checks have ended."""
+        """The verdicts it asks for, once those checks have ended."""
         before = self._causes.before(diagnostic)
-        return self._causes.causes(diagnostic, {one.id: await self._checks[one.id] for one in before})
+        return self._causes.causes(
+            diagnostic, {diagnostic.id: await self._checks[diagnostic.id] for diagnostic in before}
+        )
 
     async def _value(self, need: Need) -> Any:
         return self._given[need.kind] if need.kind in self._given else await self._facts[need.kind]
@@ -220,14 +223,14 @@ class _Run:
 
 
 def _without_newer_questions(fact: Evidence | NotApplicable) -> Evidence | NotApplicable:
-    """A recording is whole as it is: what is asked only since then is no gap in it."""
+    """A recording is complete as it is: questions newer than the recording leave no gap in it."""
     if isinstance(fact, NotApplicable) or not fact.gaps:
         return fact
     return replace(fact, gaps=tuple(gap for gap in fact.gaps if gap.why is not Why.NOT_ASKED))
 
 
 def _stands_in(needs: tuple[Need, ...], arguments: Mapping[str, Any]) -> Unavailable | NotApplicable | None:
-    """What a collector becomes when something it cannot do without is missing: the same absence, unchanged."""
+    """The value of a collector whose required evidence is missing: the same absence, unchanged."""
     for need in needs:
         value = arguments[need.name]
         if isinstance(value, NotApplicable) and not need.or_not_applicable:

@@ -1,4 +1,4 @@
-"""What a person types, pastes or clicks to say which cluster: a name, an ARM id, a link into the Azure portal."""
+"""Parses what a person types, pastes or clicks to name a cluster: a name, an ARM id, an Azure portal link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _END = r"(?:[/?#&|\s\"'<>)\],;]|$)"
 _ID = compile_linear(
     r"(?P<id>/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     r"/+resourcegroups/(?P<group>[\w().-]{1,90})/+providers/(?P<type>"
-    + "|".join(re.escape(one) for one in CLUSTER_TYPES)
+    + "|".join(re.escape(cluster_type) for cluster_type in CLUSTER_TYPES)
     + r")/+(?P<name>[A-Za-z0-9_-]{1,63}))"
     + _END,
     ignore_case=True,
@@ -73,7 +73,7 @@ def _read(text: str) -> ClusterRef:
 
 
 def read_cluster(text: str) -> ResourceId | str:
-    """The id that the text holds, or the name that it is. Neither: a Problem that says what would be one."""
+    """The id in the text, or the name it is. Otherwise a Problem that says what would be valid."""
     text = text.strip()
     if len(text) > LONGEST:
         raise _not_a_cluster(f"it has {len(text):,} characters")
@@ -90,14 +90,14 @@ def read_cluster(text: str) -> ResourceId | str:
     return text
 
 
-def speakable(text: str) -> str:
-    """What may be repeated to the person who wrote it: no control characters, no markup, not much."""
+def safe_to_repeat(text: str) -> str:
+    """What may be repeated to the person who typed it: short, without control characters or markup."""
     clean = _SPEAKABLE.sub("…", text)[:60]
     return clean if clean.strip("…") else ""
 
 
 def _decoded(text: str) -> str:
-    """A portal link holds its id percent-encoded, and inside another link twice."""
+    """Portal links hold their id percent-encoded, and links inside links twice."""
     for _ in range(3):
         decoded = unquote(text)
         if decoded == text:
@@ -113,7 +113,7 @@ def _other_id(text: str) -> Problem:
 
 
 def _what_is_wrong(text: str) -> str:
-    shown = speakable(text)
+    shown = safe_to_repeat(text)
     if len(text) > 63 and not _SPEAKABLE.search(text):
         return f"a cluster's name has at most 63 characters, this has {len(text)}"
     named = f"{shown} " if shown else "it "

@@ -1,4 +1,4 @@
-"""Every cluster that the bot may see: from Azure Resource Graph, or by looking into each subscription."""
+"""Every cluster that the bot can see: from Azure Resource Graph, or by listing each subscription."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FleetMember:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What looking into each subscription brought, and which could not be read."""
+    """The clusters found by listing each subscription, and the subscriptions that could not be read."""
 
     members: tuple[FleetMember, ...]
     subscriptions: int
@@ -71,16 +71,16 @@ async def fleet(arm: ArmReader, known_subscriptions: Iterable[str] | None = None
     found = await ask_graph(arm, subscriptions)
     if found:
         return found
-    look = await look_around(arm, subscriptions)
-    refuse_blindness(look, "cannot list the clusters")
+    look = await list_by_subscription(arm, subscriptions)
+    raise_if_nothing_was_read(look, "cannot list the clusters")
     return look.members
 
 
 async def ask_graph(
     arm: ArmReader, subscriptions: tuple[str, ...] | None = None, name: str | None = None
 ) -> tuple[FleetMember, ...]:
-    """What Resource Graph knows; nothing where it may not be asked or has trouble: then others are asked."""
-    types = ", ".join(f"'{one.lower()}'" for one in SEARCHED)
+    """The clusters in Resource Graph; None if it denies access or fails, so that subscriptions are listed instead."""
+    types = ", ".join(f"'{kind.lower()}'" for kind in SEARCHED)
     named = f" | where name =~ '{name}'" if name else ""
     body: dict[str, Any] = {
         "query": f"Resources | where type in~ ({types}){named} | project id, name, type, location, "
@@ -111,23 +111,23 @@ async def ask_graph(
         return ()
 
 
-async def look_around(arm: ArmReader, subscriptions: tuple[str, ...] | None = None) -> Look:
-    """List the clusters of each subscription: slower than the graph, and never behind."""
+async def list_by_subscription(arm: ArmReader, subscriptions: tuple[str, ...] | None = None) -> Look:
+    """List the clusters of each subscription: slower than Resource Graph, but never out of date."""
     if subscriptions is None:
         listed = await arm.list("/subscriptions", SUBSCRIPTIONS_API)
         named = (row.get("subscriptionId") for row in listed.items if isinstance(row, dict))
-        subscriptions = tuple(one for one in named if isinstance(one, str) and one)
+        subscriptions = tuple(subscription for subscription in named if isinstance(subscription, str) and subscription)
     gate = asyncio.Semaphore(AT_ONCE)
     async with asyncio.TaskGroup() as group:
-        asking = [group.create_task(_rows(gate, one)) for name in subscriptions for one in _lists(arm, name)]
+        asking = [group.create_task(_rows(gate, listing)) for name in subscriptions for listing in _lists(arm, name)]
     brought = [task.result() for task in asking]
-    rows = [row for one in brought if not isinstance(one, ArmError) for row in one]
-    failed = tuple(one for one in brought if isinstance(one, ArmError))
+    rows = [row for result in brought if not isinstance(result, ArmError) for row in result]
+    failed = tuple(result for result in brought if isinstance(result, ArmError))
     return Look(_members(rows), len(subscriptions), failed)
 
 
-def refuse_blindness(look: Look, what: str) -> None:
-    """Where nothing was seen because nothing could be read, say so instead of "there is none"."""
+def raise_if_nothing_was_read(look: Look, what: str) -> None:
+    """If nothing was seen because nothing could be read, raise the reason instead of returning "none"."""
     unreadable = [error for error in look.failed if isinstance(error, VersionNotOffered)]
     managed = [error for error in unreadable if SEARCHED[0].lower() in error.unavailable.wanted.lower()]
     if managed or (unreadable and not look.members):
@@ -147,7 +147,7 @@ def refuse_blindness(look: Look, what: str) -> None:
 
 def _lists(arm: ArmReader, subscription: str) -> list[Awaitable[Listing]]:
     scope = f"/subscriptions/{subscription}/providers"
-    by_path = [arm.list(f"{scope}/{one}", version) for one, version in LISTED.items()]
+    by_path = [arm.list(f"{scope}/{path}", version) for path, version in LISTED.items()]
     return [arm.managed_clusters(subscription), *by_path]
 
 
@@ -167,7 +167,11 @@ def _members(rows: Iterable[Any]) -> tuple[FleetMember, ...]:
     found = {
         row["id"].lower(): _member(row) for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)
     }
-    return tuple(sorted((one for one in found.values() if one), key=lambda one: (one.name.lower(), one.id.lower())))
+    return tuple(
+        sorted(
+            (member for member in found.values() if member), key=lambda member: (member.name.lower(), member.id.lower())
+        )
+    )
 
 
 def _member(row: dict[str, Any]) -> FleetMember | None:
@@ -175,7 +179,7 @@ def _member(row: dict[str, Any]) -> FleetMember | None:
         id_ = ResourceId.parse(row["id"])
     except BadResourceId:
         return None
-    proper = next((one for one in CLUSTER_TYPES if id_.is_a(one)), id_.type)
+    proper = next((cluster_type for cluster_type in CLUSTER_TYPES if id_.is_a(cluster_type)), id_.type)
     given = row.get("properties")
     properties = given if isinstance(given, dict) else {}
     power = properties.get("powerState")

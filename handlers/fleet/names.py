@@ -1,4 +1,4 @@
-"""From what a person says to the one cluster that is meant."""
+"""Resolves what a person typed to the one cluster they mean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError, Denied
 from handlers.fleet.cluster_text import ClusterRef
-from handlers.fleet.clusters import FleetMember, Look, ask_graph, fleet, look_around, refuse_blindness
+from handlers.fleet.clusters import FleetMember, Look, ask_graph, fleet, list_by_subscription, raise_if_nothing_was_read
 from handlers.model import Target
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
@@ -26,16 +26,16 @@ async def resolve(
     if isinstance(meant, ResourceId):
         return Target(meant)
     subscriptions = None if known_subscriptions is None else tuple(known_subscriptions)
-    # The name is one of [A-Za-z0-9_-] here, so it cannot say anything else in the query.
+    # The name consists of [A-Za-z0-9_-], so it cannot inject anything into the query.
     hits = _named(meant, await ask_graph(arm, subscriptions, meant))
     if not hits:
-        # The graph lags minutes behind, and knows only what it may.
-        look = await look_around(arm, subscriptions)
+        # Resource Graph lags by minutes, and holds only what the bot may read.
+        look = await list_by_subscription(arm, subscriptions)
         hits = _named(meant, look.members)
         if not hits:
-            refuse_blindness(look, f"cannot look for {meant}")
+            raise_if_nothing_was_read(look, f"cannot look for {meant}")
             raise _nowhere(meant, look)
-        if len(hits) == 1 and (unread := [one for one in look.failed if not isinstance(one, Denied)]):
+        if len(hits) == 1 and (unread := [error for error in look.failed if not isinstance(error, Denied)]):
             raise _perhaps_another(hits[0], unread)
     if len(hits) > 1:
         raise _several(meant, hits)
@@ -43,21 +43,21 @@ async def resolve(
 
 
 def _named(name: str, members: Iterable[FleetMember]) -> list[FleetMember]:
-    return [one for one in members if one.name.lower() == name.lower()]
+    return [member for member in members if member.name.lower() == name.lower()]
 
 
 def _several(name: str, hits: list[FleetMember]) -> Problem:
-    places = "; ".join(f"{one.name} in group {one.group}, subscription {one.subscription}" for one in hits)
+    places = "; ".join(f"{hit.name} in group {hit.group}, subscription {hit.subscription}" for hit in hits)
     return Problem(
         f"cannot tell which {name} is meant",
         f"{len(hits)} clusters have that name: {places}",
-        "give the id of one: " + " or ".join(one.id for one in hits),
+        "give the id of one: " + " or ".join(hit.id for hit in hits),
         code=Exit.USAGE,
     )
 
 
 def _perhaps_another(hit: FleetMember, unread: list[ArmError]) -> Problem:
-    """What one may not read is none of one's clusters; what could not be read may hold the one that is meant."""
+    """A cluster that could not be read may have this name too: say so instead of picking another one."""
     lists = "1 list" if len(unread) == 1 else f"{len(unread)} lists"
     return Problem(
         f"cannot tell whether there is only one {hit.name}",
@@ -67,8 +67,8 @@ def _perhaps_another(hit: FleetMember, unread: list[ArmError]) -> Problem:
 
 
 def _nowhere(name: str, look: Look) -> Problem:
-    names = {one.name.lower(): one.name for one in look.members}
-    near = [names[one] for one in get_close_matches(name.lower(), names, n=NEAR, cutoff=0.5)]
+    names = {member.name.lower(): member.name for member in look.members}
+    near = [names[match] for match in get_close_matches(name.lower(), names, n=NEAR, cutoff=0.5)]
     where = "1 subscription" if look.subscriptions == 1 else f"{look.subscriptions} subscriptions"
     why = f"no cluster in {where} has that name"
     if look.failed:

@@ -1,4 +1,4 @@
-"""End an operation that has been running for long."""
+"""Abort an operation that has been running for too long."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def abort_operation(
     may: WriterMay | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """End the operation that has been running for long; what it has done so far stays."""
-    pool = next((one for one in pools.pools if one.id.lower() == finding.subject.lower()), None)
+    pool = next((pool for pool in pools.pools if pool.id.lower() == finding.subject.lower()), None)
     target, name, state = (pool.id, pool.name, pool.state) if pool else (cluster.id, cluster.name, cluster.state)
     kind = "pool" if pool else "cluster"
     if not (pool.busy if pool else cluster.busy):
@@ -46,12 +46,12 @@ def abort_operation(
             Step(
                 verb=Verb.ABORT_LATEST,
                 target=target,
-                says=f"End the operation on {kind} {name} that has been {state} since {finding.facts['since']}",
+                says=f"Abort the operation on {kind} {name}, which has been {state} since {finding.facts['since']}",
                 request=f"POST {target}/abort",
                 command=_command(cluster, pool.name if pool else ""),
             ),
         ),
-        # Another operation than the one that was looked at must not be ended.
+        # Do not abort any other operation than the one that was approved.
         before={f"state of {kind} {name}": state, "operation (correlation id)": finding.facts["correlation"]},
         undo="it cannot be undone: start the operation again",
         verify=Verify("provisioning-in-progress", finding.subject),

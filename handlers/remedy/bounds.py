@@ -1,6 +1,6 @@
-"""Whether a step stays with the cluster that its plan was approved for, and acts on what it names.
+"""Checks that a step stays within the cluster its plan was approved for, and within its verb.
 
-A remedy makes no other steps. Between it and the act the plan is kept elsewhere: what comes back is looked at again.
+No remedy makes other steps. But the plan is stored between approval and execution, so what comes back is checked again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _KINDS = {
 }
 
 
-def strays(plan: Plan, step: Step) -> str:
-    """What is wrong with where a step would act; empty if nothing is."""
+def out_of_bounds(plan: Plan, step: Step) -> str:
+    """What is wrong with a step's target; empty if nothing is."""
     try:
         cluster, inside = ResourceId.parse(plan.cluster), _stays(ResourceId.parse(plan.cluster), step)
     except BadResourceId as bad:
@@ -41,14 +41,14 @@ def _stays(cluster: ResourceId, step: Step) -> bool:
         case Verb.REGISTER_PROVIDER:
             return same(target, f"/subscriptions/{cluster.subscription}")
         case Verb.UPDATE_INSTANCE:
-            one = f"{target}/virtualMachines/{arguments.get('instance_id')}"
-            return _is_beside(cluster, target) and same(one, str(arguments.get("machine")))
+            machine = f"{target}/virtualMachines/{arguments.get('instance_id')}"
+            return _is_beside(cluster, target) and same(machine, str(arguments.get("machine")))
         case Verb.REAPPLY_MACHINE:
             return _is_beside(cluster, target)
         case Verb.RELAX_BUDGET | Verb.RESTORE_BUDGET | Verb.DELETE_POD:
             return target == _named(_KINDS[step.verb], arguments)
         case Verb.PROBE_FROM_POD:
-            return True  # it is made in this cluster, by a name of ours
+            return True  # Created in this cluster, under our own name.
 
 
 def _is_pool_of(cluster: ResourceId, target: str) -> bool:
@@ -57,7 +57,7 @@ def _is_pool_of(cluster: ResourceId, target: str) -> bool:
 
 
 def _is_beside(cluster: ResourceId, target: str) -> bool:
-    """Machines live in another resource group, and never in another subscription."""
+    """Machines live in another resource group, but never in another subscription."""
     return ResourceId.parse(target).subscription.lower() == cluster.subscription.lower()
 
 

@@ -1,4 +1,6 @@
-"""What a fix has left behind in a cluster whose records are lost: found by its annotation, and put back or removed."""
+"""Cleans up after fixes whose records are lost: what they left in a cluster is found by its annotation, and restored or
+removed.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from typing import Any
 from handlers.clients.errors import ArmError, NotFound
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.evidence.permissions_inside import PROBED_IN
-from handlers.remedy.acts.act import Hands, KubeHands
-from handlers.remedy.acts.budget import annotations_of, is_somebody_elses, path_of, relaxed_from, restoring_patch
+from handlers.remedy.acts.act import Hands, KubeWriterClient
+from handlers.remedy.acts.budget import annotations_of, path_of, relaxed_from, restoring_patch, was_changed_by_others
 from handlers.remedy.acts.delete_pod import pod_path
 from handlers.remedy.acts.probe_from_pod import MADE_BY, removal_of
 from handlers.remedy.probe_from_pod import NAME as PROBE
@@ -22,8 +24,7 @@ CONFLICT = 409
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """One budget that was found relaxed, or pod that was left, and by which fix. `trouble`: why it could not be put
-    back, or removed."""
+    """A relaxed budget or left-over pod, and its fix. `trouble`: why it could not be restored or removed."""
 
     name: str
     execution: str
@@ -37,24 +38,24 @@ Tidy = Callable[[Hands, Running], Awaitable[tuple[Restored, ...]]]
 
 
 async def restore_leftovers(hands: Hands, running: Running) -> tuple[Restored, ...]:
-    """Put every relaxed budget back whose fix does not run any more.
+    """Restore every relaxed budget whose fix is not running any more.
 
-    `running` gives the ids of those that do. It is asked after the budgets were read, so that a fix which begins in
-    between is not taken for lost. The reader finds the budgets; the writer needs to see no others. Raises an ArmError
-    where nobody could look.
+    `running` returns the ids of running fixes. It is called after the budgets were read, so that a fix that starts in
+    between is not taken for lost. The reader finds the budgets; the writer needs no list permission. Raises an ArmError
+    if the budgets could not be read.
     """
     listed = await hands.nodes.list(BUDGETS, _where_relaxed)
     found = [(namespace, name, await _body(hands.kube, namespace, name)) for namespace, name in listed.items]
     known = await running() if found else ()
-    done = [await _put_back(hands.kube, *one, known) for one in found]
-    return tuple(one for one in done if one is not None)
+    done = [await _put_back(hands.kube, *item, known) for item in found]
+    return tuple(restored for restored in done if restored is not None)
 
 
 async def remove_leftover_probe(hands: Hands, running: Running) -> tuple[Restored, ...]:
-    """Remove the probe pod of a fix that does not run any more: the next probe could not be made beside it.
+    """Remove the probe pod of a fix that is not running any more: it would block the next probe.
 
-    It has one name in one place, so nothing is listed. A pod without our annotation is somebody else's. Raises an
-    ArmError where nobody could look.
+    It has one fixed name, so nothing is listed. A pod without our annotation is somebody else's. Raises an ArmError if
+    it could not be read.
     """
     path = pod_path(PROBED_IN, PROBE)
     try:
@@ -79,8 +80,8 @@ def _where_relaxed(body: Mapping[str, Any]) -> tuple[str, str] | None:
     return (metadata["namespace"], metadata["name"]) if RELAXED_FROM in annotations_of(body) else None
 
 
-async def _body(kube: KubeHands, namespace: str, name: str) -> Any:
-    """The budget as it is, or why it could not be read. None: it is gone."""
+async def _body(kube: KubeWriterClient, namespace: str, name: str) -> Any:
+    """The budget as it is, or why it could not be read. None: it no longer exists."""
     try:
         return await kube.get(path_of(namespace, name))
     except NotFound:
@@ -89,7 +90,9 @@ async def _body(kube: KubeHands, namespace: str, name: str) -> Any:
         return error
 
 
-async def _put_back(kube: KubeHands, namespace: str, name: str, body: Any, running: Collection[str]) -> Restored | None:
+async def _put_back(
+    kube: KubeWriterClient, namespace: str, name: str, body: Any, running: Collection[str]
+) -> Restored | None:
     called = f"{namespace}/PodDisruptionBudget/{name}"
     if isinstance(body, ArmError):
         return Restored(called, "", body.detail)
@@ -101,10 +104,10 @@ async def _put_back(kube: KubeHands, namespace: str, name: str, body: Any, runni
     if was.execution in running:
         return None
     try:
-        # With the version that was read before: whoever is faster wins.
+        # With the resourceVersion that was read: a concurrent change wins.
         await kube.merge_patch(path_of(namespace, name), restoring_patch(body, was))
     except NotFound:
         return None
     except ArmError as error:
         return None if error.status == CONFLICT else Restored(called, was.execution, error.detail)
-    return Restored(called, was.execution, changed=is_somebody_elses(body, was))
+    return Restored(called, was.execution, changed=was_changed_by_others(body, was))

@@ -69,14 +69,14 @@ def remedy(
 
 
 def offer(remedy: Remedy, finding: Finding, facts: Mapping[type, Any]) -> Offer:
-    """Ask one remedy about one finding."""
+    """Run one remedy on one finding."""
     arguments = {need.name: facts[need.kind] for need in remedy.needs}
     blind = tuple(_blind(remedy, arguments))
-    # What Azure named stands against it whatever else could not be seen, and is the first thing to do.
+    # If Azure named a cause, that is the first thing to fix, whatever else could not be seen.
     blind = (*stopped_by(finding), *blind) if blind else ()
     yielded = () if blind else tuple(remedy.plan(finding, **arguments))
-    plans = [one for one in yielded if isinstance(one, Plan)]
-    forbidden = (*blind, *(one for one in yielded if isinstance(one, Forbidden)))
+    plans = [result for result in yielded if isinstance(result, Plan)]
+    forbidden = (*blind, *(result for result in yielded if isinstance(result, Forbidden)))
     if not forbidden and len(plans) != 1:
         raise BadDeclaration(f"{remedy.name} yielded {len(plans)} plans and no reason for {finding.key}")
     # One reason against it is enough.

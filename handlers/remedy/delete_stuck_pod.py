@@ -1,4 +1,4 @@
-"""Remove the pods that hold up a drain because nobody is there to say that they have ended."""
+"""Delete the pods that block a drain because no kubelet is left to report that they have ended."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def delete_stuck_pod(
 ) -> Iterator[Plan | Forbidden]:
     """Delete the stuck pods of the node: gracefully first, by force only where their node is gone or silent."""
     name = str(finding.facts["node"])
-    node = next((one for one in nodes.nodes if one.name == name), None)
-    there = {one.subject: one for one in pods.on(name)}
+    node = next((node for node in nodes.nodes if node.name == name), None)
+    there = {pod.subject: pod for pod in pods.on(name)}
     stuck = [there[subject] for subject in _named(finding) if subject in there]
     yield from is_stopped(cluster)
     if not stuck:
@@ -65,17 +65,17 @@ def delete_stuck_pod(
         limit=LIMIT + sum((timedelta(seconds=pod.grace_s) for pod in stuck), timedelta()),
         warnings=(
             *(_still_runs(node, instances) if force else ()),
-            *(one for pod in stuck for one in doubts_inside(ACTS, pod.namespace, inside)),
+            *(doubt for pod in stuck for doubt in doubts_inside(ACTS, pod.namespace, inside)),
         ),
     )
 
 
 def _named(finding: Finding) -> list[str]:
-    return [f"{one['namespace']}/Pod/{one['pod']}" for one in finding.facts["stuck"]]
+    return [f"{name['namespace']}/Pod/{name['pod']}" for name in finding.facts["stuck"]]
 
 
 def _is_away(node: Node | None) -> bool:
-    """Gone, or silent. A kubelet that says "not Ready" is there, and ends its pods itself."""
+    """Gone or silent. A kubelet that reports NotReady is alive, and terminates its pods itself."""
     return node is None or node.ready.status == "Unknown"
 
 
@@ -135,7 +135,7 @@ def _could_go_wrong(stuck: list[Pod], node: str, *, force: bool) -> Iterator[str
 
 
 def _still_runs(node: Node | None, instances: Instances | Unavailable | NotApplicable) -> tuple[str, ...]:
-    """What Azure says about the machine of a node that is silent."""
+    """The state that Azure reports for the machine of a silent node."""
     if node is None or not node.machine:
         return ()
     machine = instances.by_id.get(node.machine.lower()) if isinstance(instances, Instances) else None

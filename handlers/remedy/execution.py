@@ -28,7 +28,7 @@ class Phase(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How the acts ended. Whether that fixed anything is found out by diagnosing again."""
+    """How the acts ended. Whether the problem is fixed is decided by diagnosing again."""
 
     DONE = "done"
     FAILED = "failed"
@@ -41,7 +41,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a person who follows along should know."""
+    """A note for the people who follow the fix."""
 
     at: datetime
     says: str
@@ -49,7 +49,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One write, as the audit keeps it: never a body."""
+    """One write, as the audit stores it: never with its body."""
 
     method: str
     path: str
@@ -61,7 +61,7 @@ class Call:
 
     @property
     def may_have_been_done(self) -> bool:
-        """Azure or the API server has said yes, or nobody has heard what it said."""
+        """Azure or the API server accepted it, or its answer was lost."""
         return self.result.isdigit() or self.result.startswith("no answer")
 
 
@@ -110,8 +110,8 @@ class Execution:
             plan=Plan.from_json(json.dumps(data.pop("plan"), sort_keys=True, separators=(",", ":"))),
             began=datetime.fromisoformat(data.pop("began")),
             phase=Phase(data.pop("phase")),
-            notes=tuple(Note(datetime.fromisoformat(one["at"]), one["says"]) for one in data.pop("notes")),
-            calls=tuple(Call(**one) for one in data.pop("calls")),
+            notes=tuple(Note(datetime.fromisoformat(note["at"]), note["says"]) for note in data.pop("notes")),
+            calls=tuple(Call(**call) for call in data.pop("calls")),
             failed_as=_outcome(data.pop("failed_as")),
             outcome=_outcome(data.pop("outcome")),
             **data,

@@ -1,9 +1,8 @@
-"""Carries out an approved plan, one short piece at a time. With the acts, the only module that may write.
+"""Carries out an approved plan, one short piece at a time. Besides the acts, the only module that may write.
 
-Whoever holds the ledger calls `advance` until the execution has ended, and leaves the world alone for `wait_s` in
-between. Every piece can be the last one of its process: what is to be sent is written down before it is sent, what
-came back is written down before anything follows from it, and what was sent without a written answer is never sent
-again.
+The holder of the ledger calls `advance` until the execution has ended, and waits `wait_s` in between. A process may die
+after any piece: what is to be sent is stored before it is sent, what came back is stored before anything follows from
+it, and a write without a stored answer is never sent again.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from handlers.clients.arm.write_sent_hook import once_gone_out
+from handlers.clients.arm.write_sent_hook import on_write_sent
 from handlers.clients.errors import ArmError, ServerFault, WriteFateUnknown
 from handlers.remedy.acts.act import (
     CLOSING,
@@ -35,8 +34,8 @@ from handlers.remedy.acts.act import (
     failed,
 )
 from handlers.remedy.acts.catalogue import ACTS
-from handlers.remedy.acts.refused import on_the_way, refused
-from handlers.remedy.bounds import strays
+from handlers.remedy.acts.refused import read_failed, refused
+from handlers.remedy.bounds import out_of_bounds
 from handlers.remedy.execution import Call, Execution, Outcome, Phase
 from handlers.remedy.ledger import Ledger
 from handlers.remedy.permit import NotKnown, Permit, Withdrawn, granted
@@ -57,12 +56,13 @@ _ASKED_LEAVE = "asked_leave"
 
 
 async def _nothing(_: str) -> None:
-    """Nobody waits at the boundaries."""
+    """The default checkpoint: nobody waits at the boundaries."""
 
 
 class Executor:
-    """`checkpoint` is awaited at every boundary between two things that cannot happen at once. `permit` is asked in the
-    last moment before the first write."""
+    """`checkpoint` is awaited at every boundary between two non-atomic actions (tests kill the process there). `permit`
+    is asked right before the first write.
+    """
 
     def __init__(
         self,
@@ -79,55 +79,55 @@ class Executor:
         self._send_within = send_within
 
     async def advance(self, execution: Execution, ledger: Ledger) -> Execution:
-        """Do what is due. Raises NotOurs, before anything is sent, when another worker has taken over."""
+        """Do the next piece. Raises NotOurs, before anything is sent, if another worker has taken over."""
         if execution.ended:
             return execution
-        here = _never_answered(_skipped(execution))
-        if here.step >= len(here.plan.steps):
-            return await self._kept(_ended(here), ledger)
-        step = here.plan.steps[here.step]
+        current = _never_answered(_skipped(execution))
+        if current.step >= len(current.plan.steps):
+            return await self._kept(_ended(current), ledger)
+        step = current.plan.steps[current.step]
         act = ACTS[step.verb]
-        if _tidies(here, step) and TIDY_SINCE not in here.data:
-            here = replace(here, data={**here.data, TIDY_SINCE: self._now().isoformat()})
-        if self._too_late(here, step):
-            return await self._settled(here, self._given_up(here, step, act), ledger)
-        if here.phase is not Phase.READY:
-            return await self._settled(here, await self._looked(here, step, act), ledger)
-        if astray := strays(here.plan, step):
-            return await self._settled(here, failed(f"{astray}; nothing was sent"), ledger)
-        verdict = await self._asked(here, act.prepare(self._scene(here, step)))
+        if _tidies(current, step) and TIDY_SINCE not in current.data:
+            current = replace(current, data={**current.data, TIDY_SINCE: self._now().isoformat()})
+        if self._too_late(current, step):
+            return await self._settled(current, self._given_up(current, step, act), ledger)
+        if current.phase is not Phase.READY:
+            return await self._settled(current, await self._looked(current, step, act), ledger)
+        if astray := out_of_bounds(current.plan, step):
+            return await self._settled(current, failed(f"{astray}; nothing was sent"), ledger)
+        verdict = await self._asked(current, act.prepare(self._scene(current, step)))
         if not isinstance(verdict, Sending):
-            return await self._settled(here, verdict, ledger)
-        if not _has_begun(here, step) and (against := self._not_yet(here, await self._permit())):
-            return await self._settled(here, against, ledger)
-        return await self._sent(here, verdict, ledger)
+            return await self._settled(current, verdict, ledger)
+        if not _has_begun(current, step) and (against := self._not_yet(current, await self._permit())):
+            return await self._settled(current, against, ledger)
+        return await self._sent(current, verdict, ledger)
 
-    def _not_yet(self, here: Execution, said: Withdrawn | NotKnown | None) -> Again | Stopped | None:
-        """Why the first write is not sent now. Every time it is prepared anew, and asked anew."""
-        if said is None:
+    def _not_yet(self, execution: Execution, text: Withdrawn | NotKnown | None) -> Again | Stopped | None:
+        """Why the first write is not sent now. Prepared and asked anew each time."""
+        if text is None:
             return None
-        asked = int(here.data.get(_ASKED_LEAVE, 0)) + 1
-        if isinstance(said, Withdrawn) or asked >= MOST_ASKED_LEAVE:
-            return Stopped(Outcome.CANCELLED, f"{said.why}; nothing was sent")
-        says = f"{said.why}; nothing was sent yet, and it is asked again" if asked == 1 else ""
-        return Again({**here.data, _ASKED_LEAVE: asked}, says, backoff(asked))
+        asked = int(execution.data.get(_ASKED_LEAVE, 0)) + 1
+        if isinstance(text, Withdrawn) or asked >= MOST_ASKED_LEAVE:
+            return Stopped(Outcome.CANCELLED, f"{text.why}; nothing was sent")
+        says = f"{text.why}; nothing was sent yet, and it is asked again" if asked == 1 else ""
+        return Again({**execution.data, _ASKED_LEAVE: asked}, says, backoff(asked))
 
     # -- one write --------------------------------------------------------------------------------------------
 
-    async def _sent(self, here: Execution, sending: Sending, ledger: Ledger) -> Execution:
-        await self._at(here, 1, "ready, no intent recorded")
+    async def _sent(self, execution: Execution, sending: Sending, ledger: Ledger) -> Execution:
+        await self._at(execution, 1, "ready, no intent recorded")
         request_id = str(uuid.uuid4())
         known = {"request_id": request_id, "method": sending.method, "path": sending.path}
-        data = {**here.data, **sending.data, **known, "intended_at": self._now().isoformat()}
+        data = {**execution.data, **sending.data, **known, "intended_at": self._now().isoformat()}
         data.pop(UNANSWERED, None)
-        intent = replace(here, phase=Phase.INTENDED, data=data)
-        if "tries" not in here.data and "stage" not in here.data:
-            intent = intent.said(here.plan.steps[here.step].says, self._now())
+        intent = replace(execution, phase=Phase.INTENDED, data=data)
+        if "tries" not in execution.data and "stage" not in execution.data:
+            intent = intent.said(execution.plan.steps[execution.step].says, self._now())
         await ledger.save(intent)
-        await self._at(here, 2, "intent recorded, not sent")
-        left = self._send_within - self._scene(intent, here.plan.steps[here.step]).since("intended_at")
+        await self._at(execution, 2, "intent recorded, not sent")
+        left = self._send_within - self._scene(intent, execution.plan.steps[execution.step]).since("intended_at")
         if left < timedelta():
-            return await self._kept(replace(here, wait_s=SOON_S), ledger)
+            return await self._kept(replace(execution, wait_s=SOON_S), ledger)
         call = Call(sending.method, sending.path, request_id, "")
         try:
             answer = await _before(left, sending, request_id)
@@ -136,78 +136,84 @@ class Executor:
             unanswered = replace(_called(intent, lost_call), data={**data, UNANSWERED: lost.detail}, wait_s=SOON_S)
             return await self._kept(unanswered, ledger)
         except ArmError as error:
-            verdict = refused(error, here.plan.steps[here.step], here.data)
+            verdict = refused(error, execution.plan.steps[execution.step], execution.data)
             return await self._settled(_called(intent, replace(call, result=error.detail)), verdict, ledger)
-        await self._at(here, 3, "sent, not recorded")
+        await self._at(execution, 3, "sent, not recorded")
         done = replace(call, result=answer.result, correlation_id=answer.correlation_id)
         running = replace(_called(intent, done), phase=Phase.RUNNING, data={**data, **answer.data})
         kept = await self._kept(replace(running, wait_s=answer.wait_s), ledger)
-        await self._at(here, 4, "answer recorded")
+        await self._at(execution, 4, "answer recorded")
         return kept
 
     # -- looking ----------------------------------------------------------------------------------------------
 
-    async def _looked(self, here: Execution, step: Step, act: Act) -> Verdict:
-        scene = self._scene(here, step)
-        return await self._asked(here, act.follow(scene) if here.phase is Phase.RUNNING else act.look_back(scene))
+    async def _looked(self, execution: Execution, step: Step, act: Act) -> Verdict:
+        scene = self._scene(execution, step)
+        return await self._asked(
+            execution, act.follow(scene) if execution.phase is Phase.RUNNING else act.look_back(scene)
+        )
 
-    async def _asked(self, here: Execution, verdict: Awaitable[Verdict]) -> Verdict:
-        """A look that brought nothing is tried again; what was sent goes on whatever happens to a look."""
+    async def _asked(self, execution: Execution, verdict: Awaitable[Verdict]) -> Verdict:
+        """A failed read is tried again; the operation that was sent goes on regardless."""
         try:
             return await verdict
         except ArmError as error:
-            step = here.plan.steps[here.step]
-            return on_the_way(error, here.phase, step, here.data, patient=_tidies(here, step))
+            step = execution.plan.steps[execution.step]
+            return read_failed(error, execution.phase, step, execution.data, patient=_tidies(execution, step))
 
-    def _given_up(self, here: Execution, step: Step, act: Act) -> Verdict:
-        limit = round(here.plan.limit.total_seconds() / 60)
+    def _given_up(self, execution: Execution, step: Step, act: Act) -> Verdict:
+        limit = round(execution.plan.limit.total_seconds() / 60)
         why = f"not done within {limit} min: {step.says}"
-        tidy = None if _tidies(here, step) else act.give_up(self._scene(here, step))
+        tidy = None if _tidies(execution, step) else act.give_up(self._scene(execution, step))
         if tidy is not None:
             return replace(tidy, says=why)
         if step.always:
             why += f"; do it by hand: {step.command}"
-        elif here.phase is Phase.RUNNING:
+        elif execution.phase is Phase.RUNNING:
             why += "; what was sent goes on by itself"
-        elif here.phase is Phase.INTENDED:
+        elif execution.phase is Phase.INTENDED:
             name = last_name(step.target)
             ask = f"Look at {name} by hand. If it is well, nothing is left to do; if not, check again."
             return Stopped(Outcome.UNKNOWN, f"{why}; whether it was sent at all is not known", ask)
         return Stopped(Outcome.TIMED_OUT, why)
 
-    def _too_late(self, here: Execution, step: Step) -> bool:
-        if _tidies(here, step):
-            return self._scene(here, step).since(TIDY_SINCE) > TIDY_FOR
-        return self._now() - here.began > here.plan.limit
+    def _too_late(self, execution: Execution, step: Step) -> bool:
+        if _tidies(execution, step):
+            return self._scene(execution, step).since(TIDY_SINCE) > TIDY_FOR
+        return self._now() - execution.began > execution.plan.limit
 
     # -- writing down -----------------------------------------------------------------------------------------
 
-    async def _settled(self, here: Execution, verdict: Verdict, ledger: Ledger) -> Execution:
-        """What a verdict makes of the execution, durable."""
-        then = self._after(here, verdict)
-        if then.step == here.step and not isinstance(verdict, Again):
+    async def _settled(self, execution: Execution, verdict: Verdict, ledger: Ledger) -> Execution:
+        """Apply a verdict to the execution, and store it."""
+        then = self._after(execution, verdict)
+        if then.step == execution.step and not isinstance(verdict, Again):
             return await self._kept(then, ledger)
-        await self._at(here, 5, "ended, not recorded")
+        await self._at(execution, 5, "ended, not recorded")
         kept = await self._kept(then, ledger)
-        await self._at(here, 6, "end recorded")
+        await self._at(execution, 6, "end recorded")
         return kept
 
-    def _after(self, here: Execution, verdict: Verdict) -> Execution:
+    def _after(self, execution: Execution, verdict: Verdict) -> Execution:
         match verdict:
             case Wait(seconds, says, bad_looks):
-                kept = {**here.data, "bad_looks": bad_looks, "said_once": says or here.data.get("said_once", "")}
-                return self._noted(replace(here, wait_s=seconds, data=kept), says)
+                kept = {
+                    **execution.data,
+                    "bad_looks": bad_looks,
+                    "said_once": says or execution.data.get("said_once", ""),
+                }
+                return self._noted(replace(execution, wait_s=seconds, data=kept), says)
             case Going(data, seconds, says):
-                kept = {**here.data, **data, "bad_looks": 0}
-                return self._noted(replace(here, phase=Phase.RUNNING, data=kept, wait_s=seconds), says)
+                kept = {**execution.data, **data, "bad_looks": 0}
+                return self._noted(replace(execution, phase=Phase.RUNNING, data=kept, wait_s=seconds), says)
             case Again(data, says, seconds):
-                since = {TIDY_SINCE: here.data[TIDY_SINCE]} if TIDY_SINCE in here.data else {}
+                since = {TIDY_SINCE: execution.data[TIDY_SINCE]} if TIDY_SINCE in execution.data else {}
                 kept = {**since, **data}
-                return self._noted(replace(here, phase=Phase.READY, data=kept, wait_s=seconds), says)
+                return self._noted(replace(execution, phase=Phase.READY, data=kept, wait_s=seconds), says)
             case Done(says):
-                return self._noted(_next(here), says)
+                return self._noted(_next(execution), says)
             case Stopped(outcome, why, ask):
-                return self._noted(_next(_failed(here, outcome, why, ask)), why)
+                return self._noted(_next(_failed(execution, outcome, why, ask)), why)
             case Sending():
                 raise TypeError("a write is sent before anything is made of it")
 
@@ -218,25 +224,25 @@ class Executor:
         await ledger.save(execution)
         return execution
 
-    async def _at(self, here: Execution, number: int, boundary: str) -> None:
-        step = here.plan.steps[here.step]
-        name = f"{here.step * 6 + number:02d} {step.verb} {last_name(step.target)}: {boundary}"
+    async def _at(self, execution: Execution, number: int, boundary: str) -> None:
+        step = execution.plan.steps[execution.step]
+        name = f"{execution.step * 6 + number:02d} {step.verb} {last_name(step.target)}: {boundary}"
         await self._checkpoint(name)
 
-    def _scene(self, here: Execution, step: Step) -> Scene:
-        return Scene(self._hands, step, here.id, here.data, self._now())
+    def _scene(self, execution: Execution, step: Step) -> Scene:
+        return Scene(self._hands, step, execution.id, execution.data, self._now())
 
 
 async def _before(left: timedelta, sending: Sending, request_id: str) -> Answered:
-    """Sent in time, or broken off: a token or a connection may be so slow in coming that others have given up."""
+    """Send in time or abort: if a token or a connection takes too long, another worker may have taken over."""
     limit = asyncio.timeout(left.total_seconds())
 
-    def gone_out() -> None:
+    def write_sent() -> None:
         if not limit.expired():
             limit.reschedule(None)
 
     try:
-        with once_gone_out(gone_out):
+        with on_write_sent(write_sent):
             async with limit:
                 return await sending.send(request_id)
     except TimeoutError as late:
@@ -246,56 +252,56 @@ async def _before(left: timedelta, sending: Sending, request_id: str) -> Answere
         raise WriteFateUnknown(sending.path, detail, request_id=request_id) from late
 
 
-def _tidies(here: Execution, step: Step) -> bool:
-    """Done whatever has failed, was cancelled, or is over its time."""
-    return step.always or CLOSING in here.data
+def _tidies(execution: Execution, step: Step) -> bool:
+    """Clean-up steps run whatever has failed, was cancelled, or is over its time limit."""
+    return step.always or CLOSING in execution.data
 
 
-def _has_begun(here: Execution, step: Step) -> bool:
-    """What has begun is carried through, and what was left relaxed is put back, whoever may have lost their say."""
-    return _tidies(here, step) or any(call.may_have_been_done for call in here.calls)
+def _has_begun(execution: Execution, step: Step) -> bool:
+    """Once begun, a fix is completed and its clean-up done, even if an approver has lost their permission."""
+    return _tidies(execution, step) or any(call.may_have_been_done for call in execution.calls)
 
 
 def _called(execution: Execution, call: Call) -> Execution:
     return replace(execution, calls=(*execution.calls, call))
 
 
-def _never_answered(here: Execution) -> Execution:
-    """A worker died while it sent: what may have gone out is kept like every other call."""
-    request_id = here.data.get("request_id")
-    if here.phase is not Phase.INTENDED or any(one.request_id == request_id for one in here.calls):
-        return here
-    method, path = str(here.data.get("method", "")), str(here.data.get("path", ""))
-    return _called(here, Call(method, path, str(request_id), "no answer: the worker died while it sent it"))
+def _never_answered(execution: Execution) -> Execution:
+    """A worker died while sending: the call that may have been sent is recorded like every other."""
+    request_id = execution.data.get("request_id")
+    if execution.phase is not Phase.INTENDED or any(call.request_id == request_id for call in execution.calls):
+        return execution
+    method, path = str(execution.data.get("method", "")), str(execution.data.get("path", ""))
+    return _called(execution, Call(method, path, str(request_id), "no answer: the worker died while it sent it"))
 
 
-def _next(here: Execution) -> Execution:
-    return replace(here, step=here.step + 1, phase=Phase.READY, data={}, wait_s=0.0)
+def _next(execution: Execution) -> Execution:
+    return replace(execution, step=execution.step + 1, phase=Phase.READY, data={}, wait_s=0.0)
 
 
-def _failed(here: Execution, outcome: Outcome, why: str, ask: str) -> Execution:
-    """The first failure names the outcome; that nobody knows something outweighs all else."""
-    known = here.failed_as if here.failed_as is not None and outcome is not Outcome.UNKNOWN else outcome
-    whys, asks = (here.failing, why), (here.ask, ask)
-    return replace(here, failed_as=known, failing="; ".join(filter(None, whys)), ask=" ".join(filter(None, asks)))
+def _failed(execution: Execution, outcome: Outcome, why: str, ask: str) -> Execution:
+    """The first failure decides the outcome; an unknown outcome outweighs all others."""
+    known = execution.failed_as if execution.failed_as is not None and outcome is not Outcome.UNKNOWN else outcome
+    whys, asks = (execution.failing, why), (execution.ask, ask)
+    return replace(execution, failed_as=known, failing="; ".join(filter(None, whys)), ask=" ".join(filter(None, asks)))
 
 
-def _skipped(here: Execution) -> Execution:
-    """Past all that is not to be done any more. What has begun goes on."""
-    steps = here.plan.steps
-    if here.phase is not Phase.READY or CLOSING in here.data or here.step >= len(steps):
-        return here
-    if here.cancelled and here.failed_as is None and not all(one.always for one in steps[here.step :]):
-        at = f"cancelled before step {here.step + 1} of {len(steps)}"
-        here = _failed(here, Outcome.CANCELLED, at, "")
-    if here.failed_as is None:
-        return here
-    step = here.step
+def _skipped(execution: Execution) -> Execution:
+    """Skip the remaining steps, except clean-up."""
+    steps = execution.plan.steps
+    if execution.phase is not Phase.READY or CLOSING in execution.data or execution.step >= len(steps):
+        return execution
+    if execution.cancelled and execution.failed_as is None and not all(step.always for step in steps[execution.step :]):
+        at = f"cancelled before step {execution.step + 1} of {len(steps)}"
+        execution = _failed(execution, Outcome.CANCELLED, at, "")
+    if execution.failed_as is None:
+        return execution
+    step = execution.step
     while step < len(steps) and not steps[step].always:
         step += 1
-    return here if step == here.step else replace(here, step=step, data={}, wait_s=0.0)
+    return execution if step == execution.step else replace(execution, step=step, data={}, wait_s=0.0)
 
 
-def _ended(here: Execution) -> Execution:
-    outcome = here.failed_as or Outcome.DONE
-    return replace(here, outcome=outcome, why=here.failing, wait_s=0.0, data={})
+def _ended(execution: Execution) -> Execution:
+    outcome = execution.failed_as or Outcome.DONE
+    return replace(execution, outcome=outcome, why=execution.failing, wait_s=0.0, data={})

@@ -1,4 +1,4 @@
-"""Why something inside a cluster may not be offered: what the remedies that write there share."""
+"""Why a fix inside a cluster may not be offered: shared by the remedies that write there."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ GRANT = "bind the role of deploy/kubernetes/writer.yaml to the writer's identity
 
 
 def may_not_inside(acts: Iterable[str], namespace: str, may: WriterMayInside) -> Iterator[Forbidden]:
-    """What the cluster itself says that the writer may not do."""
+    """What the writer's identity may not do, according to the cluster."""
     refused = [act for act in acts if may.do(act, namespace) is False]
     if refused:
         yield Forbidden(f"the writer may not {', nor '.join(refused)} in namespace {namespace}", GRANT)
 
 
 def doubts_inside(acts: Iterable[str], namespace: str, may: WriterMayInside) -> tuple[str, ...]:
-    """What the cluster did not say."""
+    """What could not be found out about the writer's permissions."""
     unknown = [act for act in acts if may.do(act, namespace) is None]
     return (f"could not see whether the writer may {', or '.join(unknown)} in {namespace}",) if unknown else ()

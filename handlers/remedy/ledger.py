@@ -1,4 +1,4 @@
-"""Where an execution is kept between two pieces of work: Redis in the bot, whatever a test likes in a test."""
+"""Where an execution is stored between two pieces of work: Redis in the bot, memory in tests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from handlers.remedy.execution import Execution
 
 
 class NotOurs(Exception):
-    """Another worker carries on with this fix: let go of it without a word."""
+    """Another worker has taken over this fix: stop without reporting anything."""
 
 
 class Ledger(Protocol):
-    """Kept for one execution by one worker."""
+    """Stores one execution for one worker."""
 
     async def save(self, execution: Execution) -> None:
-        """Durable when it returns. Raises NotOurs, and changes nothing, when another worker has taken it over."""
+        """Durable when it returns. Raises NotOurs, and changes nothing, if another worker has taken over."""

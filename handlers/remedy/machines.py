@@ -1,4 +1,4 @@
-"""What remedies of single machines share: which node a machine is, and that somebody can tell."""
+"""Shared by the remedies of single machines: which node a machine is, and whether that can be known."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from handlers.remedy.plan import Forbidden
 
 
 def node_of(machine: Instance, nodes: Nodes) -> str:
-    """What Kubernetes calls it; a machine that never joined will have its computer's name."""
+    """Its node name in Kubernetes; for a machine that never joined, its computer name."""
     found = next((node.name for node in nodes.nodes if node.machine.lower() == machine.id.lower()), "")
     return found or machine.computer
 
 
 def still_failed(finding: Finding, instances: Instances) -> Instance | Forbidden:
-    """The machine that a fix is for; or why none is needed, or would help."""
+    """The failed machine that a fix is for; or why no fix is needed, or none would help."""
     if finding.facts.get("extension"):
         return _extension_failed(finding)
     machine = instances.by_id.get(finding.subject.lower())
@@ -36,15 +36,15 @@ def must_have_a_node(machine: Instance, node: str) -> Iterator[Forbidden]:
 
 
 def named_by_azure(machine: Instance) -> Iterator[Forbidden]:
-    """No capacity, a full quota, a lock: the same request would meet it again."""
-    told = next((one for one in machine.errors if one.names), None)
+    """No capacity, a full quota, a lock: the same request would fail again."""
+    told = next((error for error in machine.errors if error.names), None)
     if told:
         do = f"follow the steps of {told.names} first, then check again"
         yield Forbidden(f"Azure says what stopped {machine.name}: {told}", do)
 
 
 def _extension_failed(finding: Finding) -> Forbidden:
-    """Sending the model again runs the same script on the same machine, and may restart it."""
+    """Updating the instance would run the same script on the same machine again, and may restart it."""
     facts = finding.facts
     how = f" with exit status {facts['exit_code']}" if facts["exit_code"] else ""
     cause = f"remove its cause (see {facts['known_as']})" if facts["known_as"] else "remove its cause"

@@ -1,4 +1,4 @@
-"""What a diagnosis can be offered: each root cause, with the remedies that are for it."""
+"""What can be offered for a diagnosis: each root cause, with its remedies."""
 
 from __future__ import annotations
 
@@ -27,44 +27,45 @@ class Remedies:
 
     @classmethod
     def discover(cls) -> Remedies:
-        """Read the package. There is no list to edit."""
-        found = tuple(sorted(declared(handlers.remedy, Remedy), key=lambda one: one.name))
-        if len({one.name for one in found}) != len(found):
+        """Discover them in the package. There is no list to edit."""
+        found = tuple(sorted(declared(handlers.remedy, Remedy), key=lambda remedy: remedy.name))
+        if len({remedy.name for remedy in found}) != len(found):
             raise BadDeclaration("two remedies have one name")
         return cls(found)
 
     @cached_property
     def by_code(self) -> Mapping[str, tuple[Remedy, ...]]:
-        codes = sorted({code for one in self.all for code in one.codes})
-        return {code: tuple(one for one in self.all if code in one.codes) for code in codes}
+        codes = sorted({code for remedy in self.all for code in remedy.codes})
+        return {code: tuple(remedy for remedy in self.all if code in remedy.codes) for code in codes}
 
     def named(self, name: str) -> Remedy | None:
-        return next((one for one in self.all if one.name == name), None)
+        return next((remedy for remedy in self.all if remedy.name == name), None)
 
     def of(self, finding: Finding) -> tuple[Remedy, ...]:
-        """Those that are meant for this finding."""
-        return tuple(one for one in self.by_code.get(finding.code, ()) if one.when(finding))
+        """The remedies for this finding."""
+        return tuple(remedy for remedy in self.by_code.get(finding.code, ()) if remedy.when(finding))
 
     def missing(self, diagnosis: Diagnosis, facts: Mapping[type, Any]) -> tuple[Need, ...]:
-        """The facts that the offers need and a check does not gather. None for a cluster that is well."""
-        needs = {need.kind: need for finding, one in self._pairs(diagnosis) for need in one.needs}
+        """The facts that the remedies need and the check did not gather. None for a healthy cluster."""
+        needs = {need.kind: need for finding, pair in self._pairs(diagnosis) for need in pair.needs}
         return tuple(need for kind, need in needs.items() if issubclass(kind, Evidence) and kind not in facts)
 
     def offers(self, diagnosis: Diagnosis, facts: Mapping[type, Any]) -> tuple[Offer, ...]:
-        """A plan, or the reasons against one, for every root cause that has a remedy. What follows from another
-        finding is not treated: its cause would break it again."""
+        """A plan, or the reasons against one, for every root cause that has a remedy. Findings that follow from another
+        one are not treated: their cause would break them again.
+        """
         doubts = _open_questions(diagnosis)
-        offers = (_asked(one, finding, facts) for finding, one in self._pairs(diagnosis))
-        return tuple(_with(doubts, one) for one in offers)
+        offers = (_asked(pair, finding, facts) for finding, pair in self._pairs(diagnosis))
+        return tuple(_with(doubts, offer) for offer in offers)
 
     def _pairs(self, diagnosis: Diagnosis) -> Iterator[tuple[Finding, Remedy]]:
         for ranked in diagnosis.findings:
             if ranked.root:
-                yield from ((ranked.finding, one) for one in self.of(ranked.finding))
+                yield from ((ranked.finding, remedy) for remedy in self.of(ranked.finding))
 
 
 def _asked(remedy: Remedy, finding: Finding, facts: Mapping[type, Any]) -> Offer:
-    """A boundary, like the one around a diagnostic: a remedy that fails costs its button, not the whole diagnosis."""
+    """An isolation boundary, as around a diagnostic: a remedy that raises costs its button, not the diagnosis."""
     try:
         return offer(remedy, finding, facts)
     except Exception as error:
@@ -74,22 +75,22 @@ def _asked(remedy: Remedy, finding: Finding, facts: Mapping[type, Any]) -> Offer
 
 
 def _open_questions(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """A cause that could not be looked for may be the root after all."""
-    unsure = [one.id for one in diagnosis.checks if one.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
+    """A cause that could not be checked may turn out to be the root."""
+    unsure = [check.id for check in diagnosis.checks if check.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
     return (f"not every cause could be ruled out; still open: {some(unsure)}",) if unsure else ()
 
 
-def _with(doubts: tuple[str, ...], one: Offer) -> Offer:
-    return replace(one, plan=replace(one.plan, warnings=(*one.plan.warnings, *doubts))) if one.plan else one
+def _with(doubts: tuple[str, ...], offer: Offer) -> Offer:
+    return replace(offer, plan=replace(offer.plan, warnings=(*offer.plan.warnings, *doubts))) if offer.plan else offer
 
 
 def distinct(offers: Iterable[Offer]) -> tuple[Offer, ...]:
-    """One for each plan: three failed instances of one scale set are three findings, and one plan."""
+    """Each plan once: three failed instances of one scale set are three findings, but one plan."""
     seen: set[str] = set()
     kept = []
-    for one in offers:
-        digest = one.plan.digest if one.plan else ""
+    for offered in offers:
+        digest = offered.plan.digest if offered.plan else ""
         if not digest or digest not in seen:
-            kept.append(one)
+            kept.append(offered)
         seen.add(digest)
     return tuple(kept)

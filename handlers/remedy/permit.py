@@ -1,4 +1,4 @@
-"""Whether a fix may still begin, asked in the last moment before its first write. Who knows that is not known here."""
+"""Whether a fix may still begin, asked right before its first write. `bot` implements it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """It may not begin any more."""
+    """The approval no longer holds."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotKnown:
-    """Nobody can say at this moment. It is asked again a few times; nothing is sent on a guess."""
+    """It cannot be found out now. Asked again a few times; nothing is sent on a guess."""
 
     why: str
 
@@ -25,4 +25,4 @@ Permit = Callable[[], Awaitable[Withdrawn | NotKnown | None]]
 
 
 async def granted() -> None:
-    """Nobody has to be asked."""
+    """The default: no permission needed."""

@@ -25,7 +25,7 @@ _DECODED = 256
 
 
 class Verb(StrEnum):
-    """All that a fix can do."""
+    """Everything that a fix can do."""
 
     PUT_POOL_AS_READ = "put-pool-as-read"
     PUT_CLUSTER_AS_READ = "put-cluster-as-read"
@@ -41,7 +41,7 @@ class Verb(StrEnum):
 
 
 class Risk(StrEnum):
-    """What can go wrong at worst: nothing that is felt, a disturbance, work that is lost."""
+    """The worst that can happen: nothing noticeable, a disturbance, lost work."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -55,7 +55,7 @@ class Step:
     verb: Verb
     target: str
     says: str
-    """What it does, for a person: "Send cluster prod-weu to Azure again as it is"."""
+    """What it does, for a person: "Reconcile cluster prod-weu (no configuration change)"."""
     request: str
     """What goes over the wire: "PUT /subscriptions/…/managedClusters/prod-weu, the body as read"."""
     command: str
@@ -82,7 +82,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """How it is seen that it worked: the finding is gone, and the cluster's state says so."""
+    """How success is verified: the finding is gone, and the cluster's state agrees."""
 
     code: str
     subject: str
@@ -95,7 +95,7 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A fix of one finding, complete. What is approved is exactly this: see `digest`."""
+    """The complete fix of one finding. An approval covers exactly this: see `digest`."""
 
     remedy: str
     title: str
@@ -121,7 +121,7 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """What an approval is for. Another step, another target, another state before: another digest."""
+        """What an approval covers. Any other step, target or state before gives another digest."""
         return sha256(self.as_json().encode()).hexdigest()
 
     def as_json(self) -> str:
@@ -134,7 +134,7 @@ class Plan:
             "title": self.title,
             "cluster": self.cluster,
             "target": self.target,
-            "steps": [one.as_dict() for one in self.steps],
+            "steps": [step.as_dict() for step in self.steps],
             "before": dict(self.before),
             "undo": self.undo,
             "verify": self.verify.as_dict(),
@@ -150,13 +150,13 @@ class Plan:
         return _decoded(text)
 
     def moved(self, now: Plan) -> tuple[str, ...]:
-        """What is no longer as it was when this was approved. Empty: the plan still fits."""
+        """What has changed since the approval. Empty: the plan is still valid."""
         changed = [
             f"{name}: was {_short(self.before.get(name))}, is {_short(now.before.get(name))}"
             for name in sorted({*self.before, *now.before})
             if self.before.get(name) != now.before.get(name)
         ]
-        if not changed and [one.target for one in self.steps] != [one.target for one in now.steps]:
+        if not changed and [step.target for step in self.steps] != [step.target for step in now.steps]:
             changed.append("other things would be acted on now")
         return tuple(changed)
 
@@ -182,7 +182,7 @@ def _decoded(text: str) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """Why there is no button: what stands in the way, and what a person does about it."""
+    """Why there is no button: what prevents the fix, and what a person can do about it."""
 
     because: str
     do: str
@@ -190,7 +190,7 @@ class Forbidden:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a finding comes with."""
+    """What is offered for a finding."""
 
     code: str
     subject: str
@@ -204,7 +204,7 @@ class Offer:
             "subject": self.subject,
             "remedy": self.remedy,
             "plan": self.plan.as_json() if self.plan else None,
-            "forbidden": [[one.because, one.do] for one in self.forbidden],
+            "forbidden": [[forbidden.because, forbidden.do] for forbidden in self.forbidden],
         }
 
     @classmethod

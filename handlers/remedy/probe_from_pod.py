@@ -1,4 +1,4 @@
-"""Ask the API server from inside the cluster, from a pod that may do nothing else and does not stay."""
+"""Ask the API server from inside the cluster, from a restricted pod that is removed afterwards."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def probe_from_pod(
 
 
 def _urls(cluster: ManagedCluster, address: str) -> tuple[str, ...]:
-    """By the service's name, by its address (so that DNS can be told from the way), and by the name for outside."""
+    """By the service's name, by its IP (to tell DNS from the network), and by the API server's FQDN."""
     outside = cluster.private_fqdn if cluster.private and cluster.private_fqdn else cluster.fqdn
     hosts = ("kubernetes.default.svc", f"[{address}]" if ":" in address else address, outside)
     return tuple(f"https://{host}/" for host in hosts if host and host != "None")
@@ -94,7 +94,7 @@ def _step(cluster: ManagedCluster, urls: tuple[str, ...], image: str) -> Step:
 
 
 def manifest(urls: tuple[str, ...], image: str) -> dict[str, Any]:
-    """A pod that the strictest of Kubernetes' own security standards lets in."""
+    """A pod that passes the restricted Pod Security Standard."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -129,7 +129,7 @@ def manifest(urls: tuple[str, ...], image: str) -> dict[str, Any]:
                 "seccompProfile": {"type": "RuntimeDefault"},
             },
             "terminationGracePeriodSeconds": 0,
-            # Where every pool is for somebody in particular, it may run beside the cluster's own pods.
+            # If every pool has taints, the pod may run on the system pool.
             "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
         },
     }

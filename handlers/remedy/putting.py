@@ -1,4 +1,4 @@
-"""What a PUT of a cluster or pool, as it was read, is made of: steps, permissions, what must not move before."""
+"""The parts of a plan that PUTs a cluster or pool as it was read: steps, permissions, preconditions."""
 
 from __future__ import annotations
 
@@ -23,19 +23,23 @@ workspace, or let it change a gateway, a solution or a placement group, is grant
 
 
 def pool_acts(pool: AgentPool) -> tuple[Act, ...]:
-    """Azure asks who sends a pool whether they may put machines into its subnets, also when that is nothing new."""
-    return Act(POOL_WRITE, pool.id), *(Act(one.action, one.resource, linked=True) for one in pool.linked)
+    """Azure requires subnets/join from whoever PUTs a pool, even if its subnet does not change."""
+    return Act(POOL_WRITE, pool.id), *(Act(link.action, link.resource, linked=True) for link in pool.linked)
 
 
 def cluster_acts(cluster: ManagedCluster, pools: AgentPools) -> tuple[Act, ...]:
-    """The same for all that a cluster and its pools name."""
-    named = dict.fromkeys([*cluster.linked, *(one for pool in pools.pools for one in pool.linked)])
-    asked = (Act(one.action, one.resource, linked=True) for one in named)
-    return Act(CLUSTER_WRITE, cluster.id), *asked, *(Act(ASSIGN, one, linked=True) for one in cluster.own_identities)
+    """The same for every resource that a cluster and its pools link to."""
+    named = dict.fromkeys([*cluster.linked, *(link for pool in pools.pools for link in pool.linked)])
+    asked = (Act(link.action, link.resource, linked=True) for link in named)
+    return (
+        Act(CLUSTER_WRITE, cluster.id),
+        *asked,
+        *(Act(ASSIGN, identity, linked=True) for identity in cluster.own_identities),
+    )
 
 
 def zone_is_written(cluster: ManagedCluster, roles: RoleAssignments | Absent) -> Iterator[Forbidden]:
-    """AKS checks whether the cluster's own identity may write to a private DNS zone that people brought."""
+    """AKS checks whether the cluster's own identity may write to a custom private DNS zone."""
     zone = cluster.private_zone
     if not zone.startswith("/") or not isinstance(roles, RoleAssignments) or not roles.complete:
         return
@@ -45,7 +49,7 @@ def zone_is_written(cluster: ManagedCluster, roles: RoleAssignments | Absent) ->
 
 
 def zone_doubts(cluster: ManagedCluster, roles: RoleAssignments | Absent) -> tuple[str, ...]:
-    """Where nobody could see whether it may."""
+    """The warning if that permission could not be checked."""
     seen = isinstance(roles, RoleAssignments) and roles.complete
     asked = cluster.private_zone.startswith("/") and not seen
     return (f"could not see whether the cluster may write to {last_name(cluster.private_zone)}",) if asked else ()
@@ -55,7 +59,7 @@ def put_pool(pool: AgentPool, cluster: ManagedCluster) -> Step:
     return Step(
         verb=Verb.PUT_POOL_AS_READ,
         target=pool.id,
-        says=f"Send node pool {pool.name} of {cluster.name} to Azure again as it is",
+        says=f"Reconcile node pool {pool.name} of {cluster.name} (no configuration change)",
         request=f"PUT {pool.id}, the body as read, If-Match {pool.etag}",
         command=f"az resource update --ids {quote(pool.id)}",
         arguments={"etag": pool.etag},
@@ -63,16 +67,16 @@ def put_pool(pool: AgentPool, cluster: ManagedCluster) -> Step:
 
 
 def put_cluster(cluster: ManagedCluster, pools: AgentPools, written: Iterable[AgentPool]) -> Step:
-    """Pools that an earlier step of the plan writes get new eTags from it, and so may the cluster.
+    """Pools that an earlier step writes get new eTags from it, and so may the cluster.
 
-    Then the eTag to send is the one of the executor's own read, and only the other pools' are known beforehand.
+    Then the executor sends the eTag of its own read, and only the other pools' eTags are known beforehand.
     """
     before = {pool.id for pool in written}
     etag = "" if before else cluster.etag
     return Step(
         verb=Verb.PUT_CLUSTER_AS_READ,
         target=cluster.id,
-        says=f"Send cluster {cluster.name} to Azure again as it is",
+        says=f"Reconcile cluster {cluster.name} (no configuration change)",
         request=f"PUT {cluster.id}, the body as read, If-Match {etag or 'the eTag read right before'}",
         command=f"az resource update --ids {quote(cluster.id)}",
         arguments={"etag": etag, "pools": {pool.id: pool.etag for pool in pools.pools if pool.id not in before}},
@@ -97,7 +101,7 @@ def cluster_before(cluster: ManagedCluster) -> Mapping[str, Any]:
 
 
 def untagged(tags: Mapping[str, str]) -> Iterator[Forbidden]:
-    """Without an eTag nothing keeps the PUT from undoing what somebody changes in the same second."""
+    """Without an eTag, the PUT could undo a concurrent change."""
     for name, tag in tags.items():
         if not tag:
             yield Forbidden(f"Azure gave no eTag for {name}", "reconcile it by hand, while nobody else changes it")

@@ -1,4 +1,4 @@
-"""Apply a lone machine's own settings once more."""
+"""Reapply a virtual machine's settings."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def reapply_machine(
             Step(
                 verb=Verb.REAPPLY_MACHINE,
                 target=machine.id,
-                says=f"Apply the settings of {machine.name} once more, and wait until node {node} is Ready",
+                says=f"Reapply machine {machine.name}, and wait until node {node} is Ready",
                 request=f"POST {machine.id}/reapply",
                 command=f"az vm reapply --subscription {cluster.subscription} --resource-group "
                 f"{quote(cluster.node_group)} --name {quote(machine.name)}",

@@ -1,7 +1,7 @@
-"""Why a fix may not be offered: what several remedies share. Pure, over evidence; each reason says what to do about it.
+"""Why a fix may not be offered: shared by several remedies. Pure, over evidence; each reason says what to do about it.
 
-What stands in the way for certain is a `Forbidden`. What could not be seen is a doubt, said beside the button: Azure
-itself refuses such a write, and nothing happens.
+A certain obstacle is a `Forbidden`. What could not be seen is a doubt, shown beside the button: Azure would refuse such
+a write, and nothing would happen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from handlers.resource_id import last_name, within
 
 Absent = Unavailable | NotApplicable
 AKS = "microsoft.containerservice/"
-HANDS_OUT_KEYS = frozenset({READ_KEYS.lower()})
+RETURNS_KEYS = frozenset({READ_KEYS.lower()})
 MOST_NAMED = 5
 """A phone shows about that many names."""
 _PAST_LOCKDOWN = (
@@ -31,7 +31,7 @@ _INHERITED = "is inherited by the node resource group: Azure may refuse what has
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One Azure action on one resource. `linked`: Azure asks for it on the side; it is not carried out there."""
+    """One Azure action on one resource. `linked`: Azure only checks the permission there."""
 
     action: str
     resource: str
@@ -39,7 +39,7 @@ class Act:
 
 
 def operation_runs(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbidden]:
-    """Azure takes one operation at a time, and a second one could end up behind a state that nobody approved."""
+    """Azure allows one operation at a time; a queued second one could start from a state that nobody approved."""
     busy = [f"cluster {cluster.name} is {cluster.state}"] if cluster.busy else []
     busy += [f"pool {pool.name} is {pool.state}" for pool in pools.pools if pool.busy]
     if busy:
@@ -52,17 +52,17 @@ def is_stopped(cluster: ManagedCluster) -> Iterator[Forbidden]:
 
 
 def not_now(cluster: ManagedCluster, pools: AgentPools) -> Iterator[Forbidden]:
-    """A cluster that stands still, or that is at work already."""
+    """A cluster that is stopped, or already being changed."""
     yield from is_stopped(cluster)
     yield from operation_runs(cluster, pools)
 
 
 def stopped_by(finding: Finding) -> Iterator[Forbidden]:
-    """What Azure named as the reason of the failure, and nobody has seen gone: the same write would meet it again."""
-    said, code = finding.facts.get("stopped_by"), finding.facts.get("named")
-    if said:
+    """The cause that Azure named, if nobody has seen it gone: the same write would fail again."""
+    text, code = finding.facts.get("stopped_by"), finding.facts.get("named")
+    if text:
         do = f"follow the steps of {code} first, then check again" if code else "remove that first, then check again"
-        yield Forbidden(f"Azure says what stopped it: {said}", do)
+        yield Forbidden(f"Azure says what stopped it: {text}", do)
 
 
 def stands_in_the_way(
@@ -74,20 +74,20 @@ def stands_in_the_way(
 ) -> Iterator[Forbidden]:
     """Locks, deny assignments and missing permissions."""
     wanted = tuple(acts)
-    own = [one for one in wanted if not one.linked]
+    own = [act for act in wanted if not act.linked]
     if isinstance(locks, Locks):
         yield from _locked(own, cluster, locks)
     if isinstance(denials, DenyAssignments):
         yield from _denied(own, denials, may.principal if isinstance(may, WriterMay) else "")
     if isinstance(may, WriterMay):
-        for one in wanted:
-            if may.do(one.action, one.resource) is False:
-                what = f"the writer may not do {one.action} on {last_name(one.resource)}"
-                yield Forbidden(what, _how_to_grant(one))
+        for asked in wanted:
+            if may.do(asked.action, asked.resource) is False:
+                what = f"the writer may not do {asked.action} on {last_name(asked.resource)}"
+                yield Forbidden(what, _how_to_grant(asked))
 
 
 def _how_to_grant(act: Act) -> str:
-    if act.action.lower() not in HANDS_OUT_KEYS:
+    if act.action.lower() not in RETURNS_KEYS:
         return f"grant {act.action} on {act.resource} to the writer's identity"
     by_hand = "reconcile it by hand, or move Container insights to the cluster's managed identity"
     return f"{by_hand}: to grant it would hand the writer the keys of {last_name(act.resource)}"
@@ -96,44 +96,48 @@ def _how_to_grant(act: Act) -> str:
 def doubts(
     acts: Iterable[Act], locks: Locks | Absent, denials: DenyAssignments | Absent, may: WriterMay | Absent
 ) -> tuple[str, ...]:
-    """What could not be seen of all that, as warnings."""
+    """What could not be seen of them, as warnings."""
     wanted = tuple(acts)
-    said = [f"could not see {one}" for one in (locks, denials, may) if isinstance(one, Unavailable)]
+    text = [f"could not see {evidence}" for evidence in (locks, denials, may) if isinstance(evidence, Unavailable)]
     if isinstance(locks, Locks) and not locks.complete:
-        said.append("could not see all locks")
+        text.append("could not see all locks")
     if isinstance(locks, Locks):
-        said += [f"lock {lock.name} ({lock.level}) {_INHERITED}" for lock in locks.locks if _is_inherited(lock, wanted)]
+        text += [f"lock {lock.name} ({lock.level}) {_INHERITED}" for lock in locks.locks if _is_inherited(lock, wanted)]
     if isinstance(may, WriterMay):
-        unknown = [one.action for one in wanted if may.do(one.action, one.resource) is None]
-        said += [f"could not see whether the writer may do {one}" for one in dict.fromkeys(unknown)]
+        unknown = [act.action for act in wanted if may.do(act.action, act.resource) is None]
+        text += [f"could not see whether the writer may do {action}" for action in dict.fromkeys(unknown)]
     if isinstance(denials, DenyAssignments):
         who = may.principal if isinstance(may, WriterMay) else ""
         unclear = [
-            one.name
-            for one in denials.denials
-            if one.is_for(who) is None and any(one.denies(act.action, act.resource) for act in wanted)
+            denial.name
+            for denial in denials.denials
+            if denial.is_for(who) is None and any(denial.denies(act.action, act.resource) for act in wanted)
         ]
-        said += [f"cannot tell whether deny assignment {one} is for the writer" for one in unclear]
-    return tuple(said)
+        text += [f"cannot tell whether deny assignment {action} is for the writer" for action in unclear]
+    return tuple(text)
 
 
 def _locked(acts: list[Act], cluster: ManagedCluster, locks: Locks) -> Iterator[Forbidden]:
     for lock in locks.locks:
-        held = [act for act in acts if _forbids(lock, act, cluster)]
-        if held:
+        stored = [act for act in acts if _forbids(lock, act, cluster)]
+        if stored:
             what = f"lock {lock.name} ({lock.level}) on {last_name(lock.scope)} forbids it"
             yield Forbidden(what, f"ask whoever set it, remove it (az lock delete --ids {lock.id}), then check again")
 
 
 def _forbids(lock: Lock, act: Act, cluster: ManagedCluster) -> bool:
-    """ReadOnly holds all below it. AKS refuses every operation while any lock is inside the node resource group."""
+    """ReadOnly covers everything below it. AKS refuses every operation while any lock is inside the node resource
+    group.
+    """
     if lock.read_only and within(lock.scope, act.resource):
         return True
     return act.action.lower().startswith(AKS) and within(cluster.node_group_id, lock.scope)
 
 
 def _is_inherited(lock: Lock, acts: Iterable[Act]) -> bool:
-    """A lock on the subscription: no act of AKS's own is a delete, what AKS does about it may be."""
+    """A lock inherited from the subscription: AKS deletes nothing by these actions itself, but may do so to carry them
+    out.
+    """
     of_subscription = len(lock.scope.strip("/").split("/")) == 2
     return (
         of_subscription
@@ -143,12 +147,12 @@ def _is_inherited(lock: Lock, acts: Iterable[Act]) -> bool:
 
 
 def _denied(acts: list[Act], denials: DenyAssignments, principal: str) -> Iterator[Forbidden]:
-    for one in denials.denials:
-        held = [act for act in acts if one.denies(act.action, act.resource)]
-        if held and one.is_for(principal):
-            machines = held[0].action.lower().startswith("microsoft.compute/")
+    for denial in denials.denials:
+        stored = [act for act in acts if denial.denies(act.action, act.resource)]
+        if stored and denial.is_for(principal):
+            machines = stored[0].action.lower().startswith("microsoft.compute/")
             yield Forbidden(
-                f"deny assignment {one.name} on {last_name(one.scope)} forbids {held[0].action}",
+                f"deny assignment {denial.name} on {last_name(denial.scope)} forbids {stored[0].action}",
                 _PAST_LOCKDOWN if machines else "ask whoever set it to exclude the writer's identity from it",
             )
 

@@ -1,4 +1,4 @@
-"""Send a failed cluster to Azure again as it is, its failed pools first."""
+"""Reconcile a failed cluster, its failed pools first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reconcile_cluster(
     may: WriterMay | Unavailable,
     roles: RoleAssignments | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
-    """Send every failed node pool, then the cluster, to Azure again as they are."""
+    """Reconcile every failed node pool, then the cluster, without configuration changes."""
     if not cluster.failed:
         yield Forbidden(f"cluster {cluster.name} is {cluster.state}", "check again")
         return
@@ -86,7 +86,7 @@ def _how_many(pools: tuple[AgentPool, ...]) -> str:
 
 
 def half_upgraded(cluster: ManagedCluster) -> Iterator[Forbidden]:
-    """A control plane that is not yet what it is set to be: a PUT of the cluster goes on with that."""
+    """A control plane that has not reached its configured version: a PUT of the cluster would continue the upgrade."""
     asked, runs = cluster.version, cluster.current_version
     if asked and runs and not meets(runs, asked):
         what = f"cluster {cluster.name} is set to {asked} and runs {runs}: a PUT goes on upgrading it"

@@ -1,4 +1,4 @@
-"""Send a failed node pool to Azure again as it is."""
+"""Reconcile a failed node pool."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def reconcile_pool(
     denials: DenyAssignments | Unavailable,
     may: WriterMay | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
-    """Send the failed node pool to Azure again as it is, so that Azure brings it to what it is set to be."""
-    pool = next((one for one in pools.pools if one.id.lower() == finding.subject.lower()), None)
+    """Reconcile the failed node pool: PUT it unchanged, so that Azure restores its configured state."""
+    pool = next((pool for pool in pools.pools if pool.id.lower() == finding.subject.lower()), None)
     if pool is None or not pool.failed:
         yield Forbidden(f"the pool is {pool.state if pool else 'not there'}", "check again")
         return

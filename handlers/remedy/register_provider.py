@@ -31,7 +31,7 @@ def register_provider(
     namespace = str(finding.facts["namespace"])
     subscription, state = f"/subscriptions/{cluster.subscription}", providers.state(namespace)
     if state.lower() not in ("notregistered", "unregistered"):
-        # Registering ends by itself; while it unregisters Azure takes no other order.
+        # Registration ends by itself; while it unregisters, Azure accepts no other request.
         yield Forbidden(f"{namespace} is {state or 'in a state that could not be seen'}", "wait, then check again")
         return
     acts = (Act(f"{namespace}/register/action", subscription),)

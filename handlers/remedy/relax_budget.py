@@ -69,12 +69,12 @@ def relax_budget(
     roles: RoleAssignments | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """Relax the budget to one pod at a time, go on with what it stopped, and put the budget back."""
-    budget = next((one for one in budgets.budgets if one.subject == finding.subject), None)
+    budget = next((budget for budget in budgets.budgets if budget.subject == finding.subject), None)
     if budget is None:
         yield Forbidden("the budget is not there any more", "check again")
         return
-    blocked = tuple(one for one in pools.failed if _affected(one, finding))
-    others = tuple(one for one in pools.pools if one not in blocked)
+    blocked = tuple(pool for pool in pools.failed if _affected(pool, finding))
+    others = tuple(pool for pool in pools.pools if pool not in blocked)
     acts = tuple(act for pool in blocked for act in pool_acts(pool))
     acts += cluster_acts(cluster, pools) if cluster.failed else ()
     yield from not_now(cluster, pools)
@@ -90,7 +90,7 @@ def relax_budget(
     yield from may_not_inside(ACTS, budget.namespace, inside)
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
     rolled = rolled_by(blocked, nodes)
-    replaced = sum(len(one.nodes) for one in rolled)
+    replaced = sum(len(pool.nodes) for pool in rolled)
     yield Plan(
         remedy="relax-budget",
         title=f"Relax budget {budget.name}, then go on"[:60],
@@ -127,7 +127,7 @@ def relax_budget(
 
 
 def _affected(pool: AgentPool, finding: Finding) -> bool:
-    return pool.id.lower() in {one.lower() for one in finding.affects}
+    return pool.id.lower() in {affected.lower() for affected in finding.affects}
 
 
 def _cannot_be_relaxed(budget: Budget, finding: Finding, pods: Pods) -> Iterator[Forbidden]:
@@ -153,14 +153,14 @@ def _nothing_to_go_on_with(blocked: tuple[AgentPool, ...], pools: AgentPools, fi
         what = "AKS refused the upgrade before it began: there is nothing to go on with"
         yield Forbidden(what, "relax the budget by the steps, and start the upgrade again")
     elif not blocked:
-        states = some(f"{one.name} is {one.state}" for one in pools.pools)
+        states = some(f"{pool.name} is {pool.state}" for pool in pools.pools)
         yield Forbidden(f"no pool that it blocks is Failed ({states})", "check again when the operation has ended")
 
 
 def _goes_on(rolled: Rolled) -> str:
     named = some(node.name for node in rolled.nodes)
     if not rolled.nodes:
-        return f"pool {rolled.pool.name} is sent as it is: no node is replaced, as far as versions and images tell"
+        return f"pool {rolled.pool.name} is written unchanged: no node is replaced, as far as versions and images tell"
     what = f"upgrade to {rolled.to}" if rolled.to else "change of the node image"
     return f"goes on with the {what} of pool {rolled.pool.name}: replaces {len(rolled.nodes)} nodes ({named})"
 
@@ -188,7 +188,7 @@ def _relax(budget: Budget, cluster: ManagedCluster) -> Step:
     return Step(
         verb=Verb.RELAX_BUDGET,
         target=budget.subject,
-        says=f"Let one pod of {budget.namespace}/{budget.name} in {cluster.name} go at a time",
+        says=f"Allow one pod of {budget.namespace}/{budget.name} in {cluster.name} to be evicted at a time",
         request=f"PATCH {_path(budget)}, maxUnavailable 1; what it was goes into an annotation",
         command=_patch(budget, patch),
         arguments={**_arguments(budget), "max_unavailable": 1},
@@ -200,7 +200,7 @@ def _restore(budget: Budget) -> Step:
     return Step(
         verb=Verb.RESTORE_BUDGET,
         target=budget.subject,
-        says=f"Put budget {budget.namespace}/{budget.name} back as it was",
+        says=f"Restore budget {budget.namespace}/{budget.name}",
         request=f"PATCH {_path(budget)}, what the annotation says; the annotation goes",
         command=_patch(budget, {"spec": was}),
         arguments=_arguments(budget),

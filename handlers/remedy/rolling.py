@@ -1,7 +1,7 @@
 """Which nodes a PUT of a cluster or pool could replace, although its body changes nothing.
 
-Azure brings a pool to what it is set to be. Where a node is not that yet, "as it is" means that the node goes. Such a
-PUT is an upgrade, and no repair: it is never behind a button.
+Azure brings a pool to its configured state. A node that differs from it would be replaced, so such a PUT is an upgrade,
+not a repair: it never gets a button.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FINISH = "finish the upgrade, or take it back, by the steps of upgrade-half-don
 
 
 def could_roll(pools: Iterable[AgentPool], nodes: Nodes) -> Iterator[Forbidden]:
-    """Every reason to think that a PUT of these pools would replace or remove a node."""
+    """Every reason to expect that a PUT of these pools would replace or remove a node."""
     if not nodes.complete:
         yield Forbidden("not all nodes could be seen: nobody can say which of them a PUT would replace", "check again")
     for pool in pools:
@@ -32,7 +32,7 @@ def could_roll(pools: Iterable[AgentPool], nodes: Nodes) -> Iterator[Forbidden]:
 
 
 def as_they_are(pools: Iterable[AgentPool], nodes: Nodes) -> Mapping[str, Any]:
-    """What of the nodes must not move until the PUT: which versions there are, not how many nodes."""
+    """What must not change about the nodes before the PUT: the versions that exist, not the number of nodes."""
     before: dict[str, Any] = {}
     for pool in pools:
         mine = nodes.of(pool.name)
@@ -43,7 +43,7 @@ def as_they_are(pools: Iterable[AgentPool], nodes: Nodes) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """What a PUT of one pool replaces. `to`: the Kubernetes version that it goes on to, if it is about that."""
+    """What a PUT of one pool replaces. `to`: the Kubernetes version that the nodes get, if it changes."""
 
     pool: AgentPool
     nodes: tuple[Node, ...]
@@ -51,7 +51,7 @@ class Rolled:
 
 
 def rolled_by(pools: Iterable[AgentPool], nodes: Nodes) -> tuple[Rolled, ...]:
-    """For a plan that is meant to go on: the nodes that are not yet what their pool is set to be."""
+    """For a plan that intends to continue: the nodes that differ from their pool's configuration."""
     found = []
     for pool in pools:
         to = pool.version if pool.upgrading else ""
@@ -85,7 +85,7 @@ def _half_done(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[Forbidden]:
 
 
 def _surplus(pool: AgentPool, nodes: tuple[Node, ...]) -> Iterator[Forbidden]:
-    """Surge nodes that an upgrade left behind go with the next PUT. An autoscaler's count is always a little behind."""
+    """The next PUT removes surge nodes that an upgrade left behind. An autoscaler's count always lags a little."""
     standing = [node for node in nodes if not node.leaving and (node.is_ready or not pool.parks_nodes)]
     if not pool.autoscaled and len(standing) > pool.count:
         what = f"pool {pool.name} counts {pool.count} nodes and has {len(standing)}: a PUT could remove the others"

@@ -1,4 +1,4 @@
-"""Give failed instances of a scale set its model again, one after the other."""
+"""Update failed scale set instances to the latest model, one after the other."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ def update_instances(
     if not machine.latest_model:
         yield _behind(machine, cluster)
         return
-    siblings = [one for one in instances.machines if one.scale_set.lower() == machine.scale_set.lower()]
-    mendable = [one for one in siblings if one.failed and only_its_extension(one) is None]
-    chosen = sorted((one for one in mendable if one.latest_model), key=_in_order)
-    names = {one.id: node_of(one, nodes) for one in chosen}
+    siblings = [instance for instance in instances.machines if instance.scale_set.lower() == machine.scale_set.lower()]
+    mendable = [sibling for sibling in siblings if sibling.failed and only_its_extension(sibling) is None]
+    chosen = sorted((instance for instance in mendable if instance.latest_model), key=_in_order)
+    names = {instance.id: node_of(instance, nodes) for instance in chosen}
     acts = (Act(ACTION, machine.scale_set),)
     yield from not_now(cluster, pools)
     yield from _at_work(siblings)
-    for one in chosen:
-        yield from named_by_azure(one)
-        yield from must_have_a_node(one, names[one.id])
+    for item in chosen:
+        yield from named_by_azure(item)
+        yield from must_have_a_node(item, names[item.id])
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
-    skipped = [one.name for one in mendable if not one.latest_model]
+    skipped = [instance.name for instance in mendable if not instance.latest_model]
     yield Plan(
         remedy="update-instances",
         title=f"Update {len(chosen)} failed instance{'s' if len(chosen) > 1 else ''} of pool {machine.pool}"[:60],
         cluster=cluster.id,
         target=machine.scale_set,
-        steps=tuple(_step(one, names[one.id], cluster) for one in chosen),
-        before={key: value for one in chosen for key, value in _before(one, names[one.id]).items()},
+        steps=tuple(_step(instance, names[instance.id], cluster) for instance in chosen),
+        before={key: value for instance in chosen for key, value in _before(instance, names[instance.id]).items()},
         undo="there is nothing to undo: the instance has this model already",
-        # The last one: the others came before it, and none was skipped.
+        # The last machine: the others come before it, and none is skipped.
         verify=Verify("node-vm-failed", chosen[-1].id),
         risk=Risk.MEDIUM,
         could_go_wrong=(
@@ -90,7 +90,7 @@ def _behind(machine: Instance, cluster: ManagedCluster) -> Forbidden:
 
 
 def _at_work(siblings: list[Instance]) -> Iterator[Forbidden]:
-    busy = [f"{one.name} is {one.state}" for one in siblings if one.busy]
+    busy = [f"{sibling.name} is {sibling.state}" for sibling in siblings if sibling.busy]
     if busy:
         yield Forbidden(f"the scale set is at work: {', '.join(busy[:3])}", "wait until it has ended, then check again")
 
@@ -104,7 +104,7 @@ def _step(machine: Instance, node: str, cluster: ManagedCluster) -> Step:
     return Step(
         verb=Verb.UPDATE_INSTANCE,
         target=machine.scale_set,
-        says=f"Give instance {machine.instance_id} of {name} its model again, and wait until node {node} is Ready",
+        says=f"Update instance {machine.instance_id} of {name} to the latest model; wait until node {node} is Ready",
         request=f'POST {machine.scale_set}/manualupgrade, {{"instanceIds": ["{machine.instance_id}"]}}',
         command=f"az vmss update-instances --subscription {cluster.subscription} --resource-group "
         f"{quote(cluster.node_group)} --name {quote(name)} --instance-ids {quote(machine.instance_id)}",

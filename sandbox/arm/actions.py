@@ -173,7 +173,10 @@ def _bring_up(site: Site, key: str) -> None:
     if "latestModelApplied" in properties:
         properties["latestModelApplied"] = True
     view = properties.get("instanceView") or {}
-    for statuses in [view.get("statuses", []), *(one.get("statuses", []) for one in view.get("extensions", []))]:
+    for statuses in [
+        view.get("statuses", []),
+        *(extension.get("statuses", []) for extension in view.get("extensions", [])),
+    ]:
         for status in statuses:
             if status["code"].lower().startswith("provisioningstate/failed"):
                 status |= {

@@ -56,7 +56,7 @@ def _parse(text: str) -> tuple[datetime, datetime, Callable[[Body], bool]]:
     since: datetime | None = None
     until = datetime.max.replace(tzinfo=UTC)
     tests: list[Callable[[Body], bool]] = []
-    said: set[str] = set()
+    filtered: set[str] = set()
     for part in re.split(r"\s+and\s+", text) if text else ():
         term = _TERM.fullmatch(part.strip())
         if not term:
@@ -70,7 +70,7 @@ def _parse(text: str) -> tuple[datetime, datetime, Callable[[Body], bool]]:
                 until = moment
             else:
                 raise _refused(text)
-        elif name in said or operator != "eq" or (name in _NARROWED and said & _NARROWED.keys()):
+        elif name in filtered or operator != "eq" or (name in _NARROWED and filtered & _NARROWED.keys()):
             raise _refused(text)
         elif name in _NARROWED:
             tests.append(_narrowing(name, value.lower()))
@@ -78,7 +78,7 @@ def _parse(text: str) -> tuple[datetime, datetime, Callable[[Body], bool]]:
             tests.append(_picking(name, value.lower()))
         elif name != "eventchannels":
             raise _refused(text)
-        said.add(name)
+        filtered.add(name)
     if since is None:
         raise errors.bare(400, "BadRequest", "The query must specify the start time in the eventTimestamp filter.")
     return since, until, lambda event: all(test(event) for test in tests)
@@ -120,7 +120,7 @@ _PICKED: dict[str, Callable[[Body], str]] = {
 
 def _picking(name: str, value: str) -> Callable[[Body], bool]:
     """One of several, where the portal names several with commas."""
-    read, wanted = _PICKED[name], {one.strip() for one in value.split(",")}
+    read, wanted = _PICKED[name], {part.strip() for part in value.split(",")}
     return lambda event: read(event).lower() in wanted
 
 

@@ -77,14 +77,14 @@ def spread_profiles(world: World, cluster: Body, state: str) -> None:
     """A PUT of a cluster reaches its pools: what its profiles say becomes the pools', and all of them are busy."""
     for profile in cluster["properties"].get("agentPoolProfiles") or ():
         key = f"{cluster['id']}/agentPools/{profile['name']}".lower()
-        held = world.resources.get(key) or {
+        current = world.resources.get(key) or {
             "id": f"{cluster['id']}/agentPools/{profile['name']}",
             "name": profile["name"],
             "type": "Microsoft.ContainerService/managedClusters/agentPools",
             "properties": {"powerState": {"code": "Running"}},
         }
         asked = {name: value for name, value in profile.items() if name != "name"}
-        pool = stored(held, {"properties": asked})
+        pool = stored(current, {"properties": asked})
         set_state(pool, state)
         renew_etag(pool)
         world.put(pool)
@@ -124,6 +124,6 @@ def _catch_up(world: World, key: str, state: str, wanted: str, current: str) -> 
     if body is None or state != "Succeeded":
         return
     properties = body["properties"]
-    asked, held = properties.get(wanted), properties.get(current)
-    if asked and not str(held or "").startswith(asked):
+    asked, owned = properties.get(wanted), properties.get(current)
+    if asked and not str(owned or "").startswith(asked):
         world.put({**body, "properties": {**properties, current: asked}})

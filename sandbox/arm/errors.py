@@ -221,10 +221,10 @@ def aks_etag_mismatch() -> Refusal:
     )
 
 
-def precondition_failed(sent: str, held: str, resource: str) -> Refusal:
+def precondition_failed(sent: str, stored: str, resource: str) -> Refusal:
     detail = {
         "code": "PreconditionFailedEtagMismatch",
-        "message": f"Etag provided in if-match header {sent} does not match etag {held} of resource {resource}.",
+        "message": f"Etag provided in if-match header {sent} does not match etag {stored} of resource {resource}.",
     }
     return wrapped(412, "PreconditionFailed", "Precondition failed.", details=[detail])
 

@@ -71,8 +71,8 @@ def list_locations(site: Site, call: Call) -> Answer:
 
 def registration_state(site: Site, subscription: str, namespace: str) -> str:
     """Registered, unless the world says otherwise."""
-    held = site.resource(f"/subscriptions/{subscription}/providers/{namespace}") or {}
-    return str(held.get("registrationState", "Registered"))
+    stored = site.resource(f"/subscriptions/{subscription}/providers/{namespace}") or {}
+    return str(stored.get("registrationState", "Registered"))
 
 
 def _provider(site: Site, subscription: str | None, namespace: str) -> dict[str, Any]:

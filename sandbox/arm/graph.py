@@ -114,9 +114,9 @@ def _refused(site: Site, code: str, message: str, **more: Any) -> Refusal:
         "message": "Query is invalid. Please refer to the documentation for the Azure Resource Graph service and "
         "fix the error before retrying.",
     }
-    said = (
+    text = (
         f"Please provide below info when asking for support: timestamp = {stamp(site.clock())}, "
         f"correlationId = {uuid.uuid4()}."
     )
     details = [first, {"code": code, "message": message, **more}]
-    return Refusal(400, {"error": {"code": "BadRequest", "message": said, "details": details}})
+    return Refusal(400, {"error": {"code": "BadRequest", "message": text, "details": details}})

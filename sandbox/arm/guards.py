@@ -18,19 +18,19 @@ from sandbox.world import World
 Body = dict[str, Any]
 
 
-def check_precondition(place: Place, held: Body | None, headers: Mapping[str, str]) -> None:
+def check_precondition(place: Place, stored: Body | None, headers: Mapping[str, str]) -> None:
     """If-Match and If-None-Match: 412 from most providers, AKS's own 409."""
     aks = place.kind.startswith("Microsoft.ContainerService/")
     wanted, unwanted = headers.get("If-Match"), headers.get("If-None-Match")
-    tag = etag_of(held) if held else None
-    if wanted and (held is None or (wanted != "*" and tag is not None and not _same(wanted, tag))):
+    tag = etag_of(stored) if stored else None
+    if wanted and (stored is None or (wanted != "*" and tag is not None and not _same(wanted, tag))):
         raise errors.aks_etag_mismatch() if aks else errors.precondition_failed(wanted, tag or "", place.path)
-    if unwanted and held is not None and (unwanted == "*" or (tag is not None and _same(unwanted, tag))):
+    if unwanted and stored is not None and (unwanted == "*" or (tag is not None and _same(unwanted, tag))):
         raise errors.aks_etag_mismatch() if aks else errors.precondition_failed(unwanted, tag or "", place.path)
 
 
-def _same(one: str, other: str) -> bool:
-    return one.removeprefix("W/").strip('"') == other.removeprefix("W/").strip('"')
+def _same(name: str, other: str) -> bool:
+    return name.removeprefix("W/").strip('"') == other.removeprefix("W/").strip('"')
 
 
 def check_idle(site: Site, place: Place) -> None:
@@ -46,12 +46,17 @@ def check_idle(site: Site, place: Place) -> None:
 def _check_cluster_idle(site: Site, place: Place) -> None:
     cluster, _, pool = place.key.partition("/agentpools/")
     running = site.operations.running(place.key)
-    own = next((one for one in site.operations if not one.done and one.subject.lower() == cluster), None)
+    own = next(
+        (operation for operation in site.operations if not operation.done and operation.subject.lower() == cluster),
+        None,
+    )
     found = running or own
     if found:
         verb = "delete" if found.verb == "DELETE" else "update"
         raise errors.aks_busy(f"{verb} managed cluster", found.id, stamp(found.started)[:19] + "Z")
-    touched = [cluster, place.key] if pool else [cluster, *(one["id"].lower() for one in pools_of(site.world, cluster))]
+    touched = (
+        [cluster, place.key] if pool else [cluster, *(pool["id"].lower() for pool in pools_of(site.world, cluster))]
+    )
     for key in touched:
         state = _state(site.world, key)
         if state not in TERMINAL:
@@ -96,10 +101,10 @@ _FIXED = {
 }
 
 
-def check_aks_change(place: Place, held: Body | None, sent: Body) -> None:
+def check_aks_change(place: Place, stored: Body | None, sent: Body) -> None:
     """AKS's own validation: values that cannot change, and numbers that cannot be."""
     properties = sent.get("properties") or {}
-    before = (held or {}).get("properties", {})
+    before = (stored or {}).get("properties", {})
     for name in _FIXED.get(place.kind, ()):
         asked = properties.get(name)
         if asked is not None and name in before and str(asked).lower() != str(before[name]).lower():

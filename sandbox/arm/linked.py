@@ -88,13 +88,13 @@ def _of_workspace(workspace: str) -> Iterator[tuple[str, str]]:
         )
 
 
-def check_own_identity(site: Site, place: Place, held: Body | None, sent: Body) -> None:
+def check_own_identity(site: Site, place: Place, stored: Body | None, sent: Body) -> None:
     """AKS itself: the cluster's identity needs a role on the private DNS zone, whoever sends the cluster."""
     zone = _part(sent, "properties", "apiServerAccessProfile").get("privateDNSZone", "")
-    if place.kind != CLUSTER or held is None or not zone.startswith("/"):
+    if place.kind != CLUSTER or stored is None or not zone.startswith("/"):
         return
-    identity = _part(held, "identity")
-    own = {identity.get("principalId"), *(one.get("principalId") for one in _users(identity))}
+    identity = _part(stored, "identity")
+    own = {identity.get("principalId"), *(user.get("principalId") for user in _users(identity))}
     if not any(_grants(key, body, zone, own) for key, body in site.world.resources.items()):
         raise errors.aks(
             400,
@@ -116,9 +116,9 @@ def _users(identity: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _addon(properties: Body, name: str) -> Body:
-    for key, one in _part(properties, "addonProfiles").items():
-        if key.lower() == name and one.get("enabled"):
-            return one.get("config") or {}
+    for key, addon in _part(properties, "addonProfiles").items():
+        if key.lower() == name and addon.get("enabled"):
+            return addon.get("config") or {}
     return {}
 
 

@@ -23,7 +23,7 @@ def is_write(method: str, place: Place) -> bool:
     return method in ("PUT", "PATCH", "DELETE")
 
 
-HANDS_OUT = {
+ISSUES_CREDENTIALS = {
     "Microsoft.ContainerService/managedClusters/listClusterAdminCredential",
     "Microsoft.ContainerService/managedClusters/listClusterMonitoringUserCredential",
     "Microsoft.ContainerService/managedClusters/listClusterUserCredential",
@@ -33,7 +33,7 @@ HANDS_OUT = {
 
 def changes_something(method: str, place: Place) -> bool:
     """What the log calls a write."""
-    return is_write(method, place) and place.kind not in HANDS_OUT
+    return is_write(method, place) and place.kind not in ISSUES_CREDENTIALS
 
 
 def all_locks(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -48,16 +48,16 @@ def check_locks(world: World, method: str, place: Place, scope: str) -> None:
     if not is_write(method, place) or place.kind == "Microsoft.Authorization/locks":
         return
     deleting = method == "DELETE"
-    held = [
+    stored = [
         at
         for at, lock in all_locks(world)
         if within(at, scope) and (deleting or lock["properties"]["level"].lower() == "readonly")
     ]
-    if deleting and not held:
+    if deleting and not stored:
         # Deleting a parent deletes what is below it.
-        held = [at for at, _ in all_locks(world) if within(scope, at)]
-    if held:
-        raise errors.scope_locked(scope, "delete" if deleting else "write", held)
+        stored = [at for at, _ in all_locks(world) if within(scope, at)]
+    if stored:
+        raise errors.scope_locked(scope, "delete" if deleting else "write", stored)
 
 
 def check_subscription_writable(world: World, subscription: str) -> None:

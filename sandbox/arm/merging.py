@@ -30,14 +30,14 @@ _READ_ONLY_PROPERTIES = {
 }
 
 
-def stored(held: Body, sent: Body) -> Body:
+def stored(current: Body, sent: Body) -> Body:
     """What is kept of a PUT or PATCH: the sent values, but for what only the provider may set."""
     asked = {name: value for name, value in sent.items() if name not in _READ_ONLY}
     if isinstance(asked.get("properties"), dict):
         asked["properties"] = {
             name: value for name, value in asked["properties"].items() if name not in _READ_ONLY_PROPERTIES
         }
-    result: Body = merged(held, asked)
+    result: Body = merged(current, asked)
     return result
 
 

@@ -105,7 +105,7 @@ def _hub_path(namespace: str, *, tenant_wide: bool = False) -> Callable[[Running
 
 def _hub_body(path: Callable[[Running], str]) -> Callable[[Running], Body]:
     def body(running: Running) -> Body:
-        said: Body = {
+        text: Body = {
             "id": path(running),
             "name": _hub_name(running),
             "resourceId": running.subject,
@@ -114,8 +114,8 @@ def _hub_body(path: Callable[[Running], str]) -> Callable[[Running], Body]:
         }
         if running.ended:
             # An empty error is there also when all went well.
-            said |= {"endTime": stamp(running.ended), "error": running.error or {}, "properties": None}
-        return said
+            text |= {"endTime": stamp(running.ended), "error": running.error or {}, "properties": None}
+        return text
 
     return body
 

@@ -67,12 +67,12 @@ class Access:
 
     def _deny_assignments(self) -> list[dict[str, Any]]:
         """Looked for again only when keys came or went: every request asks, also in a world of thousands of nodes."""
-        held = self.world.resources
-        mark = (len(held), next(reversed(held), None))
+        stored = self.world.resources
+        mark = (len(stored), next(reversed(stored), None))
         if mark != self._seen:
             self._seen = mark
-            self._keys = [key for key in held if "/microsoft.authorization/denyassignments/" in key]
-        return [held[key] for key in self._keys if key in held]
+            self._keys = [key for key in stored if "/microsoft.authorization/denyassignments/" in key]
+        return [stored[key] for key in self._keys if key in stored]
 
     def permissions(self, principal: Principal) -> list[dict[str, Any]]:
         """What `{scope}/providers/Microsoft.Authorization/permissions` shows of the caller."""

@@ -73,10 +73,10 @@ class ArmServer(LocalServer[Door]):
         return self._door.site.world
 
     def principal(self, name: str) -> Principal:
-        for one in self.world.principals:
-            if one.name == name:
-                return one
-        known = ", ".join(one.name for one in self.world.principals) or "nobody"
+        for candidate in self.world.principals:
+            if candidate.name == name:
+                return candidate
+        known = ", ".join(principal.name for principal in self.world.principals) or "nobody"
         raise LookupError(f"no principal {name!r} in this world; there is {known}")
 
     def environment(self, name: str) -> dict[str, str]:
@@ -85,13 +85,13 @@ class ArmServer(LocalServer[Door]):
         Where the world has a `writer`, aksbot's fixes are carried out as that one, and whoever reads only reads.
         """
         principal = self.principal(name)
-        writers = [one for one in self.world.principals if one.name == "writer" and name == "reader"]
+        writers = [principal for principal in self.world.principals if principal.name == "writer" and name == "reader"]
         own = {
             variable: value
-            for one in writers
+            for writer in writers
             for variable, value in (
-                ("AKSBOT_WRITER_CLIENT_ID", one.client_id),
-                ("AKSBOT_WRITER_CLIENT_SECRET", one.secret),
+                ("AKSBOT_WRITER_CLIENT_ID", writer.client_id),
+                ("AKSBOT_WRITER_CLIENT_SECRET", writer.secret),
             )
         }
         return {

@@ -27,7 +27,7 @@ ARM_AUDIENCES = (
 
 
 def find_principal(world: World, client: str) -> Principal | None:
-    return next((one for one in world.principals if one.client_id.lower() == client.lower()), None)
+    return next((principal for principal in world.principals if principal.client_id.lower() == client.lower()), None)
 
 
 @dataclass
@@ -92,7 +92,7 @@ class Tokens:
             )
         allowed = (*ARM_AUDIENCES, self.url, f"{self.url}/")
         if claims["aud"] not in allowed:
-            listed = ",".join(f"'{one}'" for one in allowed)
+            listed = ",".join(f"'{tenant}'" for tenant in allowed)
             raise self._invalid(
                 "InvalidAuthenticationTokenAudience",
                 f"The access token has been obtained for wrong audience or resource '{claims['aud']}'. It should "

@@ -57,30 +57,30 @@ def put(site: Site, call: Call) -> Answer:
     if not isinstance(sent, dict):
         raise errors.invalid_content("the content is not a JSON object")
     check_linked(site, call, sent)
-    held = site.resource(place.path)
-    if held is None and call.method == "PATCH":
+    current = site.resource(place.path)
+    if current is None and call.method == "PATCH":
         raise errors.resource_not_found(place.display, place.group)
-    check_precondition(place, held, call.headers)
+    check_precondition(place, current, call.headers)
     check_idle(site, place)
-    _check_location(place, held, sent)
+    _check_location(place, current, sent)
     if place.kind.startswith("Microsoft.ContainerService/"):
-        check_aks_change(place, held, sent)
-        check_own_identity(site, place, held, sent)
+        check_aks_change(place, current, sent)
+        check_own_identity(site, place, current, sent)
     rule = take_rule(site, call.method, place.path)
     if rule and rule.refuse:
         raise refused(site, call, rule)
     if rule is None:
         check_node_group_unlocked(site.world, place)
-    return _store(site, call, held, sent, rule)
+    return _store(site, call, current, sent, rule)
 
 
-def _check_location(place: Place, held: Body | None, sent: Body) -> None:
+def _check_location(place: Place, current: Body | None, sent: Body) -> None:
     asked = str(sent.get("location") or "").lower().replace(" ", "")
     known = catalogue().type(place.kind)
     tracked = known and known.top_level and not known.extension and place.group
-    if held is None and tracked and not asked:
+    if current is None and tracked and not asked:
         raise errors.gateway(400, "LocationRequired", "The location property is required for this definition.")
-    had = str((held or {}).get("location") or "").lower().replace(" ", "")
+    had = str((current or {}).get("location") or "").lower().replace(" ", "")
     if had and asked and had != asked:
         raise errors.gateway(
             409,
@@ -91,29 +91,29 @@ def _check_location(place: Place, held: Body | None, sent: Body) -> None:
         )
 
 
-def _store(site: Site, call: Call, held: Body | None, sent: Body, rule: WriteRule | None) -> Answer:
+def _store(site: Site, call: Call, current: Body | None, sent: Body, rule: WriteRule | None) -> Answer:
     place = call.place
     protocol = protocol_for(place.kind)
     if call.method == "PATCH" and protocol and protocol.name == "Microsoft.Network":
         protocol = None
-    body = stored(deepcopy(held) if held else _new_body(place), sent)
+    body = stored(deepcopy(current) if current else _new_body(place), sent)
     if protocol is None:
         if "properties" in body and "provisioningState" in body["properties"]:
             set_state(body, "Succeeded")
         renew_etag(body)
         site.world.put(body)
         apply_changes(site.world, rule.then if rule else ())
-        status = 200 if held else 201
+        status = 200 if current else 201
         audit_trail.record(site, call, "Succeeded", code=status)
         return Answer(status, body, aks=place.kind.startswith("Microsoft.ContainerService/"))
     before = pool_states(site.world, place.path) if CLUSTER in place.key else {}
-    set_state(body, _state_on_the_way(place, held, body))
+    set_state(body, _state_on_the_way(place, current, body))
     renew_etag(body)
     site.world.put(body)
     if place.kind == _CLUSTER_KIND:
         spread_profiles(site.world, body, body["properties"]["provisioningState"])
     operation = begin(site, call, place.path, protocol, rule, before)
-    return _first_answer(site, call, operation, site.world.resources[place.key], created=held is None)
+    return _first_answer(site, call, operation, site.world.resources[place.key], created=current is None)
 
 
 def _new_body(place: Place) -> Body:
@@ -143,14 +143,14 @@ def _new_body(place: Place) -> Body:
     return body
 
 
-def _state_on_the_way(place: Place, held: Body | None, body: Body) -> str:
+def _state_on_the_way(place: Place, current: Body | None, body: Body) -> str:
     namespace = place.kind.split("/", 1)[0]
     if namespace in _HUB:
         return "Accepted"
-    if held is None:
+    if current is None:
         return "Updating" if namespace == "Microsoft.Network" else "Creating"
     if namespace == "Microsoft.ContainerService":
-        before, after = held.get("properties", {}), body["properties"]
+        before, after = current.get("properties", {}), body["properties"]
         for name, state in (
             ("kubernetesVersion", "Upgrading"),
             ("orchestratorVersion", "Upgrading"),
@@ -182,13 +182,13 @@ def delete(site: Site, call: Call) -> Answer:
     place = call.place
     if place.collection or not (place.types or place.group):
         raise errors.method_not_allowed(call.method)
-    held = site.resource(place.path)
-    if held is None:
+    current = site.resource(place.path)
+    if current is None:
         if not place.types:
             raise errors.group_not_found(place.group or "")
         check_parent_exists(site.world, place, "delete")
         return Answer(204)
-    check_precondition(place, held, call.headers)
+    check_precondition(place, current, call.headers)
     check_idle(site, place)
     rule = take_rule(site, "DELETE", place.path)
     if rule and rule.refuse:
@@ -201,7 +201,7 @@ def delete(site: Site, call: Call) -> Answer:
         apply_changes(site.world, rule.then if rule else ())
         audit_trail.record(site, call, "Succeeded", code=200)
         return Answer(200)
-    changed = deepcopy(held)
+    changed = deepcopy(current)
     set_state(changed, "Deleting")
     site.world.put(changed)
     operation = begin(site, call, place.path, protocol, rule)

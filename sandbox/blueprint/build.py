@@ -121,9 +121,9 @@ class Builder:
             self.networks.manage(places, table)
         machines = self._machines(places)
         if table:
-            put(route_table_body(places, table, [(one.name, one.address) for one in machines]))
+            put(route_table_body(places, table, [(machine.name, machine.address) for machine in machines]))
         subnet = self.networks.subnets[places.node_subnet]
-        for body in NodeGroup(places, subnet, tuple(one.ip_configuration for one in machines)).bodies():
+        for body in NodeGroup(places, subnet, tuple(machine.ip_configuration for machine in machines)).bodies():
             put(body)
         if spec.private:
             for body in private_dns_bodies(places, subnet):
@@ -157,7 +157,7 @@ class Builder:
         models = [_KINDS[pool.type](places, name, pool, subnet, created) for name, pool in places.spec.pools.items()]
         for name, pool in places.spec.pools.items():
             self.world.put(pool_body(places, name, pool))
-        models += [AutoMachines(places, *one, subnet, created) for one in places.spec.auto_specs.items()]
+        models += [AutoMachines(places, *spec, subnet, created) for spec in places.spec.auto_specs.items()]
         for model in models:
             for body in model.shared():
                 self.world.put(body)
@@ -189,12 +189,12 @@ class Builder:
             for row in _COUNTED.get(str(body.get("type", "")).lower(), ()):
                 kinds[body["id"].split("/")[2], body.get("location", ""), row] += 1
         for name, spec in self.fleet.subscriptions.items():
-            clusters = [one for one in self.fleet.clusters.values() if one.subscription == name]
-            locations = sorted({one.location for one in clusters})
+            clusters = [cluster for cluster in self.fleet.clusters.values() if cluster.subscription == name]
+            locations = sorted({cluster.location for cluster in clusters})
             root = f"/subscriptions/{spec.id}/providers"
             for location in locations:
-                here = [one for one in clusters if one.location == location]
-                pools = [pool for one in here for pool in (*one.pools.values(), *one.auto_specs.values())]
+                execution = [cluster for cluster in clusters if cluster.location == location]
+                pools = [pool for spec in execution for pool in (*spec.pools.values(), *spec.auto_specs.values())]
                 quotas = self.fleet.quotas.get(name, {}).get(location, {})
                 compute = f"{root}/Microsoft.Compute/locations/{location}"
                 self.world.tables[f"{compute}/usages".lower()] = compute_usages(pools, quotas)

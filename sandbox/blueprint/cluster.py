@@ -132,7 +132,7 @@ def _machines_by_size(spec: PoolSpec) -> Body:
     by_size = [{"size": size, "count": count} for size, count in Counter(spec.machine_sizes).items()]
     return {
         "virtualMachinesProfile": {"scale": {"manual": by_size}},
-        "virtualMachineNodesStatus": [dict(one) for one in by_size],
+        "virtualMachineNodesStatus": [dict(size) for size in by_size],
     }
 
 

@@ -170,7 +170,7 @@ class Scribe:
         }
 
     def _hierarchy(self, subscription: str) -> str:
-        groups = [one.management_group for one in self.fleet.subscriptions.values() if one.id == subscription]
+        groups = [spec.management_group for spec in self.fleet.subscriptions.values() if spec.id == subscription]
         return "/".join([self.fleet.tenant, *groups, subscription])
 
 

@@ -47,9 +47,9 @@ class Subnet:
         if self.route_table:
             properties["routeTable"] = {"id": self.route_table}
         if self.occupants:
-            properties["ipConfigurations"] = [{"id": _shouted(one)} for one in self.occupants]
+            properties["ipConfigurations"] = [{"id": _shouted(occupant)} for occupant in self.occupants]
         if self.endpoints:
-            properties["privateEndpoints"] = [{"id": one} for one in self.endpoints]
+            properties["privateEndpoints"] = [{"id": endpoint} for endpoint in self.endpoints]
             properties["purpose"] = "PrivateEndpoints"
         properties["delegations"] = [_delegation(self.id, etag)] if self.for_pods else []
         properties["privateEndpointNetworkPolicies"] = "Disabled"
@@ -128,7 +128,7 @@ class Networks:
                     "enableDdosProtection": False,
                 },
             }
-            yield from (one.body(etag) for one in self.subnets.values() if one.id.startswith(network_id + "/"))
+            yield from (subnet.body(etag) for subnet in self.subnets.values() if subnet.id.startswith(network_id + "/"))
 
     def _own_subnet(self, subnet_id: str, group: str, spec: SubnetSpec) -> Subnet:
         table = f"{group}/providers/Microsoft.Network/routeTables/{spec.route_table}" if spec.route_table else None

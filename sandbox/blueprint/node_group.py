@@ -128,7 +128,7 @@ class NodeGroup:
             "properties": {
                 "provisioningState": "Succeeded",
                 **({"outboundRules": [{"id": rule}]} if rule else {}),
-                "backendIPConfigurations": [{"id": one} for one in self.node_configurations],
+                "backendIPConfigurations": [{"id": configuration} for configuration in self.node_configurations],
             },
             "type": "Microsoft.Network/loadBalancers/backendAddressPools",
         }

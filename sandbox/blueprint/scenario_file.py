@@ -268,9 +268,9 @@ def renamed(data: Any, names: Mapping[str, str]) -> Any:
 
     def of(value: Any) -> Any:
         if isinstance(value, dict):
-            return {of(key): of(one) for key, one in value.items()}
+            return {of(key): of(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [of(one) for one in value]
+            return [of(item) for item in value]
         return word.sub(lambda found: names[found[1]], value) if isinstance(value, str) else value
 
     return of(data)

@@ -142,15 +142,15 @@ class _Stagehand:
         """The change, once it is sure that there is something to change; to move is to make anew and remove."""
         if spec.cluster:
             return self._checked_inside(where, spec)
-        held = self.staged.world.resources.get(spec.id.lower())
+        stored = self.staged.world.resources.get(spec.id.lower())
         if spec.body is not None:
             return (Change(spec.id, body=self.resolver.moments(_completed(spec.id, spec.body))),)
-        if held is None and self._is_row_patch(spec):
+        if stored is None and self._is_row_patch(spec):
             return (Change(spec.id, patch=self.resolver.moments(spec.patch), where=spec.where),)
-        if held is None:
+        if stored is None:
             raise BadScenario(self._file, where, f"there is no resource {spec.id}")
         if spec.move is not None:
-            return Change(spec.move, body={**held, "id": spec.move}), Change(spec.id, delete=True)
+            return Change(spec.move, body={**stored, "id": spec.move}), Change(spec.id, delete=True)
         return (Change(spec.id, patch=self.resolver.moments(spec.patch), delete=spec.delete),)
 
     def _is_row_patch(self, spec: ChangeSpec) -> bool:
@@ -173,8 +173,10 @@ class _Stagehand:
             found = list(self._stagehand(spec.cluster).each(where, spec))
         except (NoSuchObject, KeyError) as error:
             raise BadScenario(self._file, where, str(error)) from error
-        patch, body = (self.resolver.moments(one, inside=True) for one in (spec.patch, spec.body))
-        return tuple(Change(one, patch=patch, body=body, delete=spec.delete, cluster=spec.cluster) for one in found)
+        patch, body = (self.resolver.moments(part, inside=True) for part in (spec.patch, spec.body))
+        return tuple(
+            Change(target, patch=patch, body=body, delete=spec.delete, cluster=spec.cluster) for target in found
+        )
 
     def _measured(self, metrics: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> None:
         """What Azure Monitor has of a cluster's nodes."""
@@ -244,8 +246,8 @@ class _Stagehand:
             error=spec.error,
             then=tuple(
                 change
-                for number, one in enumerate(spec.then)
-                for change in self._checked(f"{key}.then[{number}].id", one)
+                for number, change_spec in enumerate(spec.then)
+                for change in self._checked(f"{key}.then[{number}].id", change_spec)
             ),
             refuse=(spec.refuse.status, spec.refuse.body) if spec.refuse else None,
             times=spec.times,

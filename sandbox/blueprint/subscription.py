@@ -33,7 +33,7 @@ REGISTERED = (
 
 def subscription_bodies(fleet: Fleet) -> Iterator[Body]:
     """Everything above the resources themselves."""
-    for group in sorted({one.management_group for one in fleet.subscriptions.values()}):
+    for group in sorted({subscription.management_group for subscription in fleet.subscriptions.values()}):
         yield {
             "id": f"/providers/Microsoft.Management/managementGroups/{group}",
             "type": "Microsoft.Management/managementGroups",

@@ -39,7 +39,7 @@ class Access:
             if any(_allows(rule, place) for rule in rules):
                 name, role = binding["metadata"]["name"], binding["roleRef"]
                 where = f"{binding['metadata']['namespace']}/{name}" if kind == "RoleBinding" else name
-                subject = next(one for one in binding["subjects"] if _is_subject(one, binding, user))
+                subject = next(subject for subject in binding["subjects"] if _is_subject(subject, binding, user))
                 return f'RBAC: allowed by {kind} "{where}" of {role["kind"]} "{role["name"]}" to {_named(subject)}'
         return ""
 
@@ -50,12 +50,12 @@ class Access:
 
     def _granted(self, user: User, namespace: str) -> Iterator[tuple[str, Body, Sequence[Body]]]:
         for binding in self.world.every("clusterrolebindings", group=_RBAC):
-            if any(_is_subject(one, binding, user) for one in binding.get("subjects") or ()):
+            if any(_is_subject(subject, binding, user) for subject in binding.get("subjects") or ()):
                 yield "ClusterRoleBinding", binding, self._rules(binding, "")
         if not namespace:
             return
         for binding in self.world.every("rolebindings", namespace, group=_RBAC):
-            if any(_is_subject(one, binding, user) for one in binding.get("subjects") or ()):
+            if any(_is_subject(subject, binding, user) for subject in binding.get("subjects") or ()):
                 yield "RoleBinding", binding, self._rules(binding, namespace)
 
     def _rules(self, binding: Body, namespace: str) -> Sequence[Body]:
@@ -108,14 +108,14 @@ def _allows(rule: Body, place: Place) -> bool:
 
 
 def _has(listed: Iterable[str] | None, wanted: str) -> bool:
-    return any(one in ("*", wanted) for one in listed or ())
+    return any(value in ("*", wanted) for value in listed or ())
 
 
 def _covers_resource(listed: Iterable[str], place: Place) -> bool:
     wanted = {"*", place.full_resource}
     if place.subresource:
         wanted.add(f"*/{place.subresource}")
-    return any(one in wanted for one in listed)
+    return any(value in wanted for value in listed)
 
 
 def _covers_path(pattern: str, path: str) -> bool:

@@ -48,7 +48,7 @@ def node_is_alive(world: KubeWorld, name: str) -> bool:
     """Whether a kubelet answers there."""
     node = world.find("nodes", name, group="")
     conditions = (node or {}).get("status", {}).get("conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def _may_go(world: KubeWorld, kind: Kind, body: Body) -> bool:
@@ -79,7 +79,7 @@ def _collect(world: KubeWorld, owner: Body) -> None:
         return
     for kind, body in list(_inside(world, namespace)):
         owners = body["metadata"].get("ownerReferences") or ()
-        if owners and all(one.get("uid") == uid for one in owners):
+        if owners and all(owner.get("uid") == uid for owner in owners):
             world.remove(kind, body["metadata"]["name"], namespace)
             after_removal(world, kind, body)
 

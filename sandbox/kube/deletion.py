@@ -56,11 +56,11 @@ def options_of(call: Call) -> Options:
 def delete(world: KubeWorld, kind: Kind, call: Call) -> Answer:
     representations.negotiate(call.accept)
     options = options_of(call)
-    held = reads.existing(world, kind, call)
-    left = remove(world, kind, held, options)
+    stored = reads.existing(world, kind, call)
+    left = remove(world, kind, stored, options)
     if left is not None:
         return Answer(200, reads.as_served(kind, left))
-    metadata = held["metadata"]
+    metadata = stored["metadata"]
     details = {"name": metadata["name"]} | ({"group": kind.group} if kind.group else {})
     return Answer(200, statuses.success(details | {"kind": kind.plural, "uid": metadata["uid"]}))
 
@@ -76,27 +76,27 @@ def delete_collection(world: KubeWorld, pages: Pages, kind: Kind, call: Call) ->
     return answer
 
 
-def remove(world: KubeWorld, kind: Kind, held: Body, options: Options) -> Body | None:
+def remove(world: KubeWorld, kind: Kind, stored: Body, options: Options) -> Body | None:
     """Delete one object; what is answered of it, or None where that is just success."""
-    _check_preconditions(kind, held, options)
-    metadata = held["metadata"]
+    _check_preconditions(kind, stored, options)
+    metadata = stored["metadata"]
     namespace = metadata.get("namespace", "")
-    grace_s = _grace(kind, held, options)
+    grace_s = _grace(kind, stored, options)
     waits = bool(metadata.get("finalizers")) or grace_s > 0 or kind.kind == "Namespace"
     if not waits:
-        last = held if options.dry else world.remove(kind, metadata["name"], namespace)
+        last = stored if options.dry else world.remove(kind, metadata["name"], namespace)
         if not options.dry:
-            controllers.after_removal(world, kind, held, orphan=options.orphan)
+            controllers.after_removal(world, kind, stored, orphan=options.orphan)
         return last if kind.kind in ("Pod", "Service") else None
-    marked = _marked(world, kind, held, grace_s)
-    if not options.dry and marked is not held:
+    marked = _marked(world, kind, stored, grace_s)
+    if not options.dry and marked is not stored:
         world.put(marked)
         controllers.after_write(world, kind, marked)
     return marked
 
 
-def _check_preconditions(kind: Kind, held: Body, options: Options) -> None:
-    metadata = held["metadata"]
+def _check_preconditions(kind: Kind, stored: Body, options: Options) -> None:
+    metadata = stored["metadata"]
     if options.uid and options.uid != metadata["uid"]:
         why = (
             f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). The "
@@ -111,29 +111,29 @@ def _check_preconditions(kind: Kind, held: Body, options: Options) -> None:
         raise statuses.conflict(kind.kind, kind, metadata["name"], why)
 
 
-def _grace(kind: Kind, held: Body, options: Options) -> int:
+def _grace(kind: Kind, stored: Body, options: Options) -> int:
     """Only pods that a kubelet runs are given time."""
-    spec, status = held.get("spec", {}), held.get("status", {})
+    spec, status = stored.get("spec", {}), stored.get("status", {})
     if kind.kind != "Pod" or not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
         return 0
     asked = options.grace_s
     if asked is None:
         asked = int(spec.get("terminationGracePeriodSeconds", _DEFAULT_GRACE_S))
-    already = held["metadata"].get("deletionGracePeriodSeconds")
+    already = stored["metadata"].get("deletionGracePeriodSeconds")
     return asked if already is None else min(asked, int(already))
 
 
-def _marked(world: KubeWorld, kind: Kind, held: Body, grace_s: int) -> Body:
-    metadata = held["metadata"]
+def _marked(world: KubeWorld, kind: Kind, stored: Body, grace_s: int) -> Body:
+    metadata = stored["metadata"]
     if metadata.get("deletionTimestamp") and int(metadata.get("deletionGracePeriodSeconds", 0)) <= grace_s:
-        return held
+        return stored
     changed = {
         **metadata,
         "deletionTimestamp": stamp(world.clock() + timedelta(seconds=grace_s)),
         "deletionGracePeriodSeconds": grace_s,
     }
-    body = {**held, "metadata": changed}
+    body = {**stored, "metadata": changed}
     if kind.kind == "Namespace":
-        body["status"] = {**held.get("status", {}), "phase": "Terminating"}
+        body["status"] = {**stored.get("status", {}), "phase": "Terminating"}
         changed.pop("deletionGracePeriodSeconds")
     return body

@@ -26,7 +26,7 @@ def budgets_of(world: KubeWorld, pod: Body) -> list[Body]:
 
 def is_ready(pod: Body) -> bool:
     conditions = pod.get("status", {}).get("conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,10 @@ def _not_scaled(world: KubeWorld, spec: Body, pods: list[Body]) -> str | None:
     if "maxUnavailable" not in spec and isinstance(least, int):
         return None
     for pod in pods:
-        owner = next((one for one in pod["metadata"].get("ownerReferences") or () if one.get("controller")), None)
+        owner = next(
+            (reference for reference in pod["metadata"].get("ownerReferences") or () if reference.get("controller")),
+            None,
+        )
         kind = world.kinds.by_word(owner["kind"].lower()) if owner else None
         if kind is not None and "scale" not in kind.subresources:
             return f'found no controllers for pod "{pod["metadata"]["name"]}"'
@@ -111,10 +114,13 @@ def _expected(world: KubeWorld, pods: list[Body]) -> int:
     wanted: dict[str, int] = {}
     loose: dict[str, int] = {}
     for pod in pods:
-        owner = next((one for one in pod["metadata"].get("ownerReferences") or () if one.get("controller")), None)
-        held = _owner(world, owner, pod) if owner else None
-        if owner and held is not None:
-            wanted[owner["uid"]] = int(held.get("spec", {}).get("replicas", 1))
+        owner = next(
+            (reference for reference in pod["metadata"].get("ownerReferences") or () if reference.get("controller")),
+            None,
+        )
+        stored = _owner(world, owner, pod) if owner else None
+        if owner and stored is not None:
+            wanted[owner["uid"]] = int(stored.get("spec", {}).get("replicas", 1))
         else:
             key = owner["uid"] if owner else pod["metadata"]["uid"]
             loose[key] = loose.get(key, 0) + 1
@@ -129,7 +135,12 @@ def _owner(world: KubeWorld, owner: Body, pod: Body) -> Body | None:
 
 def _conditions(world: KubeWorld, budget: Body, allowed: int, failed: str = "") -> list[Body]:
     before: Body = next(
-        (one for one in budget.get("status", {}).get("conditions") or () if one["type"] == "DisruptionAllowed"), {}
+        (
+            condition
+            for condition in budget.get("status", {}).get("conditions") or ()
+            if condition["type"] == "DisruptionAllowed"
+        ),
+        {},
     )
     word = "True" if allowed > 0 else "False"
     since = before.get("lastTransitionTime") if before.get("status") == word else None

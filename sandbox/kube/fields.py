@@ -75,7 +75,9 @@ def _source(body: Body) -> str:
 _SPECIAL: dict[tuple[str, str], Callable[[Body], str]] = {
     ("nodes", "spec.unschedulable"): _flag("spec", "unschedulable"),
     ("pods", "spec.hostNetwork"): _flag("spec", "hostNetwork"),
-    ("pods", "status.podIPs"): lambda body: ",".join(one["ip"] for one in body.get("status", {}).get("podIPs") or ()),
+    ("pods", "status.podIPs"): lambda body: ",".join(
+        address["ip"] for address in body.get("status", {}).get("podIPs") or ()
+    ),
     ("events", "source"): _source,
     ("jobs", "status.successful"): lambda body: str(body.get("status", {}).get("succeeded", 0)),
 }

@@ -41,55 +41,55 @@ def find(path: str, data: Any) -> list[Any]:
         match = _STEP.match(text, at)
         if match is None:
             raise BadPath(f"unrecognized character in action: {text[at:]!r}")
-        found = [value for held in found for value in _step(match, held)]
+        found = [value for stored in found for value in _step(match, stored)]
         at = match.end()
     return found
 
 
-def _step(match: re.Match[str], held: Any) -> Iterator[Any]:
+def _step(match: re.Match[str], stored: Any) -> Iterator[Any]:
     kind = match.lastgroup or ""
     text = match.group(kind)
     match kind:
         case "name" | "quoted" | "double":
             key = re.sub(r"\\(.)", r"\1", text)
-            if isinstance(held, dict) and key in held:
-                yield held[key]
+            if isinstance(stored, dict) and key in stored:
+                yield stored[key]
         case "all":
-            yield from _children(held)
+            yield from _children(stored)
         case "index":
-            if isinstance(held, list) and -len(held) <= int(text) < len(held):
-                yield held[int(text)]
+            if isinstance(stored, list) and -len(stored) <= int(text) < len(stored):
+                yield stored[int(text)]
         case "slice":
-            if isinstance(held, list):
-                yield from held[slice(*(int(part) if part else None for part in text.split(":")))]
+            if isinstance(stored, list):
+                yield from stored[slice(*(int(part) if part else None for part in text.split(":")))]
         case "test":
-            yield from (one for one in _children(held) if _passes(text, one))
+            yield from (child for child in _children(stored) if _passes(text, child))
         case _:
-            yield from _deep(text, held)
+            yield from _deep(text, stored)
 
 
-def _children(held: Any) -> list[Any]:
-    if isinstance(held, dict):
-        return list(held.values())
-    return held if isinstance(held, list) else []
+def _children(stored: Any) -> list[Any]:
+    if isinstance(stored, dict):
+        return list(stored.values())
+    return stored if isinstance(stored, list) else []
 
 
-def _deep(name: str, held: Any) -> Iterator[Any]:
-    if isinstance(held, dict) and name in held:
-        yield held[name]
-    for child in _children(held):
+def _deep(name: str, stored: Any) -> Iterator[Any]:
+    if isinstance(stored, dict) and name in stored:
+        yield stored[name]
+    for child in _children(stored):
         yield from _deep(name, child)
 
 
-def _passes(test: str, held: Any) -> bool:
+def _passes(test: str, stored: Any) -> bool:
     if "&&" in test:
-        return all(_passes(part, held) for part in test.split("&&"))
+        return all(_passes(part, stored) for part in test.split("&&"))
     if "||" in test:
-        return any(_passes(part, held) for part in test.split("||"))
+        return any(_passes(part, stored) for part in test.split("||"))
     match = _TEST.match(test)
     if match is None:
         raise BadPath(f"unrecognized filter: {test!r}")
-    found = find(match.group("path"), held)
+    found = find(match.group("path"), stored)
     if match.group("operator") is None:
         return bool(found)
     return any(_compares(value, match.group("operator"), _literal(match.group("value"))) for value in found)
@@ -170,8 +170,8 @@ def _outputs(action: str) -> Iterator[tuple[str, str]]:
 def _rendered(parts: tuple[Any, ...], data: Any) -> Iterator[str]:
     for part in parts:
         if isinstance(part, _Range):
-            for held in find(part.path, data):
-                yield from _rendered(part.parts, held)
+            for stored in find(part.path, data):
+                yield from _rendered(part.parts, stored)
         elif part[0] == "text":
             yield part[1]
         else:

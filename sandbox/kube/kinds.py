@@ -201,11 +201,11 @@ def _custom_kinds(definition: Body) -> Iterator[Kind]:
             short=tuple(names.get("shortNames") or ()),
             categories=tuple(names.get("categories") or ()),
             subresources=tuple(version.get("subresources") or ()),
-            fields=tuple(one["jsonPath"].lstrip(".") for one in version.get("selectableFields") or ()),
+            fields=tuple(field["jsonPath"].lstrip(".") for field in version.get("selectableFields") or ()),
             refusal="field",
             stored_as=storage,
             built_in=False,
-            columns=tuple(_column(one) for one in columns) if columns else None,
+            columns=tuple(_column(column) for column in columns) if columns else None,
         )
 
 

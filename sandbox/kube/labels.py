@@ -57,8 +57,8 @@ class Selector:
         return bool(self.requirements)
 
     def matches(self, labels: Mapping[str, str] | None) -> bool:
-        held = labels or {}
-        return all(one.met_by(held) for one in self.requirements)
+        stored = labels or {}
+        return all(requirement.met_by(stored) for requirement in self.requirements)
 
 
 @lru_cache(maxsize=1024)
@@ -85,8 +85,8 @@ def of_spec(spec: Body | None) -> Selector | None:
     found = [Requirement(key, "in", (value,)) for key, value in (spec.get("matchLabels") or {}).items()]
     operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
     found += [
-        Requirement(one["key"], operators[one["operator"]], tuple(one.get("values") or ()))
-        for one in spec.get("matchExpressions") or ()
+        Requirement(expression["key"], operators[expression["operator"]], tuple(expression.get("values") or ()))
+        for expression in spec.get("matchExpressions") or ()
     ]
     return Selector(tuple(found))
 

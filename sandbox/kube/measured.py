@@ -45,7 +45,9 @@ def _chosen(call: Call, kind: Kind, items: list[Body]) -> list[Body]:
         terms = fields.parse(kind, call.query.get("fieldSelector", ""))
     except (labels.BadSelector, fields.BadFieldSelector) as bad:
         raise statuses.bad_request(str(bad)) from bad
-    return [one for one in items if wanted.matches(one["metadata"].get("labels")) and fields.matches(kind, terms, one)]
+    return [
+        item for item in items if wanted.matches(item["metadata"].get("labels")) and fields.matches(kind, terms, item)
+    ]
 
 
 def _every(world: KubeWorld, usage: Usage, kind: Kind, namespace: str) -> list[Body]:
@@ -54,7 +56,7 @@ def _every(world: KubeWorld, usage: Usage, kind: Kind, namespace: str) -> list[B
     else:
         keys = [key.split("/", 1) for key in sorted(usage.pods)]
         made = [_one(world, usage, kind, name, space) for space, name in keys if namespace in ("", space)]
-    return [one for one in made if one is not None]
+    return [page for page in made if page is not None]
 
 
 def _one(world: KubeWorld, usage: Usage, kind: Kind, name: str, namespace: str) -> Body | None:

@@ -150,7 +150,7 @@ def _definition(body: Body) -> None:
     body["spec"]["names"] = names
     body["status"] = {
         "acceptedNames": names,
-        "storedVersions": [one["name"] for one in body["spec"]["versions"] if one.get("storage")],
+        "storedVersions": [version["name"] for version in body["spec"]["versions"] if version.get("storage")],
         "conditions": [
             {"type": word, "status": "True", "reason": reason, "message": message}
             for word, reason, message in (

@@ -50,10 +50,10 @@ class Pages:
             raise statuses.bad_request("continue key is not valid: key does not belong to this list")
         if revision == _INCONSISTENT:
             return self._cut(key, self.world.in_order(key), self.world.revision, above, start, limit, chosen)
-        held = self._held.get((key, revision))
-        if held is None or revision < self.world.feed.compacted:
+        stored = self._held.get((key, revision))
+        if stored is None or revision < self.world.feed.compacted:
             raise statuses.expired(statuses.TOO_OLD, _write(_INCONSISTENT, start))
-        return self._cut(key, held, revision, above, start, limit, chosen)
+        return self._cut(key, stored, revision, above, start, limit, chosen)
 
     def forget(self) -> None:
         """Every token that was given out so far is too old from now on."""
@@ -114,7 +114,7 @@ def _write(revision: int, start: str) -> str:
 
 def _read(token: str) -> tuple[int, str]:
     try:
-        held = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-        return int(held["rv"]), str(held["start"])
+        stored = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        return int(stored["rv"]), str(stored["start"])
     except (binascii.Error, ValueError, KeyError, TypeError) as error:
         raise statuses.bad_request(f"continue key is not valid: {error}") from error

@@ -20,7 +20,7 @@ class Rejected(ValueError):
     """A JSON patch that cannot be applied."""
 
 
-def patched(kind: Kind, call: Call, held: Body) -> Body:
+def patched(kind: Kind, call: Call, stored: Body) -> Body:
     """The object with the patch applied; the object itself stays as it was."""
     media = call.content_type.partition(";")[0].strip().lower()
     accepted = (_JSON, _MERGE, _STRATEGIC, _APPLY) if kind.built_in else (_JSON, _MERGE, _APPLY)
@@ -30,20 +30,20 @@ def patched(kind: Kind, call: Call, held: Body) -> Body:
     patch = objects.decoded(call)
     if media == _JSON:
         try:
-            return _applied(patch, held)
+            return _applied(patch, stored)
         except Rejected as rejected:
             raise statuses.refusal(
                 422, "Invalid", "the server rejected our request due to an error in our request", {}
             ) from rejected
     if not isinstance(patch, dict):
         raise statuses.bad_request("json: cannot unmarshal array into Go value of type map[string]interface {}")
-    return strategic.merge(held, patch) if media == _STRATEGIC else merged(held, patch)
+    return strategic.merge(stored, patch) if media == _STRATEGIC else merged(stored, patch)
 
 
-def _applied(patch: Any, held: Body) -> Body:
+def _applied(patch: Any, stored: Body) -> Body:
     if not isinstance(patch, list):
         raise statuses.bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
-    document: Any = deepcopy(held)
+    document: Any = deepcopy(stored)
     for step in patch:
         document = _step(document, step)
     if not isinstance(document, dict):

@@ -27,8 +27,8 @@ def get(world: KubeWorld, kind: Kind, call: Call) -> Answer:
 
 def _container(pod: Body, asked: str) -> str:
     name, spec = pod["metadata"]["name"], pod.get("spec", {})
-    main = [str(one["name"]) for one in spec.get("containers") or ()]
-    initial = [str(one["name"]) for one in spec.get("initContainers") or ()]
+    main = [str(container["name"]) for container in spec.get("containers") or ()]
+    initial = [str(container["name"]) for container in spec.get("initContainers") or ()]
     if asked:
         if asked not in (*main, *initial):
             raise statuses.bad_request(f"container {asked} is not valid for pod {name}")
@@ -54,23 +54,23 @@ def _text(world: KubeWorld, pod: Body, container: str, *, previous: bool) -> str
     if previous and f"{key}{_PREVIOUS}" not in world.logs:
         raise statuses.bad_request(f'previous terminated container "{container}" in pod "{name}" not found')
     if waiting and not previous and not state.get("restartCount"):
-        said = str(waiting.get("reason", ""))
-        told = "trying and failing to pull image" if said in _NO_IMAGE else said
+        text = str(waiting.get("reason", ""))
+        told = "trying and failing to pull image" if text in _NO_IMAGE else text
         raise statuses.bad_request(f'container "{container}" in pod "{name}" is waiting to start: {told}')
     return world.logs.get(f"{key}{_PREVIOUS}" if previous else key, "")
 
 
 def _kubelet_is_silent(world: KubeWorld, node: str, key: str) -> str:
-    held = world.find("nodes", node, group="") or {}
-    addresses = held.get("status", {}).get("addresses") or ()
-    address = next((one["address"] for one in addresses if one["type"] == "InternalIP"), node)
+    stored = world.find("nodes", node, group="") or {}
+    addresses = stored.get("status", {}).get("addresses") or ()
+    address = next((address["address"] for address in addresses if address["type"] == "InternalIP"), node)
     return f'Get "https://{address}:10250/containerLogs/{key}": dial tcp {address}:10250: i/o timeout'
 
 
 def _status(pod: Body, container: str) -> Body:
     status = pod.get("status", {})
     listed = [*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())]
-    return next((one for one in listed if one["name"] == container), {})
+    return next((status for status in listed if status["name"] == container), {})
 
 
 def _cut(world: KubeWorld, text: str, call: Call) -> str:

@@ -19,7 +19,9 @@ _PLURALS = {"ReplicaSet": "replicasets", "StatefulSet": "statefulsets", "DaemonS
 def replace(world: KubeWorld, kind: Kind, pod: Body) -> None:
     """Make the successor of a pod that is gone, if somebody still wants one."""
     metadata = pod["metadata"]
-    owner = next((one for one in metadata.get("ownerReferences") or () if one.get("controller")), None)
+    owner = next(
+        (reference for reference in metadata.get("ownerReferences") or () if reference.get("controller")), None
+    )
     plural = _PLURALS.get(owner["kind"]) if owner else None
     if owner is None or plural is None:
         return
@@ -35,10 +37,10 @@ def _enough(world: KubeWorld, wanting: Body, owner: Body) -> bool:
     if wanted is None:
         return False
     there = [
-        one
-        for one in world.every("pods", wanting["metadata"]["namespace"], group="")
-        if any(held.get("uid") == owner["uid"] for held in one["metadata"].get("ownerReferences") or ())
-        and not one["metadata"].get("deletionTimestamp")
+        pod
+        for pod in world.every("pods", wanting["metadata"]["namespace"], group="")
+        if any(stored.get("uid") == owner["uid"] for stored in pod["metadata"].get("ownerReferences") or ())
+        and not pod["metadata"].get("deletionTimestamp")
     ]
     return len(there) >= int(wanted)
 
@@ -59,7 +61,10 @@ def node_for(world: KubeWorld, pod: Body, owner: str = "") -> str:
 def _takes_pods(node: Body, tolerations: Any) -> bool:
     if node.get("spec", {}).get("unschedulable"):
         return False
-    ready = any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions") or ())
+    ready = any(
+        condition["type"] == "Ready" and condition["status"] == "True"
+        for condition in node["status"].get("conditions") or ()
+    )
     return ready and all(_tolerated(taint, tolerations) for taint in _forbidding(node))
 
 
@@ -70,12 +75,12 @@ def _forbidding(node: Body) -> Iterator[Body]:
 
 
 def _tolerated(taint: Body, tolerations: Any) -> bool:
-    for one in tolerations:
-        if one.get("effect") not in (None, "", taint["effect"]):
+    for toleration in tolerations:
+        if toleration.get("effect") not in (None, "", taint["effect"]):
             continue
-        exists = one.get("operator", "Equal") == "Exists"
-        same_key = one.get("key") == taint["key"] or (exists and not one.get("key"))
-        if same_key and (exists or one.get("value", "") == taint.get("value", "")):
+        exists = toleration.get("operator", "Equal") == "Exists"
+        same_key = toleration.get("key") == taint["key"] or (exists and not toleration.get("key"))
+        if same_key and (exists or toleration.get("value", "") == taint.get("value", "")):
             return True
     return False
 
@@ -119,14 +124,14 @@ def _running(world: KubeWorld, spec: Body) -> Body:
         "conditions": [{"type": word, "status": "True", "lastTransitionTime": now} for word in words],
         "containerStatuses": [
             {
-                "name": one["name"],
-                "image": one.get("image", ""),
+                "name": container["name"],
+                "image": container.get("image", ""),
                 "ready": True,
                 "started": True,
                 "restartCount": 0,
                 "state": {"running": {"startedAt": now}},
                 "lastState": {},
             }
-            for one in spec.get("containers") or ()
+            for container in spec.get("containers") or ()
         ],
     }

@@ -24,25 +24,25 @@ def update(world: KubeWorld, kind: Kind, call: Call) -> Answer:
 
 
 def patch(world: KubeWorld, kind: Kind, call: Call) -> Answer:
-    held = _scale(reads.existing(world, kind, call))
+    stored = _scale(reads.existing(world, kind, call))
     sent = objects.decoded(call)
     if not isinstance(sent, dict):
         raise statuses.unsupported_media_type(("application/merge-patch+json",))
-    return _store(world, kind, call, merged(held, sent))
+    return _store(world, kind, call, merged(stored, sent))
 
 
 def _store(world: KubeWorld, kind: Kind, call: Call, sent: Body) -> Answer:
-    held = reads.existing(world, kind, call)
+    stored = reads.existing(world, kind, call)
     replicas = sent.get("spec", {}).get("replicas", 0)
     if not isinstance(replicas, int) or replicas < 0:
         message = f"Invalid value: {replicas}: must be greater than or equal to 0"
         raise statuses.invalid(kind, call.place.name, [("FieldValueInvalid", message, "spec.replicas")])
-    changed = deepcopy(held)
+    changed = deepcopy(stored)
     changed["spec"]["replicas"] = replicas
     version = sent.get("metadata", {}).get("resourceVersion")
     if version:
         changed["metadata"]["resourceVersion"] = version
-    writes.store(world, kind, call, held, changed)
+    writes.store(world, kind, call, stored, changed)
     return get(world, kind, call)
 
 

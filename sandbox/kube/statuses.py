@@ -170,18 +170,18 @@ def too_many_requests(message: str, causes: Sequence[Body] = (), retry_after_s: 
 
 
 def internal(message: str) -> Refusal:
-    said = f"Internal error occurred: {message}"
-    return refusal(500, "InternalError", said, {"causes": [{"message": message}]})
+    text = f"Internal error occurred: {message}"
+    return refusal(500, "InternalError", text, {"causes": [{"message": message}]})
 
 
 def gateway_timeout(message: str) -> Refusal:
     return refusal(504, "Timeout", f"Timeout: {message}", {})
 
 
-def too_large_version(asked: int, held: int) -> Refusal:
+def too_large_version(asked: int, stored: int) -> Refusal:
     details = {
         "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
         "retryAfterSeconds": 1,
     }
-    message = f"Timeout: Too large resource version: {asked}, current: {held}"
+    message = f"Timeout: Too large resource version: {asked}, current: {stored}"
     return refusal(504, "Timeout", message, details, headers={"Retry-After": "1"})

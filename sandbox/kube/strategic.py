@@ -31,13 +31,13 @@ _MERGED_PRIMITIVES = ("finalizers",)
 _DIRECTIVE, _ORDER, _DELETE_ONES, _RETAIN = "$patch", "$setElementOrder/", "$deleteFromPrimitiveList/", "$retainKeys"
 
 
-def merge(held: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
+def merge(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
     """The object with the patch in it. Lists that have no key are replaced."""
     if patch.get(_DIRECTIVE) == "replace":
         return {name: deepcopy(value) for name, value in patch.items() if name != _DIRECTIVE}
     if patch.get(_DIRECTIVE) == "delete":
         return {}
-    result: Body = dict(deepcopy(held))
+    result: Body = dict(deepcopy(stored))
     if _RETAIN in patch:
         result = {name: value for name, value in result.items() if name in patch[_RETAIN]}
     for name, value in patch.items():
@@ -45,7 +45,7 @@ def merge(held: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
             continue
         if name.startswith(_DELETE_ONES):
             field = name.removeprefix(_DELETE_ONES)
-            result[field] = [one for one in result.get(field) or () if one not in value]
+            result[field] = [item for item in result.get(field) or () if item not in value]
         elif value is None:
             result.pop(name, None)
         elif isinstance(value, dict):
@@ -58,29 +58,29 @@ def merge(held: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
     return result
 
 
-def _merge_list(name: str, held: Any, patch: list[Any]) -> list[Any]:
-    before = list(held) if isinstance(held, list) else []
+def _merge_list(name: str, stored: Any, patch: list[Any]) -> list[Any]:
+    before = list(stored) if isinstance(stored, list) else []
     if name in _MERGED_PRIMITIVES:
-        return before + [one for one in patch if one not in before]
+        return before + [item for item in patch if item not in before]
     key = _key_of(name, patch)
-    if key is None or any(isinstance(one, dict) and one.get(_DIRECTIVE) == "replace" for one in patch):
-        return [deepcopy(one) for one in patch if not (isinstance(one, dict) and _DIRECTIVE in one)]
-    for one in patch:
-        at = next((index for index, old in enumerate(before) if old.get(key) == one.get(key)), None)
-        if one.get(_DIRECTIVE) == "delete":
+    if key is None or any(isinstance(item, dict) and item.get(_DIRECTIVE) == "replace" for item in patch):
+        return [deepcopy(item) for item in patch if not (isinstance(item, dict) and _DIRECTIVE in item)]
+    for entry in patch:
+        at = next((index for index, old in enumerate(before) if old.get(key) == entry.get(key)), None)
+        if entry.get(_DIRECTIVE) == "delete":
             if at is not None:
                 del before[at]
         elif at is None:
-            before.append(merge({}, one))
+            before.append(merge({}, entry))
         else:
-            before[at] = merge(before[at], one)
+            before[at] = merge(before[at], entry)
     return before
 
 
 def _key_of(name: str, patch: list[Any]) -> str | None:
-    if not all(isinstance(one, dict) for one in patch):
+    if not all(isinstance(item, dict) for item in patch):
         return None
     if name == "ports":
         # A container's ports go by containerPort, a service's by port.
-        return "containerPort" if any("containerPort" in one for one in patch) else "port"
+        return "containerPort" if any("containerPort" in item for item in patch) else "port"
     return _KEYS.get(name)

@@ -35,9 +35,9 @@ def _budget(body: Body, before: Body | None) -> Iterator[Cause]:
         yield _INVALID, message, "spec"
     for field in ("minAvailable", "maxUnavailable"):
         yield from _share(spec.get(field), f"spec.{field}")
-    for one in (spec.get("selector") or {}).get("matchExpressions") or ():
-        if one.get("operator") not in _OPERATORS:
-            message = f'Invalid value: "{one.get("operator")}": not a valid selector operator'
+    for expression in (spec.get("selector") or {}).get("matchExpressions") or ():
+        if expression.get("operator") not in _OPERATORS:
+            message = f'Invalid value: "{expression.get("operator")}": not a valid selector operator'
             yield _INVALID, message, "spec.selector.matchExpressions[0].operator"
 
 
@@ -72,8 +72,8 @@ def _fixed(pod: Body) -> Body:
     spec: Body = deepcopy(pod.get("spec") or {})
     for field in ("activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"):
         spec.pop(field, None)
-    for one in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
-        one.pop("image", None)
+    for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
+        container.pop("image", None)
     return spec
 
 
@@ -89,7 +89,7 @@ def _definition(body: Body, before: Body | None) -> Iterator[Cause]:
     for field in ("group", "scope", "versions", "names"):
         if not spec.get(field):
             yield _REQUIRED, "Required value", f"spec.{field}"
-    stored = [one for one in spec.get("versions") or () if one.get("storage")]
+    stored = [version for version in spec.get("versions") or () if version.get("storage")]
     if spec.get("versions") and len(stored) != 1:
         message = "Invalid value: must have exactly one version marked as storage version"
         yield _INVALID, message, "spec.versions"

@@ -94,8 +94,8 @@ class _Shown:
     def beginning(self, asked: str) -> list[bytes]:
         """Everything there is, or what happened since the version that was asked for."""
         if asked in ("", "0") or self._call.flag("sendInitialEvents"):
-            held = [body for _, body in self._world.in_order(self._kind.storage_key)]
-            lines = [self._event("ADDED", body) for body in held if self._wanted(body)]
+            stored = [body for _, body in self._world.in_order(self._kind.storage_key)]
+            lines = [self._event("ADDED", body) for body in stored if self._wanted(body)]
             if self._call.flag("sendInitialEvents") and self._call.flag("allowWatchBookmarks"):
                 lines.append(self.bookmark(_INITIAL_END))
             return lines if self._call.query.get("sendInitialEvents", "").lower() != "false" else []
@@ -119,13 +119,13 @@ class _Shown:
             metadata["annotations"] = annotations
         body: Body = {"kind": self._kind.kind, "apiVersion": self._kind.api_version, "metadata": metadata}
         if self._form.table:
-            held = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}
+            stored = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}
             body = {
                 "kind": "Table",
                 "apiVersion": "meta.k8s.io/v1",
                 "metadata": metadata,
                 "columnDefinitions": [],
-                "rows": [{"cells": [], "object": held}],
+                "rows": [{"cells": [], "object": stored}],
             }
         return _line("BOOKMARK", body)
 

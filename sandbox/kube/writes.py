@@ -36,7 +36,7 @@ def create(world: KubeWorld, kind: Kind, call: Call) -> Answer:
 def update(world: KubeWorld, kind: Kind, call: Call) -> Answer:
     representations.negotiate(call.accept)
     sent = objects.sent_object(kind, call)
-    held = existing(world, kind, call)
+    stored = existing(world, kind, call)
     _check_name(call, sent)
     if not sent["metadata"].get("resourceVersion") and (not kind.built_in or kind.kind in _CONDITIONAL_ONLY):
         cause = (
@@ -45,26 +45,26 @@ def update(world: KubeWorld, kind: Kind, call: Call) -> Answer:
             "metadata.resourceVersion",
         )
         raise statuses.invalid(kind, call.place.name, [cause])
-    return store(world, kind, call, held, sent)
+    return store(world, kind, call, stored, sent)
 
 
 def patch(world: KubeWorld, kind: Kind, call: Call) -> Answer:
     representations.negotiate(call.accept)
-    held = existing(world, kind, call)
-    sent = patches.patched(kind, call, as_served(kind, held))
+    stored = existing(world, kind, call)
+    sent = patches.patched(kind, call, as_served(kind, stored))
     _check_name(call, sent)
-    return store(world, kind, call, held, sent)
+    return store(world, kind, call, stored, sent)
 
 
-def store(world: KubeWorld, kind: Kind, call: Call, held: Body, sent: Body) -> Answer:
+def store(world: KubeWorld, kind: Kind, call: Call, stored: Body, sent: Body) -> Answer:
     """Replace an object by what was sent, as far as the request may change it."""
-    _check_current(kind, held, sent)
-    body = _merged(kind, held, sent, status=call.place.subresource == "status")
-    if _same(held, body):
-        return _shown(world, kind, call, held, 200)
-    validation.check(kind, body, held)
-    if objects.has_generation(kind) and body.get("spec") != held.get("spec"):
-        body["metadata"]["generation"] = int(held["metadata"].get("generation", 1)) + 1
+    _check_current(kind, stored, sent)
+    body = _merged(kind, stored, sent, status=call.place.subresource == "status")
+    if _same(stored, body):
+        return _shown(world, kind, call, stored, 200)
+    validation.check(kind, body, stored)
+    if objects.has_generation(kind) and body.get("spec") != stored.get("spec"):
+        body["metadata"]["generation"] = int(stored["metadata"].get("generation", 1)) + 1
     if is_dry(call):
         return _shown(world, kind, call, body, 200)
     world.put(_as_stored(kind, body))
@@ -85,40 +85,40 @@ def _check_name(call: Call, sent: Body) -> None:
         )
 
 
-def _check_current(kind: Kind, held: Body, sent: Body) -> None:
+def _check_current(kind: Kind, stored: Body, sent: Body) -> None:
     """409 for whoever worked on something older, or on another object of that name."""
-    name, metadata = held["metadata"]["name"], sent["metadata"]
+    name, metadata = stored["metadata"]["name"], sent["metadata"]
     uid, version = metadata.get("uid"), metadata.get("resourceVersion")
-    if uid and uid != held["metadata"]["uid"]:
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {held['metadata']['uid']}"
+    if uid and uid != stored["metadata"]["uid"]:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored['metadata']['uid']}"
         raise statuses.conflict(kind.qualified, kind, name, why)
-    if version and version != held["metadata"]["resourceVersion"]:
+    if version and version != stored["metadata"]["resourceVersion"]:
         raise statuses.modified_meanwhile(kind, name)
 
 
-def _merged(kind: Kind, held: Body, sent: Body, *, status: bool) -> Body:
+def _merged(kind: Kind, stored: Body, sent: Body, *, status: bool) -> Body:
     if status:
-        body = deepcopy(held)
+        body = deepcopy(stored)
         body["status"] = deepcopy(sent.get("status", {}))
         return body
     body = deepcopy(sent)
     if "status" in kind.subresources:
         body.pop("status", None)
-        if "status" in held:
-            body["status"] = deepcopy(held["status"])
+        if "status" in stored:
+            body["status"] = deepcopy(stored["status"])
     for field in _KEPT:
-        if field in held["metadata"]:
-            body["metadata"][field] = held["metadata"][field]
+        if field in stored["metadata"]:
+            body["metadata"][field] = stored["metadata"][field]
         else:
             body["metadata"].pop(field, None)
     return body
 
 
-def _same(held: Body, body: Body) -> bool:
+def _same(stored: Body, body: Body) -> bool:
     """A write that changes nothing makes no new version."""
-    version = held["metadata"]["resourceVersion"]
-    now = {**body, "apiVersion": held["apiVersion"], "metadata": {**body["metadata"], "resourceVersion": version}}
-    return now == held
+    version = stored["metadata"]["resourceVersion"]
+    now = {**body, "apiVersion": stored["apiVersion"], "metadata": {**body["metadata"], "resourceVersion": version}}
+    return now == stored
 
 
 def _as_stored(kind: Kind, body: Body) -> Body:

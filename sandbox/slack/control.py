@@ -31,7 +31,7 @@ class Control:
 
     def messages(self, channel: str) -> list[Message]:
         """All messages of a channel that everybody sees, those in threads too, oldest first."""
-        return [one for one in self._channel(channel).messages if one.only_for is None]
+        return [message for message in self._channel(channel).messages if message.only_for is None]
 
     def thread(self, channel: str, ts: str) -> list[Message]:
         return self._channel(channel).thread(ts)
@@ -40,7 +40,7 @@ class Control:
         """What only this person sees."""
         who = self.team.person(user).id
         where = self.team.channels if channel is None else [self._channel(channel)]
-        return [one for place in where for one in place.messages if one.only_for == who]
+        return [message for place in where for message in place.messages if message.only_for == who]
 
     def modal(self, user: str) -> View | None:
         """The modal on top of what this person has open."""
@@ -51,8 +51,8 @@ class Control:
 
     def files(self, channel: str, ts: str | None = None) -> list[StoredFile]:
         """Files shared in a channel, or in one thread of it."""
-        said = self.messages(channel) if ts is None else self.thread(channel, ts)
-        return [one for message in said for one in message.files]
+        text = self.messages(channel) if ts is None else self.thread(channel, ts)
+        return [file for message in text for file in message.files]
 
     def direct(self, user: str) -> Channel:
         """The conversation of this person with the app."""
@@ -102,8 +102,10 @@ class Control:
         downloads.describe(self.site, self.team, file)
         file.more |= more
         ts, home = self.site.new_ts(), person.home_team or self.team.id
-        said = compose(self.team, text)
-        message = Message(ts, where.id, person.id, said, home, files=[file], thread_ts=thread_ts, subtype="file_share")
+        blocks = compose(self.team, text)
+        message = Message(
+            ts, where.id, person.id, blocks, home, files=[file], thread_ts=thread_ts, subtype="file_share"
+        )
         return posting.put(self.site, self.team, where, message)
 
     def mention(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Message:
@@ -202,14 +204,14 @@ class Control:
         offered = self._offered(user, element)
         if offered is not None and value:
             wanted = value if isinstance(value, str) else value[0]
-            if wanted not in [one["value"] for one in offered]:
+            if wanted not in [option["value"] for option in offered]:
                 offered = await self.suggest(user, found, action_id, wanted, block_id=block_id)
-        held = None if pressing else state.chosen(element, value, offered)
+        stored = None if pressing else state.chosen(element, value, offered)
         if isinstance(found, View):
-            await interactions.act_in_view(self.site, self.team, person, found, (block, element, held))
+            await interactions.act_in_view(self.site, self.team, person, found, (block, element, stored))
         else:
             where = self._channel(found.channel)
-            await interactions.act_in_message(self.site, self.team, person, where, found, (block, element, held))
+            await interactions.act_in_message(self.site, self.team, person, where, found, (block, element, stored))
 
     # -- modals, Home and shortcuts ---------------------------------------------------------------------------
 
@@ -217,8 +219,8 @@ class Control:
         """Enter something into an input of the open modal that tells the app nothing before it is sent."""
         view = self._open(user)
         block, element = state.find(view.blocks, action_id, block_id)
-        held = state.chosen(element, value, self._offered(user, element))
-        view.values.setdefault(block["block_id"], {})[action_id] = held
+        stored = state.chosen(element, value, self._offered(user, element))
+        view.values.setdefault(block["block_id"], {})[action_id] = stored
 
     def _offered(self, user: str, element: Body) -> list[Body] | None:
         """What an external menu showed last."""
@@ -348,9 +350,9 @@ class Control:
 
     def _message(self, ts: str) -> Message:
         for channel in self.team.channels:
-            for one in channel.messages:
-                if one.ts == ts:
-                    return one
+            for message in channel.messages:
+                if message.ts == ts:
+                    return message
         raise NotInSlack(f"there is no message {ts}")
 
     def _open(self, user: str) -> View:

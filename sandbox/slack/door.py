@@ -192,7 +192,7 @@ def _faulty(fault: Fault) -> Answer:
         body: Body = {"ok": False, "error": fault.error}
         if fault.messages:
             body["errors"] = list(fault.messages)
-            body["response_metadata"] = {"messages": [f"[ERROR] {one}" for one in fault.messages]}
+            body["response_metadata"] = {"messages": [f"[ERROR] {message}" for message in fault.messages]}
         return 200, body, {}
     return int(fault.kind), {"ok": False, "error": "internal_error"}, {}
 

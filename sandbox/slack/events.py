@@ -60,7 +60,7 @@ def tell_message(site: Site, team: Workspace, channel: Channel, message: Message
         event |= {"user_team": author.home_team, "source_team": author.home_team}
     tell(site, team, _MESSAGE_EVENT[channel.kind], event, channel)
     if f"<@{team.bot.id}>" in message.text and message.user != team.bot.id and channel.kind != "im":
-        mention = {name: one for name, one in event.items() if name not in ("channel_type", "subtype")}
+        mention = {name: value for name, value in event.items() if name not in ("channel_type", "subtype")}
         tell(site, team, "app_mention", {**mention, "type": "app_mention"}, channel)
 
 

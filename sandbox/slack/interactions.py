@@ -67,9 +67,9 @@ async def act_in_message(
     done: tuple[Body, Body, Body | None],
 ) -> None:
     """Somebody pressed or chose something in a message."""
-    block, element, held = done
-    if held is not None:
-        message.state.setdefault(block["block_id"], {})[element["action_id"]] = held
+    block, element, stored = done
+    if stored is not None:
+        message.state.setdefault(block["block_id"], {})[element["action_id"]] = stored
     values = state.values_of(message.blocks, message.state)
     payload = {
         "type": "block_actions",
@@ -77,7 +77,7 @@ async def act_in_message(
         **payloads.in_message(channel, message, values),
         "trigger_id": site.triggers.give(team.id, person.id),
         "response_url": response_urls.give(site, team, channel, person.id, message),
-        "actions": [payloads.action(block, element, held, site.new_ts())],
+        "actions": [payloads.action(block, element, stored, site.new_ts())],
     }
     await ask(site, payload)
 
@@ -86,9 +86,9 @@ async def act_in_view(
     site: Site, team: Workspace, person: Person, view: View, done: tuple[Body, Body, Body | None]
 ) -> None:
     """Somebody pressed or chose something in a modal or a Home tab. Inputs are silent unless they dispatch."""
-    block, element, held = done
-    if held is not None:
-        view.values.setdefault(block["block_id"], {})[element["action_id"]] = held
+    block, element, stored = done
+    if stored is not None:
+        view.values.setdefault(block["block_id"], {})[element["action_id"]] = stored
         site.changes.ring()
     if block["type"] == "input" and not block.get("dispatch_action"):
         return
@@ -98,7 +98,7 @@ async def act_in_view(
         **payloads.about(site, team, person),
         **payloads.in_view(view),
         "trigger_id": site.triggers.give(team.id, person.id, of_modal),
-        "actions": [payloads.action(block, element, held, site.new_ts())],
+        "actions": [payloads.action(block, element, stored, site.new_ts())],
     }
     await ask(site, payload)
 
@@ -119,7 +119,7 @@ async def suggest(
     notes = Notes()
     if answer.get("option_groups") is not None:
         array(OPTION_GROUP, 100, least=0)(answer["option_groups"], "/option_groups", notes)
-        options = [one for group in answer["option_groups"] for one in group.get("options", [])]
+        options = [option for group in answer["option_groups"] for option in group.get("options", [])]
     else:
         array(PLAIN_OPTION, 100, least=0)(answer.get("options"), "/options", notes)
         options = answer.get("options") or []

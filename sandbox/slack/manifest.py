@@ -96,14 +96,16 @@ class Manifest:
         home = features.get("app_home") or {}
 
         def of_kind(kind: str) -> tuple[tuple[str, str], ...]:
-            return tuple((one["callback_id"], one["name"]) for one in shortcuts if one["type"] == kind)
+            return tuple(
+                (shortcut["callback_id"], shortcut["name"]) for shortcut in shortcuts if shortcut["type"] == kind
+            )
 
         return cls(
             name=document["display_information"]["name"],
             scopes=tuple((document.get("oauth_config") or {}).get("scopes", {}).get("bot") or ()),
             events=tuple((settings.get("event_subscriptions") or {}).get("bot_events") or ()),
-            commands=tuple(one["command"] for one in commands),
-            escaped_commands=tuple(one["command"] for one in commands if one.get("should_escape")),
+            commands=tuple(command["command"] for command in commands),
+            escaped_commands=tuple(command["command"] for command in commands if command.get("should_escape")),
             message_shortcuts=of_kind("message"),
             global_shortcuts=of_kind("global"),
             home_tab=bool(home.get("home_tab_enabled")),

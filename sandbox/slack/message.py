@@ -84,7 +84,7 @@ class Message:
             "username": self.author,
             "blocks": self.blocks,
             "attachments": self.attachments,
-            "files": [one.show() for one in self.files],
+            "files": [file.show() for file in self.files],
             "thread_ts": self.thread_ts,
             "edited": {"user": self.user, "ts": self.edited_ts} if self.edited_ts else None,
             "reactions": [

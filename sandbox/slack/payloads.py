@@ -60,7 +60,7 @@ def command(
     }
 
 
-def action(block: Body, element: Body, held: Body | None, ts: str) -> Body:
+def action(block: Body, element: Body, stored: Body | None, ts: str) -> Body:
     """One thing that somebody did to an element."""
     done = {
         "action_id": element["action_id"],
@@ -69,7 +69,7 @@ def action(block: Body, element: Body, held: Body | None, ts: str) -> Body:
         "action_ts": ts,
     }
     copied = {name: element[name] for name in ("text", "value", "style", "placeholder") if element.get(name)}
-    return {**copied, **(held or {}), **done}
+    return {**copied, **(stored or {}), **done}
 
 
 def in_message(channel: Channel, message: Message, values: Body) -> Body:

@@ -53,14 +53,14 @@ def draft(args: Body, features: frozenset[str], *, hook: bool = False) -> Draft:
 def _check_attachments(attachments: Any, features: frozenset[str]) -> None:
     if attachments is None:
         return
-    if not isinstance(attachments, list) or any(not isinstance(one, dict) for one in attachments):
+    if not isinstance(attachments, list) or any(not isinstance(attachment, dict) for attachment in attachments):
         raise Refused("invalid_attachments")
     if len(attachments) > ATTACHMENTS_MOST:
         raise Refused("too_many_attachments")
-    for one in attachments:
-        if one.get("blocks") is not None:
+    for item in attachments:
+        if item.get("blocks") is not None:
             try:
-                check_message_blocks(one["blocks"], features)
+                check_message_blocks(item["blocks"], features)
             except Refused as refusal:
                 raise Refused("invalid_attachments", **refusal.more) from refusal
 
@@ -101,7 +101,7 @@ def post(
         text=content.text or "",
         team=team.id,
         blocks=with_ids(content.blocks or [], ts),
-        attachments=[{"id": number, **one} for number, one in enumerate(content.attachments or [], 1)],
+        attachments=[{"id": number, **attachment} for number, attachment in enumerate(content.attachments or [], 1)],
         files=files or [],
         thread_ts=thread_ts,
         broadcast=broadcast,
@@ -143,7 +143,7 @@ def change(site: Site, team: Workspace, channel: Channel, message: Message, cont
     if content.blocks is not None:
         message.blocks = with_ids(content.blocks, message.ts)
     if content.attachments is not None:
-        message.attachments = [{"id": number, **one} for number, one in enumerate(content.attachments, 1)]
+        message.attachments = [{"id": number, **attachment} for number, attachment in enumerate(content.attachments, 1)]
     if content.metadata is not None:
         message.metadata = content.metadata or None
     message.edited_ts = site.new_ts()

@@ -57,7 +57,7 @@ def use(site: Site, path: str, body: Body) -> None:
 def answer(site: Site, address: ResponseUrl, body: Body) -> None:
     """What the app answers to a command or a click: a new message, other words, or none any more."""
     team, channel, original = address.team, address.channel, address.original
-    still_there = original is not None and any(one is original for one in channel.messages)
+    still_there = original is not None and any(message is original for message in channel.messages)
     if body.get("delete_original") in (True, "true"):
         if original is not None and still_there:
             posting.delete(site, team, channel, original)

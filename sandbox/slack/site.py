@@ -63,17 +63,19 @@ class Site:
         self.app_id = make_id("A", self.manifest.name)
         self.bot_id = make_id("B", self.manifest.name)
         self.app_token = self.app_token or f"xapp-1-{self.app_id}-{secrets.token_hex(16)}"
-        self.tokens = {f"xoxb-{one.id}-{secrets.token_hex(12)}": one for one in self.workspaces}
+        self.tokens = {f"xoxb-{workspace.id}-{secrets.token_hex(12)}": workspace for workspace in self.workspaces}
 
     def workspace(self, team: str) -> Workspace:
         """By id, name or domain."""
-        for one in self.workspaces:
-            if team in (one.id, one.name, one.domain):
-                return one
-        raise LookupError(f"no workspace {team!r}; there are {', '.join(one.name for one in self.workspaces)}")
+        for workspace in self.workspaces:
+            if team in (workspace.id, workspace.name, workspace.domain):
+                return workspace
+        raise LookupError(
+            f"no workspace {team!r}; there are {', '.join(workspace.name for workspace in self.workspaces)}"
+        )
 
     def bot_token(self, team: str) -> str:
-        return next(token for token, one in self.tokens.items() if one is self.workspace(team))
+        return next(token for token, workspace in self.tokens.items() if workspace is self.workspace(team))
 
     def new_ts(self) -> str:
         """The moment, in microseconds; never the same twice."""

@@ -106,21 +106,21 @@ class Sockets:
 
     def _heard(self, text: str) -> None:
         try:
-            said = json.loads(text)
+            reply = json.loads(text)
         except ValueError:
             return
-        name = said.get("envelope_id") if isinstance(said, dict) else None
+        name = reply.get("envelope_id") if isinstance(reply, dict) else None
         # An app that changes sockets acknowledges over the new one what came over the old.
         for connection in self._open:
             waiting = connection.envelopes.get(str(name))
             if waiting is not None and not waiting.done():
-                waiting.set_result(said.get("payload") or {})
+                waiting.set_result(reply.get("payload") or {})
 
     # -- what goes over them ----------------------------------------------------------------------------------
 
     async def carry(self, delivery: Delivery) -> Body:
         """Send to one connection, in turn, and wait for its acknowledgement."""
-        ready = [one for one in self._open if not one.leaving and not one.ws.closed]
+        ready = [connection for connection in self._open if not connection.leaving and not connection.ws.closed]
         if not ready:
             raise NotAcked("no_connection")
         connection = ready[next(self._turn) % len(ready)]

@@ -54,7 +54,7 @@ def chosen(element: Body, value: Any, offered: list[Body] | None = None) -> Body
     if kind in _ONE_OPTION:
         return {"type": kind, "selected_option": None if value is None else _option(options, value)}
     if kind in _MANY_OPTIONS:
-        return {"type": kind, "selected_options": [_option(options, one) for one in value or []]}
+        return {"type": kind, "selected_options": [_option(options, chosen) for chosen in value or []]}
     if kind in _ONE_ID:
         return {"type": kind, _ONE_ID[kind][0]: value}
     if kind in _MANY_IDS:
@@ -64,18 +64,18 @@ def chosen(element: Body, value: Any, offered: list[Body] | None = None) -> Body
 
 def options_of(element: Body) -> list[Body]:
     groups = element.get("option_groups") or []
-    return [*(element.get("options") or []), *(one for group in groups for one in group["options"])]
+    return [*(element.get("options") or []), *(option for group in groups for option in group["options"])]
 
 
 def _option(options: list[Body], value: Any) -> Body:
-    for one in options:
-        if one.get("value") == value:
-            return one
-    raise NotInSlack(f"the menu does not offer {value!r}; it offers {[one.get('value') for one in options]}")
+    for option in options:
+        if option.get("value") == value:
+            return option
+    raise NotInSlack(f"the menu does not offer {value!r}; it offers {[option.get('value') for option in options]}")
 
 
-def is_empty(held: Body | None) -> bool:
-    return not held or not any(value for name, value in held.items() if name != "type")
+def is_empty(stored: Body | None) -> bool:
+    return not stored or not any(value for name, value in stored.items() if name != "type")
 
 
 def values_of(blocks: list[Body], before: Body | None = None) -> Body:
@@ -86,9 +86,9 @@ def values_of(blocks: list[Body], before: Body | None = None) -> Body:
             first = initial(element)
             if first is None:
                 continue
-            held = ((before or {}).get(block["block_id"]) or {}).get(element["action_id"])
-            keep = held is not None and held["type"] == element["type"]
-            values.setdefault(block["block_id"], {})[element["action_id"]] = held if keep else first
+            stored = ((before or {}).get(block["block_id"]) or {}).get(element["action_id"])
+            keep = stored is not None and stored["type"] == element["type"]
+            values.setdefault(block["block_id"], {})[element["action_id"]] = stored if keep else first
     return values
 
 

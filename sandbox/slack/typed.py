@@ -39,7 +39,7 @@ def _reference(team: Workspace, match: re.Match[str]) -> str | None:
     for person in team.everybody():
         if person.name == name:
             return f"<@{person.id}>"
-    group = next((one for one in team.groups if one.handle == name), None)
+    group = next((group for group in team.groups if group.handle == name), None)
     return f"<!subteam^{group.id}>" if group else None
 
 

@@ -113,11 +113,11 @@ class Views:
     def find(self, team: str, view_id: object, external_id: object) -> View:
         """A modal or a Home tab that somebody has open."""
         for (of_team, _), stack in self._stacks.items():
-            for one in stack:
+            for view in stack:
                 if of_team == team and (
-                    one.id == view_id or (external_id and one.body.get("external_id") == external_id)
+                    view.id == view_id or (external_id and view.body.get("external_id") == external_id)
                 ):
-                    return one
+                    return view
         for (of_team, _), home in self._homes.items():
             if of_team == team and home.id == view_id:
                 return home
@@ -129,7 +129,9 @@ class Views:
     def _check_external(self, view: View) -> None:
         wanted = view.body.get("external_id")
         for stack in self._stacks.values():
-            if wanted and any(one.team == view.team and one.body.get("external_id") == wanted for one in stack):
+            if wanted and any(
+                open_view.team == view.team and open_view.body.get("external_id") == wanted for open_view in stack
+            ):
                 raise Refused("duplicate_external_id")
 
 

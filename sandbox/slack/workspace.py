@@ -62,15 +62,21 @@ class Channel:
     messages: list[Message] = field(default_factory=list)
 
     def find(self, ts: str) -> Message | None:
-        return next((one for one in self.messages if one.ts == ts and one.only_for is None), None)
+        return next((message for message in self.messages if message.ts == ts and message.only_for is None), None)
 
     def thread(self, ts: str) -> list[Message]:
         """The message and its replies, oldest first."""
-        return [one for one in self.messages if one.only_for is None and ts in (one.ts, one.thread_ts)]
+        return [
+            message for message in self.messages if message.only_for is None and ts in (message.ts, message.thread_ts)
+        ]
 
     def top(self) -> list[Message]:
         """What stands in the channel itself."""
-        return [one for one in self.messages if one.only_for is None and (not one.is_reply or one.broadcast)]
+        return [
+            message
+            for message in self.messages
+            if message.only_for is None and (not message.is_reply or message.broadcast)
+        ]
 
 
 @dataclass
@@ -111,25 +117,27 @@ class Workspace:
 
     def person(self, who: str) -> Person:
         """By id or by name."""
-        for one in self.everybody():
-            if who in (one.id, one.name):
-                return one
-        known = ", ".join(one.name for one in self.everybody())
+        for member in self.everybody():
+            if who in (member.id, member.name):
+                return member
+        known = ", ".join(person.name for person in self.everybody())
         raise LookupError(f"nobody called {who!r} in {self.name}; there are {known}")
 
     def find_person(self, user_id: str) -> Person | None:
-        return next((one for one in self.everybody() if one.id == user_id), None)
+        return next((person for person in self.everybody() if person.id == user_id), None)
 
     def channel(self, where: str) -> Channel:
         """By id, or by name with or without its #."""
         found = self.find_channel(where) or self.find_channel(where.lstrip("#"), by_name=True)
         if found is None:
-            known = ", ".join(one.name for one in self.channels)
+            known = ", ".join(channel.name for channel in self.channels)
             raise LookupError(f"no channel {where!r} in {self.name}; there are {known}")
         return found
 
     def find_channel(self, channel_id: str, *, by_name: bool = False) -> Channel | None:
-        return next((one for one in self.channels if channel_id == (one.name if by_name else one.id)), None)
+        return next(
+            (channel for channel in self.channels if channel_id == (channel.name if by_name else channel.id)), None
+        )
 
     def direct(self, user_id: str) -> Channel:
         """The conversation between the app and a person; it comes to be when it is first needed."""

@@ -27,7 +27,7 @@ def test_all_that_is_wrong_is_named_by_line(here: Here, policy: Path) -> None:
     policy.write_text("look:\n  rule: []\n  guests: 3\n")
     ran = here("policy", "lint")
     assert ran.code == 64
-    assert "policy.yaml:2: `look.rule` is no key" in ran.err
+    assert "policy.yaml:2: `look.rule` is not a key" in ran.err
     assert "policy.yaml:3: `look.guests` cannot be 3" in ran.err
     assert "2 things wrong" in ran.err
 

@@ -94,7 +94,7 @@ def test_an_answer_that_found_nothing_names_what_no_check_asks_about() -> None:
 def test_a_cause_without_a_runbook_still_shows_its_proof() -> None:
     text = text_of(diagnoses.found(), known=Library([]))
     assert "98 of 100 cores are used" in text
-    assert "There is no runbook for quota-exceeded here." in text
+    assert "There is no runbook for quota-exceeded." in text
 
 
 def test_a_page_of_proof_is_cut_and_shows_it() -> None:

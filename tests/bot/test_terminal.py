@@ -15,7 +15,7 @@ from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.terminal import Progress, show_lines
 from bot.report.events import Report, Started
-from handlers.engine.run import Judged
+from handlers.engine.run import DiagnosticEnded
 from tests.bot import diagnoses
 
 COMMAND = "az resource update --ids " + "/a" * 100
@@ -71,7 +71,7 @@ def test_progress_is_drawn_for_whoever_watches(terminal: tuple[io.TextIOWrapper,
     with Progress("prod\x1b[2J-weu", terminal[0]) as progress:
         progress.show(Started(diagnosis.target, 7, len(diagnosis.checks)))
         for check in diagnosis.checks:
-            progress.show(Judged(check))
+            progress.show(DiagnosticEnded(check))
         progress.show(Report(diagnosis, 1.0, 1))
     text = seen(*terminal)
     assert "prod-weu: evidence 0/7, checks 6/6" in text

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Locator
 
 from bot.app import Bot
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from sandbox.arm.server import ArmServer, Fault
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
@@ -36,7 +36,7 @@ async def bot(start: Start, control: Control, tmp_path: Path, monkeypatch: pytes
     file = tmp_path / "policy.yaml"
     file.write_text(policy(control, approvers=["@aks-approvers"], reason=True))
     monkeypatch.setenv("AKSBOT_POLICY", str(file))
-    async with start(times=HurriedTimes(SLOWLY)) as running:
+    async with start(times=ShortenedPauses(SLOWLY)) as running:
         yield running
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Locator, expect
 
 from bot.app import Bot
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
@@ -34,7 +34,7 @@ async def bot(start: Start, control: Control, tmp_path: Path, monkeypatch: pytes
     file = tmp_path / "policy.yaml"
     file.write_text(policy(control, approvers=["@aks-approvers"]) + alert_cards.believed(control))
     monkeypatch.setenv("AKSBOT_POLICY", str(file))
-    async with start(times=HurriedTimes()) as running:
+    async with start(times=ShortenedPauses()) as running:
         yield running
 
 

@@ -18,7 +18,7 @@ from bot.queue.retry import CannotTell
 from bot.report.events import Event, Report, Selection, Started
 from bot.report.progress import Progress
 from bot.store.connect import Connection
-from handlers.engine.run import Judged
+from handlers.engine.run import DiagnosticEnded
 from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 from tests.bot.diagnoses import TARGET, found
@@ -115,7 +115,7 @@ class SlowCheck:
         diagnosis = found()
         yield Started(TARGET, 3, len(diagnosis.checks))
         for check in diagnosis.checks:
-            yield Judged(check)
+            yield DiagnosticEnded(check)
         await self.go.wait()
         if self.problem:
             raise self.problem

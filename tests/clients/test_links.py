@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.addresses import follow, same_door
+from handlers.clients.addresses import follow, is_resource_manager
 from handlers.clients.answers import Listing
 from handlers.clients.arm.operation import Via
 from handlers.clients.arm.reader import ArmReader
@@ -169,7 +169,7 @@ def test_whatever_stands_in_a_link_it_leads_to_azure_or_nowhere(link: str) -> No
         url = follow(HOME, link, "a list")
     except NotFollowed:
         return
-    assert same_door(HOME, url)
+    assert is_resource_manager(HOME, url)
     sent_to = _verbatim(url)
     assert sent_to.scheme == "https"
     assert sent_to.user is None

@@ -11,7 +11,7 @@ from aiohttp import web
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import Garbled
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.door.doors import Door, KubeDoors
+from handlers.clients.kube.door.doors import KubeDoors, KubeSession
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer import KubeWriter
 from handlers.model import Target
@@ -27,7 +27,7 @@ Ask = Callable[[KubeReader], Awaitable[Any]]
 
 
 @pytest.fixture
-async def door(arm: ArmReader, target: Target) -> AsyncIterator[Door]:
+async def door(arm: ArmReader, target: Target) -> AsyncIterator[KubeSession]:
     async with KubeDoors(arm, KubeAccess()) as doors:
         opened = await doors.enter(target)
         yield opened
@@ -102,7 +102,7 @@ async def test_what_a_writer_reads_is_no_other_hosts_answer(
 
 @pytest.mark.parametrize("method", VERBS)
 async def test_a_bare_door_takes_no_write_to_another_host(
-    cluster: LocalCluster, elsewhere: LocalCluster, door: Door, method: str
+    cluster: LocalCluster, elsewhere: LocalCluster, door: KubeSession, method: str
 ) -> None:
     cluster.reply(POD, redirect(f"{elsewhere.url}{POD}"))
     with pytest.raises(Garbled, match="not followed"):
@@ -113,7 +113,7 @@ async def test_a_bare_door_takes_no_write_to_another_host(
 
 @pytest.mark.parametrize("method", VERBS)
 async def test_a_bare_door_sends_no_write_again_when_a_kept_connection_breaks(
-    cluster: LocalCluster, door: Door, method: str
+    cluster: LocalCluster, door: KubeSession, method: str
 ) -> None:
     """The HTTP library repeats a PUT or DELETE where the connection had served an earlier request."""
     cluster.reply(POD, says({"kind": "Pod"}))
@@ -124,7 +124,7 @@ async def test_a_bare_door_sends_no_write_again_when_a_kept_connection_breaks(
     assert [one.method for one in cluster.asked] == ["GET", method]
 
 
-async def test_a_door_sends_one_write_after_the_other(cluster: LocalCluster, door: Door) -> None:
+async def test_a_door_sends_one_write_after_the_other(cluster: LocalCluster, door: KubeSession) -> None:
     cluster.reply(POD, says({"kind": "Pod"}))
     for method in VERBS:
         reply, _ = await door.send(method, POD, {})

@@ -14,7 +14,7 @@ from bot.drill.play import drill, follow, reasons
 from bot.drill.result import Played
 from bot.drill.steps import WHO_ASKS, Scene
 from bot.playground.scenarios import scenario_called
-from bot.playground.surroundings import azure, bot_between, slack
+from bot.playground.surroundings import azure, running_bot, slack
 from bot.store.connect import connected
 from handlers.problem import Problem
 from sandbox.scenario import Scenario
@@ -105,7 +105,7 @@ async def test_what_the_bot_does_not_acknowledge_in_time_fails_that_cluster_with
         slack(drill_workspace(["prod-weu"])) as chat,
         connected(None, tmp_path) as state,
     ):
-        async with bot_between(arm, chat, state.url, tmp_path) as around:
+        async with running_bot(arm, chat, state.url, tmp_path) as around:
             scene = Scene(around, LIBRARY, 1.0)
         [(shortcut, _)] = chat.site.manifest.message_shortcuts
         why = await follow(scene, "prod-weu", (Use(shortcut),))
@@ -125,7 +125,7 @@ async def test_the_bot_is_reached_by_the_way_that_was_asked_for(tmp_path: Path, 
         azure(Scenario.load("healthy-fleet").world) as arm,
         slack(drill_workspace(["prod-weu"])) as chat,
         connected(None, tmp_path) as state,
-        bot_between(arm, chat, state.url, tmp_path, over_http=over_http),
+        running_bot(arm, chat, state.url, tmp_path, over_http=over_http),
     ):
         assert isinstance(chat.outbox.road, HttpRoad) == over_http
         assert any(one.method == "apps.connections.open" for one in chat.log) != over_http

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from bot.checks import reporter as checks_reporter
-from bot.drill.steps import Amiss, Read, Scene
+from bot.drill.steps import Read, Scene, StepFailed
 from bot.playground.asking import Answer
 from bot.playground.surroundings import Surroundings
 from bot.report.events import Report
@@ -68,5 +68,5 @@ async def test_an_answer_as_the_bot_gives_it_is_read_without_complaint(well: boo
     ids=["no report", "no thread", "no verdict", "no button", "no steps", "no title"],
 )
 async def test_an_answer_with_a_piece_missing_is_amiss(broken: Break, says: str) -> None:
-    with pytest.raises(Amiss, match=says):
+    with pytest.raises(StepFailed, match=says):
         await read(broken(answered()))

@@ -31,7 +31,7 @@ from handlers.evidence.errors import ErrorDetail, innermost
 from handlers.evidence.extension_errors import read_extension_error
 from handlers.evidence.policy_violations import violations
 from handlers.evidence.signs import named_cause
-from handlers.fleet.cluster_text import speakable
+from handlers.fleet.cluster_text import safe_to_repeat
 from runbooks.library import Library
 from runbooks.values import extract
 from tests.linear.growth import all_not_linear, all_too_dear
@@ -91,7 +91,7 @@ PATHS: dict[str, Callable[[str], object]] = {
     "escaping": lambda text: (escaping.escape(text), escaping.code(text), escaping.plain(text)),
     "cutting": lambda text: (escaping.fits(text, len(text) - 9), escaping.fits(escaping.escape(text), len(text) // 2)),
     "quoting": brief,
-    "a name to repeat": speakable,
+    "a name to repeat": safe_to_repeat,
 }
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from handlers.remedy.bounds import strays
+from handlers.remedy.bounds import out_of_bounds
 from handlers.remedy.execution import Outcome
 from handlers.remedy.plan import Plan, Step, Verb
 from tests.remedy_execution.conftest import staged
@@ -46,15 +46,15 @@ ASTRAY = {
 
 @pytest.mark.parametrize("name", ASTRAY)
 def test_a_step_that_leaves_its_plan_is_seen(name: str) -> None:
-    assert strays(a_plan(ASTRAY[name], cluster=CLUSTER), ASTRAY[name])
+    assert out_of_bounds(a_plan(ASTRAY[name], cluster=CLUSTER), ASTRAY[name])
 
 
 @pytest.mark.parametrize("name", CASES)
 async def test_no_step_of_a_real_plan_is_taken_for_one(name: str) -> None:
     async with staged(CASES[name].scenario, CASES[name].cluster) as stage:
         plan = CASES[name].make(stage)
-        assert [strays(plan, one) for one in plan.steps] == [""] * len(plan.steps)
-        assert [strays(replace(plan, cluster=plan.cluster.upper()), one) for one in plan.steps] == [""] * len(
+        assert [out_of_bounds(plan, one) for one in plan.steps] == [""] * len(plan.steps)
+        assert [out_of_bounds(replace(plan, cluster=plan.cluster.upper()), one) for one in plan.steps] == [""] * len(
             plan.steps
         )
 

@@ -47,7 +47,7 @@ PLAN = Plan(
         Step(
             Verb.PUT_POOL_AS_READ,
             POOL,
-            "Send node pool apps of prod-weu to Azure again as it is",
+            "Reconcile node pool apps of prod-weu (no configuration change)",
             f"PUT {POOL}, the body as read, If-Match e1",
             f"az resource update --ids {POOL}",
             {"etag": "e1"},
@@ -101,7 +101,7 @@ def word(who: Person = APPROVER, reason: str = "", *, broke_glass: bool = False)
 
 def here(plan: Plan = PLAN, **more: Any) -> Execution:
     notes = (
-        Note(MOMENT, "Send node pool apps of prod-weu to Azure again as it is"),
+        Note(MOMENT, "Reconcile node pool apps of prod-weu (no configuration change)"),
         Note(MOMENT + timedelta(seconds=10), "Azure says: ScalingAgentPool: 0/1 nodes completed"),
     )
     return Execution("p-1", plan, MOMENT, phase=Phase.RUNNING, notes=notes, **more)

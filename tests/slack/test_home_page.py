@@ -109,7 +109,7 @@ def test_failed_comes_before_what_moves_before_what_is_stopped_before_the_rest()
 
 def test_what_does_not_fit_is_counted() -> None:
     said = text_of(_shown(MANY)["blocks"])
-    assert "and 130 more that are not well" in said
+    assert "and 130 more with problems" in said
     assert "… and 20 more" in said
 
 

@@ -18,7 +18,9 @@ async def test_a_check_goes_from_the_command_to_the_verdict_in_its_thread(
 ) -> None:
     async with start(over_http=over_http):
         await control.slash("requester", "incidents", "/aks", "check prod-weu")
-        assert [one.text for one in control.ephemerals("requester")] == ["Checking `prod-weu`: the answer comes here."]
+        assert [one.text for one in control.ephemerals("requester")] == [
+            "Checking `prod-weu`: the answer will be posted here."
+        ]
         (head,) = await answered(control)
         await control.until(lambda: len(control.thread("incidents", head.ts)) > 1)
     thread = control.thread("incidents", head.ts)
@@ -115,7 +117,7 @@ async def test_an_answer_that_slack_delayed_says_so(bot: Bot, control: Control, 
     slack.faults.append(Fault("429", "chat.update", times=1, retry_after_s=5))
     await control.slash("requester", "incidents", "/aks", "check prod-weu")
     (head,) = await answered(control)
-    assert "Slack made me wait 5 s" in seen(head)
+    assert "rate limit delayed this by 5 s" in seen(head)
 
 
 async def test_refused_blocks_are_said_as_text(bot: Bot, control: Control, slack: SlackServer) -> None:

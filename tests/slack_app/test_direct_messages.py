@@ -33,7 +33,7 @@ async def test_a_check_needs_no_mention(bot: Bot, control: Control) -> None:
     ("typed", "answer"),
     [
         ("help", "What I can do"),
-        ("hello there", "I do not know the word"),
+        ("hello there", "I do not know the command"),
         ("chek prod-weu", "Perhaps you mean `/aks check`"),
         ("explain QuotaExceeded", "Recognised, not verified"),
         ("clusters", "staging-neu"),

@@ -89,7 +89,7 @@ async def test_a_worker_without_memory_is_not_ready(
 
 async def test_who_was_told_to_stop_is_not_ready_and_still_answers(start: Start, control: Control) -> None:
     async with start(over_http=True) as bot:
-        await bot.say_farewell(0)
+        await bot.stop_accepting(0)
         assert (await _get(bot, "/readyz"))[0] == 503
         assert (await _get(bot, "/healthz"))[0] == 200
         await control.slash("requester", "incidents", "/aks", "check prod-weu")
@@ -112,7 +112,7 @@ async def test_app_home_shows_the_fleet_without_the_memory(start: Start, redis: 
         with hanging(redis):
             control.open_home("requester")
             await control.until(lambda: "prod-weu" in _home(control), PATIENCE_S)
-            assert "Open approvals cannot be shown" in _home(control)
+            assert "Open approvals can be neither shown" in _home(control)
             assert "recent checks cannot be shown" in _home(control)
 
 

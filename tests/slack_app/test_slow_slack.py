@@ -28,7 +28,7 @@ async def test_an_answer_does_not_wait_for_a_step_that_slack_refused(
         (head,) = await answered(control)
         assert asyncio.get_running_loop().time() - began < LONG_S
     assert refused.times == 0
-    assert "Slack made me wait" not in seen(head)
+    assert "rate limit delayed" not in seen(head)
 
 
 async def test_a_listener_that_fails_and_can_tell_nobody_is_still_acknowledged(

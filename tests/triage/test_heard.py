@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.triage.decide import Certainty
-from bot.triage.model.labelled import NONE, OUR_NAMES, BadMessages, Heard, heard
+from bot.triage.model.labelled import NONE, OUR_NAMES, BadMessages, LabelledMessage, labelled_messages
 from bot.triage.model.learned import Learned
 from bot.triage.recognise import Recogniser
 from runbooks.library import Library
@@ -77,7 +77,11 @@ def test_problems_of_others_never_heard_of_are_left_alone(recogniser: Recogniser
     ("kept", "first_wrong", "first_two_wrong", "answered"), [(THREADS, 0.14, 0.10, 0.065), (CARDS, 0.04, 0.04, 0.05)]
 )
 def test_threads_and_cards_that_nothing_was_learned_from(
-    recogniser: Recogniser, kept: tuple[Heard, ...], first_wrong: float, first_two_wrong: float, answered: float
+    recogniser: Recogniser,
+    kept: tuple[LabelledMessage, ...],
+    first_wrong: float,
+    first_two_wrong: float,
+    answered: float,
 ) -> None:
     rows = [{"label": one.code, "also": one.also, "text": one.text, "cluster": None} for one in kept]
     score = scored(rows, recogniser)
@@ -94,9 +98,9 @@ def test_every_answer_is_explained(recogniser: Recogniser) -> None:
 def test_messages_keep_their_lines_and_their_other_answers(tmp_path: Path) -> None:
     text = "--- human, also nodepool-failed, none\ntwo lines\n\n and a blank one\n--- kubectl\n --- looks like a mark\n"
     (tmp_path / "subnet-full.txt").write_text(text)
-    assert list(heard(tmp_path)) == [
-        Heard("subnet-full", ("nodepool-failed", "none"), "human", "two lines\n\n and a blank one"),
-        Heard("subnet-full", (), "kubectl", " --- looks like a mark"),
+    assert list(labelled_messages(tmp_path)) == [
+        LabelledMessage("subnet-full", ("nodepool-failed", "none"), "human", "two lines\n\n and a blank one"),
+        LabelledMessage("subnet-full", (), "kubectl", " --- looks like a mark"),
     ]
 
 
@@ -106,7 +110,7 @@ def test_messages_keep_their_lines_and_their_other_answers(tmp_path: Path) -> No
 def test_a_bad_file_of_messages_is_named_by_line(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "subnet-full.txt").write_text(text)
     with pytest.raises(BadMessages, match=told):
-        list(heard(tmp_path))
+        list(labelled_messages(tmp_path))
 
 
 def test_three_wordings_of_a_stranger_for_each_problem_known_by_text_alone_are_recognised(

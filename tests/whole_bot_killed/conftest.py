@@ -11,7 +11,7 @@ import pytest
 
 from bot import settings
 from bot.app import Bot, running
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection, connected
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
@@ -94,7 +94,7 @@ def another(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Another:
         everything = {**stage.arm.environment("reader"), **stage.slack.environment, **own}
         for name, value in {**everything, "REDIS_URL": stage.redis.url}.items():
             monkeypatch.setenv(name, value)
-        async with running(settings.load(), host="127.0.0.1", times=HurriedTimes()) as bot:
+        async with running(settings.load(), host="127.0.0.1", times=ShortenedPauses()) as bot:
             yield bot
 
     return started

@@ -7,11 +7,11 @@ import sys
 
 from bot import settings
 from bot.app import running
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 
 
 async def main(pace: float) -> None:
-    async with running(settings.load(), host="127.0.0.1", times=HurriedTimes(pace)):
+    async with running(settings.load(), host="127.0.0.1", times=ShortenedPauses(pace)):
         await asyncio.Event().wait()
 
 

@@ -13,7 +13,7 @@ from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.kube.door.unreachable import unreachable
 from handlers.clients.kube.inside.run_command_fallback import ANSWERS, LABELS, OBJECTS, ONLY_A_PART, THROUGH
-from handlers.clients.kube.inside.selectors import demands
+from handlers.clients.kube.inside.selectors import requires
 from handlers.clients.kube.recorded import PREFIX
 from handlers.clients.kube.reply import CUT
 from handlers.clients.response import SeenResponse
@@ -139,7 +139,7 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         known = path in OBJECTS or (path in ANSWERS and query.get("labelSelector", "") == LABELS.get(path, ""))
         if method != "GET" or not known:
             return False
-        if path in ONLY_A_PART and not demands(query.get("fieldSelector", ""), ONLY_A_PART[path]):
+        if path in ONLY_A_PART and not requires(query.get("fieldSelector", ""), ONLY_A_PART[path]):
             headers[CUT] = "true"
         return True
 

@@ -1,6 +1,6 @@
-"""Does what is asked about the fleet, in a worker: lists, menus, App Home, a channel's default, *Triage this*.
+"""Worker side of everything about the fleet: lists, menus, App Home, a channel's default cluster, *Triage this*.
 
-Each shows what the one who asks may see, and no more.
+Each shows what the person who asks may see, and no more.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MOST_LOOKED_AT = 60
 
 
 class FleetDesk:
-    """The work that begins with a look at the fleet."""
+    """Handles the tasks that begin by reading the fleet."""
 
     def __init__(
         self,
@@ -83,16 +83,16 @@ class FleetDesk:
             await self._replier.reply(ask, replies.clusters(seen))
 
     async def _picker(self, ask: Ask) -> None:
-        """With a cluster in `pressed`, that one is being checked already."""
+        """If `pressed` names a cluster, that one is being checked already."""
         seen = await self._seen(ask)
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
             return
-        said = channel_text.another(name_of(ask.pressed)) if ask.pressed else sentences.PICK
-        await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=said))
+        sentence = channel_text.another(name_of(ask.pressed)) if ask.pressed else sentences.PICK
+        await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=sentence))
 
     async def _seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
-        """The part of the fleet that this person may look at from there, or why there is nothing of it."""
+        """The clusters that this person may view from there, or why there are none."""
         viewer = await self._viewer(ask)
         if isinstance(viewer, Message):
             return viewer
@@ -123,8 +123,8 @@ class FleetDesk:
         if refused:
             await self._whisper(ask, refused)
         elif not wanted:
-            said = channel_text.is_set(name_of(before)) if before else channel_text.NONE_SET
-            await self._replier.reply(ask, replies.only(said))
+            sentence = channel_text.is_set(name_of(before)) if before else channel_text.NONE_SET
+            await self._replier.reply(ask, replies.only(sentence))
         elif wanted.lower() == commands.NO_CLUSTER:
             await self._clear(ask, before)
         else:
@@ -145,17 +145,17 @@ class FleetDesk:
         if before and before.lower() == chosen.lower():
             await self._replier.reply(ask, replies.only(channel_text.already(target.name)))
             return
-        # Said first: a worker that dies in between does both again, and what is said once is said once.
+        # Announce first: a worker that dies in between repeats both, and the announcement is deduplicated.
         await self._announce(ask, channel_text.was_set(target.name, name_of(before) if before else None))
         await self._state.set_default_cluster(ask.place.team, ask.place.channel, chosen)
 
-    async def _announce(self, ask: Ask, said: str) -> None:
-        """Everybody in the channel relies on it, so everybody sees who changed it."""
+    async def _announce(self, ask: Ask, sentence: str) -> None:
+        """Everybody in the channel relies on the default, so everybody sees who changed it."""
         by = rich_section(text(channel_text.SET_BY), {"type": "user", "user_id": ask.place.user})
-        message = Message(said, (section(said), *rich_blocks([by])))
+        message = Message(sentence, (section(sentence), *rich_blocks([by])))
         await self._replier.openly(ask, AnswerMessages(message, ()), "default")
 
-    # -- a message that somebody points at --------------------------------------------------------------------
+    # -- *Triage this* ----------------------------------------------------------------------------------------
 
     async def _triage(self, ask: Ask) -> None:
         """`pressed` holds the thread of the message."""
@@ -203,29 +203,31 @@ class FleetDesk:
             return None
 
     async def _recent_of(self, viewer: Viewer) -> list[RecentCheck] | None:
-        """Those that this person may see: their own, and what stands where everybody of the workspace can read it."""
+        """The checks that this person may see: their own, and those in public channels."""
         asker = viewer.asker
         try:
             latest = await self._recent.latest(asker.team, datetime.now(UTC))
         except StoreAway:
             return None
         seen = []
-        for one in latest[:_MOST_LOOKED_AT]:
-            mine = one.user == asker.user
-            if viewer.may_see(one.cluster) and (mine or (one.ts and not asker.guest and await self._is_public(one))):
-                seen.append(one)
+        for check in latest[:_MOST_LOOKED_AT]:
+            mine = check.user == asker.user
+            if viewer.may_see(check.cluster) and (
+                mine or (check.ts and not asker.guest and await self._is_public(check))
+            ):
+                seen.append(check)
         return seen
 
-    async def _is_public(self, one: RecentCheck) -> bool:
+    async def _is_public(self, check: RecentCheck) -> bool:
         try:
-            return await self._people.is_public(one.channel)
+            return await self._people.is_public(check.channel)
         except CallFailed:
-            return False  # better one line less than one too many
+            return False  # Better one line too few than one too many.
 
     async def _address(self) -> str:
         with suppress(CallFailed):
             return await self._people.address()
         return ""
 
-    async def _whisper(self, ask: Ask, said: Message) -> None:
-        await self._replier.privately(ask, AnswerMessages(said, ()))
+    async def _whisper(self, ask: Ask, message: Message) -> None:
+        await self._replier.privately(ask, AnswerMessages(message, ()))

@@ -1,8 +1,8 @@
-"""After a time without a connection to Slack: what was said meanwhile is read in its history, and heard.
+"""After a gap in the connection to Slack: reads the messages of that time from the channels' history and handles them.
 
-A message that was heard before is known by its channel and its time, and is not answered again. What is older than ten
-minutes is not answered: what it speaks of may be over, and its people have asked elsewhere. That it was not read is
-said where it stands. Commands and clicks are in no history.
+A message that was handled before is recognised by channel and timestamp. Messages older than ten minutes are not
+answered: the problem may be over, and people have asked elsewhere. The channel is told that they were not read.
+Commands and clicks are not in any history.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BUSY = 500
 
 
 class CatchUp:
-    """One for a process; `missed` tells it of a gap, `keep_up` works on them."""
+    """One per process; `missed` reports a gap, `keep_up` works on them."""
 
     def __init__(
         self,
@@ -64,8 +64,9 @@ class CatchUp:
         await self._missed.put(gap)
 
     async def note(self, alive_at: Callable[[], float | None]) -> None:
-        """Keep in mind until when there was a connection, until cancelled. What the last process has noted is read
-        before: whatever was connected before, it was not after that."""
+        """Record the time of the last connection, until cancelled. The previous process's record is read first: since
+        then there was no connection.
+        """
         began, known = time.time(), False
         while True:
             with suppress(StoreAway):
@@ -78,12 +79,12 @@ class CatchUp:
             await asyncio.sleep(_CONNECTED_EVERY_S)
 
     async def keep_up(self) -> None:
-        """Until cancelled."""
+        """Work on gaps until cancelled."""
         while True:
             await self._take_care_of(await self._missed.get())
 
     async def _take_care_of(self, gap: Gap) -> None:
-        """Of several processes that have lost their connections one reads; the others wait whether it does."""
+        """If several processes lost their connections, one of them reads; the others wait for its result."""
         reading, tries = Reading(gap, self._sources), 0
         while tries < _TRIES:
             try:
@@ -94,18 +95,18 @@ class CatchUp:
                     return
             except (StoreAway, CallFailed) as away:
                 tries += 1
-                log.warning("what was said meanwhile cannot be read yet: %s", away)
+                log.warning("messages of a connection gap cannot be read yet: %s", away)
             except Exception:
-                # The edge: what Slack sends next time is read all the same.
+                # The edge: a failure here must not stop the reading of the next gap.
                 tries += 1
-                log.exception("what was said meanwhile cannot be read")
+                log.exception("messages of a connection gap cannot be read")
             await asyncio.sleep(AGAIN_S)
         self._metrics.unread.labels("given up").inc()
-        left = ", ".join(f"#{one}" for one in reading.left) or "any channel"
-        log.error("what was said from %s to %s was not read in %s", gap.since, gap.until, left)
+        left = ", ".join(f"#{channel}" for channel in reading.left) or "any channel"
+        log.error("messages from %s to %s were not read in %s", gap.since, gap.until, left)
 
     async def _read(self, reading: Reading, gap: Gap) -> None:
-        renewing = asyncio.create_task(self._renew(), name="the lock of what was said meanwhile")
+        renewing = asyncio.create_task(self._renew(), name="the lock for reading a connection gap")
         try:
             await reading.go()
             await self._gaps.done(gap.since, gap.until, self._name)
@@ -123,7 +124,7 @@ class CatchUp:
 
 @asynccontextmanager
 async def catching_up(catch_up: CatchUp, sockets: Sockets) -> AsyncIterator[None]:
-    """While the context is, with connections that are open."""
+    """Runs while the context is open, with open connections."""
     tasks = (
         asyncio.create_task(catch_up.note(lambda: sockets.alive_at), name="when Slack was connected"),
         asyncio.create_task(catch_up.keep_up(), name="what was said meanwhile"),

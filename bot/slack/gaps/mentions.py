@@ -1,4 +1,4 @@
-"""Notes which mentions were taken in: only then can be said, after a gap, which one was not."""
+"""Records which mentions were accepted, so that after a gap the missed ones are known."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _PATIENCE_S = 0.5
 """Slack waits for 3 s."""
 
 
-class MentionsHeard(AsyncMiddleware):
-    """Around the listeners: what they refused was not heard."""
+class AcceptedMentions(AsyncMiddleware):
+    """A middleware around the listeners: a mention they refused was not accepted."""
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
@@ -39,6 +39,6 @@ class MentionsHeard(AsyncMiddleware):
         return answer
 
     async def _note(self, name: str) -> None:
-        with suppress(StoreAway, TimeoutError):  # at worst it is called unread later
+        with suppress(StoreAway, TimeoutError):  # At worst it is reported as unread later.
             async with asyncio.timeout(left_s(_PATIENCE_S)):
                 await self._turns.note(name)

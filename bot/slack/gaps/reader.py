@@ -1,4 +1,4 @@
-"""Reads what was said in one time without a connection. What cannot be read is said where it stands, or in the log."""
+"""Reads the messages of one gap in the connection. What cannot be read is reported in the channel, or in the log."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "thread
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """The workspace, and who the bot is there."""
+    """The workspace, and the bot's user there."""
 
     team: str
     me: Me
@@ -47,7 +47,7 @@ Hear = Callable[[Body], Awaitable[bool]]
 
 @dataclass(frozen=True)
 class Sources:
-    """Where it is read, and where it is said."""
+    """Where messages are read, and where reports are posted."""
 
     history: History
     incidents: Incidents
@@ -62,8 +62,8 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
-    """What was said in one place."""
+class _MissedMessages:
+    """The messages of one channel or thread."""
 
     channel: Channel
     said: Read[Body]
@@ -71,7 +71,7 @@ class _Spoken:
 
 
 class Reading:
-    """Over as many tries as it takes: a channel that was read is not read again, one that fails holds up no other."""
+    """Keeps its progress over several attempts: a channel is read once; a failing one does not delay the others."""
 
     def __init__(self, gap: Gap, at: Sources) -> None:
         self._gap, self._at = gap, at
@@ -82,16 +82,16 @@ class Reading:
         """The channels that are still to be read, by name."""
 
     async def go(self) -> None:
-        """Raises StoreAway and CallFailed where there is more to try."""
+        """Raises StoreAway or CallFailed if another attempt is needed."""
         to = await self._at.installed()
         if not to.team:
             raise CallFailed("Slack does not say who the bot is")
         channels = await self._at.history.channels()
         if channels.cut:
             self._unread("channels", f"the bot is in more than {MOST_CHANNELS} channels: the others are not read")
-        self.left = [one.name for one in channels.found if one.id not in self._done]
+        self.left = [channel.name for channel in channels.found if channel.id not in self._done]
         failed: CallFailed | None = None
-        for channel in (one for one in channels.found if one.id not in self._done):
+        for channel in (channel for channel in channels.found if channel.id not in self._done):
             try:
                 if not await self._channel(to, channel):
                     continue
@@ -105,14 +105,14 @@ class Reading:
             raise failed or StoreAway("a message could not be kept")
 
     async def _channel(self, to: Installed, channel: Channel) -> bool:
-        """Whether all of it is taken care of."""
+        """Whether the channel is done."""
         history, gap = self._at.history, self._gap
         said = await self._readable(channel, history.said(channel.id, self._since, gap.until))
-        whole = await self._heard(to, _Spoken(channel, said))
+        whole = await self._heard(to, _MissedMessages(channel, said))
         began = [Address(channel=channel.id, thread_ts=str(one["ts"])) for one in said.found if one.get("reply_count")]
         for spot in dict.fromkeys([*await self._open_threads(to.team, channel), *began]):
             replies = await self._readable(channel, history.replies(spot, self._since, gap.until))
-            whole = await self._heard(to, _Spoken(channel, replies, spot.thread_ts)) and whole
+            whole = await self._heard(to, _MissedMessages(channel, replies, spot.thread_ts)) and whole
         return whole
 
     async def _open_threads(self, team: str, channel: Channel) -> list[Address]:
@@ -123,7 +123,7 @@ class Reading:
         return found[:MOST_THREADS]
 
     async def _readable(self, channel: Channel, asked: Awaitable[Read[Body]]) -> Read[Body]:
-        """Nothing, where the bot may not read or the thread is gone."""
+        """None if the bot may not read there or the thread is gone."""
         try:
             return await asked
         except Refused as refused:
@@ -133,7 +133,7 @@ class Reading:
                 self._unread("refused", f"#{channel.name}: {refused}")
             return Read([])
 
-    async def _heard(self, to: Installed, spoken: _Spoken) -> bool:
+    async def _heard(self, to: Installed, spoken: _MissedMessages) -> bool:
         edge = self._gap.until - ANSWERED.total_seconds()
         whole, unread = True, False
         for message in spoken.said.found:
@@ -144,27 +144,27 @@ class Reading:
         await self._tell_cut(to, spoken, unread)
         return whole
 
-    async def _tell_cut(self, to: Installed, spoken: _Spoken, unread: bool) -> None:
-        """That the beginning, or of a long thread the end, was not read."""
-        since, until, said = self._gap.deaf_since, self._gap.until, spoken.said
+    async def _tell_cut(self, to: Installed, spoken: _MissedMessages, unread: bool) -> None:
+        """Report that the beginning (of a long thread: the end) was not read."""
+        since, until, text = self._gap.deaf_since, self._gap.until, spoken.said
         edge = until - ANSWERED.total_seconds()
-        if said.cut and spoken.thread_ts:
+        if text.cut and spoken.thread_ts:
             self._unread("messages", f"#{spoken.channel.name}: the end of a long thread")
             await self._tell(to, spoken, "cut", gaps_text.cut_off(since, until))
-        elif said.cut:
+        elif text.cut:
             self._unread("messages", f"#{spoken.channel.name}: more messages than are read")
-            edge = max([edge, *(float(one["ts"]) for one in said.found[:1])])
-        if unread or (said.cut and not spoken.thread_ts):
+            edge = max([edge, *(float(message["ts"]) for message in text.found[:1])])
+        if unread or (text.cut and not spoken.thread_ts):
             await self._tell(to, spoken, "not-read", gaps_text.not_read(since, until, edge))
 
-    async def _taken_in(self, to: Installed, spoken: _Spoken, message: Body) -> bool:
-        """Whether nothing is left to do: it was heard, or it never will be and that is said."""
+    async def _taken_in(self, to: Installed, spoken: _MissedMessages, message: Body) -> bool:
+        """Whether nothing is left to do: the message was handled, or it cannot be and that was reported."""
         name = f"{spoken.channel.id} {message['ts']}"
         if self._refused[name] >= MESSAGE_TRIES or all(
-            [await self._hear(one) for one in events_of(to, spoken, message)]
+            [await self._hear(event) for event in events_of(to, spoken, message)]
         ):
             return True
-        await self._at.writable()  # where it is not, that is why, and it is worth another try
+        await self._at.writable()  # The store is away: that is the reason, and another attempt may work.
         self._refused[name] += 1
         if self._refused[name] < MESSAGE_TRIES:
             return False
@@ -178,23 +178,23 @@ class Reading:
         except (StoreAway, CallFailed):
             raise
         except Exception:
-            # The edge: one odd message must not cost the others.
-            log.exception("a message of the history could not be taken in")
+            # The edge: one malformed message must not cost the others.
+            log.exception("a message of the history could not be processed")
             return False
 
-    async def _tell(self, to: Installed, spoken: _Spoken, part: str, text: str) -> None:
+    async def _tell(self, to: Installed, spoken: _MissedMessages, part: str, text: str) -> None:
         place = Address(to.team, spoken.channel.id, thread_ts=spoken.thread_ts)
         # Connections and processes that were lost together each tell of their own gap, seconds apart.
         where = Reply(f"gap-{int(self._gap.until // ANSWERED.total_seconds())}", place, datetime.now(UTC))
         try:
             await self._at.speaker.once(where, f"{part}-{spoken.channel.id}-{spoken.thread_ts}", Message(text))
         except Refused as refused:
-            self._unread("unsaid", f"#{spoken.channel.name}: nothing can be said there ({refused})")
+            self._unread("unsaid", f"#{spoken.channel.name}: nothing can be posted there ({refused})")
 
     async def _is_unread(self, to: Installed, channel: Channel, message: Body) -> bool:
-        """Whether it would have been read, where the bot reads along or is spoken to, and nobody has."""
+        """Whether it should have been read (the bot reads along there, or was mentioned), and was not."""
         if float(message["ts"]) < self._gap.deaf_since:
-            return False  # there was another connection, over which Slack repeats what was not acknowledged
+            return False  # Another connection existed; Slack repeats there what was not acknowledged.
         body = event_of(to, channel, message)
         read = await message_reader.read_aside(body, to.me, 0.0)
         if read is message_reader.Ignored.TO_US:
@@ -206,16 +206,16 @@ class Reading:
 
     def _unread(self, why: str, what: str) -> None:
         self._at.metrics.unread.labels(why).inc()
-        log.warning("not read after a time without a connection to Slack: %s", what)
+        log.warning("not read after a gap in the connection to Slack: %s", what)
 
 
-def events_of(to: Installed, spoken: _Spoken, message: Body) -> list[Body]:
-    """As Slack would have sent it: a mention comes twice."""
+def events_of(to: Installed, spoken: _MissedMessages, message: Body) -> list[Body]:
+    """The events as Slack would have sent them: a mention comes as two events."""
     body = event_of(to, spoken.channel, message)
     mention = f"<@{to.me.user}>"
     if mention not in str(message.get("text") or ""):
         return [body]
-    event = {name: one for name, one in body["event"].items() if name not in ("channel_type", "subtype")}
+    event = {name: value for name, value in body["event"].items() if name not in ("channel_type", "subtype")}
     return [body, {**body, "event_id": f"{body['event_id']}-mention", "event": {**event, "type": "app_mention"}}]
 
 

@@ -1,4 +1,4 @@
-"""App Home and what can be pressed in it. There is no response URL there: what is said stands in the page itself."""
+"""App Home and its buttons. There is no response URL there: replies appear in the page itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Body = dict[str, Any]
 
 
 class HomeListeners:
-    """The worker fills the page; until then it says that it is being looked at."""
+    """A worker fills the page; until then it shows that it is loading."""
 
     def __init__(self, intake: Intake, voice: Voice, metrics: Metrics) -> None:
         self._intake, self._voice, self._metrics = intake, voice, metrics

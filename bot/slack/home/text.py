@@ -1,4 +1,4 @@
-"""What App Home says."""
+"""The sentences of App Home."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ FLEET, APPROVALS, RECENT = "Clusters", "Open approvals", "Recent checks"
 REFRESH, CHECK = "Refresh", "Check"
 LOADING = "Looking at your clusters …"
 NO_APPROVALS = "No approvals are open."
-NO_RECENT = "Nobody has checked a cluster that you may see in the last days. `/aks check` does."
+NO_RECENT = "No cluster that you may view was checked in the last days. `/aks check` checks one."
 NO_FLEET = (
-    "I see no cluster that you may look at. Either there is none, my identity may not see it, or the policy keeps it "
+    "There is no cluster that you may view. Either none exists, my identity may not read it, or the policy hides it "
     "from you."
 )
-NO_MEMORY = "The recent checks cannot be shown: my memory (Redis) is away. Press *Refresh* in a minute."
+NO_MEMORY = "The recent checks cannot be shown: Redis is not reachable. Press *Refresh* in a minute."
 APPROVALS_AWAY = (
-    "Open approvals cannot be shown, nor approved: my memory (Redis) is away. Press *Refresh* in a minute; if it stays "
-    "so, look at the Redis server."
+    "Open approvals can be neither shown nor approved: Redis is not reachable. Press *Refresh* in a minute; if that "
+    "does not help, check the Redis server."
 )
 APPROVALS_NOT_TOLD = "Whether approvals are open cannot be shown."
 NO_ANSWER = "NO ANSWER"
@@ -30,7 +30,7 @@ LIGHTS = {"trouble": ":red_circle:", "moving": ":large_yellow_circle:", "stopped
 
 
 def summary(total: int, counted: list[tuple[str, int]]) -> str:
-    """`8 clusters: 1 Failed, 1 Stopped, 6 well`."""
+    """`8 clusters: 1 Failed, 1 Stopped, 6 healthy`."""
     parts = ", ".join(f"{number} {plain(state, 40)}" for state, number in counted)
     return f"*{count(total, 'cluster')}*: {parts}"
 
@@ -44,11 +44,11 @@ def well(number: int) -> str:
 
 
 def taken_at(time: str) -> str:
-    return f"As of about {time}; Azure's own index can be some minutes behind. A check looks for itself."
+    return f"As of about {time}; Azure Resource Graph can lag by some minutes. A check reads the current state."
 
 
 def more_in_trouble(number: int) -> str:
-    return f"… and {number} more that are not well; `/aks clusters` lists them."
+    return f"… and {number} more with problems; `/aks clusters` lists them."
 
 
 def more_well(number: int) -> str:
@@ -60,4 +60,4 @@ def more_recent(number: int) -> str:
 
 
 def checking(cluster: str) -> str:
-    return f"Checking {code(cluster)}: the answer comes under *Messages*, above."
+    return f"Checking {code(cluster)}: the answer will be under *Messages*, above."

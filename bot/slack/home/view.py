@@ -1,4 +1,4 @@
-"""App Home, made of values alone: the fleet with what is not well first, open approvals, recent checks."""
+"""The view of App Home, pure: the fleet with its problems first, open approvals, recent checks."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Approvals(Protocol):
     """Where open approvals come from."""
 
     async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
-        """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
+        """The open approvals that this person may see, most urgent first; or why they cannot be listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """All that a page shows to one person: what they may see, and no more."""
+    """Everything that the page shows to one person: what they may see, and no more."""
 
     fleet: tuple[FleetMember, ...] | Problem
     taken_at: datetime
@@ -58,17 +58,17 @@ class Shown:
 
 
 def loading(direct: str) -> dict[str, Any]:
-    """Before anything is known."""
+    """The page while it is loading."""
     return _view([header(home_text.FLEET), section(home_text.LOADING)], direct)
 
 
-def refused(said: Message, direct: str) -> dict[str, Any]:
-    """For somebody who may see nothing, with the reason; or when the page could not be made."""
-    return _view([*(said.blocks or (section(said.text),)), _refresh()], direct)
+def refused(message: Message, direct: str) -> dict[str, Any]:
+    """The page for somebody who may see nothing, with the reason; or when it could not be made."""
+    return _view([*(message.blocks or (section(message.text),)), _refresh()], direct)
 
 
 def page(shown: Shown, direct: str) -> dict[str, Any]:
-    """The page. `direct` is the person's conversation with the bot, which buttons need."""
+    """The page. `direct` is the person's conversation with the bot, which its buttons need."""
     note = [section(shown.note), divider()] if shown.note else []
     parts = [*note, *_fleet(shown), divider(), *_approvals(shown.approvals), divider(), *_recent(shown)]
     return _view([*parts, context(home_text.HINT)], direct)
@@ -88,26 +88,28 @@ def _fleet(shown: Shown) -> list[Block]:
         return [title, *_problem(shown.fleet), _refresh()]
     if not shown.fleet:
         return [title, section(home_text.NO_FLEET), _refresh()]
-    members = sorted(shown.fleet, key=lambda one: (state_of(one).rank, one.name.lower(), one.id.lower()))
-    counted = Counter(state_of(one).text for one in members)
-    ordered = [(state, counted[state]) for state in dict.fromkeys(state_of(one).text for one in members)]
-    not_well = [one for one in members if not state_of(one).well]
+    members = sorted(shown.fleet, key=lambda member: (state_of(member).rank, member.name.lower(), member.id.lower()))
+    counted = Counter(state_of(member).text for member in members)
+    ordered = [(state, counted[state]) for state in dict.fromkeys(state_of(member).text for member in members)]
+    not_well = [member for member in members if not state_of(member).well]
     return [
         title,
         section(home_text.summary(len(members), ordered)),
-        *(_not_well(one, number, members) for number, one in enumerate(not_well[:MOST_NOT_WELL])),
+        *(_not_well(member, number, members) for number, member in enumerate(not_well[:MOST_NOT_WELL])),
         *_more(home_text.more_in_trouble, len(not_well) - MOST_NOT_WELL),
-        *_well([one for one in members if state_of(one).well]),
+        *_well([member for member in members if state_of(member).well]),
         _refresh(*_menu(members)),
         *_taken_at(shown.taken_at),
     ]
 
 
-def _not_well(one: FleetMember, number: int, members: Sequence[FleetMember]) -> Block:
-    state = state_of(one)
-    said = home_text.state_line(state.light, one.name, state.text, f"{one.location} · {one.group}")
-    check = button(home_text.CHECK, f"{CHECK}_{number}", Pressed("", value_of(one, members)), primary=state.rank == 0)
-    return section(said) | {"accessory": check}
+def _not_well(member: FleetMember, number: int, members: Sequence[FleetMember]) -> Block:
+    state = state_of(member)
+    sentence = home_text.state_line(state.light, member.name, state.text, f"{member.location} · {member.group}")
+    check = button(
+        home_text.CHECK, f"{CHECK}_{number}", Pressed("", value_of(member, members)), primary=state.rank == 0
+    )
+    return section(sentence) | {"accessory": check}
 
 
 def _well(members: Sequence[FleetMember]) -> list[Block]:
@@ -115,10 +117,10 @@ def _well(members: Sequence[FleetMember]) -> list[Block]:
         return []
     rows = [
         [
-            text(one_line(one.name), as_code=True),
-            text(f" · {escaping.cut(one_line(f'{one.location} · {one.group}'), _LONGEST)}"),
+            text(one_line(member.name), as_code=True),
+            text(f" · {escaping.cut(one_line(f'{member.location} · {member.group}'), _LONGEST)}"),
         ]
-        for one in members[:MOST_WELL]
+        for member in members[:MOST_WELL]
     ]
     if len(members) > MOST_WELL:
         rows.append([text(home_text.more_well(len(members) - MOST_WELL), dim=True)])
@@ -127,8 +129,8 @@ def _well(members: Sequence[FleetMember]) -> list[Block]:
 
 
 def _menu(members: Sequence[FleetMember]) -> list[Block]:
-    """Any cluster can be checked from here, as far as a menu goes."""
-    options = list(islice(filter(None, (option(one, members) for one in members)), limits.OPTIONS))
+    """Any cluster can be checked from here, as far as a menu can list them."""
+    options = list(islice(filter(None, (option(member, members) for member in members)), limits.OPTIONS))
     if not options:
         return []
     placeholder = {"type": "plain_text", "text": sentences.PICK_PLACEHOLDER, "emoji": False}
@@ -147,20 +149,20 @@ def _approvals(open_ones: Sequence[OpenApproval] | Message | None) -> list[Block
         return [title, section(home_text.APPROVALS_NOT_TOLD), *(open_ones.blocks or [section(open_ones.text)])]
     if not open_ones:
         return [title, section(home_text.NO_APPROVALS)]
-    rows = [_approval(one) for one in open_ones[:MOST_APPROVALS]]
+    rows = [_approval(approval) for approval in open_ones[:MOST_APPROVALS]]
     more = _more(home_text.more_well, len(open_ones) - MOST_APPROVALS)
     return [title, *rich_blocks([bullets(rows)]), *more]
 
 
-def _approval(one: OpenApproval) -> list[Element]:
+def _approval(approval: OpenApproval) -> list[Element]:
     row = [
-        text(one_line(one.cluster), as_code=True),
-        text(f" {escaping.cut(one_line(one.title), _LONGEST)} · "),
-        _person(one.requested_by),
+        text(one_line(approval.cluster), as_code=True),
+        text(f" {escaping.cut(one_line(approval.title), _LONGEST)} · "),
+        _person(approval.requested_by),
         text(home_text.UNTIL),
-        _moment(one.expires_at),
+        _moment(approval.expires_at),
     ]
-    return [*row, text(" · "), _link(one.link)] if one.link else row
+    return [*row, text(" · "), _link(approval.link)] if approval.link else row
 
 
 def _recent(shown: Shown) -> list[Block]:
@@ -170,14 +172,14 @@ def _recent(shown: Shown) -> list[Block]:
     if not shown.recent:
         return [title, section(home_text.NO_RECENT)]
     listed = _listed(shown.recent)
-    rows = [_checked(one, shown.address) for one in listed]
+    rows = [_checked(check, shown.address) for check in listed]
     return [title, *rich_blocks([bullets(rows)]), *_more(home_text.more_recent, len(shown.recent) - len(listed))]
 
 
 def _listed(recent: Sequence[RecentCheck]) -> list[RecentCheck]:
-    """The latest; and where those looked at a part of a cluster only, the last verdict on the whole of it, too."""
+    """The latest checks; after a check of a part, also the last one of the whole cluster."""
     listed = list(recent[:MOST_RECENT])
-    in_part = {one.cluster for one in listed} - {one.cluster for one in listed if one.of_the_whole}
+    in_part = {check.cluster for check in listed} - {check.cluster for check in listed if check.of_the_whole}
     for older in recent[MOST_RECENT:]:
         if older.of_the_whole and older.cluster in in_part:
             listed.append(older)
@@ -185,26 +187,26 @@ def _listed(recent: Sequence[RecentCheck]) -> list[RecentCheck]:
     return listed
 
 
-def _checked(one: RecentCheck, address: str) -> list[Element]:
-    cause = f": {escaping.cut(one_line(one.cause), _LONGEST)}" if one.cause else ""
-    narrowed = only(Selection(one.area, one.code))
-    link = thread_link(one, address)
-    where = _link(link) if link else _channel(one.channel) if one.ts else text(home_text.ONLY_YOU, dim=True)
+def _checked(check: RecentCheck, address: str) -> list[Element]:
+    cause = f": {escaping.cut(one_line(check.cause), _LONGEST)}" if check.cause else ""
+    narrowed = only(Selection(check.area, check.code))
+    link = thread_link(check, address)
+    where = _link(link) if link else _channel(check.channel) if check.ts else text(home_text.ONLY_YOU, dim=True)
     return [
-        text(one_line(one.cluster), as_code=True),
+        text(one_line(check.cluster), as_code=True),
         text(" "),
-        text(one.verdict or home_text.NO_ANSWER, bold=True),
+        text(check.verdict or home_text.NO_ANSWER, bold=True),
         text(f" {narrowed}{cause} · " if narrowed else f"{cause} · "),
-        _person(one.user),
+        _person(check.user),
         text(" · "),
-        _moment(one.at),
+        _moment(check.at),
         text(" · "),
         where,
     ]
 
 
 def _person(user: str) -> Element:
-    """In Home this mentions nobody: only one person sees it."""
+    """A mention in Home notifies nobody: only one person sees it."""
     return {"type": "user", "user_id": user}
 
 
@@ -213,7 +215,7 @@ def _channel(channel: str) -> Element:
 
 
 def _moment(moment: datetime) -> Element:
-    """In the reader's own time."""
+    """In the reader's own time zone."""
     return {
         "type": "date",
         "timestamp": int(moment.timestamp()),
@@ -226,15 +228,15 @@ def _link(url: str) -> Element:
     return {"type": "link", "url": url, "text": home_text.HERE}
 
 
-def _more(said: Any, number: int) -> list[Block]:
-    return [context(said(number))] if number > 0 else []
+def _more(sentence: Any, number: int) -> list[Block]:
+    return [context(sentence(number))] if number > 0 else []
 
 
-def _problem(one: Problem) -> list[Block]:
-    parts = ((sentences.WHY, one.why), (sentences.DO, one.do))
-    what = rich_section(text(escaping.cut(escaping.sentence(one.what), _LONGEST * 2), bold=True), text("\n"))
+def _problem(problem: Problem) -> list[Block]:
+    parts = ((sentences.WHY, problem.why), (sentences.DO, problem.do))
+    what = rich_section(text(escaping.cut(escaping.sentence(problem.what), _LONGEST * 2), bold=True), text("\n"))
     rows = [
-        rich_section(text(f"{name}: ", bold=True), text(escaping.cut(one_line(said), _LONGEST * 2)), text("\n"))
-        for name, said in parts
+        rich_section(text(f"{name}: ", bold=True), text(escaping.cut(one_line(sentence), _LONGEST * 2)), text("\n"))
+        for name, sentence in parts
     ]
     return rich_blocks([what, *rows])

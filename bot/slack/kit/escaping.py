@@ -1,4 +1,4 @@
-"""The only way for text from elsewhere into mrkdwn, and how it is cut.
+"""Escapes and cuts text from elsewhere for mrkdwn. No other way is allowed.
 
 `escape`, `code` and `plain` make such text harmless: it cannot mention anybody, forge a link, end a code span or
 format what follows.
@@ -22,17 +22,17 @@ _LOOKALIKES = str.maketrans({"*": "∗", "~": "∼", "`": "ˋ"})
 
 
 def escape(text: str) -> str:
-    """For mrkdwn: no mention, no link, nothing invisible. Marks of formatting stay (see `plain`)."""
+    """For mrkdwn: no mentions, links or invisible characters. Formatting marks stay (see `plain`)."""
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def plain(text: str, longest: int = MESSAGE_TEXT) -> str:
-    """For mrkdwn: the text on one line, which formats nothing."""
+    """For mrkdwn: the text on one line, without any formatting."""
     return escape(_no_italics(cut(one_line(text), longest)).translate(_LOOKALIKES))
 
 
 def _no_italics(text: str) -> str:
-    """Underscores stay inside words alone: at the edge of one they format what follows."""
+    """Underscores stay inside words only: at the edge of a word they would start italics."""
     parts = text.split("_")
     marks = ("_" if before[-1:].isalnum() and behind[:1].isalnum() else "＿" for before, behind in pairwise(parts))
     return parts[0] + "".join(mark + part for mark, part in zip(marks, parts[1:], strict=True))
@@ -45,14 +45,14 @@ def code(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def cut(text: str, longest: int) -> str:
-    """At most so many characters; what is cut says so."""
+    """At most this many characters; a cut is marked."""
     if len(text) <= longest:
         return text
     return text[: max(longest - len(CUT), 0)] + CUT
 
 
 def fits(text: str, longest: int) -> str:
-    """Cut mrkdwn that we made: never inside an entity, and a code span stays closed."""
+    """Cut mrkdwn of our own: never inside an entity, and code spans stay closed."""
     if len(text) <= longest:
         return text
     short = text[: max(longest - len(CUT) - 1, 0)]
@@ -62,9 +62,9 @@ def fits(text: str, longest: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """On one line, and beginning as a sentence does."""
-    said = one_line(text)
-    return said[:1].upper() + said[1:]
+    """On one line, starting with a capital letter."""
+    content = one_line(text)
+    return content[:1].upper() + content[1:]
 
 
 def span(time: timedelta) -> str:
@@ -79,5 +79,5 @@ def span(time: timedelta) -> str:
 
 
 def escape_name(word: str) -> str:
-    """A word inside a code span that is ours."""
+    """A name inside a code span of ours."""
     return escape(cut(one_line(word), LONGEST_NAME).replace("`", "ˋ"))

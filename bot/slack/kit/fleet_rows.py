@@ -1,4 +1,4 @@
-"""A cluster as lists and menus show it."""
+"""One cluster in lists and menus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WELL = "Succeeded"
 
 @dataclass(frozen=True, slots=True)
 class ShownState:
-    """How a cluster does, as ARM says it. The lowest rank is shown first."""
+    """The state of a cluster according to ARM. The lowest rank is listed first."""
 
     text: str
     rank: int
@@ -31,30 +31,30 @@ class ShownState:
 _RANK_FAILED, _RANK_MOVING, _RANK_STOPPED, _RANK_UNKNOWN, _RANK_WELL = range(5)
 
 
-def state_of(one: FleetMember) -> ShownState:
-    """Failed before all, then what is being changed, then what is switched off."""
-    state = one.provisioning_state
+def state_of(member: FleetMember) -> ShownState:
+    """Failed first, then changing, then stopped."""
+    state = member.provisioning_state
     if state and state.lower() in _FAILED:
         return ShownState(state, _RANK_FAILED, "trouble")
     if state and state != _WELL:
         return ShownState(state, _RANK_MOVING, "moving")
-    if one.power_state and one.power_state.lower() == "stopped":
-        return ShownState(one.power_state, _RANK_STOPPED, "stopped")
+    if member.power_state and member.power_state.lower() == "stopped":
+        return ShownState(member.power_state, _RANK_STOPPED, "stopped")
     if not state:
         return ShownState(sentences.STATE_UNKNOWN, _RANK_UNKNOWN, "stopped")
     return ShownState(state, _RANK_WELL, "")
 
 
-def value_of(one: FleetMember, members: Sequence[FleetMember]) -> str:
-    """What says which cluster is meant: its name, or its id where the name is not enough."""
-    alike = sum(other.name.lower() == one.name.lower() for other in members)
-    return one.name if alike == 1 else one.id
+def value_of(member: FleetMember, members: Sequence[FleetMember]) -> str:
+    """The value that identifies the cluster: its name, or its id if the name is ambiguous."""
+    alike = sum(other.name.lower() == member.name.lower() for other in members)
+    return member.name if alike == 1 else member.id
 
 
-def option(one: FleetMember, members: Sequence[FleetMember]) -> Block | None:
-    """An entry of a menu; None for an id that is longer than Slack takes."""
-    value = value_of(one, members)
+def option(member: FleetMember, members: Sequence[FleetMember]) -> Block | None:
+    """A menu option; None if the id is longer than Slack allows."""
+    value = value_of(member, members)
     if len(value) > limits.OPTION_VALUE:
         return None
-    label = escaping.cut(one_line(f"{one.name} · {one.group}"), limits.OPTION_TEXT)
+    label = escaping.cut(one_line(f"{member.name} · {member.group}"), limits.OPTION_TEXT)
     return {"text": {"type": "plain_text", "text": label, "emoji": False}, "value": value}

@@ -1,6 +1,6 @@
-"""What Slack accepts, as it publishes it (docs.slack.dev: Block Kit reference, methods, rate limits). One place only.
+"""Slack's limits as published (docs.slack.dev: Block Kit reference, methods, rate limits). The only place for them.
 
-Where Slack publishes nothing (the size of rich text), ours is marked as such.
+Where Slack publishes none (the size of rich text), ours is marked as such.
 """
 
 from __future__ import annotations

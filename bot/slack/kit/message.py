@@ -1,4 +1,4 @@
-"""A message as it goes to Slack, and the few blocks that all messages are made of. Pure, and never over a limit."""
+"""A message for Slack, and the few blocks that all messages are made of. Pure, and always within Slack's limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INVITE, PICK = "invite_me", "pick_cluster"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`text` is what notifications and screen readers say, and all there is where blocks are refused."""
+    """`text` is for notifications and screen readers, and replaces the blocks where Slack refuses them."""
 
     text: str
     blocks: tuple[Block, ...] = ()
@@ -39,7 +39,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
-    """What a button carries: which answer it stood under, and enough to ask again when that is forgotten."""
+    """The value of a button: the answer it belongs to, and enough to ask again when that has expired."""
 
     request: str
     cluster: str
@@ -47,10 +47,10 @@ class Pressed:
     code: str | None = None
 
     def dump(self) -> str:
-        # The cluster may be what somebody typed; the rest are ids and words of ours.
+        # The cluster may be text that a person typed; the rest are ids and words of ours.
         values = [self.request, redact_text(self.cluster), self.scope.area, self.scope.only, self.code]
         value = json.dumps(values, separators=(",", ":"))
-        # No cluster that exists is so long; what somebody pasted may be.
+        # No existing cluster's id is this long; pasted text may be.
         return value if len(value) <= limits.BUTTON_VALUE else json.dumps([self.request[:255], "", None, None, None])
 
     @classmethod
@@ -60,15 +60,15 @@ class Pressed:
 
 
 def section(mrkdwn: str) -> Block:
-    # verbatim: Slack looks for no names and no addresses of its own in it.
+    # verbatim: Slack must not turn names and addresses in it into links.
     shown = escaping.fits(mrkdwn, limits.SECTION_TEXT) or " "
     return {"type": "section", "text": {"type": "mrkdwn", "text": shown, "verbatim": True}}
 
 
 def context(*mrkdwn: str) -> Block:
     elements = [
-        {"type": "mrkdwn", "text": escaping.fits(one, limits.FIELD_TEXT), "verbatim": True}
-        for one in mrkdwn[: limits.CONTEXT_ELEMENTS]
+        {"type": "mrkdwn", "text": escaping.fits(text, limits.FIELD_TEXT), "verbatim": True}
+        for text in mrkdwn[: limits.CONTEXT_ELEMENTS]
     ]
     return {"type": "context", "elements": elements}
 
@@ -103,19 +103,19 @@ def actions(*buttons: Block) -> Block:
 
 
 def pages(blocks: Iterable[Block], text: str, *, most: int) -> tuple[list[Message], bool]:
-    """Blocks as messages, at most so many; and whether all of them found room."""
+    """The blocks as a limited number of messages; and whether all of them fitted."""
     made: list[list[Block]] = []
     room = 0
     for block in blocks:
         length = len(json.dumps(block, ensure_ascii=False, separators=(",", ":")))
         if not made or len(made[-1]) == limits.BLOCKS_IN_MESSAGE - 2 or length > room:
             if len(made) == most:
-                return [_page(one, text) for one in made], False
+                return [_page(page, text) for page in made], False
             made.append([])
             room = limits.MESSAGE_CHARACTERS
         made[-1].append(block)
         room -= length
-    return [_page(one, text) for one in made], True
+    return [_page(page, text) for page in made], True
 
 
 def _page(blocks: list[Block], text: str) -> Message:
@@ -124,7 +124,7 @@ def _page(blocks: list[Block], text: str) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMessages:
-    """An answer: what the head becomes, what goes into its thread, and the file where something had to be cut."""
+    """An answer: the updated head, the messages for its thread, and a file if something had to be cut."""
 
     head: Message
     thread: tuple[Message, ...]

@@ -1,4 +1,4 @@
-"""A window with one button: *Close*."""
+"""A modal with one button: *Close*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Azure can say a page in one sentence: it is told shortly where it proves something, and whole once."""
+"""Azure's errors can fill a page: shortened where they prove something, quoted in full once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SENTENCE = compile_linear(r"[.!?] [A-Z]")
 
 
 def brief(line: str) -> str:
-    """Its first sentences, as many as fit; never a part of a word or of an id."""
+    """The first sentences, as many as fit; never part of a word or an id."""
     if len(line) <= SHORT:
         return line
     ends = [end.start() + 1 for end in _SENTENCE.finditer(line[:SHORT]) if end.start() >= _TELLING]
@@ -24,7 +24,7 @@ def brief(line: str) -> str:
 
 
 class Told:
-    """The errors that stand in a thread already. Whoever introduces one again, it is the same."""
+    """The errors that a thread contains already, so that each is quoted in full once only."""
 
     def __init__(self) -> None:
         self._errors: list[str] = []
@@ -36,7 +36,7 @@ class Told:
 
     def knows(self, line: str) -> bool:
         error = _error(line)
-        return len(error) >= _TELLING and any(error in one or one in error for one in self._errors)
+        return len(error) >= _TELLING and any(error in earlier or earlier in error for earlier in self._errors)
 
 
 def _error(line: str) -> str:

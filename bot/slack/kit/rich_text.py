@@ -1,7 +1,7 @@
-"""Rich text blocks: Slack shows their text letter by letter, so text from elsewhere can do nothing in them.
+"""Rich text blocks: Slack shows their text literally, so text from elsewhere can do nothing in them.
 
-`markdown` turns a runbook's Markdown into them. Only links that stand in the runbook's own source become links: a fact
-that was filled in cannot bring one along.
+`markdown` converts a runbook's Markdown. Only links in the runbook's own source become links: a fact that was filled
+in cannot add one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def text(words: str, *, bold: bool = False, as_code: bool = False, dim: bool = F
 
 
 def entity_of(element: Element) -> str | None:
-    """Somebody, a place, a moment or a link as mrkdwn; None for what is none of these."""
+    """A user, channel, date or link of mrkdwn as an element; None if it is none of these."""
     match element.get("type"):
         case "user":
             return f"<@{element['user_id']}>"
@@ -52,8 +52,8 @@ def section(*elements: Element) -> Element:
 
 
 def bullets(items: list[list[Element]], *, first: int | None = None, indent: int = 0) -> Element:
-    """A list; with `first`, a numbered one that begins there: commands may stand between its steps."""
-    elements = [section(*one) for one in items]
+    """A list; with `first`, a numbered one that starts there: commands may stand between its steps."""
+    elements = [section(*runs) for runs in items]
     made: Element = {"type": "rich_text_list", "style": "bullet", "indent": min(indent, 8), "elements": elements}
     if first is None:
         return made
@@ -69,7 +69,7 @@ def quote(words: str) -> Element:
 
 
 def blocks(elements: list[Element]) -> list[Element]:
-    """As many rich text blocks as it takes; none is too large."""
+    """As many rich text blocks as needed; each within the size limit."""
     made: list[list[Element]] = []
     room = 0
     for element in (piece for whole in elements for piece in _pieces(whole)):
@@ -79,26 +79,26 @@ def blocks(elements: list[Element]) -> list[Element]:
             room = RICH_TEXT
         made[-1].append(element)
         room -= length
-    return [{"type": "rich_text", "elements": one} for one in made]
+    return [{"type": "rich_text", "elements": page} for page in made]
 
 
 def size(element: Any) -> int:
-    """How many characters a reader sees."""
+    """The number of characters that a reader sees."""
     if isinstance(element, dict):
         own = element.get("text")
         return (len(own) if isinstance(own, str) else 0) + sum(
             size(value) for value in element.values() if isinstance(value, dict | list)
         )
-    return sum(size(one) for one in element) if isinstance(element, list) else 0
+    return sum(size(part) for part in element) if isinstance(element, list) else 0
 
 
 def _pieces(element: Element) -> Iterator[Element]:
-    """An element that is too large, in parts: a list by its items; what has no parts is cut, and says so."""
+    """Split an element that is too large: a list by its items; anything else is cut and marked."""
     if size(element) <= RICH_TEXT:
         yield element
     elif element["type"] == "rich_text_list":
         for number, item in enumerate(element["elements"]):
-            # A list that goes on in the next block counts on.
+            # A list continued in the next block continues its numbers.
             offset = element.get("offset", 0) + number
             counted = {"offset": offset} if element["style"] == "ordered" and offset else {}
             yield element | counted | {"elements": [_cut(item)]}
@@ -109,18 +109,18 @@ def _pieces(element: Element) -> Iterator[Element]:
 def _cut(element: Element) -> Element:
     room = RICH_TEXT
     kept = []
-    for one in element["elements"]:
-        words = one["text"] if len(one["text"]) <= room else cut(one["text"], max(room, len(CUT)))
-        kept.append(one | {"text": words})
+    for part in element["elements"]:
+        words = part["text"] if len(part["text"]) <= room else cut(part["text"], max(room, len(CUT)))
+        kept.append(part | {"text": words})
         room -= len(words)
         if room <= len(CUT):
             break
     return element | {"elements": kept}
 
 
-def lines(said: list[str], longest: int) -> list[list[Element]]:
-    """Text from elsewhere, a line each."""
-    return [[text(cut(one_line(one), longest))] for one in said]
+def lines(texts: list[str], longest: int) -> list[list[Element]]:
+    """Text from elsewhere, line by line."""
+    return [[text(cut(one_line(line), longest))] for line in texts]
 
 
 def markdown(filled: str, source: str) -> list[Element]:
@@ -129,7 +129,7 @@ def markdown(filled: str, source: str) -> list[Element]:
 
 
 class _Markdown:
-    """Walks through the lines and holds what is not complete yet: a paragraph, a list or a block of code."""
+    """Walks through the lines and collects the current paragraph, list or code block."""
 
     def __init__(self, links: frozenset[tuple[str, str]]) -> None:
         self._links = links
@@ -140,22 +140,22 @@ class _Markdown:
 
     def elements(self, markdown: str) -> Iterator[Element]:
         fence = ""
-        held: list[str] = []
+        stored: list[str] = []
         for line in markdown.strip("\n").split("\n"):
             mark = _FENCE.match(line)
             if fence:
                 if mark and mark[1].startswith(fence):
-                    yield preformatted("\n".join(held).strip("\n"))
-                    fence, held = "", []
+                    yield preformatted("\n".join(stored).strip("\n"))
+                    fence, stored = "", []
                 else:
-                    held.append(line.removeprefix("   "))
+                    stored.append(line.removeprefix("   "))
             elif mark:
                 yield from self._flush()
                 fence = mark[1]
             else:
                 yield from self._prose(line)
-        if held:
-            yield preformatted("\n".join(held).strip("\n"))
+        if stored:
+            yield preformatted("\n".join(stored).strip("\n"))
         yield from self._flush()
 
     def _prose(self, line: str) -> Iterator[Element]:
@@ -179,7 +179,7 @@ class _Markdown:
 
     def _flush(self) -> Iterator[Element]:
         if self._items:
-            yield bullets([self._inline(one) for one in self._items], first=self._first, indent=self._indent)
+            yield bullets([self._inline(item) for item in self._items], first=self._first, indent=self._indent)
         if self._words:
             yield section(*self._inline(" ".join(self._words)), text("\n"))
         self._items, self._words = [], []

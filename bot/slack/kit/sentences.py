@@ -1,4 +1,4 @@
-"""The sentences in Slack that no single feature owns. They take text as it is and return mrkdwn."""
+"""The sentences in Slack that no single feature owns. They take plain text and return mrkdwn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ def starting(cluster: str) -> str:
 
 
 def joined(cluster: str, running_for: timedelta) -> str:
-    return f"{code(cluster)} is being checked already, for {span(running_for)}. The answer comes here too."
+    return (
+        f"{code(cluster)} is already being checked, for {span(running_for)} so far. The answer will be posted here too."
+    )
 
 
 def progress(cluster: str, evidence: tuple[int, int], questions: tuple[int, int]) -> str:
@@ -26,11 +28,11 @@ def progress(cluster: str, evidence: tuple[int, int], questions: tuple[int, int]
 
 
 def found_so_far(codes: tuple[str, ...]) -> str:
-    return "Found so far: " + ", ".join(code(one) for one in codes)
+    return "Found so far: " + ", ".join(code(name) for name in codes)
 
 
 def unseen_so_far(wanted: tuple[str, ...]) -> str:
-    return "Could not see: " + ", ".join(plain(one, LONGEST_NAME) for one in wanted)
+    return "Could not see: " + ", ".join(plain(action, LONGEST_NAME) for action in wanted)
 
 
 PLAN_TITLE = "Checking {cluster}"
@@ -41,7 +43,7 @@ def of(done: tuple[int, int]) -> str:
     return f"{done[0]} of {done[1]}"
 
 
-# What is said about the answer.
+# Sentences about the answer.
 
 WHAT_TO_DO = "What to do"
 PROOF = "What proves it"
@@ -60,7 +62,7 @@ ENDED = {
     "clear": "Clear",
     "not-applicable": "Does not apply here",
 }
-NO_RUNBOOK = "There is no runbook for this here."
+NO_RUNBOOK = "There is no runbook for this."
 RULED_OUT = "Looked for, not found"
 NOT_LOOKED_AT = "Not looked at"
 NO_CHECK_FOR = "No check for these yet"
@@ -79,17 +81,15 @@ def subject(code_name: str, subject_name: str) -> str:
 
 
 def headline(verdict_said: str, causes: list[str]) -> str:
-    """For a lock screen: what it is, with its causes."""
-    return " · ".join([verdict_said, *(plain(one, 150) for one in causes)])
+    """For a lock screen: the verdict with its causes."""
+    return " · ".join([verdict_said, *(plain(cause, 150) for cause in causes)])
 
 
 def age(time: timedelta) -> str:
     return f"This answer is {span(time)} old; *{CHECK_AGAIN}* makes a new one."
 
 
-NOT_DURABLE = (
-    "The bot's memory (Redis) is away: this check would not have survived a restart, and buttons may not work yet."
-)
+NOT_DURABLE = "Redis is not reachable: this check would not have survived a restart, and buttons may not work yet."
 
 
 def cost(took_ms: float, arm_calls: int, kube_calls: int) -> str:
@@ -104,11 +104,11 @@ def more(number: int) -> str:
 
 
 def whole_in_file(name: str) -> str:
-    return f"Some of this was cut to fit into Slack. The whole is in {code(name)} in this thread."
+    return f"Parts of this were cut to fit into Slack. The full report is {code(name)} in this thread."
 
 
 def stayed_open(names: list[str]) -> str:
-    return "Without that these checks have no answer: " + ", ".join(names)
+    return "Without it, these checks have no result: " + ", ".join(names)
 
 
 def runbook_unfilled(where: str) -> str:
@@ -118,30 +118,30 @@ def runbook_unfilled(where: str) -> str:
 CRASHED = "please report it with aksbot's log"
 
 
-# What is said when there is no answer.
+# Sentences where there is no answer.
 
 
-def problem(one: Problem) -> str:
-    """In one line, for notifications and where blocks are refused."""
-    return plain(f"{sentence(one.what)}: {one.why}. What to do: {one.do}", MESSAGE_TEXT)
+def problem(stopped_by: Problem) -> str:
+    """On one line, for notifications and where blocks are refused."""
+    return plain(f"{sentence(stopped_by.what)}: {stopped_by.why}. What to do: {stopped_by.do}", MESSAGE_TEXT)
 
 
 WHY, DO = "Why", "What to do"
-NO_WORDS = "This could not be done, and nothing says why."
+NO_WORDS = "This could not be done; no reason was given."
 GAVE_UP = "I gave up on this one."
 
 
-def away(one: Problem) -> str:
-    """When the memory is away and the request cannot do without it."""
-    return plain(f"{sentence(one.what)} ({one.why}), so this cannot be done now: {one.do}.", MESSAGE_TEXT)
+def away(problem: Problem) -> str:
+    """When Redis is away and the request needs it."""
+    return plain(f"{sentence(problem.what)} ({problem.why}), so this cannot be done now: {problem.do}.", MESSAGE_TEXT)
 
 
-# What is said to commands at once.
+# Immediate replies to commands.
 
 CANNOT_READ_CHECK = "cannot tell what to check"
 CHECK_USAGE = "say `check <cluster> [area]`, with a name, a resource id or a portal link; without one I offer a list"
 FROM_COMES_LATER = "checking from an address (from <ip>) does not exist yet"
-LISTENER_FAILED = "Something in me failed, and this was not done. Please try again; the log of aksbot says more."
+LISTENER_FAILED = "Internal error; nothing was done. Please try again; aksbot's log has the details."
 LOOKING_FOR_CLUSTERS = "Looking for your clusters …"
 ONE_MOMENT = "One moment …"
 RECOGNISED = "Recognised, not verified: nothing was looked up in Azure."
@@ -158,39 +158,37 @@ PICK = "Which cluster?"
 PICK_PLACEHOLDER = "Choose a cluster"
 INVITE = "Invite me"
 INVITED = "I am in this channel now: ask again, and everybody here sees the answer."
-NOT_INVITED = "I cannot come in by myself. Type `/invite @aksbot` in this channel."
+NOT_INVITED = "I cannot join by myself. Type `/invite @aksbot` in this channel."
 NOT_A_MEMBER = "I am not in this channel, so only you see this answer, and there is no thread."
-REPORT_GONE = f"That answer is not kept any more (I keep them for some minutes). *{CHECK_AGAIN}* makes a new one."
+REPORT_GONE = f"That answer has expired (answers are kept for some minutes). *{CHECK_AGAIN}* makes a new one."
 STATE_UNKNOWN = "state unknown"
-REPORT_AWAY = (
-    "The bot's memory (Redis) is away, and the values of that answer with it: `&lt;…&gt;` stands for what to fill in."
-)
-NO_FLEET = "I see no cluster. Either there is none, or my identity may not see it."
+REPORT_AWAY = "Redis is not reachable, so the values of that answer are missing: `&lt;…&gt;` marks what to fill in."
+NO_FLEET = "There is no cluster: either none exists, or my identity may not read it."
 
 HELP = (
     "*What I can do*\n"
     "`/aks check [cluster | id | portal link] [area]` finds out what is wrong with a cluster, and why\n"
-    "`/aks clusters` lists the clusters that you may look at\n"
-    "`/aks default [cluster | none]` shows or sets the cluster that this channel means when it names none\n"
-    "`/aks explain &lt;text&gt;` recognises a pasted error\n"
-    "`/aks fixes &lt;cluster&gt;` shows what can be repaired there, and what waits for approval\n"
-    "`/aks audit` shows what was repaired, by whom, on whose word\n"
-    "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` keeps me quiet about it; "
+    "`/aks clusters` lists the clusters that you may view\n"
+    "`/aks default [cluster | none]` shows or sets this channel's default cluster\n"
+    "`/aks explain &lt;text&gt;` explains a pasted error\n"
+    "`/aks fixes &lt;cluster&gt;` shows the available fixes and the open approvals\n"
+    "`/aks audit` shows which fixes ran, and who approved them\n"
+    "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` mutes a finding; "
     "`/aks mute` lists, `/aks unmute &lt;code&gt; &lt;cluster&gt;` ends it\n"
-    "`/aks watch &lt;cluster&gt;` tells you when what is wrong there, or runs there, ends; `/aks watch` lists\n"
+    "`/aks watch &lt;cluster&gt;` notifies you when the problem or operation there is over; `/aks watch` lists\n"
     "`/aks runbook &lt;code&gt;` shows what I know about a problem\n"
     "`/aks help` shows this\n"
     "In threads, where Slack has no commands: `@aksbot check &lt;cluster&gt;`, and so on; in a direct message to me "
     "without the `@aksbot`.\n"
-    "*Triage this*, in the menu of any message, recognises what it speaks of.\n"
-    "In channels where I am, I read along, and answer in a thread what I recognise; `stop` there silences me.\n"
-    "*Home*, behind my name, shows the fleet.\n"
+    "*Triage this*, in the menu of any message, recognises cluster and problem.\n"
+    "In channels where I am a member I read along, and answer in a thread; `stop` in the thread silences me.\n"
+    "My *Home* tab shows the fleet.\n"
     "I only read, unless somebody approves a fix: then I send exactly the calls of the plan that was shown."
 )
 
 
 def looking_at(cluster: str) -> str:
-    return f"Checking {code(cluster)}: the answer comes here."
+    return f"Checking {code(cluster)}: the answer will be posted here."
 
 
 def too_many(number: int) -> str:
@@ -205,25 +203,24 @@ def areas(known: list[str]) -> str:
     return f"choose one of {', '.join(known)}, or leave it out"
 
 
-def misuse(one: Problem) -> str:
-    """A command that makes no sense. What to do holds our own code spans."""
-    return f"I {plain(one.what)}: {plain(one.why)}. {escape(sentence(one.do))}"
+def misuse(problem: Problem) -> str:
+    """An invalid command. What to do contains code spans of ours."""
+    return f"I {plain(problem.what)}: {plain(problem.why)}. {escape(sentence(problem.do))}"
 
 
 def later(word: str) -> str:
-    return f"{code(f'/aks {word}')} does not exist yet. Today I can do: `/aks help`"
+    return f"{code(f'/aks {word}')} does not exist yet; `/aks help` lists what does."
 
 
 def unknown(word: str, near: list[str]) -> str:
-    perhaps = " or ".join(code(f"/aks {one}") for one in near)
+    perhaps = " or ".join(code(f"/aks {name}") for name in near)
     meant = f"Perhaps you mean {perhaps}. " if near else ""
-    return (
-        f"I do not know the word {code(word)}. {meant}`/aks help` shows all; `/aks check {escape_name(word)}` checks."
-    )
+    checks = f"`/aks check {escape_name(word)}` checks."
+    return f"I do not know the command {code(word)}. {meant}`/aks help` shows all; {checks}"
 
 
 def no_runbook(name: str, near: list[str]) -> str:
-    perhaps = f"Perhaps you mean {' or '.join(code(one) for one in near)}. " if near else ""
+    perhaps = f"Perhaps you mean {' or '.join(code(name) for name in near)}. " if near else ""
     return f"There is no runbook {code(name)}. {perhaps}`/aks runbook` lists all."
 
 
@@ -233,11 +230,11 @@ def clusters(number: int, not_well: int) -> str:
 
 
 def too_many_to_pick(number: int) -> str:
-    return f"{number} more do not fit in here: type `/aks check &lt;cluster&gt;` with a name or an id."
+    return f"{number} more do not fit into this menu: type `/aks check &lt;cluster&gt;` with a name or an id."
 
 
 def delayed(seconds: float) -> str:
-    return f"Slack made me wait {span(timedelta(seconds=seconds))} before I could say this."
+    return f"Slack's rate limit delayed this by {span(timedelta(seconds=seconds))}."
 
 
 def answered_elsewhere(channel: str, why: str) -> str:
@@ -249,11 +246,11 @@ def rest_elsewhere(number: int) -> str:
 
 
 def file_refused(why: str) -> str:
-    return f"The file with the whole could not be added ({plain(why, 80)})."
+    return f"The full report could not be attached as a file ({plain(why, 80)})."
 
 
 CANNOT_LIST = "cannot list the clusters"
-TRY_AGAIN = "try again in a minute; if it stays so, look at aksbot's log"
+TRY_AGAIN = "try again in a minute; if it fails again, see aksbot's log"
 
 
 def no_answer_within(seconds: float) -> str:

@@ -24,7 +24,7 @@ Body = dict[str, Any]
 
 
 class TriageListeners:
-    """Answers only the one who asks: a shortcut works in channels where the bot is no member, too."""
+    """Answers only the person who asks: a shortcut also works in channels where the bot is not a member."""
 
     def __init__(self, intake: Intake, metrics: Metrics) -> None:
         self._intake, self._metrics = intake, metrics
@@ -37,24 +37,24 @@ class TriageListeners:
         self._metrics.heard.labels(triage_view.CALLBACK).inc()
         await ack()
         place, message = payloads.shortcut_place(body), body["message"]
-        said = self._intake.stranger_refusal(place, body)
-        if said is None:
+        refused = self._intake.stranger_refusal(place, body)
+        if refused is None:
             thread_ts = message.get("thread_ts") or message["ts"]
             text = redact_text(read_message(message)[:LONGEST])
             ask = Ask(payloads.shortcut_id(body), What.TRIAGE, place, text=text, pressed=thread_ts)
-            said = await self._intake.ask(ask)
-        if said:
-            await respond(**private(said), replace_original=False)
+            refused = await self._intake.ask(ask)
+        if refused:
+            await respond(**private(refused), replace_original=False)
 
     async def check(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
-        """The answer goes into the thread of the message that was pointed at."""
+        """The answer goes into the thread of the selected message."""
         self._metrics.heard.labels(triage_view.CHECK).inc()
         await ack()
         action = body["actions"][0]
         cluster = ClusterRef.of(Pressed.load(action["value"]).cluster)
         place = replace(payloads.click_place(body), thread_ts=triage_view.thread_of(action["block_id"]))
-        said = await self._intake.refusal(place, cluster, body)
-        if said is None:
+        message = await self._intake.refusal(place, cluster, body)
+        if message is None:
             await self._intake.check(CheckRequest(payloads.click_id(body), cluster, place))
             said = replies.only(triage_text.looking_at(cluster.name))
         await respond(**private(said), replace_original=False)

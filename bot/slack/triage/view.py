@@ -1,4 +1,4 @@
-"""*Triage this*: what a message speaks of, and a way to check the clusters it names. Made of values alone."""
+"""The view of *Triage this*: what a message is about, and buttons to check the clusters it names. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def triaged(
     seen: Sequence[FleetMember] | Problem | Message,
     thread_ts: str,
 ) -> AnswerMessages:
-    """`seen` is what the person may look at of the fleet, or why there is nothing of it."""
+    """`seen`: the clusters that the person may view, or why there are none."""
     head, thread = _recognised(pasted, library)
     blocks = [*head, *_clusters(pasted, seen, thread_ts)]
     return AnswerMessages(Message(_spoken(blocks), tuple(blocks)), thread)
@@ -43,8 +43,8 @@ def _recognised(pasted: str, library: Library) -> tuple[list[Block], tuple[Messa
     if not explanation.matches:
         return [section(triage_text.UNKNOWN)], ()
     best = explanation.matches[0].runbook
-    said = [section(triage_text.recognised(best.title, best.code)), context(triage_text.ONLY_RECOGNISED)]
-    return said, (replies.recognised(explanation, briefly=True),)
+    text = [section(triage_text.recognised(best.title, best.code)), context(triage_text.ONLY_RECOGNISED)]
+    return text, (replies.recognised(explanation, briefly=True),)
 
 
 def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thread_ts: str) -> list[Block]:
@@ -56,19 +56,19 @@ def _clusters(pasted: str, seen: Sequence[FleetMember] | Problem | Message, thre
     if not named:
         return list(replies.picker(seen, None, said=triage_text.NO_CLUSTER, thread_ts=thread_ts).blocks)
     shown = named[:MOST_NAMED]
-    buttons = [_check(one, number, seen) for number, one in enumerate(shown)]
+    buttons = [_check(member, number, seen) for number, member in enumerate(shown)]
     more = [context(triage_text.and_more(len(named) - len(shown)))] if len(named) > len(shown) else []
-    said = section(triage_text.named([one.name for one in shown]))
-    return [said, actions(*buttons) | {"block_id": f"{CHECK}:{thread_ts}"}, *more]
+    text = section(triage_text.named([member.name for member in shown]))
+    return [text, actions(*buttons) | {"block_id": f"{CHECK}:{thread_ts}"}, *more]
 
 
-def _check(one: FleetMember, number: int, seen: Sequence[FleetMember]) -> Block:
-    value = value_of(one, seen)
-    label = triage_text.check(one.name if value == one.name else f"{one.name} ({one.group})")
+def _check(member: FleetMember, number: int, seen: Sequence[FleetMember]) -> Block:
+    value = value_of(member, seen)
+    label = triage_text.check(member.name if value == member.name else f"{member.name} ({member.group})")
     return button(label, f"{CHECK}_{number}", Pressed("", value), primary=number == 0)
 
 
 def _spoken(blocks: Sequence[Block]) -> str:
     """For notifications: the first sentence of each block."""
-    said = [one["text"]["text"] for one in blocks if one["type"] == "section"]
-    return escaping.fits(" ".join(said).replace("*", ""), 500)
+    text = [block["text"]["text"] for block in blocks if block["type"] == "section"]
+    return escaping.fits(" ".join(text).replace("*", ""), 500)

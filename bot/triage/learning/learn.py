@@ -1,7 +1,7 @@
-"""Learn from the messages under `bot/triage/messages` and write `bot/triage/weights.jsonl.xz`: `make learn`.
+"""Train on the messages under `bot/triage/messages` and write `bot/triage/weights.jsonl.xz`: `make learn`.
 
-scikit-learn does it, which nothing else here needs: `make learn` installs it beside. The same messages give the same
-bytes. With `--judge` it first says how right it is about messages that it did not learn from (a fifth each time).
+It uses scikit-learn, which nothing else here needs: `make learn` installs it separately. The same messages give the
+same bytes. With `--judge` it first cross-validates: how accurate it is on messages left out of training (a fifth each).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bot.triage.learning.judging import table
 from bot.triage.model.features import PAIR, phrased, shown, spoken
-from bot.triage.model.labelled import NONE, OUR_NAMES, PHRASE, Heard, lessons
+from bot.triage.model.labelled import NONE, OUR_NAMES, PHRASE, LabelledMessage, training_texts
 from bot.triage.model.learned import SCALE, Learned
 from bot.triage.model.table import Table
 from bot.triage.model.weights import FILE, Weights, packed
@@ -47,49 +47,49 @@ _FOLDS = 5
 class Example:
     """A message as the model sees it."""
 
-    heard: Heard
+    heard: LabelledMessage
     spoken: Mapping[str, float]
     shown: Mapping[str, float]
     phrased: Sequence[str]
 
 
-def examples(messages: Sequence[Heard]) -> list[Example]:
+def examples(messages: Sequence[LabelledMessage]) -> list[Example]:
     signs, quiet = Signs(Library.load()), Quiet()
     found = []
-    for one in messages:
-        text = plain(one.text)
-        said = shown(signs.find(text), list(quiet.reasons(text)))
-        found.append(Example(one, spoken(text, OUR_NAMES), said, phrased(text, OUR_NAMES)))
+    for message in messages:
+        text = plain(message.text)
+        marks = shown(signs.find(text), list(quiet.reasons(text)))
+        found.append(Example(message, spoken(text, OUR_NAMES), marks, phrased(text, OUR_NAMES)))
     return found
 
 
 def model(weights: Weights) -> Learned:
-    """Ready to be asked."""
+    """A model that is ready for use."""
     features, live = Table(weights.features.items()), Table((run, [weight]) for run, weight in weights.live.items())
     return Learned(weights.codes, weights.bias, features, live, weights.live_bias)
 
 
 def learned(from_: Sequence[Example]) -> Weights:
-    """The weights that explain these examples best."""
-    seen = Counter(feature for one in from_ for feature in one.spoken)
+    """The weights that fit these examples best."""
+    seen = Counter(feature for example in from_ for feature in example.spoken)
     rarity = {name: math.log((len(from_) + 1) / times) + _COMMON for name, times in seen.items() if times >= _SEEN}
-    shown_ = {feature: 0.0 for one in from_ for feature in one.shown}
+    shown_ = {feature: 0.0 for example in from_ for feature in example.shown}
     known = rarity | shown_
     codes, _, features = _fitted(from_, known)
-    # Once more without the pairs that tell nothing: reading scales a text by what it knows of it.
+    # Train again without the word pairs that contribute nothing: reading scales a text by the features it knows.
     known = {name: value for name, value in known.items() if len(features[name]) > 1 or not name.startswith(PAIR)}
     codes, bias, features = _fitted(from_, known)
-    live, live_bias = _live([one for one in from_ if one.heard.kind != PHRASE])
+    live, live_bias = _live([example for example in from_ if example.heard.kind != PHRASE])
     return Weights(codes, bias, round(live_bias, 3), features, live)
 
 
 def _fitted(
     from_: Sequence[Example], known: Mapping[str, float]
 ) -> tuple[tuple[str, ...], tuple[float, ...], dict[str, list[int]]]:
-    """The codes, the bias of each, and of each feature its rarity and what it tells of which."""
+    """The codes, the bias of each, and for each feature its rarity and its weights."""
     names = sorted(known)
     column = {name: at for at, name in enumerate(names)}
-    labels = [one.heard.code for one in from_]
+    labels = [example.heard.code for example in from_]
     often = Counter(labels)
     even = {code: (len(labels) / len(often) / times) ** _EVEN for code, times in often.items()}
     model = LogisticRegression(C=_STRICTNESS, max_iter=400, class_weight=even)
@@ -100,15 +100,15 @@ def _fitted(
         telling = np.flatnonzero(np.abs(weights) >= _LEAST_WEIGHT).tolist()
         flat = [part for at in telling for part in (at, round(float(weights[at]) * SCALE))]
         features[name] = [round(known[name] * SCALE), *flat]
-    return tuple(map(str, model.classes_)), tuple(round(float(one), 3) for one in model.intercept_), features
+    return tuple(map(str, model.classes_)), tuple(round(float(bias), 3) for bias in model.intercept_), features
 
 
 def _live(from_: Sequence[Example]) -> tuple[dict[str, int], float]:
-    """How messages are worded by who has a problem, and by who has none."""
-    seen = Counter(run for one in from_ for run in one.phrased)
+    """Train how messages are worded by people who have a problem, and by those who have none."""
+    seen = Counter(run for example in from_ for run in example.phrased)
     names = sorted(run for run, times in seen.items() if times >= _RUN_SEEN)
     column = {name: at for at, name in enumerate(names)}
-    rows = [[column[run] for run in one.phrased if run in column] for one in from_]
+    rows = [[column[run] for run in example.phrased if run in column] for example in from_]
     values = [1 / math.sqrt(len(row)) for row in rows for _ in row]
     columns, starts = (
         np.asarray([at for row in rows for at in row], "int32"),
@@ -116,16 +116,16 @@ def _live(from_: Sequence[Example]) -> tuple[dict[str, int], float]:
     )
     matrix = csr_matrix((values, columns, starts), shape=(len(rows), len(names)))
     model = LogisticRegression(C=_LIVE_STRICTNESS, max_iter=400, class_weight="balanced")
-    model.fit(matrix, [one.heard.code != NONE for one in from_])
+    model.fit(matrix, [example.heard.code != NONE for example in from_])
     return {name: round(float(model.coef_[0, at]) * SCALE) for name, at in column.items()}, float(model.intercept_[0])
 
 
 def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mapping[str, int]) -> Any:
     values, columns, starts = list[float](), list[int](), [0]
-    for one in from_:
-        weighed = {name: value * rarity[name] for name, value in one.spoken.items() if name in rarity}
+    for example in from_:
+        weighed = {name: value * rarity[name] for name, value in example.spoken.items() if name in rarity}
         length = math.sqrt(sum(value * value for value in weighed.values())) or 1.0
-        for name, value in (*((n, v / length) for n, v in weighed.items()), *one.shown.items()):
+        for name, value in (*((n, v / length) for n, v in weighed.items()), *example.shown.items()):
             columns.append(column[name])
             values.append(value)
         starts.append(len(columns))
@@ -133,19 +133,19 @@ def _matrix(from_: Sequence[Example], rarity: Mapping[str, float], column: Mappi
     return csr_matrix((values, np.asarray(columns, "int32"), np.asarray(starts, "int32")), shape=shape)
 
 
-def judged(all_: Sequence[Example]) -> list[tuple[Heard, float, list[str]]]:
-    """Each message with what a model that did not learn from it says: the odds, and the codes, likeliest first."""
+def judged(all_: Sequence[Example]) -> list[tuple[LabelledMessage, float, list[str]]]:
+    """Each message as predicted by a model not trained on it: the odds, and the codes, likeliest first."""
     found = []
     for fold in range(_FOLDS):
-        others = model(learned([one for at, one in enumerate(all_) if at % _FOLDS != fold]))
-        for one in all_[fold::_FOLDS]:
-            read = others.read(others.weighed(one.spoken), one.shown, one.phrased)
-            found.append((one.heard, read.odds, list(read.chances)[:2]))
+        others = model(learned([example for at, example in enumerate(all_) if at % _FOLDS != fold]))
+        for held_out in all_[fold::_FOLDS]:
+            read = others.read(others.weighed(held_out.spoken), held_out.shown, held_out.phrased)
+            found.append((held_out.heard, read.odds, list(read.chances)[:2]))
     return found
 
 
 def main() -> int:
-    known = examples(lessons(Library.load()))
+    known = examples(training_texts(Library.load()))
     if "--judge" in sys.argv[1:]:
         sys.stdout.write(table(judged(known)) + "\n")
     weights = learned(known)

@@ -1,7 +1,7 @@
-"""Different words for one thing. Messages that say it differently meet in these concepts.
+"""Synonyms: different words for one thing are mapped to one concept.
 
-A line is `concept: words that mean it`, an indented one goes on; words may be several ("run out of") and may stand in
-several lines.
+A line is `concept: words that mean it`, an indented line continues it; a phrase may have several words ("run out
+of") and belong to several concepts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a text is judged by: its words, pairs of them, the concepts they name, the signs, the reasons for silence."""
+"""The features of a text: its words, word pairs, concepts, signs, and reasons for silence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _GUID = compile_linear(r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}\b")
 
 
 def bare(text: str, clusters: Iterable[str] = ()) -> str:
-    """The text without what is this cluster's alone: its name, and of ids all but their ends."""
+    """The text without what is unique to one cluster: its name, and all but the end of ids."""
     for name in clusters:
         text = text.replace(name, OURS)
     return _GUID.sub(" ", _ID.sub(lambda id_: " ".join(id_[0].rsplit("/", 2)[1:]), text))
@@ -42,8 +42,8 @@ def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
         for stem in stems:
             if not stem.isdigit():
                 found[WORD + stem] = SPOKEN[WORD]
-        for one, other in pairwise(stems):
-            found[f"{PAIR}{one} {other}"] = SPOKEN[PAIR]
+        for left, other in pairwise(stems):
+            found[f"{PAIR}{left} {other}"] = SPOKEN[PAIR]
         for concept in sorted(THESAURUS.named(stems)):
             found[CONCEPT + concept] = SPOKEN[CONCEPT]
         if len(found) >= _MOST:
@@ -52,8 +52,9 @@ def spoken(text: str, clusters: Iterable[str] = ()) -> dict[str, float]:
 
 
 def phrased(text: str, clusters: Iterable[str] = ()) -> list[str]:
-    """How a text says it: its words as they stand, small ones and marks too, in runs of one to three. It tells whether
-    somebody has the problem now, asks about it, or remembers it."""
+    """How a text is worded: its words unchanged, with small words and punctuation, in runs of one to three. It tells
+    whether the author has the problem now, asks about it, or remembers it.
+    """
     for name in clusters:
         text = text.replace(name, OURS)
     tokens = _TOKEN.findall(f"^ {_DIGITS.sub('0', _ID.sub(' armid ', text).lower())}", _MOST_TOKENS)
@@ -62,8 +63,8 @@ def phrased(text: str, clusters: Iterable[str] = ()) -> list[str]:
 
 
 def shown(signs: Sequence[Sign], against: Sequence[Reason]) -> dict[str, float]:
-    """What patterns and codes show, and what speaks for silence."""
-    found = {REASON + one.name: _REASON for one in against}
+    """The patterns and codes that match, and the reasons for silence."""
+    found = {REASON + reason.name: _REASON for reason in against}
     for sign in signs:
         if sign.points >= PATTERN:
             name = SIGN + sign.code

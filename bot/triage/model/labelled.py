@@ -1,7 +1,7 @@
-"""The messages that recognition learns from: `messages/<code>.txt`; `none.txt` is what is no concern of ours.
+"""The messages to train on: `messages/<code>.txt`; `none.txt` holds messages that are none of our business.
 
-A message begins after a line `--- kind`, or `--- kind, also code, code` where other answers are right too; it ends at
-the next such line. A line of its own that looks like that is indented by a blank.
+A message begins after a line `--- kind`, or `--- kind, also code, code` if other answers are right too; it ends at
+the next such line. A line of the message that looks like that is indented by a blank.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ OUR_NAMES = (
 
 
 class BadMessages(Exception):
-    """A file of messages that cannot be read, by file and line."""
+    """A message file that cannot be parsed, with file and line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A message, and what it is about."""
+class LabelledMessage:
+    """A message, and the codes it is about."""
 
     code: str
     also: tuple[str, ...]
@@ -50,24 +50,25 @@ class Heard:
         return frozenset((self.code, *self.also))
 
 
-def heard(folder: Path = FOLDER) -> Iterator[Heard]:
-    """Every message, by code."""
+def labelled_messages(folder: Path = FOLDER) -> Iterator[LabelledMessage]:
+    """All messages, by code."""
     for file in sorted(folder.glob("*.txt")):
         yield from _of(file)
 
 
-def lessons(library: Mapping[str, Runbook]) -> list[Heard]:
-    """All that is learned from: the messages, and what the runbooks say of themselves. In an order that has nothing to
-    do with who wrote what when."""
+def training_texts(library: Mapping[str, Runbook]) -> list[LabelledMessage]:
+    """All training texts: the messages, and the runbooks' own words. In an order that does not depend on who wrote what
+    when.
+    """
     phrases = [
-        Heard(runbook.code, (), PHRASE, text)
+        LabelledMessage(runbook.code, (), PHRASE, text)
         for runbook in library.values()
         for text in (runbook.title, *runbook.symptoms.words)
     ]
-    return sorted((*heard(), *phrases), key=lambda one: hashlib.sha256(one.text.encode()).digest())
+    return sorted((*labelled_messages(), *phrases), key=lambda message: hashlib.sha256(message.text.encode()).digest())
 
 
-def _of(file: Path) -> Iterator[Heard]:
+def _of(file: Path) -> Iterator[LabelledMessage]:
     kind, also, lines = "", tuple[str, ...](), list[str]()
     for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
         if not line.startswith(_MARK):
@@ -83,8 +84,8 @@ def _of(file: Path) -> Iterator[Heard]:
         yield _message(file, number, kind, also, lines)
 
 
-def _message(file: Path, line: int, kind: str, also: tuple[str, ...], lines: list[str]) -> Heard:
+def _message(file: Path, line: int, kind: str, also: tuple[str, ...], lines: list[str]) -> LabelledMessage:
     text = "\n".join(lines).strip("\n")
     if not text.strip():
         raise BadMessages(f"{file}:{line}: the message before this line is empty")
-    return Heard(file.stem, also, kind, text)
+    return LabelledMessage(file.stem, also, kind, text)

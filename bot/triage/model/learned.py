@@ -1,8 +1,8 @@
-"""What was learned from messages: how much each word of a text speaks for each code, and for silence.
+"""The trained model: how much each word of a text speaks for each code, and for silence.
 
-Two logistic regressions that `make learn` makes (`bot/triage/learning/learn.py`): one over all codes and `none`, by
-what a text speaks of; one for problem or none, by how it says it. Here they are only read: sums, so that an answer can
-name the words that it comes from.
+Two logistic regressions, trained by `make learn` (`bot/triage/learning/learn.py`): one over all codes and `none`, by
+topic; one for problem or no problem, by wording. Here they are only evaluated: plain sums, so that an answer can name
+the words it comes from.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Weighed = Sequence[tuple[str, Sequence[int], float]]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text speaks of."""
+    """The prediction for one text."""
 
     odds: float
     """The logarithm of how much likelier it is one of the codes than none of them."""
@@ -58,9 +58,9 @@ class Learned:
         return _load(file)
 
     def read(self, spoken: Weighed, shown: Mapping[str, float], phrased: Iterable[str] = ()) -> Reading:
-        """`spoken`, as `weighed` gives it."""
+        """`spoken`: the features with their weights, from `weighed`."""
         sums = list(self.bias)
-        marks = [(one, flat, value) for one, value in shown.items() if (flat := self.features.get(one))]
+        marks = [(feature, flat, value) for feature, value in shown.items() if (flat := self.features.get(feature))]
         for _, flat, value in (*spoken, *marks):
             share = value / SCALE
             places = islice(flat, 1, None)
@@ -68,7 +68,7 @@ class Learned:
                 sums[code] += weight * share
         none = self.codes.index(NONE)
         highest = max(sums)
-        powers = [math.exp(one - highest) for one in sums]
+        powers = [math.exp(value - highest) for value in sums]
         ours = sum(powers) - powers[none]
         odds = math.log(max(ours, 1e-12)) - math.log(max(powers[none], 1e-12))
         likeliest = sorted(
@@ -78,23 +78,23 @@ class Learned:
 
     def _live(self, phrased: Iterable[str]) -> float:
         runs = list(phrased)
-        known = [weight[0] for one in runs if (weight := self.live.get(one))]
-        said = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
-        return said * min(1.0, sum(" " not in one for one in runs) / _TERSE)
+        known = [weight[0] for run in runs if (weight := self.live.get(run))]
+        text = self.live_bias + sum(known) / SCALE / math.sqrt(len(known) or 1)
+        return text * min(1.0, sum(" " not in run for run in runs) / _TERSE)
 
     def telling(self, code: str, spoken: Weighed, most: int = 4) -> list[str]:
-        """The words of the text that speak loudest for a code."""
+        """The words of the text that speak most for a code."""
         if code not in self.codes:
             return []
         wanted = self.codes.index(code)
         loud: dict[str, float] = defaultdict(float)
         for feature, flat, value in spoken:
-            codes = flat[1::2]  # most rows do not hold it: that is seen faster than a dict is made
+            codes = flat[1::2]  # Most rows do not hold it; checking that is faster than building a dict.
             if feature.startswith((WORD, PAIR)) and wanted in codes:
                 weight = flat[2 + 2 * codes.index(wanted)] / SCALE
                 if weight * value > _LEAST_TOLD:
                     loud[feature[len(WORD) :]] += weight * value
-        names = sorted(loud, key=lambda one: (-loud[one], one))
+        names = sorted(loud, key=lambda name: (-loud[name], name))
         kept: list[str] = []
         for name in names:
             if not any(set(name.split()) & set(other.split()) for other in kept):
@@ -102,12 +102,14 @@ class Learned:
         return kept[:most]
 
     def weighed(self, spoken: Mapping[str, float]) -> Weighed:
-        """What a text says, weighed by its rarity; a long text says no more than a short one."""
+        """The features weighted by rarity and normalized: a long text says no more than a short one."""
         known = [
-            (one, flat, value * flat[0] / SCALE) for one, value in spoken.items() if (flat := self.features.get(one))
+            (feature, flat, value * flat[0] / SCALE)
+            for feature, value in spoken.items()
+            if (flat := self.features.get(feature))
         ]
         length = math.sqrt(sum(value * value for *_, value in known)) or 1.0
-        return [(one, flat, value / length) for one, flat, value in known]
+        return [(feature, flat, value / length) for feature, flat, value in known]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A team's own runbooks: nothing was learned of them, so the phrases of their heads are looked for."""
+"""For a team's own runbooks: the model was not trained on them, so the phrases of their heads are searched."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _LEAST_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A phrase of a runbook whose every telling word stands in one sentence of the text."""
+class PhraseMatch:
+    """A phrase of a runbook whose significant words all stand in one sentence of the text."""
 
     code: str
     phrase: str
 
 
 class Phrases:
-    """The phrases of those runbooks that nothing was learned of."""
+    """The phrases of the runbooks that the model was not trained on."""
 
     def __init__(self, library: Library, learned: Collection[str]) -> None:
         self._phrases = [
-            (frozenset(telling), Said(runbook.code, phrase))
+            (frozenset(telling), PhraseMatch(runbook.code, phrase))
             for runbook in library.values()
             if runbook.code not in learned
             for phrase in (runbook.title, *runbook.symptoms.words)
             if len(telling := {stem(word) for word in words(phrase)} - _STOP_STEMS) >= _LEAST_WORDS
         ]
 
-    def find(self, text: str) -> list[Said]:
-        """Of each code the longest phrase that is said."""
+    def find(self, text: str) -> list[PhraseMatch]:
+        """For each code, the longest phrase that matches."""
         if not self._phrases:
             return []
-        best: dict[str, tuple[int, Said]] = {}
+        best: dict[str, tuple[int, PhraseMatch]] = {}
         for stems in map(frozenset, sentences(text)):
-            for telling, said in self._phrases:
-                if telling <= stems and len(telling) > best.get(said.code, (0, said))[0]:
-                    best[said.code] = (len(telling), said)
-        return [said for _, said in sorted(best.values(), key=lambda one: (-one[0], one[1].code))]
+            for telling, match in self._phrases:
+                if telling <= stems and len(telling) > best.get(match.code, (0, match))[0]:
+                    best[match.code] = (len(telling), match)
+        return [match for _, match in sorted(best.values(), key=lambda item: (-item[0], item[1].code))]

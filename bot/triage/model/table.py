@@ -1,4 +1,4 @@
-"""Small numbers by name, for the many that a model has: in a tenth of the memory that a dict takes."""
+"""A compact table of small numbers by name, for the model's many features: a tenth of the memory of a dict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 
 class Table:
-    """Rows by name. Of the names only their hashes are kept, of this process: whoever asks knows the name."""
+    """Rows by name. Only the names' hashes are stored, of this process: callers know the names."""
 
     def __init__(self, rows: Iterable[tuple[str, Sequence[int]]]) -> None:
         hashes, ends, numbers = array("q"), array("I", [0]), array("h")

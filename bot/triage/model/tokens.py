@@ -1,4 +1,4 @@
-"""A text as sentences of stems and concepts."""
+"""Splits a text into sentences of stems and concepts."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def words(text: str) -> list[str]:
     """The words in lower case, `can't` as `can not`, `NotReady` as `not ready`."""
     spaced = text
     if not (text.islower() or text.isupper()):
-        spaced = _HUMPS.sub(r"\1\3 \2\4", _HUMPS.sub(r"\1\3 \2\4", text))  # twice: of `aBcDe` they overlap
+        spaced = _HUMPS.sub(
+            r"\1\3 \2\4", _HUMPS.sub(r"\1\3 \2\4", text)
+        )  # Twice, because in `aBcDe` the matches overlap.
     if _ANY_NAMED.search(spaced):
         for expression, name in _EACH_NAMED:
             spaced = expression.sub(name, spaced)
@@ -94,7 +96,7 @@ def words(text: str) -> list[str]:
 
 
 def letters_and_digits(lower: str) -> list[str]:
-    """The runs of a-z and 0-9: what `[a-z0-9]+` finds, at a tenth of the cost."""
+    """The runs of a-z and 0-9: the same as `[a-z0-9]+`, at a tenth of the cost."""
     return lower.encode("ascii", "replace").translate(_IN_WORDS).decode().split()
 
 
@@ -120,7 +122,7 @@ def _members(table: str) -> Iterator[tuple[str, str]]:
 
 
 class Thesaurus:
-    """Which concepts a run of stems names."""
+    """Which concepts a run of stems stands for."""
 
     def __init__(self, *tables: str) -> None:
         self._runs: dict[str, list[tuple[Phrase, str]]] = defaultdict(list)
@@ -131,7 +133,7 @@ class Thesaurus:
                     self._runs[run[0]].append((run, concept))
 
     def named(self, stems: list[str]) -> set[str]:
-        """The concepts that these stems name."""
+        """The concepts that these stems stand for."""
         found = {
             concept
             for at, first in enumerate(stems)

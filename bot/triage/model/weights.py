@@ -1,6 +1,6 @@
-"""The file of weights that `make learn` writes and the bot reads: JSON lines in one xz file.
+"""The weights file that `make learn` writes and the bot reads: JSON lines, compressed with xz.
 
-The first line names the codes; then one feature a line, an empty line, and one run of words a line. `xz -dc` shows it.
+The first line names the codes; then one feature per line, an empty line, and one word run per line. `xz -dc` shows it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Rows = Iterator[tuple[str, Sequence[int]]]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What was learned, as it is written down; all but the biases in hundredths."""
+    """The trained weights as stored; all but the biases in hundredths."""
 
     codes: tuple[str, ...]
     bias: tuple[float, ...]
@@ -36,7 +36,7 @@ class Weights:
 
 
 def packed(weights: Weights) -> bytes:
-    """The file's bytes: the same for the same weights, in whatever order they come."""
+    """The file's bytes: the same for the same weights in any order."""
     head = {"codes": weights.codes, "bias": weights.bias, "live_bias": weights.live_bias}
     features = (orjson.dumps([name, *row]) for name, row in sorted(weights.features.items()))
     live = (orjson.dumps([run, weight]) for run, weight in sorted(weights.live.items()))
@@ -50,7 +50,7 @@ def head(lines: Iterator[bytes]) -> dict[str, Any]:
 
 
 def rows(lines: Iterator[bytes]) -> Rows:
-    """The features, or what follows them: a line at a time, because the whole would stay with the process."""
+    """The features, or the word runs after them: line by line, because the whole would stay in memory."""
     for line in lines:
         if line == _END:
             return

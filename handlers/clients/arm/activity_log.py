@@ -1,4 +1,4 @@
-"""The activity log's own rules: which filter it takes, which fields to ask for, and in which order events stand."""
+"""The activity log's own rules: the filters it accepts, the fields to select, and how to sort events."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SELECT = ",".join(
 
 
 def span(group: str, since: datetime, until: datetime) -> str:
-    """The only form of filter that the log takes: a span of time and one resource group."""
+    """The only filter that the log accepts: a time span and one resource group."""
     escaped = group.replace("'", "''")
     return (
         f"eventTimestamp ge '{_stamp(since)}' and eventTimestamp le '{_stamp(until)}' "
@@ -40,7 +40,7 @@ def span(group: str, since: datetime, until: datetime) -> str:
 
 
 def in_order(events: Iterable[Any]) -> tuple[Any, ...]:
-    """Newest first, each once: the log does give the same event twice."""
+    """Newest first, without duplicates: the log can return the same event twice."""
     once: dict[str, Any] = {}
     for number, event in enumerate(events):
         once.setdefault(event.get("eventDataId") or f"#{number}", event)
@@ -48,7 +48,7 @@ def in_order(events: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _when(event: dict[str, Any]) -> tuple[str, str]:
-    # Stamps have 0 to 7 digits of a second, and end in Z or +00:00: as text they sort only after padding.
+    # Timestamps have 0 to 7 fractional digits and end in Z or +00:00: pad them before sorting them as text.
     stamp = str(event.get("eventTimestamp") or "").removesuffix("Z").removesuffix("+00:00")
     whole, _, fraction = stamp.partition(".")
     return whole, fraction.ljust(7, "0")

@@ -1,4 +1,4 @@
-"""A client of Azure Resource Manager, closed by its `async with`."""
+"""The base of the Azure Resource Manager clients: opens on first use, closes with `async with`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class ArmClient(Closing):
-    """A client of Azure Resource Manager with one pipe, which is made for its first request."""
+    """A client of Azure Resource Manager with one pipeline, created for its first request."""
 
     @abstractmethod
     def _new_pipe(self) -> Pipe:
-        """The pipe with this client's policies: what it may send, and how often."""
+        """The pipeline with this client's policies: what it may send, and how often."""
 
     @cached_property
     def _pipe(self) -> Pipe:

@@ -1,4 +1,4 @@
-"""How old an answer of Azure may be for the piece of work that asks."""
+"""How old a cached Azure answer may be for the current task."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _since: ContextVar[float] = ContextVar("since", default=float("-inf"))
 
 
 def only_answers_from_now_on(clock: Clock) -> None:
-    """For this task and those that it starts: what was asked before this moment will not do."""
+    """In this task and the tasks it starts, do not use answers cached before this moment."""
     _since.set(clock.now())
 
 
-def oldest_wanted() -> float:
-    """Loop time; what was asked earlier is too old."""
+def oldest_acceptable() -> float:
+    """In loop time: answers requested before this are too old."""
     return _since.get()

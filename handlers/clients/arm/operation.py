@@ -1,11 +1,11 @@
-"""One long-running operation, read by the rules of whichever provider runs it.
+"""One long-running operation, polled by the rules of its resource provider.
 
-    Azure-AsyncOperation   its URL always answers with a `status`: Succeeded, Failed and Canceled end it; any other text
-                           (there are dozens, and new ones come) means that it runs
-    Location               202 means that it runs, 200, 201 or 204 that it is done; each answer may name a new URL
-    neither                the body's own provisioningState, read again at the resource
+    Azure-AsyncOperation   its URL always answers with a `status`: Succeeded, Failed and Canceled are final; any other
+                           text (there are dozens, and new ones are added) means that it is running
+    Location               202 means running; 200, 201 or 204 means done; each answer may name a new URL
+    neither                the resource's own provisioningState, read again
 
-An `error` beside a status that is running or Succeeded is the last hiccup of a reconciler, and no failure.
+An `error` beside a running or Succeeded status is a retry inside the provider, not a failure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class State(StrEnum):
 
 
 class Via(StrEnum):
-    """Where its progress is read."""
+    """Where the progress of an operation is read."""
 
     STATUS = "status"
     LOCATION = "location"
@@ -44,9 +44,10 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an operation is. `url` and `via` are all that another process needs to carry on.
+    """The progress of an operation. `url` and `via` are all that another process needs to continue polling.
 
-    `said` is the provider's own status text, `error` code and message of a failure (redacted), `body` what came last.
+    `said` is the provider's own status text, `error` the code and message of a failure (redacted), `body` the last
+    answer.
     """
 
     state: State
@@ -64,7 +65,7 @@ class Progress:
 
 
 def begun(url: str, status: int, headers: Mapping[str, str], body: Any, request_id: str) -> Progress:
-    """What the answer to a write says."""
+    """The progress that the answer to a write reports."""
     wait = retry_after_s(headers)
     if link := headers.get("azure-asyncoperation"):
         return Progress(State.RUNNING, link, Via.STATUS, request_id, retry_after_s=wait, body=body)
@@ -76,7 +77,7 @@ def begun(url: str, status: int, headers: Mapping[str, str], body: Any, request_
 
 
 def polled(before: Progress, status: int, headers: Mapping[str, str], body: Any) -> Progress:
-    """What one poll says."""
+    """The progress that one poll reports."""
     wait = retry_after_s(headers)
     if before.via is Via.LOCATION:
         link = headers.get("location") or before.url
@@ -84,17 +85,17 @@ def polled(before: Progress, status: int, headers: Mapping[str, str], body: Any)
         return Progress(state, link, Via.LOCATION, before.request_id, retry_after_s=wait, body=body)
     if before.via is Via.RESOURCE:
         return of_resource(before.url, body, before.request_id, wait)
-    said = str(body.get("status") or "") if isinstance(body, dict) else ""
-    state = _ENDS.get(said.lower(), State.RUNNING)
+    text = str(body.get("status") or "") if isinstance(body, dict) else ""
+    state = _ENDS.get(text.lower(), State.RUNNING)
     error = _error(state, status, body)
-    return Progress(state, before.url, Via.STATUS, before.request_id, said, error, wait, body)
+    return Progress(state, before.url, Via.STATUS, before.request_id, text, error, wait, body)
 
 
 def of_resource(url: str, body: Any, request_id: str, wait: float | None) -> Progress:
-    said = _resource_state(body)
-    state = _ENDS.get(said.lower(), State.RUNNING if said else State.SUCCEEDED)
-    error = f"provisioningState {said}" if state in (State.FAILED, State.CANCELED) else ""
-    return Progress(state, url, Via.RESOURCE, request_id, said, error, wait, body)
+    text = _resource_state(body)
+    state = _ENDS.get(text.lower(), State.RUNNING if text else State.SUCCEEDED)
+    error = f"provisioningState {text}" if state in (State.FAILED, State.CANCELED) else ""
+    return Progress(state, url, Via.RESOURCE, request_id, text, error, wait, body)
 
 
 def _resource_state(body: Any) -> str:
@@ -106,5 +107,5 @@ def _error(state: State, status: int, body: Any) -> str:
     if state not in (State.FAILED, State.CANCELED):
         return ""
     code, message = code_and_message(body)
-    said = in_short(status, code, message).removeprefix(f"{status} ")
-    return said if code or message else f"{state}, and no reason was given"
+    text = in_short(status, code, message).removeprefix(f"{status} ")
+    return text if code or message else f"{state}, and no reason was given"

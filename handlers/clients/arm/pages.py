@@ -1,4 +1,4 @@
-"""From answers to values: one answer, or the pages of a list."""
+"""Values out of raw answers: one body, or the pages of a list."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _source(seen: SeenResponse) -> str:
 
 
 def rows_of(page: SeenResponse) -> list[Any]:
-    """The rows of one page. An answer without a list is not an empty list."""
+    """The rows of one page. An answer without a list is an error, not an empty list."""
     body = page.json()
     rows = body.get("value") if isinstance(body, dict) else None
     if not isinstance(rows, list):
@@ -37,7 +37,7 @@ def rows_of(page: SeenResponse) -> list[Any]:
 
 
 def next_of(endpoint: str, page: SeenResponse) -> str | None:
-    """The address of the next page; None behind the last. A link that cannot be followed is no end of the list."""
+    """The address of the next page; None on the last. A link that cannot be followed does not end the list."""
     body = page.json()
     link = next((body[name] for name in NEXT if body.get(name)), None)
     return follow(endpoint, link, wanted_at(page.request.url)) if link else None

@@ -1,4 +1,4 @@
-"""Reading as the writer: only to learn what it may do. It writes nothing; `ArmWriter` does."""
+"""Reads as the writer's identity, only to learn what it may do. It never writes; `ArmWriter` does."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from handlers.clients.arm.reader import ArmReader
 
 
 class WriterEyes(ArmReader):
-    """An ArmReader that signs in as whoever carries out fixes. A type of its own: no collector mixes them up."""
+    """An ArmReader that signs in as the writer. A type of its own, so that no collector confuses the two."""
 
     async def object_id(self) -> str:
-        """Who that is in Entra, from the token's own claims; empty where they do not say.
+        """The identity's object id in Entra, from the token's claims; empty if they do not say.
 
-        The token was made for Azure, and Azure judges it. Here it only tells which of Azure's rules are about us.
+        The token is for Azure, and Azure validates it. It is read here only to find the rules that apply to this
+        identity.
         """
         tokens = self._pipe.tokens
         claims = _claims(await tokens.current("the writer's token")) if tokens else {}

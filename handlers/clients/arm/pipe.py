@@ -1,14 +1,14 @@
-"""The one way to Azure: every call passes these policies, outer to inner.
+"""The one pipeline to Azure. Every call passes these policies, outermost first:
 
 RefuseWrites           a reader sends nothing that may change Azure
-AskInAnOfferedVersion  asks again in an older api-version where the cloud lags behind
-Record                 keeps what was asked and answered, when somebody wants the recording
+AskInAnOfferedVersion  repeats a read in an older api-version where the cloud lags behind
+Record                 keeps requests and answers, if a recording is wanted
 ShareEqualReads        one call for equal reads, one answer for a few seconds
-RetryReads             asks again what failed for a moment, inside the deadline
-Pace                   holds back before a budget is used up; inside the retry, so that each try queues
-Bearer                 the token
+RetryReads             repeats transient failures within the deadline
+Pace                   slows down before a budget is used up; inside the retry, so that each attempt queues
+Bearer                 adds the token
 NoteCall               counts each call that goes over the wire, and only those
-Understand             redacts, and raises what is no answer
+Understand             redacts, and raises errors for failures
 Wire                   sends once
 """
 
@@ -49,7 +49,7 @@ Transport = AsyncHttpTransport[HttpRequest, AsyncHttpResponse]
 
 
 class Pipe:
-    """A pipeline and what has to be closed with it."""
+    """A pipeline and the resources to close with it."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ def reading(
     recorder: Recorder | None,
     given: AsyncTokenCredential | None,
 ) -> Pipe:
-    """The reader's way."""
+    """The pipeline of a reader."""
     wire = Wire(access.ca_bundle)
     tokens = tokens_for(access, wire, given)
     shared = ShareEqualReads(clock, fresh_for_s)
@@ -109,14 +109,14 @@ def reading(
 
 
 def confidential(beside: Pipe, access: AzureAccess, calls: CallLog, clock: Clock) -> Pipe:
-    """For a read whose answer is a secret: a reader's wire and token, and nothing that redacts, keeps or records."""
+    """For a read whose answer is a secret: a reader's wire and token, without caching, recording or logging."""
     signed = [Bearer(beside.tokens, access.endpoint)] if beside.tokens else []
     versions = AskInAnOfferedVersion(access.versions, any_method=True)
     return Pipe([versions, RetryReads(clock), *signed, NoteCall(calls), UnderstandRaw()], beside.transport, None)
 
 
 def replaying(transport: Transport, calls: CallLog, *, recorder: Recorder | None) -> Pipe:
-    """The same without Azure: nothing to sign, to wait for or to ask twice."""
+    """The pipeline for a recording: nothing to sign, wait for or retry."""
     policies: list[Policy] = [
         RefuseWrites(),
         AskInAnOfferedVersion(OfferedVersions(), recorder),
@@ -128,7 +128,7 @@ def replaying(transport: Transport, calls: CallLog, *, recorder: Recorder | None
 
 
 def writing(access: AzureAccess, calls: CallLog, *, given: AsyncTokenCredential | None) -> Pipe:
-    """The writer's way: sign, count, send once. No retry, no cache, no redaction; other versions for reads only."""
+    """The pipeline of a writer: sign, count, send once. No retry, cache or redaction; older versions for reads only."""
     wire = Wire(access.ca_bundle)
     tokens = tokens_for(access, wire, given)
     policies: list[Policy] = [

@@ -1,4 +1,4 @@
-"""Reading Azure Resource Manager. Cheap to create: the Azure libraries are loaded with the first call."""
+"""Reads Azure Resource Manager. Cheap to create: the Azure libraries are loaded with the first call."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ MOST_PAGES = 500
 
 
 class ArmReader(ArmClient):
-    """All reads of Azure, through one pipe: shared, cached for `fresh_for_s`, paced, retried, redacted, counted.
+    """All reads of Azure through one pipeline: shared, cached for `fresh_for_s`, paced, retried, redacted and counted.
 
-    With a `transport` (a recording's) it asks nobody else. What cannot be read is raised as an ArmError.
+    With a `transport` (a recording's) it calls nothing else. Failures are raised as an ArmError.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class ArmReader(ArmClient):
         self.clock = clock or LoopClock()
 
     async def get(self, path: str, api_version: str, params: Mapping[str, str] | None = None) -> Answer:
-        """One resource, or whatever a GET of this path brings."""
+        """One resource, or whatever a GET of this path returns."""
         return answer_of(await self._send("GET", self._address(path, api_version, params)))
 
     async def list(
         self, path: str, api_version: str, *, most: int = 5000, params: Mapping[str, str] | None = None
     ) -> Listing:
-        """All pages of a list. Each nextLink is followed as it came, also behind an empty page."""
+        """All pages of a list. Each nextLink is followed unchanged, also after an empty page."""
         link: str | None = self._address(path, api_version, params)
         pages: Pages = []
         links: set[str] = set()
@@ -92,7 +92,7 @@ class ArmReader(ArmClient):
         return answer_of(answers[0])
 
     async def user_credential(self, cluster: ResourceId) -> Any:
-        """A kubeconfig as Azure gives it. It holds keys: it is never redacted, cached, recorded or logged."""
+        """The kubeconfig that Azure returns. It holds keys: never redacted, cached, recorded or logged."""
         from azure.core.rest import HttpRequest
 
         from handlers.clients.arm.pipe import confidential
@@ -127,7 +127,7 @@ class ArmReader(ArmClient):
     async def activity(
         self, subscription: str, *, group: str, since: datetime, until: datetime, most: int = 1000
     ) -> Listing:
-        """What happened in a resource group, newest first. Claims (who exactly, from where) are not asked for."""
+        """The events of a resource group, newest first. The claims (exact identity and address) are not requested."""
         from handlers.clients.arm.activity_log import SELECT, in_order, span
 
         answers: Pages = []
@@ -137,7 +137,7 @@ class ArmReader(ArmClient):
         return Listing(in_order(listing.items), listing.source, listing.taken_at, listing.truncated)
 
     async def _all_pages(self, pages: Any, answers: Pages, most: int) -> Listing:
-        """Let the typed client turn the pages, and keep what came."""
+        """Let the typed client follow the pages, and keep the raw rows."""
         items: list[Any] = []
         links: set[str] = set()
         async for _ in pages:

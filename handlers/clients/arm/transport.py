@@ -1,7 +1,7 @@
 """The wire: one aiohttp session and one TLS context for everything that one reader or writer sends.
 
-azure-core's own aiohttp transport would rewrite addresses (signed polling links must stay as they are), build a TLS
-context for every request when it is given a CA bundle, and hide whether a request was ever sent.
+azure-core's own aiohttp transport rewrites URLs (signed polling links must stay unchanged), builds a TLS context for
+every request when given a CA bundle, and does not tell whether a request was sent at all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from yarl import URL
 
 from handlers.clients.addresses import wanted_at
 from handlers.clients.arm.policies.refuse_writes import is_read
-from handlers.clients.arm.write_sent_hook import WRITE, watched
+from handlers.clients.arm.write_sent_hook import WRITE, trace_marked_writes
 from handlers.clients.errors import ArmError, Garbled, TimedOut, Unreachable
 from handlers.clients.redact import redact_text
 from handlers.clients.response import SeenResponse
@@ -29,7 +29,7 @@ CONNECTIONS = 50
 
 
 class Wire(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
-    """Sends a request once and reads its answer to the end."""
+    """Sends a request once and reads the complete answer."""
 
     def __init__(self, ca_bundle: Path | None = None, *, read_s: float = READ_S) -> None:
         self._ca_bundle = ca_bundle
@@ -43,7 +43,7 @@ class Wire(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         return self._session
 
     async def open(self) -> None:
-        """Connections are opened when they are needed."""
+        """Nothing to open: connections are opened on demand."""
 
     async def close(self) -> None:
         if self._session is not None:
@@ -94,14 +94,14 @@ def _session(ca_bundle: Path | None, read_s: float) -> aiohttp.ClientSession:
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=read_s),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=True,
-        trace_configs=[watched()],
+        trace_configs=[trace_marked_writes()],
     )
-    # aiohttp would send a PUT or DELETE again by itself after a lost connection; reads have our own retry.
+    # aiohttp repeats a PUT or DELETE by itself after a lost connection; reads have our own retry.
     session._retry_connection = False
     return session
 
 
 def _verbatim(url: str) -> URL:
-    """A signed or doubled token must not be re-encoded; only what could not be sent at all is."""
+    """Keep the URL as it is: a signed token must not be encoded again. Only invalid characters are."""
     sendable = url.isascii() and url.isprintable() and " " not in url
     return URL(url, encoded=sendable)

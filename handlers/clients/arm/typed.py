@@ -1,7 +1,7 @@
-"""Microsoft's typed clients, with our pipe in place of theirs.
+"""Microsoft's typed clients on top of our pipeline.
 
-Their own pipelines register resource providers by themselves after a 409, and send a PUT or POST that was answered 503
-again, up to ten times. `HandOver` is their only policy: it gives each request to our pipe.
+Their own pipelines register resource providers after a 409, and repeat a PUT or POST that was answered 503 up to ten
+times. `HandOver` is their only policy: it hands each request to our pipeline.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from handlers.clients.response import SeenResponse
 
 
 class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Send through our pipe. A caller passes `answers=[]` with an operation to get what came, as it came.
+    """Sends through our pipeline. A caller passes `answers=[]` with an operation to get the raw answers.
 
-    With `pages=[]` instead the typed client sees the frame only: it turns the pages, and builds no model of every row
-    (half a millisecond each, and an event with an odd field would lose the whole log). A page without a list, or with
-    a link that cannot be followed, never gets that far: the typed clients stumble over it in ways of their own.
+    With `pages=[]` the typed client sees the frame of a page only: it follows the links without building a model per
+    row (half a millisecond each, and one event with an unexpected field would fail the whole log). A page without a
+    list, or with a link that cannot be followed, raises here: the typed clients handle neither.
     """
 
     def __init__(self, pipe: Pipe, endpoint: str) -> None:
@@ -43,20 +43,20 @@ class HandOver(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
             rows_of(seen)
             pages.append(seen)
             seen = _frame(seen, next_of(self._endpoint, seen))
-        # The monitor client looks for the parsed body here, the other one asks the response.
+        # The monitor client looks for the parsed body here, the container service client on the response.
         request.context[ContentDecodePolicy.CONTEXT_NAME] = seen.json()
         return PipelineResponse(request.http_request, seen, request.context)
 
 
 def _frame(seen: SeenResponse, following: str | None) -> SeenResponse:
-    # The typed clients take what stands between braces in a link for a name that they are to fill in.
+    # The typed clients treat text in braces in a link as a placeholder to fill in.
     link = following and following.replace("{", "%7B").replace("}", "%7D")
     empty = {**seen.json(), "value": [], **dict.fromkeys(NEXT, link)}
     return SeenResponse(seen.request, seen.status_code, seen.headers, b"", body=empty, taken_at=seen.taken_at)
 
 
 class _SignedElsewhere:
-    """The typed clients insist on a credential; our pipe signs, so this one is never asked."""
+    """The typed clients require a credential; our pipeline signs, so this one is never used."""
 
     async def get_token(self, *_: str, **__: Any) -> AccessToken:
         raise AssertionError("the pipe signs the calls")
@@ -72,7 +72,7 @@ class _SignedElsewhere:
 
 
 class TypedClients:
-    """One client per subscription, made when it is first used."""
+    """One client per subscription, created on first use."""
 
     def __init__(self, pipe: Pipe, endpoint: str) -> None:
         self._pipe = pipe

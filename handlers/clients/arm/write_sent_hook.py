@@ -1,4 +1,4 @@
-"""The moment in which a write goes out: its token is there, its connection is made, its headers are on the wire."""
+"""Calls back when a write is sent: token acquired, connected, headers on the wire. The executor stops late ones."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _notice: ContextVar[Callable[[], None] | None] = ContextVar("notice", default=No
 
 
 @contextmanager
-def once_gone_out(notice: Callable[[], None]) -> Iterator[None]:
-    """Call `notice` when the write that is sent inside goes out."""
+def on_write_sent(notice: Callable[[], None]) -> Iterator[None]:
+    """Call `notice` at the moment the write inside this block is sent."""
     before = _notice.set(notice)
     try:
         yield
@@ -29,8 +29,8 @@ def once_gone_out(notice: Callable[[], None]) -> Iterator[None]:
         _notice.reset(before)
 
 
-def watched() -> aiohttp.TraceConfig:
-    """For a session that sends what is marked with `WRITE`."""
+def trace_marked_writes() -> aiohttp.TraceConfig:
+    """For a session whose writes are marked with `WRITE`."""
 
     async def headers_sent(
         session: aiohttp.ClientSession, context: SimpleNamespace, sent: aiohttp.TraceRequestHeadersSentParams
@@ -41,8 +41,8 @@ def watched() -> aiohttp.TraceConfig:
     return _config(headers_sent)
 
 
-def every_write_watched() -> aiohttp.TraceConfig:
-    """For a session whose writes are told by their method."""
+def trace_all_writes() -> aiohttp.TraceConfig:
+    """For a session whose writes are recognised by their HTTP method."""
 
     async def headers_sent(
         session: aiohttp.ClientSession, context: SimpleNamespace, sent: aiohttp.TraceRequestHeadersSentParams

@@ -1,6 +1,6 @@
-"""Writing to Azure. A write is sent once, whatever happens; what an operation says is read until it ends.
+"""Writes to Azure. A write is sent exactly once; its operation is polled until it ends.
 
-Nothing here is redacted, recorded, logged with its body, or cached: a PUT must send what the GET brought. Only the
+Nothing is redacted, recorded or cached, and bodies are not logged: a PUT must send what the GET returned. Only the
 texts of errors are redacted, because people read them.
 """
 
@@ -41,14 +41,14 @@ GATEWAY_LOST_IT = frozenset({408, 502, 504})
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A body as it came. It may only be sent back in the api-version that it came in."""
+    """A raw body. It may only be sent back in the api-version it was read in."""
 
     body: Any = field(repr=False)
     api_version: str
 
 
 class ArmWriter(ArmClient):
-    """Sends writes, and follows what they start."""
+    """Sends writes, and follows the operations they start."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ArmWriter(ArmClient):
         self._credential = credential
 
     async def read(self, path: str, api_version: str) -> Raw:
-        """The raw body, to be sent back, and in which version it came: a cloud may not offer the one asked for."""
+        """The raw body to send back, and the api-version it was read in: a cloud may not offer the requested one."""
         url = self._address(path, api_version)
         seen = await self._send("GET", url)
         if seen.json() is None:
@@ -74,11 +74,11 @@ class ArmWriter(ArmClient):
         return Raw(seen.json(), version_of(seen.request.url))
 
     async def get(self, path: str, api_version: str) -> Any:
-        """The raw body, to look at: keep it out of logs, caches and chats."""
+        """The raw body, only to look at: keep it out of logs, caches and chats."""
         return (await self.read(path, api_version)).body
 
     def to_ask_in(self, path: str, api_version: str) -> str:
-        """The version to send an action in, as far as it is known what the cloud offers. A write is not tried twice."""
+        """The api-version to send an action in, if the offered ones are known. A write is not tried twice."""
         return self.access.versions.to_ask_in(self._address(path, api_version), api_version)
 
     async def put(
@@ -100,17 +100,17 @@ class ArmWriter(ArmClient):
         return await self._write("DELETE", path, api_version, None, if_match)
 
     def resume(self, url: str, via: Via, request_id: str = "") -> Operation:
-        """An operation that another process began."""
+        """Continue an operation that another process started."""
         return Operation(self, Progress(State.RUNNING, url, via, request_id))
 
     async def poll(self, url: str) -> SeenResponse:
-        """One look at an operation, at exactly this URL."""
+        """Poll an operation once, at exactly this URL."""
         return await self._send("GET", follow(self.access.endpoint, url, "the operation's progress"))
 
     async def _write(
         self, method: str, path: str, api_version: str, body: Any, if_match: str | None, given: str = ""
     ) -> Operation:
-        """`given`: the request id that the caller has written down before, so that Azure can be asked about it."""
+        """`given`: the request id that the caller has already stored, so that Azure can be asked about it."""
         url, request_id = self._address(path, api_version), given or str(uuid.uuid4())
         headers = {REQUEST_ID: request_id, **({"If-Match": if_match} if if_match else {})}
         try:
@@ -144,9 +144,9 @@ class ArmWriter(ArmClient):
 
 
 class Operation:
-    """What a write started. `progress` is the last thing that is known.
+    """An operation that a write started. `progress` is the last known one.
 
-    `status` and `correlation_id` are of the answer to the write itself; one that was taken up again has none.
+    `status` and `correlation_id` belong to the answer to the write; a resumed operation has neither.
     """
 
     def __init__(self, writer: ArmWriter, progress: Progress, status: int = 0, correlation_id: str = "") -> None:
@@ -160,14 +160,14 @@ class Operation:
         return self.progress.ended
 
     async def poll(self) -> Progress:
-        """Look once. Trouble on the way to Azure is raised; the operation goes on whatever happens to a look."""
+        """Poll once. Errors on the way to Azure are raised; they do not affect the operation."""
         if not self.ended:
             seen = await self._writer.poll(self.progress.url)
             self.progress = polled(self.progress, seen.status_code, seen.headers, seen.json())
         return self.progress
 
     async def wait(self) -> Progress:
-        """Look until it ends, as often as Azure asks or at our own interval. Put a timeout around it."""
+        """Poll until it ends, at the interval that Azure asks for, or our own. Put a timeout around it."""
         bad = 0
         while not self.ended:
             asked = self.progress.retry_after_s

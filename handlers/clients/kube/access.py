@@ -1,4 +1,4 @@
-"""How a cluster's API server may be reached."""
+"""The settings for reaching a cluster's API server."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ CONNECT_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class KubeAccess:
-    """What the settings say. `run_command`: globs of clusters where a command may be run if nothing else works.
+    """`run_command`: globs of the clusters where run-command is allowed as a fallback.
 
-    `run_command_token` is handed to Entra clusters with a command; without it the bot's own identity fetches one.
+    `run_command_token` is passed with a command on Entra clusters; without it the bot's own identity fetches one.
     """
 
     kubeconfig: Path | None = None

@@ -19,8 +19,9 @@ A = TypeVar("A")
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """For reading a page: 50,000 objects without a cycle, which Python's cycle collector would walk again and again
-    while they are made, for half of the whole time. Nothing may be awaited inside."""
+    """For parsing a page: 50,000 objects without reference cycles, which Python's cycle collector would walk again and
+    again, taking half of the whole time. Do not await inside.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -32,7 +33,7 @@ def without_collector() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class KubeListing(Generic[T]):
-    """What was kept of a list, and whether the list was cut."""
+    """What was kept of a list, and whether it was cut."""
 
     items: tuple[T, ...]
     source: str
@@ -42,7 +43,7 @@ class KubeListing(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Folded(Generic[A]):
-    """What a list was folded into, and whether the list was cut."""
+    """The sum over a list, and whether it was cut."""
 
     value: A
     source: str
@@ -51,7 +52,7 @@ class Folded(Generic[A]):
 
 
 def read_page(content: bytes, wanted: str) -> tuple[list[dict[str, Any]], str]:
-    """The objects of one page and the token of the next. An answer without a list is not an empty list."""
+    """The objects of one page and the token of the next. An answer without a list is an error, not an empty list."""
     body = parsed(content, wanted)
     rows = body.get("items") if isinstance(body, dict) else None
     if rows is None and isinstance(body, dict) and "items" in body and str(body.get("kind", "")).endswith("List"):
@@ -68,7 +69,7 @@ def read_page(content: bytes, wanted: str) -> tuple[list[dict[str, Any]], str]:
 
 
 def parsed(content: bytes, wanted: str) -> Any:
-    """JSON, and nothing else."""
+    """Parse JSON strictly."""
     if not content.strip():
         raise Garbled(wanted, "200, but the answer is empty", status=200)
     try:

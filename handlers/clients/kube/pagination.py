@@ -1,4 +1,4 @@
-"""Turning the pages of a list: one page at a time is in memory as objects, and gone before the next is fetched."""
+"""Reads a list page by page: only one page is in memory as objects, and it is freed before the next is fetched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from handlers.clients.errors import Garbled, NotFound, ServerFault
 from handlers.clients.kube.clean import without_secrets
 from handlers.clients.kube.door.caller import Caller
 from handlers.clients.kube.listing import read_page, without_collector
-from handlers.clients.kube.paths import Asked, target_of
+from handlers.clients.kube.paths import ApiPath, target_of
 from handlers.clients.kube.recorded import MOST_OF_A_LIST, ListCut
 from handlers.clients.kube.reply import CUT, Reply
 from handlers.engine.current import deadline
@@ -28,12 +28,12 @@ class Sheet(Protocol[Made]):
     """What is made of the objects, page by page."""
 
     def take(self, rows: list[dict[str, Any]]) -> bool:
-        """Whether there is room for more."""
+        """Add an object. Returns whether there is room for more."""
         ...
 
     @property
     def full(self) -> bool:
-        """Whether something had no room."""
+        """Whether an object did not fit."""
         ...
 
     def close(self) -> Made: ...
@@ -48,7 +48,7 @@ class Keeping(Generic[T]):
         self._kept: list[T] = []
 
     def take(self, rows: list[dict[str, Any]]) -> bool:
-        self._kept += without_secrets([one for one in map(self._keep, rows) if one is not None])
+        self._kept += without_secrets([row for row in map(self._keep, rows) if row is not None])
         return len(self._kept) < self._most
 
     @property
@@ -78,7 +78,7 @@ class Folding(Generic[A]):
         return without_secrets([self._value])[0]
 
 
-class PageTurner:
+class Paginator:
     """One list, from its first page to its last (or to where it is cut)."""
 
     def __init__(self, caller: Caller, path: str, *, labels: str, fields: str, page: int) -> None:
@@ -86,7 +86,7 @@ class PageTurner:
         self._path = path
         self._params = {"labelSelector": labels, "fieldSelector": fields}
         self._page = str(page)
-        self._wanted = Asked.at(path).wanted
+        self._wanted = ApiPath.at(path).wanted
         self._recorded = 0
 
     @property
@@ -95,7 +95,7 @@ class PageTurner:
         return target_of(self._path, self._params)
 
     async def all(self, begin: Callable[[], Sheet[T]]) -> tuple[T, Reply, bool]:
-        """What was made of the list, its first page's frame, and whether it was cut. An expired list begins anew."""
+        """What was made of the list, the first page's frame, and whether it was cut. An expired list starts again."""
         for _ in range(RESTARTS):
             try:
                 return await self._once(begin())
@@ -136,7 +136,7 @@ class PageTurner:
         return await self._caller.reply("GET", self._target(token), called=self._name(number))
 
     def _digest(self, reply: Reply, sheet: Sheet[T], number: int) -> tuple[str, bool]:
-        """The token of the next page, and whether there is room for it. The objects are gone when this returns."""
+        """Keep what is used of a page. Returns the next page's token if there is room; frees the objects on return."""
         with without_collector():
             rows, following = self._caller.understood(
                 "GET", self._name(number), None, lambda: read_page(reply.content, self._wanted)
@@ -162,11 +162,11 @@ class PageTurner:
         return target_of(self._path, {**self._params, "limit": self._page, "continue": token})
 
     def _name(self, number: int) -> str:
-        """The page's address in a recording: a token says nothing to anybody, and may hold names."""
+        """The page's address in a recording. A token means nothing to a reader, and may hold names."""
         return self._target(_mark(number) if number > 1 else "")
 
     def _time_for(self, slowest_s: float) -> bool:
-        """Whether another page is likely to come before the deadline: half a list in time beats none."""
+        """Whether another page is likely to arrive before the deadline: half a list in time beats none."""
         until = deadline.get()
         return until is None or self._caller.clock.now() + slowest_s * HEADROOM < until
 

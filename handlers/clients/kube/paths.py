@@ -1,4 +1,4 @@
-"""What a Kubernetes address is about: what a person calls it, which permission it needs, whether it only reads."""
+"""Kubernetes API paths taken apart: a short name, the permission needed, whether a request only reads."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _PARTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One address, taken apart. What is no resource (`/readyz`) has only its path."""
+class ApiPath:
+    """One path, taken apart. A path that is no resource (`/readyz`) has only its text."""
 
     path: str
     resource: str = ""
@@ -36,7 +36,7 @@ class Asked:
     part: str = ""
 
     @classmethod
-    def at(cls, target: str) -> Asked:
+    def at(cls, target: str) -> ApiPath:
         path = unquote(target.partition("?")[0])
         found = _PARTS.match(path)
         return cls(path, **{key: text or "" for key, text in found.groupdict().items()}) if found else cls(path)
@@ -50,7 +50,7 @@ class Asked:
         return f"{what} in {self.namespace}" if self.namespace else what
 
     def grant(self, method: str) -> str:
-        """The Kubernetes permission that it needs."""
+        """The RBAC permission that it needs."""
         if not self.resource:
             return f"{method.lower()} {self.path}"
         verb = "create" if method == "POST" else "get" if self.name else "list"
@@ -71,13 +71,13 @@ def target_of(path: str, params: Mapping[str, str] | None = None) -> str:
 
 
 def source_of(target: str) -> str:
-    """What was asked, so that a person can ask again."""
+    """What was asked, in a form that a person can repeat."""
     return f"kubectl get --raw '{unquote(target)}'"
 
 
 def refuse_writes(method: str, target: str) -> None:
-    """Let GET and the access reviews pass; anything else is a mistake in the program."""
-    asked = Asked.at(target)
+    """Let GET and the access reviews pass; anything else is a bug in this program."""
+    asked = ApiPath.at(target)
     reads = method == "GET" or (method == "POST" and bool(REVIEWS.match(asked.path)))
     if not reads or asked.part in ACTING or ".." in asked.path.split("/"):
         raise NotARead(f"a reader may not {method} {asked.path}")

@@ -1,4 +1,4 @@
-"""Reading inside a cluster as the writer: only to learn what it may do there. It writes nothing; `KubeWriter` does."""
+"""Reads a cluster as the writer's identity, only to learn what it may do there. It never writes; `KubeWriter` does."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from handlers.clients.kube.reader import KubeReader
 
 
 class WriterKubeEyes(KubeReader):
-    """A KubeReader that signs in as whoever carries out fixes. A type of its own: no collector mixes them up."""
+    """A KubeReader that signs in as the writer. A type of its own, so that no collector confuses the two."""

@@ -1,4 +1,4 @@
-"""Reading a cluster's API server. Cheap to create: nothing is loaded or asked before the first call."""
+"""Reads a cluster's API server. Cheap to create: nothing is loaded or requested before the first call."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 class KubeReader(Closing):
     """All reads of one cluster's API server, for one check.
 
-    With a `transport` (a recording's) it asks nobody else. What cannot be read is raised as an ArmError; that the
-    server cannot be reached is found out once, and then said at once to whoever asks.
+    With a `transport` (a recording's) it calls nothing else. Failures are raised as an ArmError; an unreachable server
+    is found out once, and every later call fails at once.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class KubeReader(Closing):
 
     @property
     def reached(self) -> str:
-        """How the API server was reached ("directly", "through run-command"); empty as long as it was not."""
+        """How the API server was reached ("directly", "through run-command"); empty until then."""
         return self._caller.way.reached if "_caller" in self.__dict__ else ""
 
     @property
     def azure_calls(self) -> int:
-        """How many calls to Azure run-command has taken: none of the ARM reader's log."""
+        """How many Azure calls run-command took; the ARM reader's log does not count them."""
         return self._caller.way.azure_calls if "_caller" in self.__dict__ else 0
 
     @property
@@ -94,13 +94,13 @@ class KubeReader(Closing):
         most: int = MOST,
         page: int = PAGE,
     ) -> KubeListing[T]:
-        """What `keep` makes of each object of a list (None: nothing). An expired list is read, and kept, anew.
+        """What `keep` makes of each object of a list (None: nothing). An expired list is read again from the start.
 
-        It keeps texts, numbers, times, tuples, lists, sets, dicts and dataclasses of those: they leave without secrets.
+        `keep` returns texts, numbers, times, tuples, lists, sets, dicts and dataclasses of those; all are redacted.
         """
-        from handlers.clients.kube.pagination import Keeping, PageTurner
+        from handlers.clients.kube.pagination import Keeping, Paginator
 
-        turner = PageTurner(self._caller, path, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, labels=labels, fields=fields, page=page)
         items, first, cut = await turner.all(lambda: Keeping(keep, most))
         return KubeListing(items, _source(turner.target, first), first.taken_at, cut)
 
@@ -114,15 +114,15 @@ class KubeReader(Closing):
         fields: str = "",
         page: int = PAGE,
     ) -> Folded[A]:
-        """The same for whoever wants a sum and no rows: `add` puts each object into what `start` made."""
-        from handlers.clients.kube.pagination import Folding, PageTurner
+        """The same for a sum without rows: `add` puts each object into what `start` returned."""
+        from handlers.clients.kube.pagination import Folding, Paginator
 
-        turner = PageTurner(self._caller, path, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, labels=labels, fields=fields, page=page)
         value, first, cut = await turner.all(lambda: Folding(start(), add))
         return Folded(value, _source(turner.target, first), first.taken_at, cut)
 
     async def get(self, path: str, params: Mapping[str, str] | None = None) -> Answer:
-        """One object, or whatever a GET of this path brings, without secrets."""
+        """One object, or whatever a GET of this path returns, redacted."""
         from handlers.clients.redact import redact
 
         target = target_of(path, params)
@@ -137,18 +137,18 @@ class KubeReader(Closing):
         also: Container[int] = (),
         most: int = LONGEST_TEXT,
     ) -> str:
-        """A text (`/readyz?verbose`, a log), without secrets. `also`: statuses whose text is an answer too."""
+        """A text (`/readyz?verbose`, a log), redacted. `also`: statuses whose text is an answer too."""
         from handlers.clients.redact import redact_off_loop
 
         target = target_of(path, params)
         reply = await self._caller.reply("GET", target, also=also)
         self._caller.record(lambda kept: kept.text(target, reply))
-        # Cut far behind the end of what is shown, so that no half of a secret is shown that nobody recognises.
+        # Cut far behind the part that is shown: half a secret would not be recognised and could be shown.
         text = reply.content[: 4 * most].decode("utf-8", errors="replace")
         return (await redact_off_loop(text))[:most]
 
     async def may(self, verb: str, resource: str, group: str = "", namespace: str = "") -> bool:
-        """Whether the bot itself may do this. `pods/log` names a part; without a namespace, in all of them."""
+        """Whether the bot itself may do this. `pods/log` names a subresource; no namespace means all of them."""
         kind, _, part = resource.partition("/")
         wish = {"verb": verb, "resource": kind, "subresource": part, "group": group, "namespace": namespace}
         spec = {"resourceAttributes": {name: text for name, text in wish.items() if text}}
@@ -162,10 +162,10 @@ class KubeReader(Closing):
     @cached_property
     def _caller(self) -> Caller:
         from handlers.clients.kube.door.caller import TRIES, Caller
-        from handlers.clients.kube.recorded import Kept
+        from handlers.clients.kube.recorded import AnswerRecorder
 
-        kept = Kept(self._recorder) if self._recorder else None
-        # A recording says the same however often it is asked.
+        kept = AnswerRecorder(self._recorder) if self._recorder else None
+        # A recording gives the same answer however often it is asked.
         tries = TRIES if self._transport is None else 1
         return Caller(self._way(), self.calls, self._clock, kept, tries=tries)
 
@@ -179,9 +179,9 @@ class KubeReader(Closing):
         direct = DirectWay(self.target, self._doors)
         if not self.access.may_run_commands(self.target.name):
             return direct
-        from handlers.clients.kube.inside.run_command_fallback import Detour
+        from handlers.clients.kube.inside.run_command_fallback import RunCommandFallback
 
-        return Detour.beside(direct, self.target, self._doors, self._on_run_command, self._clock)
+        return RunCommandFallback.beside(direct, self.target, self._doors, self._on_run_command, self._clock)
 
     @cached_property
     def _doors(self) -> KubeDoors:

@@ -1,4 +1,4 @@
-"""Keeping what a cluster answered, and answering from what was kept. A host is never part of it."""
+"""Records what a cluster answered, and answers from such a recording. No host name is part of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 
 from handlers.clients.errors import ArmError, ServerFault, Unreachable
 from handlers.clients.kube.door.unreachable import unreachable
-from handlers.clients.kube.paths import Asked
+from handlers.clients.kube.paths import ApiPath
 from handlers.clients.kube.reply import Reply
 from handlers.clients.redact import redact, redact_text
 
@@ -30,11 +30,11 @@ _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class ListCut(ServerFault):
-    """The list goes on, but nobody looked at (or kept) the rest."""
+    """The list goes on, but the rest was not read (or not kept)."""
 
 
-class Kept:
-    """Gives answers to the recorder. Redacts, and leaves out the bulk that nobody reads."""
+class AnswerRecorder:
+    """Gives answers to the recorder, redacted and without the bulk that no check reads."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -45,7 +45,7 @@ class Kept:
         self._answered("GET", "", None, reply, {"reached": how, "trouble": trouble.detail if trouble else ""})
 
     def page(self, target: str, reply: Reply, follows: str) -> int:
-        """One page of a list, and how big it was. `follows` is what the next one is called in the recording."""
+        """One page of a list, and its size. `follows` is the next page's address in the recording."""
         body = orjson.loads(reply.content)
         for item in body["items"]:
             _without_bulk(item)
@@ -63,8 +63,10 @@ class Kept:
         self._answered("GET", target, None, plain, redact_text(reply.content.decode("utf-8", errors="replace")))
 
     def failed(self, method: str, target: str, body: Any, error: ArmError) -> None:
-        """A fault on the way to the server (Azure gave no credential) must not look like an answer of the server."""
-        if isinstance(error, ServerFault) and error.unavailable.wanted != Asked.at(target).wanted:
+        """A failure before the server was reached (no kubeconfig from Azure) must not look like an answer of the
+        server.
+        """
+        if isinstance(error, ServerFault) and error.unavailable.wanted != ApiPath.at(target).wanted:
             error = ServerFault(error.unavailable.wanted, error.detail)
         self._recorder.failed(method, PREFIX + target, _packed(body), error)
 
@@ -72,7 +74,7 @@ class Kept:
         self._recorder.cut_off(method, PREFIX + target, _packed(body))
 
     def list_cut(self, target: str) -> None:
-        self.failed("GET", target, None, ListCut(Asked.at(target).wanted, ENDS))
+        self.failed("GET", target, None, ListCut(ApiPath.at(target).wanted, ENDS))
 
     def _answered(self, method: str, target: str, body: Any, reply: Reply, clean: Any) -> None:
         name, headers = PREFIX + target, reply.headers
@@ -80,7 +82,7 @@ class Kept:
 
 
 class RecordedWay:
-    """Asks a recording, and nobody else."""
+    """Answers from a recording alone."""
 
     azure_calls = 0
 
@@ -100,7 +102,7 @@ class RecordedWay:
             self.trouble = unreachable(error.detail)
             raise self.trouble from None
         except ArmError as error:
-            wanted = Asked.at(target).wanted
+            wanted = ApiPath.at(target).wanted
             if error.detail == ENDS:
                 raise ListCut(wanted, ENDS) from None
             error.unavailable = replace(error.unavailable, wanted=wanted)
@@ -116,7 +118,7 @@ class RecordedWay:
         return await self._transport.send(HttpRequest(method, PREFIX + target, content=_packed(body)))
 
     async def _learn(self) -> None:
-        """How it was reached. One that says nothing about it was written by hand, or never got there."""
+        """Read how the server was reached. A recording that does not say so was written by hand, or never got there."""
         try:
             answer = await self._recall("GET", "", None)
         except ArmError:
@@ -135,7 +137,7 @@ def _packed(body: Any) -> str | None:
 
 
 def _text(content: bytes, headers: Mapping[str, str]) -> bytes:
-    """A text was recorded as a JSON string, unless it is the answer of a refusal."""
+    """A text was recorded as a JSON string, unless it is the body of a refusal."""
     if headers.get("content-type") != TEXT or not content.startswith(b'"'):
         return content
     try:

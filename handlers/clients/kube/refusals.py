@@ -1,4 +1,4 @@
-"""From an answer that says no to the error that says why: Kubernetes says it in a `Status`."""
+"""Turns a Kubernetes `Status` with a failure into an ArmError."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import orjson
 
 from handlers.clients import refusals
 from handlers.clients.errors import ArmError, Denied, Refused
-from handlers.clients.headers import harmless
-from handlers.clients.kube.paths import Asked, permission
+from handlers.clients.headers import safe_headers
+from handlers.clients.kube.paths import ApiPath, permission
 from handlers.clients.kube.reply import Reply
 from handlers.clients.redact import redact_json, redact_text
 from runbooks.linear import compile_linear
@@ -28,21 +28,21 @@ LOCKED = (
 
 
 def refusal(method: str, target: str, reply: Reply) -> ArmError:
-    """The error for an answer that is not 2xx. Its texts are redacted here."""
+    """The error for an answer that is not 2xx, with its texts redacted."""
     answer, code, message = _understood(reply)
-    asked = Asked.at(target)
+    asked = ApiPath.at(target)
     if reply.status == 403:
         error = _denied(method, asked, code, message)
     else:
-        headers = _with_wait(harmless(reply.headers), answer)
+        headers = _with_wait(safe_headers(reply.headers), answer)
         error = refusals.refusal(asked.wanted, reply.status, headers, {"code": code, "message": message})
     error.answer = answer
-    error.headers = harmless(reply.headers)
+    error.headers = safe_headers(reply.headers)
     return explained(error)
 
 
 def explained(error: ArmError) -> ArmError:
-    """Azure's refusal because of a lock, in words that say so; any other as it came."""
+    """A refusal of Azure because of a lock, explained; any other unchanged."""
     if error.code != "ScopeLocked":
         return error
     locked = Refused(CREDENTIAL, f"409 ScopeLocked: {LOCKED}", status=error.status, code=error.code)
@@ -50,7 +50,7 @@ def explained(error: ArmError) -> ArmError:
     return locked
 
 
-def _denied(method: str, asked: Asked, code: str, message: str) -> ArmError:
+def _denied(method: str, asked: ApiPath, code: str, message: str) -> ArmError:
     found = _FORBIDDEN.search(message)
     grant = refusals.missing_action(message)
     if found:
@@ -60,7 +60,7 @@ def _denied(method: str, asked: Asked, code: str, message: str) -> ArmError:
 
 
 def _understood(reply: Reply) -> tuple[Any, str, str]:
-    """The answer without secrets, its code (Kubernetes: reason) and its message."""
+    """The redacted answer, its code (Kubernetes: reason) and its message."""
     try:
         body, _ = redact_json(reply.content) if reply.content.strip() else (None, b"")
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""What came over the wire, as it came; and the ways it may come."""
+"""One raw answer of the API server, and the protocol for fetching one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CUT = "x-aksbot-cut"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of the API server, with nothing taken out: it goes no further than this package."""
+    """A raw answer of the API server, unredacted: it must not leave this package."""
 
     status: int
     headers: Mapping[str, str]
@@ -29,21 +29,21 @@ class Reply:
 
 
 class Way(Protocol):
-    """A way to the API server. What stops it is raised as an ArmError."""
+    """A way to reach the API server. Failures are raised as an ArmError."""
 
     @property
     def reached(self) -> str:
-        """How the server was reached, in words; empty as long as it was not."""
+        """How the server was reached, as a sentence; empty until then."""
         ...
 
     @property
     def trouble(self) -> ArmError | None:
-        """Why it could not be reached (directly), if it could not."""
+        """Why it could not be reached directly, if so."""
         ...
 
     @property
     def azure_calls(self) -> int:
-        """How many calls to Azure it took to get through to the server, beside those of the ARM reader."""
+        """How many Azure calls it took to reach the server, beside those of the ARM reader."""
         ...
 
     async def send(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply: ...

@@ -1,7 +1,7 @@
-"""Writing inside a cluster. A write is sent once, whatever happens, and only what a fix consists of can be sent at all.
+"""Writes inside a cluster. A write is sent exactly once, and only the writes that fixes use are allowed.
 
-What is read here is raw: it is never recorded, cached or logged. Texts, and what errors say, go to people: they are
-redacted. A cluster that cannot be reached directly is not written to: run-command leaves no proof of what it did.
+Objects read here are raw: never record, cache or log them. Texts and errors go to people and are redacted. A cluster
+that cannot be reached directly is not written to: run-command leaves no proof of what it did.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from handlers.clients.call_log import Call, CallLog
 from handlers.clients.closing import Closing
 from handlers.clients.errors import ArmError, Garbled, WriteFateUnknown
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.paths import Asked, target_of
+from handlers.clients.kube.paths import ApiPath, target_of
 from handlers.clients.kube.refusals import refusal
 from handlers.clients.kube.reply import Reply
 from handlers.clients.kube.writes import MARK, may_be_written, refuse_secrets
@@ -26,7 +26,7 @@ from handlers.engine.current import collecting
 from handlers.model import Target
 
 if TYPE_CHECKING:
-    from handlers.clients.kube.door.doors import Door, KubeDoors
+    from handlers.clients.kube.door.doors import KubeDoors, KubeSession
 
 LONGEST_TEXT = 20_000
 FATE_UNKNOWN = frozenset({408, 500, 502, 504})
@@ -46,7 +46,7 @@ class KubeWriter(Closing):
         self.calls = CallLog()
         self._arm = arm
         self._shared_doors = doors
-        self._entered: list[Door] = []
+        self._entered: list[KubeSession] = []
 
     async def close(self) -> None:
         for door in self._entered:
@@ -61,7 +61,7 @@ class KubeWriter(Closing):
         return _parsed(target, await self._read(target))
 
     async def text(self, path: str) -> str:
-        """A text, such as a pod's log, without secrets."""
+        """A text such as a pod's log, redacted."""
         from handlers.clients.redact import redact_text
 
         reply = await self._read(target_of(path))
@@ -72,7 +72,7 @@ class KubeWriter(Closing):
         return await self._write("PATCH", path, body, MERGE)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Make one object."""
+        """Create one object."""
         return await self._write("POST", path, body, JSON)
 
     async def delete(self, path: str, body: Mapping[str, Any]) -> Any:
@@ -123,13 +123,13 @@ class KubeWriter(Closing):
             self.calls.add(Call(collecting.get(), method, path, status, audit_id, started, time.monotonic()))
         return reply, token
 
-    async def _enter(self) -> Door:
+    async def _enter(self) -> KubeSession:
         if not self._entered:
             self._entered.append(await self._doors.enter(self.target))
         return self._entered[-1]
 
     async def _renewed(self, token: str) -> bool:
-        """Whether there is another credential to try: the one that was kept may be outdated."""
+        """Whether there is another credential to try: the cached one may be outdated."""
         door = self._entered[-1]
         if door.tokens and token:
             await door.tokens.renew(token, None, "the API server's token")
@@ -145,7 +145,7 @@ class KubeWriter(Closing):
 
 
 def _lost(target: str, audit_id: str, error: ArmError) -> WriteFateUnknown:
-    return WriteFateUnknown(Asked.at(target).wanted, error.detail, request_id=audit_id, status=error.status)
+    return WriteFateUnknown(ApiPath.at(target).wanted, error.detail, request_id=audit_id, status=error.status)
 
 
 def _accepted(method: str, target: str, reply: Reply) -> Reply:
@@ -157,4 +157,4 @@ def _accepted(method: str, target: str, reply: Reply) -> Reply:
 def _parsed(target: str, reply: Reply) -> Any:
     from handlers.clients.kube.listing import parsed
 
-    return parsed(reply.content, Asked.at(target).wanted)
+    return parsed(reply.content, ApiPath.at(target).wanted)

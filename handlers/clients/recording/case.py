@@ -70,7 +70,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One question with its answer (`status`, `headers`, `answer`) or its failure (`failed`, `detail`)."""
+    """One request with its answer (`status`, `headers`, `answer`) or its failure (`failed`, `detail`)."""
 
     method: str
     url: str
@@ -87,7 +87,7 @@ class RecordedCall:
         return Question.of(self.method, self.url, self.body)
 
     def refuse_nonsense(self) -> None:
-        """What would only be noticed when somebody asks for it."""
+        """Refuse invalid values on loading, not at the first use."""
         if not self.question.method or not isinstance(self.status, int | None):
             raise ValueError(f"a call without an address or with an odd status: {self.method} {self.url}"[:200])
 
@@ -123,7 +123,7 @@ class RecordedCall:
 
 
 class Recorder:
-    """Collects calls while a check runs. What it is given is redacted already."""
+    """Collects calls while a check runs. Its input is already redacted."""
 
     def __init__(self, target: str = "", questions: tuple[str, ...] = ()) -> None:
         self.target = target
@@ -157,7 +157,7 @@ class Recorder:
         self._calls.setdefault(call.question, call)
 
     def cut_off(self, method: str, url: str, body: Any) -> None:
-        """The one who asked stopped waiting: its deadline was over."""
+        """The caller stopped waiting: its deadline passed."""
         call = RecordedCall(method, _local(url), _json(body), failed="timeout", detail="no answer before the deadline")
         self._calls.setdefault(call.question, call)
 
@@ -179,7 +179,7 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A case that can be diagnosed again, anywhere."""
+    """A recorded case, which can be diagnosed again anywhere."""
 
     target: str
     recorded_at: datetime
@@ -204,7 +204,7 @@ class Recording:
         }
 
     def save(self, path: Path) -> None:
-        """Write the zip, for its owner alone: it holds no secret, but everything else about a cluster."""
+        """Write the zip, readable for its owner alone: it holds no secrets, but all other details of a cluster."""
         content = orjson.dumps(self.as_mapping(), option=orjson.OPT_INDENT_2)
         with _private(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(INSIDE, content)
@@ -215,8 +215,8 @@ class Recording:
         try:
             return cls.from_mapping(read_recording(Path(path)))
         except (OSError, ArithmeticError, KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            why = f"no {error} in it" if isinstance(error, KeyError) else said
+            text = next(iter(str(error).splitlines()), type(error).__name__)
+            why = f"no {error} in it" if isinstance(error, KeyError) else text
             raise Problem(
                 f"cannot replay {Path(path).name}",
                 why,
@@ -247,10 +247,10 @@ class Recording:
 
 
 def _private(path: Path) -> IO[bytes]:
-    """A file that nobody else may read, whatever the umask says and whatever was there before."""
+    """Open a file that nobody else can read, whatever the umask and the mode of an existing file."""
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b")
     with contextlib.suppress(OSError):
-        # A file that was there keeps its mode; a device has none of ours.
+        # An existing file keeps its mode otherwise; a device has no mode of ours.
         os.fchmod(file.fileno(), 0o600)
     return file
 

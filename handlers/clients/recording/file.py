@@ -1,7 +1,7 @@
-"""A recording's file, read so that it takes no more memory and time than a recording may.
+"""Reads the file of a recording within limits on memory and time.
 
-A zip of 2 MB can unpack to gigabytes, and its own word on how large it is proves nothing: it is unpacked once to be
-measured, piece by piece, and read only then. Who is asked to replay a case did not always record it.
+A zip of 2 MB can unpack to gigabytes, and the sizes in its directory prove nothing: it is unpacked once in chunks to be
+measured, and read only then. The file may come from a stranger.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _Open = Callable[[], IO[bytes]]
 
 
 def read_recording(path: Path) -> Any:
-    """What stands in a zip, in the recording of a folder, or in a YAML or JSON file. What is refused: ValueError."""
+    """The content of a zip, a folder's recording, or a YAML or JSON file. Raises ValueError if it is refused."""
     if path.is_dir():
         path = next(_candidates(path), path / "recording.yaml")
     if path.suffix in (".yaml", ".yml"):
@@ -67,7 +67,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 
 class _SmallReads(io.BufferedReader):
-    """A file whose zip directory is read only if it is a small one: it comes in one read."""
+    """A file whose zip directory is only read if it is small: it comes in a single read."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > MOST_OF_DIRECTORY:
@@ -100,7 +100,7 @@ def _json(opened: _Open, most: int = LARGEST) -> Any:
 
 
 def _measure(file: IO[bytes], most: int) -> None:
-    """Without keeping it."""
+    """Measure a member without keeping its content."""
     size = values = objects = wide = text = 0
     for piece in _pieces(file):
         size += len(piece)
@@ -117,7 +117,7 @@ def _measure(file: IO[bytes], most: int) -> None:
 
 
 def _is_inside_a_text(piece: bytes) -> bool:
-    """Whether a text begins before it and goes on after it."""
+    """Whether this position is inside a JSON string."""
     return len(piece) == PIECE and b'"' not in piece.replace(b'\\"', b"")
 
 
@@ -133,7 +133,7 @@ def _too_large(most: int) -> ValueError:
 
 
 def is_deeper(value: Any, than: int) -> bool:
-    """Whether what was parsed is nested more than so many levels deep: Python's own recursion ends at a thousand."""
+    """Whether parsed data is nested deeper than this: Python's own recursion ends at a thousand levels."""
     level = [value]
     for _ in range(than):
         level = [inner for outer in level for inner in _inside(outer) if isinstance(inner, (dict, list))]
@@ -154,7 +154,7 @@ def _yaml(path: Path) -> Any:
     from runbooks.yaml_text import PlainLoader, load_yaml, read_text
 
     class AsWritten(PlainLoader):
-        """A time in a body is text, as it is on the wire."""
+        """Times in a body stay text, as on the wire."""
 
         longest, most_values = LONGEST_YAML, MOST_YAML_VALUES
 

@@ -22,7 +22,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?
 class ReplayTransport(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
     """An equal request gets the recorded answer or failure; an unknown one is an error, never an empty answer.
 
-    Equal is also the same request to another api-version: a collector may have moved on since.
+    The same request in another api-version counts as equal: a collector may have moved on since.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -31,7 +31,8 @@ class ReplayTransport(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         self._unversioned: dict[Question, list[RecordedCall]] = {}
         for call in recording.calls:
             self._unversioned.setdefault(_unversioned(call.question), []).append(call)
-        # Recordings did not always name their questions: what is missing in one that ran out of time may be no new one.
+        # Old recordings do not name their questions. If the check ran out of time, a missing answer may not be a new
+        # question.
         self._ran_out_of_time = not recording.questions and any(call.failed == "timeout" for call in recording.calls)
 
     async def open(self) -> None:
@@ -60,7 +61,7 @@ class ReplayTransport(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         asked = Question.of(request.method, request.url, body)
         if asked in self._calls:
             return self._calls[asked]
-        # "The last two hours" were other hours when it was recorded: take the span that is most alike.
+        # "The last two hours" have passed since the recording: take the most similar time span.
         alike = self._unversioned.get(_unversioned(asked), [])
         return min(alike, key=lambda call: abs(_span_s(call.question) - _span_s(asked)), default=None)
 

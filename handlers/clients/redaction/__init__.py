@@ -1,1 +1,1 @@
-"""How secrets look: the published formats of tokens, and where secrets stand (assignments, flags, headers)."""
+"""How secrets look: the published formats of tokens, and the contexts of secrets (assignments, flags, headers)."""

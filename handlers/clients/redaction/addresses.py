@@ -34,7 +34,7 @@ SIGNED = ("&s=", "&h=", "&c=", "&t=", "?t=", "?s=", "?h=", "?c=", "\\u0026s=", "
 
 
 def before_at(text: str, at: int, since: int) -> Span | None:
-    """What the `@` at this place ends: name and password of a URL, or a person's address. `since`: the last `@`."""
+    """What ends at this `@`: the user and password of a URL, or a person's address. `since`: the previous `@`."""
     if not at or text[at - 1] in _NEVER_BEFORE:
         return None
     scheme = text.rfind("://", since, at)
@@ -49,7 +49,7 @@ def before_at(text: str, at: int, since: int) -> Span | None:
 
 
 def _in_a_label(text: str, since: int, at: int) -> Span | None:
-    """The label of a link in Slack repeats its address, often without `https://`: `<https://u:X@h|u:X@h>`."""
+    """A Slack link repeats its address in its label, often without `https://`: `<https://u:X@h|u:X@h>`."""
     bar = text.rfind("|", max(since, at - _FAR), at)
     if bar < 0:
         return None
@@ -93,7 +93,7 @@ def hook_at(text: str, end: int) -> Span | None:
 
 
 def signed_at(text: str, end: int) -> Span | None:
-    """A part of the signature in the address of a long operation of Azure."""
+    """A part of the signature in the URL of a long-running operation."""
     found = _SIGNED.match(text[end : end + 8192])
     return Span(end, end + found.end(), "signed-url") if found and not is_marked(found[0]) else None
 

@@ -1,6 +1,6 @@
-"""Secrets that stand behind a name: assignments, flags, headers, XML, netrc, `name`/`value` pairs, a sentence.
+"""Secrets that follow a name: assignments, flags, headers, XML, netrc, `name`/`value` pairs, sentences.
 
-Each word that can be such a name is looked at once, with what stands right before and behind it.
+Each word that can be such a name is examined once, with what stands right before and after it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _NOT_A_LABEL = 16
 
 
 def assigned(reading: Reading, start: int, end: int) -> Span | None:
-    """The secret that the word around [start:end] announces, if it announces one."""
+    """The secret that the word at [start:end] names, if it names one."""
     text = reading.text
     begin, stop = reading.word_start(start), reading.word_end(end)
     if text[begin - 1 : begin] == "\\" and text[begin] in "nrt" and begin < start:
@@ -100,8 +100,8 @@ def _kind(text: str, begin: int, name: str) -> str:
 
 
 def _span(text: str, value: Value, kind: str) -> Span | None:
-    said = text[value.start : value.end]
-    return None if not said or is_marked(said) or looks_harmless(said) else Span(value.start, value.end, kind)
+    content = text[value.start : value.end]
+    return None if not content or is_marked(content) or looks_harmless(content) else Span(value.start, value.end, kind)
 
 
 def _value(reading: Reading, begin: int, stop: int, name: str, kind: str) -> Value | None:
@@ -122,12 +122,12 @@ def _value(reading: Reading, begin: int, stop: int, name: str, kind: str) -> Val
 
 def _separator(reading: Reading, begin: int, behind: int, at: int) -> str:
     text = reading.text
-    found = next((one for one in _SEPARATORS if text.startswith(one, at)), "")
+    found = next((separator for separator in _SEPARATORS if text.startswith(separator, at)), "")
     if found or at == behind:
         return found
     if text[at : at + 1] == "|" and reading.line_before(begin).rstrip(" \t*_`").endswith("|"):
         return "|"
-    return next((one for one in _ARROWS if text.startswith(one, at)), "")
+    return next((arrow for arrow in _ARROWS if text.startswith(arrow, at)), "")
 
 
 def _is_of_an_address(reading: Reading, begin: int, behind: int, at: int) -> bool:
@@ -140,7 +140,7 @@ def _is_of_an_address(reading: Reading, begin: int, behind: int, at: int) -> boo
 
 
 def _behind_quote(text: str, begin: int, stop: int) -> int:
-    """Behind a quote that closes, or behind the stars of `*password* X`."""
+    """After a closing quote, or after the stars of `*password* X`."""
     before, after = text[begin - 1 : begin], text[stop : stop + 1]
     if after and after == before and after in _MARKUP:
         return stop + 1
@@ -164,45 +164,45 @@ def _assigned_value(reading: Reading, begin: int, at: int, separator: str, kind:
 
 
 def _surely(reading: Reading, begin: int, value: Value, kind: str, colon: bool) -> bool:
-    """Whether it is an assignment at all: behind a colon prose may follow ("token: expired on Monday")."""
-    said = reading.text[value.start : value.end]
+    """Whether it is an assignment at all: prose may follow a colon ("token: expired on Monday")."""
+    text = reading.text[value.start : value.end]
     if kind in WHOLE_BRANCH or kind == "docker-auth":
-        return _is_whole(said, kind) and value.quoted
-    if kind != "password" and (said.startswith(("\\n", "\\t")) or _is_a_name_in_brackets(reading.text, value)):
+        return _is_whole(text, kind) and value.quoted
+    if kind != "password" and (text.startswith(("\\n", "\\t")) or _is_a_name_in_brackets(reading.text, value)):
         return False
-    if is_reference(said, kind) and _is_alone(reading, begin):
+    if is_reference(text, kind) and _is_alone(reading, begin):
         return False
     if not colon:
         shortest = _NOT_A_LABEL if _names_little(reading, begin) else SHORTEST
-        return len(said) >= shortest and not (said[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
+        return len(text) >= shortest and not (text[0] == "/" and reading.text[begin : begin + 3] in ("PWD", "OLD"))
     if value.quoted:
         is_remark = bool(reading.line_before(begin).strip(" \t-")) and _text_before(reading, begin) not in QUOTES
-        if is_remark and is_long_sentence(said[:LONGEST_HARMLESS]):
+        if is_remark and is_long_sentence(text[:LONGEST_HARMLESS]):
             return False
-        is_sentence = " " in said and len(said) <= LONGEST_HARMLESS and _text_before(reading, begin) not in QUOTES
+        is_sentence = " " in text and len(text) <= LONGEST_HARMLESS and _text_before(reading, begin) not in QUOTES
         return kind == "password" or not is_sentence
     if value.alone:
-        first = value.start + len(said.split(None, 1)[0])
+        first = value.start + len(text.split(None, 1)[0])
         return kind == "password" or not says_what_failed(reading.text, value.start, first, kind)
     if says_what_failed(reading.text, value.start, value.end, kind):
         return False
     if _fills_its_line(reading, begin, value) or (kind == "password" and _ends_its_line(reading, value)):
         return True
     return (
-        not _PAIR.match(said[:80])
-        and not _GUID.fullmatch(said[:40])
-        and (len(said) >= 20 or (len(said) >= 6 and bool(_TELLING.search(said))))
+        not _PAIR.match(text[:80])
+        and not _GUID.fullmatch(text[:40])
+        and (len(text) >= 20 or (len(text) >= 6 and bool(_TELLING.search(text))))
     )
 
 
-def _is_whole(said: str, kind: str) -> bool:
-    return len(said) >= 12 and (kind != "docker-auth" or bool(_DOCKER_AUTH.fullmatch(said.rstrip("\\"))))
+def _is_whole(text: str, kind: str) -> bool:
+    return len(text) >= 12 and (kind != "docker-auth" or bool(_DOCKER_AUTH.fullmatch(text.rstrip("\\"))))
 
 
 def _is_a_name_in_brackets(text: str, value: Value) -> bool:
     """`Get secret:[tunnelfront]`."""
-    said = text[value.start : value.end]
-    return text.endswith(":[", 0, value.start) and said.isalpha() and said.islower()
+    content = text[value.start : value.end]
+    return text.endswith(":[", 0, value.start) and content.isalpha() and content.islower()
 
 
 def _is_alone(reading: Reading, begin: int) -> bool:
@@ -211,9 +211,9 @@ def _is_alone(reading: Reading, begin: int) -> bool:
 
 
 def _ends_its_line(reading: Reading, value: Value) -> bool:
-    """One word behind `password:` at the end of what somebody typed."""
-    said, after = reading.text[value.start : value.end], reading.text[value.end : value.end + 200].partition("\n")[0]
-    is_word = len(said) >= SHORTEST_WORD and said.isalpha() and not is_state(said) and not said.endswith(("ed", "ing"))
+    """A single word after `password:` at the end of a message that a person typed."""
+    text, after = reading.text[value.start : value.end], reading.text[value.end : value.end + 200].partition("\n")[0]
+    is_word = len(text) >= SHORTEST_WORD and text.isalpha() and not is_state(text) and not text.endswith(("ed", "ing"))
     return is_word and not after.strip(" \t\r")
 
 
@@ -250,12 +250,12 @@ def _behind_flag(reading: Reading, stop: int) -> Value | None:
     return None if value and _is_remark(text, stop, text[value.start : value.end]) else value
 
 
-def _is_remark(text: str, stop: int, said: str) -> bool:
-    """What follows a flag of which somebody only speaks, and a variable behind a flag of PowerShell."""
+def _is_remark(text: str, stop: int, content: str) -> bool:
+    """A remark about a flag, or a variable as the value of a PowerShell flag."""
     flag = text[max(0, stop - LONGEST_WORD) : stop].rpartition(" ")[2]
-    if flag[:2] != "--" and _VARIABLE.fullmatch(said):
+    if flag[:2] != "--" and _VARIABLE.fullmatch(content):
         return True
-    return not looks_chosen(said) if flag.lower().endswith(("credential", "credentials")) else is_plain_word(said)
+    return not looks_chosen(content) if flag.lower().endswith(("credential", "credentials")) else is_plain_word(content)
 
 
 def _literal(reading: Reading, stop: int) -> Span | None:
@@ -283,7 +283,7 @@ def _beside(reading: Reading, stop: int) -> Value | None:
 
 
 def _whole_line(reading: Reading, value: Value) -> Value:
-    """A plain text of YAML goes to the end of its line; in XML or JSON that end is further than the value's."""
+    """A plain YAML scalar goes to the end of its line; in XML or JSON the line goes on after the value."""
     line = reading.text[value.start : reading.line_end(value.start)]
     has_more = any(mark in line for mark in "<>{}")
     return value if has_more else value._replace(end=max(value.end, value.start + len(line.rstrip())))
@@ -350,7 +350,7 @@ def _follows_a_login(before: str) -> bool:
 
 
 def _behind_compound(reading: Reading, begin: int, stop: int) -> Value | None:
-    """`client_secret X`: the name is no word of a sentence."""
+    """`client_secret X`: a compound name is no word of ordinary prose."""
     text = reading.text
     if not _COMPOUND.fullmatch(text[begin:stop]):
         return None
@@ -359,11 +359,11 @@ def _behind_compound(reading: Reading, begin: int, stop: int) -> Value | None:
 
 
 def _said(reading: Reading, at: int, kind: str) -> Value | None:
-    """What somebody calls a password; not how it is ("password is incorrect", "is case-sensitive")."""
+    """The value that a person calls a password, not a description ("password is incorrect", "is case-sensitive")."""
     if quote := quote_at(reading.text, at):
         quoted = quoted_value(reading, quote)
         return quoted if quoted.end - quoted.start >= SHORTEST else None
     value = bare_value(reading, at, colon=False)
-    said = reading.text[value.start : value.end] if value else ""
-    is_name = kind != "password" and is_like_a_name(said)
-    return value if len(said) >= SHORTEST_WORD and looks_chosen(said) and not is_name else None
+    text = reading.text[value.start : value.end] if value else ""
+    is_name = kind != "password" and is_like_a_name(text)
+    return value if len(text) >= SHORTEST_WORD and looks_chosen(text) and not is_name else None

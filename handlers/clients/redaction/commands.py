@@ -13,9 +13,10 @@ from runbooks.linear import compile_linear
 
 
 class Flags(NamedTuple):
-    """What a program takes: `attached` as in -pX, `apart` as in -p X, `pair` as in -u name:X, `cookies` as in -b n=X.
+    """The flags of one program: `attached` as in -pX, `apart` as in -p X, `pair` as in -u name:X, `cookies` as in -b
+    n=X.
 
-    `after`: only behind this subcommand. `first`: the first argument is one.
+    `after`: only after this subcommand. `first`: the first argument is one.
     """
 
     attached: tuple[str, ...] = ()
@@ -84,17 +85,17 @@ class Argument(NamedTuple):
 
 
 def secret_arguments(arguments: Sequence[str], program: str = "") -> Iterator[Argument]:
-    """Which arguments hold a secret. The first that names a known program is it."""
+    """Which arguments hold a secret. The first one that names a known program decides."""
     flags = _flags(program)
     subcommands = {program}
-    for number, one in enumerate(arguments):
+    for number, argument in enumerate(arguments):
         previous = arguments[number - 1] if number else ""
-        name = one.rpartition("/")[2]
+        name = argument.rpartition("/")[2]
         if known := _PROGRAMS.get(f"{previous} {name}") or _PROGRAMS.get(name):
             flags = known
-        subcommands.add(one)
+        subcommands.add(argument)
         usable = flags if flags and (not flags.after or flags.after in subcommands) else Flags()
-        if found := _secret(number, previous, one, usable):
+        if found := _secret(number, previous, argument, usable):
             yield found
 
 
@@ -102,20 +103,20 @@ def _flags(program: str) -> Flags | None:
     return _PROGRAMS.get(program.rpartition("/")[2])
 
 
-def _secret(number: int, previous: str, one: str, flags: Flags) -> Argument | None:
+def _secret(number: int, previous: str, name: str, flags: Flags) -> Argument | None:
     if _takes_a_pair(previous, flags):
-        return _behind_colon(number, one, 0)
-    if previous in flags.cookies and "=" in one:
-        return Argument(number, one.index("=") + 1, "cookie")
-    if previous in flags.apart and not one.startswith("-"):
+        return _behind_colon(number, name, 0)
+    if previous in flags.cookies and "=" in name:
+        return Argument(number, name.index("=") + 1, "cookie")
+    if previous in flags.apart and not name.startswith("-"):
         return Argument(number, 0, "password")
-    if flags.first and number == 1 and one[:1] not in ("-", "$", "("):
+    if flags.first and number == 1 and name[:1] not in ("-", "$", "("):
         return Argument(number, 0, "password")
-    # A flag has no blank in it: `- rotate the admin token` is an item of a list that somebody wrote.
-    if previous.startswith("-") and not {" ", "="} & set(previous) and not one.startswith("-"):
+    # A flag contains no blank: `- rotate the admin token` is an item of a list that a person wrote.
+    if previous.startswith("-") and not {" ", "="} & set(previous) and not name.startswith("-"):
         kind = kind_of_key(previous)
         return Argument(number, 0, kind) if kind not in ("", PLAIN, "kubeconfig") and len(previous) > 2 else None
-    return _in_one(number, one, flags)
+    return _in_one(number, name, flags)
 
 
 def _takes_a_pair(flag: str, flags: Flags) -> bool:
@@ -125,25 +126,25 @@ def _takes_a_pair(flag: str, flags: Flags) -> bool:
     return 2 < len(flag) < 9 and flag[0] == "-" and flag[1:].isalpha() and f"-{flag[-1]}" in flags.pair
 
 
-def _behind_colon(number: int, one: str, since: int) -> Argument | None:
-    if "://" in one:
+def _behind_colon(number: int, name: str, since: int) -> Argument | None:
+    if "://" in name:
         return None
-    start = one.find("%" if "%" in one and ":" not in one else ":", since) + 1
-    return Argument(number, start, "basic-auth") if 0 < start < len(one) else None
+    start = name.find("%" if "%" in name and ":" not in name else ":", since) + 1
+    return Argument(number, start, "basic-auth") if 0 < start < len(name) else None
 
 
-def _in_one(number: int, one: str, flags: Flags) -> Argument | None:
+def _in_one(number: int, argument: str, flags: Flags) -> Argument | None:
     """Flag and value in one argument: `-pX`, `-p=X`, `--user=name:X`."""
-    name, equals, said = one.partition("=")
-    if equals and said and name in flags.pair:
-        return _behind_colon(number, one, len(name))
-    if equals and said and name in flags.apart:
+    name, equals, text = argument.partition("=")
+    if equals and text and name in flags.pair:
+        return _behind_colon(number, argument, len(name))
+    if equals and text and name in flags.apart:
         return Argument(number, len(name) + 1, "password")
-    if name.lower() in _PASSWORD_FLAGS or one.startswith("--") or one in flags.apart or len(one) < 4:
+    if name.lower() in _PASSWORD_FLAGS or argument.startswith("--") or argument in flags.apart or len(argument) < 4:
         return None
-    flag = next((flag for flag in flags.attached if one.startswith(flag)), "")
+    flag = next((flag for flag in flags.attached if argument.startswith(flag)), "")
     if flag in flags.pair:
-        return _behind_colon(number, one, len(flag))
+        return _behind_colon(number, argument, len(flag))
     return Argument(number, len(flag), "password") if flag else None
 
 
@@ -151,18 +152,18 @@ def _in_one(number: int, one: str, flags: Flags) -> Argument | None:
 def in_list(arguments: tuple[str, ...], program: str = "") -> dict[int, tuple[int, str]]:
     """The arguments to redact: number → where its secret begins, and the kind."""
     return {
-        one.number: (one.start, one.kind)
-        for one in secret_arguments(arguments, program)
-        if _is_secret(arguments[one.number][one.start :])
+        argument.number: (argument.start, argument.kind)
+        for argument in secret_arguments(arguments, program)
+        if _is_secret(arguments[argument.number][argument.start :])
     }
 
 
-def _is_secret(said: str) -> bool:
-    return bool(said) and not (is_marked(said) or looks_harmless(said) or is_plain_word(said))
+def _is_secret(text: str) -> bool:
+    return bool(text) and not (is_marked(text) or looks_harmless(text) or is_plain_word(text))
 
 
 def in_line(text: str, start: int, trigger: str) -> tuple[list[Span], int]:
-    """The secrets behind the name of a program, to the end of its command or to the next program; and that end."""
+    """The secrets after the name of a program, up to the end of its command or the next program; and where that is."""
     begin = _word_start(text, start)
     program = text[begin:start] + trigger
     at = start + len(trigger)
@@ -174,21 +175,21 @@ def in_line(text: str, start: int, trigger: str) -> tuple[list[Span], int]:
         program = "docker"
     elif program not in _PROGRAMS:
         return [], at
-    tokens = [(said, at + first, at + last) for said, first, last in _tokens(text[at : at + _LONGEST])]
+    tokens = [(content, at + first, at + last) for content, first, last in _tokens(text[at : at + _LONGEST])]
     spans = []
-    for number, offset, kind in secret_arguments([trigger, *(said for said, _, _ in tokens)], program):
-        said, first, last = tokens[number - 1]
-        if _is_secret(said[offset:]):
+    for number, offset, kind in secret_arguments([trigger, *(content for content, _, _ in tokens)], program):
+        word, first, last = tokens[number - 1]
+        if _is_secret(word[offset:]):
             spans.append(Span(first + offset, last, kind))
     return spans, _read_to(tokens, at)
 
 
 def _read_to(tokens: list[tuple[str, int, int]], at: int) -> int:
-    """What lies before it is not read again, except for a command inside the last argument."""
+    """Text before this position is not read again, except for a command inside the last argument."""
     if not tokens:
         return at
-    said, first, last = tokens[-1]
-    return first if _INNER.search(said) else last
+    text, first, last = tokens[-1]
+    return first if _INNER.search(text) else last
 
 
 def _word_start(text: str, start: int) -> int:
@@ -207,18 +208,18 @@ def _tokens(window: str) -> Iterator[tuple[str, int, int]]:
         if "\n" in gap and not gap.lstrip(" \t").startswith("\\") and not window[found.start() :].startswith("- "):
             return
         start, end = found.span()
-        said, done = found[0], end
-        if said in _ENDS or said.rpartition("/")[2] in _NAMES:
+        text, done = found[0], end
+        if text in _ENDS or text.rpartition("/")[2] in _NAMES:
             return
-        if said == "-" or said == "\\":
+        if text == "-" or text == "\\":
             continue
-        if len(said) > 2 and said[0] == said[-1] and said[0] in "\"'":
-            said, start, end = said[1:-1], start + 1, end - 1
-        elif said.rstrip("\"';,)") != said and said.count('"') % 2 == said.count("'") % 2 == 0:
-            said = said.rstrip(";,)")
-            end = start + len(said)
-        yield said, start, end
-        if _INNER.search(said):
+        if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":
+            text, start, end = text[1:-1], start + 1, end - 1
+        elif text.rstrip("\"';,)") != text and text.count('"') % 2 == text.count("'") % 2 == 0:
+            text = text.rstrip(";,)")
+            end = start + len(text)
+        yield text, start, end
+        if _INNER.search(text):
             return
 
 

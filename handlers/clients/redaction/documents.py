@@ -1,4 +1,4 @@
-"""A Secret of Kubernetes, written out in a text: every value under `data` and `stringData` goes."""
+"""A Kubernetes Secret written out in a text: every value under `data` and `stringData` is redacted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def secret_data(text: str) -> Iterator[Span]:
 
 
 def _entries(text: str, start: int, depth: int) -> Iterator[Span]:
-    """The lines below that stand further to the right."""
+    """The lines below that are indented further."""
     at = start
     while at < len(text):
         end = text.find("\n", at)
@@ -39,7 +39,7 @@ def _entries(text: str, start: int, depth: int) -> Iterator[Span]:
             return
         found = _ENTRY.match(line)
         begin = at + (found.start(2) if found else len(line) - len(line.lstrip()))
-        said = text[begin:end].strip()
-        if said and not is_marked(said) and said[0] not in "|>":
+        content = text[begin:end].strip()
+        if content and not is_marked(content) and content[0] not in "|>":
             yield Span(begin, begin + len(text[begin:end].rstrip()), "secret-data")
         at = end + 1

@@ -42,12 +42,12 @@ def encoded(text: str, hides: Callable[[str], bool]) -> Iterator[Span]:
     if not _LOOK.search(text):
         return
     for found in _RUN.finditer(text):
-        if any(hides(one) for one in _readings(found[0])):
+        if any(hides(reading) for reading in _readings(found[0])):
             yield Span(*found.span(), KIND)
 
 
 def _readings(run: str) -> Iterator[str]:
-    """What the run says, beginning where it reads as text: a path may stand before it."""
+    """The decoded run, also from later starts: a path may stand before it."""
     whole = "".join(run.split()).rstrip("=")
     if found := _LOOK.search(whole):
         start = found.start() % 4

@@ -20,13 +20,13 @@ def value(reading: Reading, begin: int, at: int, kind: str) -> Value | None:
     """The rest of the line, or up to the quote that stands around the header or around its value."""
     text, start = reading.text, reading.spaces_end(at)
     quote = quote_at(text, start)
-    said = quoted_value(reading, quote) if quote else _rest(reading, begin, start)
+    word = quoted_value(reading, quote) if quote else _rest(reading, begin, start)
     if kind == "authorization":
-        said = _behind_scheme(text, said)
-        if not quote and not _is_credential(text[said.start : said.end]):
+        word = _behind_scheme(text, word)
+        if not quote and not _is_credential(text[word.start : word.end]):
             return None
-    end = said.start + len(text[said.start : said.end].rstrip("\r\\ \t"))
-    return said._replace(end=end) if end > said.start else None
+    end = word.start + len(text[word.start : word.end].rstrip("\r\\ \t"))
+    return word._replace(end=end) if end > word.start else None
 
 
 def _rest(reading: Reading, begin: int, start: int) -> Value:
@@ -36,14 +36,14 @@ def _rest(reading: Reading, begin: int, start: int) -> Value:
     return Value(start, closing if 0 <= closing < end else end, quoted=True)
 
 
-def _behind_scheme(text: str, said: Value) -> Value:
-    scheme = _SCHEME.match(text[said.start : min(said.end, said.start + 60)])
-    return said._replace(start=said.start + (scheme.end() if scheme else 0))
+def _behind_scheme(text: str, word: Value) -> Value:
+    scheme = _SCHEME.match(text[word.start : min(word.end, word.start + 60)])
+    return word._replace(start=word.start + (scheme.end() if scheme else 0))
 
 
-def _is_credential(said: str) -> bool:
+def _is_credential(text: str) -> bool:
     """Not prose ("Authorization: failed for this user")."""
-    first = said.split(None, 1)[0] if said.strip() else ""
+    first = text.split(None, 1)[0] if text.strip() else ""
     mixed = first.lower() != first and first.upper() != first and not first.istitle()
     return len(first) >= 6 and (mixed or len(first) >= 16 or not _DECIDED.isdisjoint(first) or "=" in first)
 
@@ -57,6 +57,6 @@ def bearer_at(text: str, end: int) -> Span | None:
     return None if _asks(found[1]) else Span(end + found.start(1), end + found.end(1), "bearer")
 
 
-def _asks(said: str) -> bool:
-    name, equals, rest = said.partition("=")
+def _asks(text: str) -> bool:
+    name, equals, rest = text.partition("=")
     return bool(equals) and name.replace("_", "").isalpha() and name.islower() and rest.strip("=") != ""

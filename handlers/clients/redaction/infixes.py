@@ -1,4 +1,4 @@
-"""Keys that have no prefix but a sign inside: Entra client secrets, the keys of Azure's services, storage keys."""
+"""Keys without a prefix but with a marker inside: Entra client secrets, keys of Azure services, storage keys."""
 
 from __future__ import annotations
 
@@ -70,20 +70,21 @@ def _right(text: str, start: int, most: int, letters: str) -> int:
 
 
 def by_length(text: str) -> list[Span]:
-    """What is known by alphabet and length alone: an older personal access token of Azure DevOps; and beside an access
-    key of AWS, its secret. Forty letters elsewhere are anything (a commit, a digest)."""
+    """Keys recognised by alphabet and length alone: old Azure DevOps personal access tokens, and the AWS secret next to
+    its access key. Forty such letters elsewhere may be anything (a commit, a digest).
+    """
     spans = [
         Span(*found.span(), "devops-pat")
         for found in _DEVOPS_PAT.finditer(text)
         if found.end() - found.start() == 52 and _stands_alone(text, *found.span(), _ALNUM) and _has_digit(found[0])
     ]
     if _OF_AWS.search(text):
-        spans += [Span(*one.span(), "aws") for one in _AWS_SECRET.finditer(text) if _is_aws_secret(one[0])]
+        spans += [Span(*match.span(), "aws") for match in _AWS_SECRET.finditer(text) if _is_aws_secret(match[0])]
     return spans
 
 
-def _is_aws_secret(said: str) -> bool:
-    return len(said) == 40 and any(map(str.isdigit, said)) and said.lower() != said
+def _is_aws_secret(text: str) -> bool:
+    return len(text) == 40 and any(map(str.isdigit, text)) and text.lower() != text
 
 
 def _stands_alone(text: str, start: int, end: int, letters: str) -> bool:

@@ -1,4 +1,4 @@
-"""What stands behind a telling name and is no secret: error codes, names of classes and of resources, a sentence."""
+"""What follows a secret-like name and is not a secret: error codes, class and resource names, ordinary prose."""
 
 from __future__ import annotations
 
@@ -42,55 +42,57 @@ _STATES = words(
 
 
 def says_what_failed(text: str, start: int, end: int, kind: str) -> bool:
-    """An error code or the name of a class; also where the next error follows behind a colon ("token: net/http: …")."""
-    said = text[start:end]
-    if _CODE.fullmatch(said) or _ERROR.fullmatch(said) or _CALL.fullmatch(said):
+    """An error code or a class name; also where the next error follows a colon ("token: net/http: …")."""
+    content = text[start:end]
+    if _CODE.fullmatch(content) or _ERROR.fullmatch(content) or _CALL.fullmatch(content):
         return True
     if kind == "password":
         return False
-    is_chain = text[end : end + 1] == ":" and len(said) < 40 and bool(_CHAIN.fullmatch(said))
-    return is_chain or bool(_PATH_OF_NAMES.fullmatch(said) or _CAMEL.fullmatch(said)) or is_reference(said, kind)
-
-
-def is_reference(said: str, kind: str) -> bool:
-    """Where a secret is kept: `default/pg-admin`, `wildcard-tls`."""
-    if kind not in ("secret", "credential"):
-        return False
-    parts = said.replace("/", "-").split("-")
-    return bool(_IN_A_NAMESPACE.fullmatch(said)) or (
-        bool(_OF_KUBERNETES.fullmatch(said)) and not _SAYS_WHAT_IT_IS.isdisjoint(parts)
+    is_chain = text[end : end + 1] == ":" and len(content) < 40 and bool(_CHAIN.fullmatch(content))
+    return (
+        is_chain or bool(_PATH_OF_NAMES.fullmatch(content) or _CAMEL.fullmatch(content)) or is_reference(content, kind)
     )
 
 
-def is_long_sentence(said: str) -> bool:
-    return len(said.split()) >= _SENTENCE_WORDS
+def is_reference(text: str, kind: str) -> bool:
+    """Where a secret is kept: `default/pg-admin`, `wildcard-tls`."""
+    if kind not in ("secret", "credential"):
+        return False
+    parts = text.replace("/", "-").split("-")
+    return bool(_IN_A_NAMESPACE.fullmatch(text)) or (
+        bool(_OF_KUBERNETES.fullmatch(text)) and not _SAYS_WHAT_IT_IS.isdisjoint(parts)
+    )
+
+
+def is_long_sentence(text: str) -> bool:
+    return len(text.split()) >= _SENTENCE_WORDS
 
 
 def is_state(word: str) -> bool:
     return word.lower() in _STATES
 
 
-def looks_chosen(said: str) -> bool:
+def looks_chosen(text: str) -> bool:
     """Whether somebody may have chosen it as a password: letters with digits or signs, and no algorithm's name."""
-    has_digit = any(letter.isdigit() for letter in said)
-    has_letter = any(letter.isalpha() for letter in said)
-    has_sign = any(letter in "!@#$%^&*~+=?" for letter in said)
-    is_chosen = has_letter and (has_digit or has_sign) and not _CODED.match(said) and not said.startswith(MARK)
-    return is_chosen and not _CODE.fullmatch(said)
+    has_digit = any(letter.isdigit() for letter in text)
+    has_letter = any(letter.isalpha() for letter in text)
+    has_sign = any(letter in "!@#$%^&*~+=?" for letter in text)
+    is_chosen = has_letter and (has_digit or has_sign) and not _CODED.match(text) and not text.startswith(MARK)
+    return is_chosen and not _CODE.fullmatch(text)
 
 
-def is_plain_word(said: str) -> bool:
-    """What follows a flag of which somebody only speaks."""
-    return said.lower() in _PLAIN_WORDS
+def is_plain_word(text: str) -> bool:
+    """The word after a flag that somebody only mentions."""
+    return text.lower() in _PLAIN_WORDS
 
 
-def is_typed(said: str) -> bool:
-    """What somebody types behind `password`, without a colon."""
-    if len(said) < SHORTEST_WORD or said.startswith(_NOT_TYPED) or not looks_chosen(said):
+def is_typed(text: str) -> bool:
+    """What a person types after `password`, without a colon."""
+    if len(text) < SHORTEST_WORD or text.startswith(_NOT_TYPED) or not looks_chosen(text):
         return False
-    return any(letter.isdigit() or letter in "!#$%^&" for letter in said) and not is_like_a_name(said)
+    return any(letter.isdigit() or letter in "!#$%^&" for letter in text) and not is_like_a_name(text)
 
 
-def is_like_a_name(said: str) -> bool:
-    """`kv-prod-01` may be a resource as well."""
-    return bool(_LOWER.fullmatch(said))
+def is_like_a_name(text: str) -> bool:
+    """`kv-prod-01` may also be the name of a resource."""
+    return bool(_LOWER.fullmatch(text))

@@ -1,4 +1,4 @@
-"""A text that is read once, from its beginning to its end."""
+"""A text that is read once, from start to end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_LINK = 2048
 
 
 class Reading:
-    """Searches ahead without ever searching the same letters twice, so that many searches take as long as one."""
+    """Forward searches that never scan the same letters twice, so that many searches cost as much as one."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -49,9 +49,9 @@ class Reading:
         return start + len(window) - len(window.lstrip(spaces))
 
     def link_end(self, start: int) -> int:
-        """Where the address or the label ends in which this stands (`<https://…|label>` in Slack), else the text's."""
+        """The end of the address or label at this position (`<https://…|label>` in Slack), else the end of the text."""
         opened = self.text.rfind("<", max(0, start - _LONGEST_LINK), start)
         is_link = opened >= 0 and self.text.startswith(LINKS, opened)
-        if not is_link or any(self.text.find(one, opened, start) >= 0 for one in "> \n"):
+        if not is_link or any(self.text.find(mark, opened, start) >= 0 for mark in "> \n"):
             return len(self.text)
-        return min(at if (at := self.find(one, start)) >= 0 else len(self.text) for one in "|>")
+        return min(at if (at := self.find(mark, start)) >= 0 else len(self.text) for mark in "|>")

@@ -1,4 +1,4 @@
-"""One pass over a text: what may announce a secret is found by RE2, and each find is looked at once."""
+"""One pass over a text: RE2 finds everything that may name a secret, and each match is examined once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SIGNATURES = ("&s=", "&h=", "\\u0026s=")
 
 
 def spans(text: str, hides: Callable[[str], bool]) -> list[Span]:
-    """Every part that has to go. `hides` says whether what base64 holds has secrets in it."""
+    """Every span to redact. `hides` says whether decoded base64 contains secrets."""
     found = (
         Scan(text).spans(),
         pem.lines(text),
@@ -51,7 +51,7 @@ class Scan:
         self._command = 0
         """The end of the command that was read last."""
         self._at = 0
-        self._is_signed = any(one in text for one in _SIGNATURES)
+        self._is_signed = any(signature in text for signature in _SIGNATURES)
 
     def spans(self) -> Iterator[Span]:
         for found in _FINDS.finditer(self._text):
@@ -61,43 +61,43 @@ class Scan:
 
     def _look(self, found: Match) -> Iterator[Span]:
         start, end = found.span()
-        said = self._text[start:end]
-        if said == "@":
-            # The one find that looks back: `name:pass` before it may have been found as something shorter.
+        text = self._text[start:end]
+        if text == "@":
+            # The only match that looks back: `name:pass` before it may have been matched as something shorter.
             yield from _one(addresses.before_at(self._text, start, self._at))
             self._at = start
         elif start < self._done:
             return
-        elif said not in _KNOWN:
-            yield from self._words(said.lower(), start, end)
-        elif span := self._fixed(said, start, end):
+        elif text not in _KNOWN:
+            yield from self._words(text.lower(), start, end)
+        elif span := self._fixed(text, start, end):
             yield span
-        elif said in _PREFIXES:
+        elif text in _PREFIXES:
             # `key-` begins a token or a name.
             yield from self._name(start, end)
 
-    def _fixed(self, said: str, start: int, end: int) -> Span | None:
-        if said in _PREFIXES:
-            return tokens.token_at(self._text, start, said)
-        if said in _INFIXES:
-            return infixes.around(self._text, start, said)
-        if said in _DER:
-            return pem.first_line(self._text, start, said)
-        if said == pem.BEGIN:
+    def _fixed(self, text: str, start: int, end: int) -> Span | None:
+        if text in _PREFIXES:
+            return tokens.token_at(self._text, start, text)
+        if text in _INFIXES:
+            return infixes.around(self._text, start, text)
+        if text in _DER:
+            return pem.first_line(self._text, start, text)
+        if text == pem.BEGIN:
             return pem.begins(self._reading, start)
-        if said == pem.END:
+        if text == pem.END:
             return pem.ends(self._text, start, self._done)
-        if said in addresses.HOOKS:
+        if text in addresses.HOOKS:
             return addresses.hook_at(self._text, end)
-        if said in addresses.SIGNED:
+        if text in addresses.SIGNED:
             return addresses.signed_at(self._text, end) if self._is_signed else None
         return addresses.code_at(self._text, end)
 
-    def _words(self, said: str, start: int, end: int) -> Iterator[Span]:
-        if said in _COMMANDS and start >= self._command:
-            spans, self._command = commands.in_line(self._text, start, said)
+    def _words(self, text: str, start: int, end: int) -> Iterator[Span]:
+        if text in _COMMANDS and start >= self._command:
+            spans, self._command = commands.in_line(self._text, start, text)
             yield from spans
-        elif said == "bearer":
+        elif text == "bearer":
             yield from _one(headers.bearer_at(self._text, end))
         else:
             yield from self._name(start, end)
@@ -113,6 +113,9 @@ def _one(span: Span | None) -> Iterator[Span]:
         yield span
 
 
-TELLING = (_FINDS, *(compile_linear(one) for one in (pem.MIDDLE, infixes.LONG_WORD, encoded.ASCII, encoded.UTF_16)))
+TELLING = (
+    _FINDS,
+    *(compile_linear(pattern) for pattern in (pem.MIDDLE, infixes.LONG_WORD, encoded.ASCII, encoded.UTF_16)),
+)
 """A look at many texts at once, for the few that are worth a scan: whatever `spans` begins with, so that a text in a
 tree loses what it loses alone."""

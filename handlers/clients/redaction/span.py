@@ -1,4 +1,4 @@
-"""A part of a text that holds a secret, and how such parts become marks."""
+"""A span of text that holds a secret, and how spans are replaced by marks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def literal(word: str) -> str:
 
 
 def is_marked(text: str) -> bool:
-    """Whether nothing but a mark is left of a value (and what stands around one: quotes, brackets, a full stop)."""
+    """Whether a value is nothing but a mark (and the quotes, brackets or full stop around it)."""
     if not text.startswith(MARK):
         return False
     _, closed, rest = text.partition("]")
@@ -37,7 +37,7 @@ TRAILING = ".,;:!?)]}>\"'`\\\u201c\u201d\u2018\u2019\xbb"
 
 
 def replaced(text: str, spans: Iterable[Span]) -> str:
-    """The text with a mark for each part. Parts that overlap become one mark, of the kind that begins first."""
+    """The text with a mark for each span. Overlapping spans become one mark, of the kind that begins first."""
     pieces: list[str] = []
     done = 0
     for start, end, kind in _merged(_beside_marks(text, spans)):
@@ -47,12 +47,12 @@ def replaced(text: str, spans: Iterable[Span]) -> str:
 
 
 def _beside_marks(text: str, spans: Iterable[Span]) -> Iterable[Span]:
-    """A part that begins or ends inside a mark takes the whole mark with it; one that lies inside is none."""
+    """A span that starts or ends inside a mark takes the whole mark; one that lies inside a mark is dropped."""
     if MARK not in text:
         return spans
     marks = [found.span() for found in _MARK.finditer(text)]
     ends = [end for _, end in marks]
-    return [span for one in spans if (span := _around_marks(one, marks, ends))]
+    return [span for part in spans if (span := _around_marks(part, marks, ends))]
 
 
 def _around_marks(span: Span, marks: list[tuple[int, int]], ends: list[int]) -> Span | None:
@@ -70,7 +70,7 @@ def _around_marks(span: Span, marks: list[tuple[int, int]], ends: list[int]) -> 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
     merged: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+    for span in sorted(spans, key=lambda item: (item.start, -item.end)):
         if merged and span.start < merged[-1].end:
             merged[-1] = merged[-1]._replace(end=max(merged[-1].end, span.end))
         elif span.end > span.start:

@@ -13,18 +13,18 @@ _WORD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 def _by_prefix() -> dict[str, list[tuple[Format, Pattern]]]:
     found: dict[str, list[tuple[Format, Pattern]]] = {}
-    for one in FORMATS:
-        look = compile_linear(one.rest)
-        for prefix in one.prefixes:
-            found.setdefault(prefix, []).append((one, look))
+    for known in FORMATS:
+        look = compile_linear(known.rest)
+        for prefix in known.prefixes:
+            found.setdefault(prefix, []).append((known, look))
     return found
 
 
 _FORMATS = _by_prefix()
 PREFIXES = tuple(_FORMATS)
-LETTERED = tuple(one for one in PREFIXES if one[0].isalnum())
-SIGNED = tuple(one for one in PREFIXES if not one[0].isalnum())
-WHOLE = "|".join(f"(?:{'|'.join(map(literal, one.prefixes))}){one.rest}" for one in FORMATS)
+LETTERED = tuple(prefix for prefix in PREFIXES if prefix[0].isalnum())
+SIGNED = tuple(prefix for prefix in PREFIXES if not prefix[0].isalnum())
+WHOLE = "|".join(f"(?:{'|'.join(map(literal, item.prefixes))}){item.rest}" for item in FORMATS)
 """Any token of any provider, as one pattern."""
 
 

@@ -62,7 +62,7 @@ def quote_at(text: str, start: int) -> Quote | None:
         return Quote(start + slashes + 1, rest[0], slashes)
     if rest[:1] in _TYPOGRAPHIC and not slashes:
         return _typographic(text, start)
-    escaped = next((one for one in _ESCAPED_QUOTES if head.startswith(one)), "")
+    escaped = next((quote for quote in _ESCAPED_QUOTES if head.startswith(quote)), "")
     return Quote(start + len(escaped), escaped, 0) if escaped else None
 
 
@@ -74,7 +74,7 @@ def _typographic(text: str, start: int) -> Quote | None:
 
 
 def quoted_value(reading: Reading, quote: Quote) -> Value:
-    """Up to the quote that closes it. Without one in its line, the text was cut, or the value is of several lines."""
+    """Up to the closing quote. Without one in the line, the text was cut, or the value has several lines."""
     line_end = reading.line_end(quote.end)
     end = _closing(reading, quote, line_end)
     if end is None:
@@ -98,19 +98,19 @@ def _closing(reading: Reading, quote: Quote, limit: int) -> int | None:
 
 
 def _is_doubled(text: str, quote: Quote, at: int) -> bool:
-    """YAML and SQL write a quote inside quotes twice: `'it''s'`. An empty value is none of that."""
+    """YAML and SQL double a quote inside quotes: `'it''s'`. An empty value is not such a case."""
     return quote.mark in QUOTES and not quote.backslashes and at > quote.end and text[at + 1 : at + 2] == quote.mark
 
 
 def _closes(text: str, quote: Quote, at: int) -> bool:
-    """With n backslashes before the opening quote, n stand before the closing one, and more before one inside."""
+    """With n backslashes before the opening quote, n stand before the closing one, and more before an inner one."""
     before = text[max(quote.end, at - _MOST_BACKSLASHES - 1) : at]
     extra = len(before) - len(before.rstrip("\\")) - quote.backslashes
     return extra >= 0 and extra // (quote.backslashes + 1) % 2 == 0
 
 
 def value_at(reading: Reading, start: int, *, colon: bool) -> Value | None:
-    """What is assigned at this place. None: nothing, or something with parts of its own, which are looked at anyway."""
+    """The value assigned at this position. None: nothing, or a structure whose parts are scanned anyway."""
     text = reading.text
     if quote := quote_at(text, start):
         return quoted_value(reading, quote)
@@ -132,7 +132,7 @@ def value_at(reading: Reading, start: int, *, colon: bool) -> Value | None:
 
 
 def bare_value(reading: Reading, start: int, *, colon: bool) -> Value | None:
-    """Up to white space, to what begins the next pair (`;Encrypt=`, `&user=`, `, name:`), or to a quote that closes."""
+    """Up to white space, the start of the next pair (`;Encrypt=`, `&user=`, `, name:`), or a closing quote."""
     text = reading.text
     limit = reading.link_end(start)
     end, is_cut = _token_end(text, start, limit, _ENDS_BEHIND_COLON if colon else _ENDS_BEHIND_EQUALS)
@@ -146,13 +146,13 @@ def bare_value(reading: Reading, start: int, *, colon: bool) -> Value | None:
 
 
 def _behind_a_semicolon(reading: Reading, start: int) -> bool:
-    """Whether it is a part of a connection string, in which a value may be of several words."""
+    """Whether it belongs to a connection string, in which values may contain blanks."""
     before = reading.line_before(start).rpartition(";")
     return bool(before[1]) and before[2].count("=") == 1
 
 
 def _token_end(text: str, start: int, limit: int, ends: Pattern) -> tuple[int, bool]:
-    """Where white space or what `ends` ends the word that begins here; read piece by piece, because it may be long."""
+    """The end of the word that begins here, at white space or `ends`; read in chunks, because it may be long."""
     while window := text[start : min(limit, start + _WINDOW)]:
         first = window.split(None, 1)[0] if not window[0].isspace() else ""
         found = ends.search(text[start : start + len(first) + _AHEAD])
@@ -174,7 +174,7 @@ def _yaml_value(reading: Reading, start: int) -> Value | None:
 
 
 def _block(reading: Reading, start: int, first_line: int) -> Value | None:
-    """Every line behind `password: |` that stands further to the right than the line of the key."""
+    """Every line after `password: |` that is indented further than the line of the key."""
     text, depth = reading.text, _indent(reading.line_before(start))
     end = at = first_line
     while at < len(text):
@@ -188,7 +188,7 @@ def _block(reading: Reading, start: int, first_line: int) -> Value | None:
 
 
 def _on_the_next_line(reading: Reading, start: int) -> Value | None:
-    """`password:` and its value below it, further to the right; alone, in a list, or under `value:`."""
+    """`password:` with its value on the next line, indented further; alone, in a list, or under `value:`."""
     text = reading.text
     found = _NEXT_LINE.match(text[start : start + 300])
     before = reading.line_before(start)

@@ -1,1 +1,1 @@
-"""One verb a file, each carried out in pieces that another worker can carry on with. Only the executor calls them."""
+"""One verb per file, carried out in pieces that another worker can continue. Only the executor calls them."""

@@ -1,15 +1,23 @@
-"""End the operation that runs on a cluster or a pool."""
+"""Abort the latest operation of a cluster or a node pool."""
 
 from __future__ import annotations
 
 from handlers.clients.arm.operation import State, Via, of_resource
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, stale
-from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.follow_arm import (
+    AKS_API,
+    answered,
+    etag_of,
+    find_sent_write,
+    follow_operation,
+    is_busy,
+    state_of,
+)
 from handlers.resource_id import last_name
 
 
 class AbortLatest:
-    """Canceled is what it wants."""
+    """Done when the operation is Canceled."""
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
         target = scene.step.target
@@ -24,7 +32,7 @@ class AbortLatest:
         return Sending("POST", f"{target}/abort", send, {"state": state, "etag": etag_of(raw.body)})
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
-        return await fate(scene, scene.step.target, AKS_API)
+        return await find_sent_write(scene, scene.step.target, AKS_API)
 
     async def follow(self, scene: Scene) -> Wait | Going | Done | Stopped:
         target = scene.step.target
@@ -39,4 +47,4 @@ class AbortLatest:
         return Done(f"the operation has ended: {last_name(target)} is {progress.said}")
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""

@@ -1,17 +1,17 @@
-"""What an act is: one verb, in pieces. Between two pieces only what was written down is known.
+"""An act carries out one verb in pieces. Between two pieces only what was stored is known.
 
-prepare     looks, and says what would be sent. Nothing has been sent yet
-look_back   an intent was written down, and no answer: was it sent? Only the world knows
-follow      an answer was written down: what has become of it
+prepare     reads, and returns what would be sent; nothing has been sent yet
+look_back   an intent was stored, but no answer: find out from the resource whether it was sent
+follow      an answer was stored: find out what became of it
 
-A verdict says how it goes on:
+A verdict says how the step continues:
 
-Sending     this is to be sent, once
+Sending     send this, once
 Wait        look again later
-Going       it runs, and this is what the next look needs
-Again       this part is over; the step goes on with another one
-Done        the step is over
-Stopped     the step has failed, and with it the fix
+Going       it is running; this is what the next look needs
+Again       this part is done; the step continues with another one
+Done        the step is done
+Stopped     the step has failed, and the fix with it
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ LONGEST_PAUSE_S = 60.0
 
 
 def backoff(tries: int) -> float:
-    """How long to leave alone what has failed so often."""
+    """The delay before the next attempt, after this many failures."""
     return min(5.0 * float(2 ** min(tries - 1, 10)), LONGEST_PAUSE_S)
 
 
-class KubeHands(Protocol):
-    """Writing inside the cluster. Each write is sent once; a lost answer is a WriteFateUnknown."""
+class KubeWriterClient(Protocol):
+    """Writes inside the cluster. Each write is sent once; a lost answer raises WriteFateUnknown."""
 
     async def get(self, path: str) -> Any:
         """The raw object."""
@@ -55,18 +55,18 @@ class KubeHands(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """Everything that a fix acts and looks with. Made for one piece of work: what it reads must be fresh."""
+    """The clients that an act reads and writes with. Made for one piece of work, because its reads must be fresh."""
 
     arm: ArmWriter
     reader: ArmReader
     """Keeps no answer: `fresh_for_s=0`."""
     nodes: KubeReader
-    kube: KubeHands
+    kube: KubeWriterClient
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What one piece of an act may know of the fix that it is part of."""
+    """What one piece of an act knows about its fix."""
 
     hands: Hands
     step: Step
@@ -79,28 +79,28 @@ class Scene:
         return str(self.data.get("request_id", ""))
 
     def since(self, name: str) -> timedelta:
-        """How long ago something was written down; no time at all if it was not."""
+        """How long ago something was stored; zero if it was not."""
         text = self.data.get(name)
         return self.now - datetime.fromisoformat(text) if isinstance(text, str) else timedelta()
 
     def once(self, says: str) -> str:
-        """What is said with the first of many looks only."""
+        """This text on the first of many looks, nothing on the others."""
         return "" if self.data.get("said_once") == says else says
 
     def lost(self, doing: str) -> str:
-        """Why nobody knows whether it was sent: nobody lived to hear the answer, or none came."""
+        """Why it is unknown whether a write was sent: the worker died before the answer, or no answer came."""
         why = self.data.get(UNANSWERED)
         return f"{doing} was never answered ({why})" if why else f"the worker died before {doing} was answered"
 
     @property
     def has_settled(self) -> bool:
-        """Whether whatever was sent must have arrived by now."""
+        """Whether a write, if it was sent, must have arrived by now."""
         return self.since("intended_at") >= SETTLE
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer to a write: accepted. `data` is what following it needs."""
+    """A write was accepted. `data` is what following it needs."""
 
     result: str
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """A write that is ready. What `send` holds (a raw body) is never written down; `data` is."""
+    """A write that is ready to send. What `send` holds (a raw body) is never stored; `data` is."""
 
     method: str
     path: str
@@ -148,7 +148,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """`ask`: with an unknown outcome, what a person should look at, and what each answer would mean."""
+    """`ask`: if the outcome is unknown, what a person should look at, and what each result would mean."""
 
     outcome: Outcome
     why: str
@@ -168,7 +168,7 @@ class Act(Protocol):
     async def follow(self, scene: Scene) -> Wait | Going | Again | Done | Stopped: ...
 
     def give_up(self, scene: Scene) -> Again | None:
-        """The time is over. What must still be tidied up; None where nothing must."""
+        """The time limit has passed. Returns what must still be cleaned up; None if nothing."""
 
 
 CLOSING = "closing"

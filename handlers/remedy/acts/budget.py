@@ -1,6 +1,6 @@
-"""A disruption budget as a relaxed one remembers what it was: in its own annotation, so that nothing else is needed.
+"""A relaxed PodDisruptionBudget keeps its original in its own annotation, so that restoring it needs nothing else.
 
-Only two fields of the spec are ours: `minAvailable` and `maxUnavailable`. What somebody else changed meanwhile stays.
+Only two fields of the spec are ours: `minAvailable` and `maxUnavailable`. Changes of other fields are kept.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Relaxed:
 
 
 def relaxed_from(body: Mapping[str, Any]) -> Relaxed | None:
-    """What it was before it was relaxed; None if it is not, or if what stands there is not ours."""
+    """The original of a relaxed budget; None if it is not relaxed, or the annotation is not ours."""
     text = annotations_of(body).get(RELAXED_FROM)
     if text is None:
         return None
@@ -61,17 +61,17 @@ def relaxing_patch(body: Mapping[str, Any], note: Relaxed) -> dict[str, Any]:
 
 
 def restoring_patch(body: Mapping[str, Any], was: Relaxed) -> dict[str, Any]:
-    """Back to what it was. Where somebody else has set these fields meanwhile, only the annotation goes."""
+    """The patch back to the original. If these fields were changed meanwhile, only the annotation is removed."""
     left = {name for name in annotations_of(body) if name != RELAXED_FROM}
-    # An object that had no annotations at all has none again.
+    # An object that had no annotations gets none back.
     annotations = {RELAXED_FROM: None} if left else None
     metadata = {"resourceVersion": body["metadata"]["resourceVersion"], "annotations": annotations}
     spec = _in_full(ours_of(was.spec)) if is_as_we_left_it(body, was) else {}
     return {"metadata": metadata, **({"spec": spec} if spec else {})}
 
 
-def is_somebody_elses(body: Mapping[str, Any], was: Relaxed) -> bool:
-    """Neither as we left it nor as it was: somebody has decided otherwise, and should be told what it was."""
+def was_changed_by_others(body: Mapping[str, Any], was: Relaxed) -> bool:
+    """Neither as relaxed nor as it was: somebody changed it meanwhile and should be told the original."""
     return not is_as_we_left_it(body, was) and ours_of(body["spec"]) != ours_of(was.spec)
 
 

@@ -1,4 +1,4 @@
-"""Delete a pod that does not go: gracefully first; by force only where its node cannot do it."""
+"""Delete a pod that does not terminate: gracefully first; by force only if its node cannot do it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GRACEFUL, FORCED = "graceful", "forced"
 
 
 class DeletePod:
-    """The pod with this uid, and no other that has its name."""
+    """Deletes the pod with this uid, and no other pod of the same name."""
 
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         pod = await _pod(scene)
@@ -31,13 +31,13 @@ class DeletePod:
 
     async def _by_force(self, scene: Scene, pod: Mapping[str, Any]) -> Sending | Stopped:
         node = str(pod["spec"].get("nodeName") or scene.step.arguments["node"])
-        status, said = await readiness(scene, node)
+        status, text = await readiness(scene, node)
         if status not in ("", SILENT):
             return stale(
-                f"node {node} answers ({said}): it ends the pod itself, and force would leave containers behind"
+                f"node {node} answers ({text}): it ends the pod itself, and force would leave containers behind"
             )
-        if held := pod["metadata"].get("finalizers"):
-            return failed(f"{_name(scene)} is held by finalizers ({', '.join(held)}): force does not help")
+        if stored := pod["metadata"].get("finalizers"):
+            return failed(f"{_name(scene)} is held by finalizers ({', '.join(stored)}): force does not help")
         return _sending(scene, FORCED, 0)
 
     async def look_back(self, scene: Scene) -> Wait | Going | Done | Stopped:
@@ -67,12 +67,12 @@ class DeletePod:
             return Again(
                 {"stage": FORCED}, "it did not go by itself: its node is looked at, then it is removed by force"
             )
-        held = pod["metadata"].get("finalizers")
-        why = f"finalizers hold it: {', '.join(held)}" if held else "its node has not ended it"
+        stored = pod["metadata"].get("finalizers")
+        why = f"finalizers hold it: {', '.join(stored)}" if stored else "its node has not ended it"
         return failed(f"pod {_name(scene)} is still there {grace + AFTER_GRACE.seconds} s after it was deleted: {why}")
 
     def give_up(self, scene: Scene) -> None:
-        """A pod that was deleted goes, sooner or later: there is nothing to tidy up."""
+        """A deleted pod terminates sooner or later: nothing to clean up."""
 
 
 def _name(scene: Scene) -> str:

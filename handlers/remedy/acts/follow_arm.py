@@ -1,4 +1,4 @@
-"""Writes to Azure that take a while: sent once, followed by their operation, and found again when nobody knows."""
+"""Long-running writes to Azure: sent once, followed by their operation, and searched for if their fate is unknown."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def etag_of(body: Mapping[str, Any]) -> str:
 
 
 async def follow_operation(scene: Scene, subject: str, api_version: str) -> Going | Stopped | None:
-    """One look. None: it has succeeded. What it was about is looked at where the operation itself is forgotten."""
+    """Poll once. None: it has succeeded. If Azure has forgotten the operation, the resource itself is read."""
     url, via = str(scene.data["url"]), Via(scene.data["via"])
     if scene.data.get("ended"):
         return None
@@ -72,7 +72,7 @@ async def follow_operation(scene: Scene, subject: str, api_version: str) -> Goin
         says = f"Azure {why}: what it was about is looked at instead"
         return Going({**scene.data, **of_resource(subject, api_version)}, 0.0, says)
     except Refused as refused:
-        # A Location answers with the failure itself.
+        # A Location URL answers with the failure itself.
         if via is Via.LOCATION:
             return failed(f"Azure began and did not succeed: {told(refused.answer, refused.detail)}")
         raise
@@ -100,8 +100,8 @@ def gone(subject: str) -> Stopped:
     return failed(f"{last_name(subject)} is not there any more")
 
 
-async def fate(scene: Scene, subject: str, api_version: str, *, written: str = "") -> Wait | Going | Stopped:
-    """Whether Azure has taken a write whose answer nobody has. `written`: the resource it was sent to, if another."""
+async def find_sent_write(scene: Scene, subject: str, api_version: str, *, written: str = "") -> Wait | Going | Stopped:
+    """Whether Azure received a write whose answer was lost. `written`: the resource it was sent to, if another."""
     body = await scene.hands.arm.get(subject, api_version)
     state, etag = state_of(body), etag_of(body)
     events = await _events(scene, written or subject)
@@ -116,7 +116,7 @@ async def fate(scene: Scene, subject: str, api_version: str, *, written: str = "
 
 
 def _adopted(scene: Scene, subject: str, api_version: str, state: str, events: list[Mapping[str, Any]]) -> Wait | Going:
-    """It is ours. A Failed that the resource shows may still be the old one, as long as the log tells of no end."""
+    """It is our write. A Failed state may be the old one as long as the activity log shows no end."""
     ended = any(_is(event, "succeeded") for event in events)
     if not ended and state.lower() == "failed" and scene.since("intended_at") < LOG_PATIENCE:
         return Wait(30.0)
@@ -164,8 +164,8 @@ def _asked_by(event: Mapping[str, Any]) -> str:
 
 
 def _is(event: Mapping[str, Any], status: str) -> bool:
-    said = event.get("status")
-    return isinstance(said, Mapping) and str(said.get("value", "")).lower() == status
+    text = event.get("status")
+    return isinstance(text, Mapping) and str(text.get("value", "")).lower() == status
 
 
 def _message(event: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Whether a node is there again after its machine was touched."""
+"""Whether a node is Ready again after its machine was changed."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ async def node_is_back(scene: Scene) -> Wait | Done | Stopped:
 
 
 async def readiness(scene: Scene, name: str) -> tuple[str, str]:
-    """What the node's Ready is (empty: there is no such node), and what it says about it."""
-    # A list of one: the reader's role lets it list nodes, and get none.
+    """The status of the node's Ready condition (empty: no such node), and its message."""
+    # A list with a field selector: the reader's role may list nodes, but not get one.
     listing = await scene.hands.nodes.list("/api/v1/nodes", dict, fields=f"metadata.name={name}")
     if not listing.items:
         return "", "there is no such node"
@@ -45,4 +45,4 @@ async def readiness(scene: Scene, name: str) -> tuple[str, str]:
 def _ready(node: Any) -> Mapping[str, Any]:
     status = node.get("status") if isinstance(node, Mapping) else None
     conditions = (status.get("conditions") if isinstance(status, Mapping) else None) or ()
-    return next((one for one in conditions if one.get("type") == "Ready"), {})
+    return next((condition for condition in conditions if condition.get("type") == "Ready"), {})

@@ -1,6 +1,6 @@
-"""Ask something from inside the cluster, from a small pod that is removed whatever happens.
+"""Send a request from inside the cluster, from a small pod that is removed in any case.
 
-Three parts: make the pod, wait until it has ended, remove it. Once it is there nothing but its removal ends the step.
+Three parts: create the pod, wait until it has ended, delete it. Once it exists, only its removal ends the step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OVER = ("Succeeded", "Failed")
 
 
 class ProbeFromPod:
-    """Its manifest is part of the plan: what is approved is what runs."""
+    """Its manifest is part of the plan: what was approved is what runs."""
 
     async def prepare(self, scene: Scene) -> Sending | Again | Done | Stopped:
         pod = await _pod(scene)
@@ -42,7 +42,7 @@ class ProbeFromPod:
     async def look_back(self, scene: Scene) -> Wait | Going | Again:
         pod = await _pod(scene)
         if CLOSING in scene.data:
-            # Removing our own pod twice removes nothing else: it is named by its uid.
+            # Deleting our own pod twice deletes nothing else: its uid is named.
             return Again(scene.data)
         if pod is not None and _is_ours(scene, pod):
             return Going({}, 0.0, "the probe pod is there: it is followed")
@@ -104,7 +104,7 @@ def _removing(scene: Scene, pod: Mapping[str, Any]) -> Sending:
 
 
 def removal_of(pod: Mapping[str, Any]) -> dict[str, Any]:
-    """How exactly this pod is asked to go, and no other of its name."""
+    """The delete options for exactly this pod, and no other of its name."""
     return {
         "apiVersion": "v1",
         "kind": "DeleteOptions",

@@ -1,4 +1,4 @@
-"""Send a node pool, or a cluster, to Azure again as it was read a moment before."""
+"""Reconcile a node pool or a cluster: PUT the body that was read a moment before."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from typing import Any
 
 from handlers.clients.arm.writer import ArmWriter
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, failed, stale
-from handlers.remedy.acts.follow_arm import AKS_API, answered, etag_of, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.follow_arm import (
+    AKS_API,
+    answered,
+    etag_of,
+    find_sent_write,
+    follow_operation,
+    is_busy,
+    state_of,
+)
 from handlers.remedy.acts.read_only import CLUSTER, POOL, NotAsRead, to_send
 from handlers.resource_id import last_name
 from handlers.version import meets
 
 
 class PutAsRead:
-    """GET raw, compare, PUT the same. What was read lives in memory, between the two, and nowhere else."""
+    """GET the raw body, compare, PUT the same body. It is held in memory only, between the two."""
 
     read_only = POOL
     needs_planned_tag = True
@@ -44,22 +52,22 @@ class PutAsRead:
         return Sending("PUT", target, send, {"etag": tag, "state": state})
 
     async def against(self, scene: Scene, read: Mapping[str, Any]) -> Stopped | None:
-        """What else must be as planned, and is not."""
+        """What differs from the plan, beyond the eTag."""
         return None
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
-        return await fate(scene, scene.step.target, AKS_API)
+        return await find_sent_write(scene, scene.step.target, AKS_API)
 
     async def follow(self, scene: Scene) -> Going | Done | Stopped:
         going = await follow_operation(scene, scene.step.target, AKS_API)
         return going or Done(f"{last_name(scene.step.target)}: Azure says Succeeded")
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""
 
 
 class PutClusterAsRead(PutAsRead):
-    """A cluster's body carries its pools: whoever changed one meanwhile must not have that undone."""
+    """A cluster's body contains its pools: a pool that somebody changed meanwhile must not be reset."""
 
     read_only = CLUSTER
     needs_planned_tag = False
@@ -67,8 +75,8 @@ class PutClusterAsRead(PutAsRead):
 
     async def against(self, scene: Scene, read: Mapping[str, Any]) -> Stopped | None:
         planned = {str(pool).lower(): str(tag) for pool, tag in (scene.step.arguments.get("pools") or {}).items()}
-        carried = {str(one["name"]): one for one in read["properties"].get("agentPoolProfiles") or ()}
-        pools = {str(one["name"]): one for one in await _pools_of(scene.hands.arm, scene.step.target)}
+        carried = {str(profile["name"]): profile for profile in read["properties"].get("agentPoolProfiles") or ()}
+        pools = {str(pool["name"]): pool for pool in await _pools_of(scene.hands.arm, scene.step.target)}
         if pools.keys() != carried.keys():
             return stale(f"node pools came or went: {', '.join(sorted(pools.keys() ^ carried.keys()))}")
         for name, pool in pools.items():
@@ -82,16 +90,16 @@ class PutClusterAsRead(PutAsRead):
 
 
 def _pool_against(pool: Mapping[str, Any], carried: Mapping[str, Any], planned: str | None) -> Stopped | None:
-    """`carried`: as it is in the body that is about to be sent. `planned`: its eTag, unless the plan writes it, too."""
+    """`carried`: the pool in the body to send. `planned`: its eTag, unless the plan writes this pool, too."""
     name, tag = pool["name"], etag_of(pool)
     if is_busy(state_of(pool)):
         return stale(f"pool {name} is {state_of(pool)}: another operation has begun")
-    expected = [one for one in (planned, etag_of(carried)) if one]
+    expected = [tag for tag in (planned, etag_of(carried)) if tag]
     if not tag or not expected:
         return _untagged(f"pool {name}")
-    for one in expected:
-        if tag != one:
-            return stale(f"pool {name} was changed since: eTag was {one}, is {tag}")
+    for item in expected:
+        if tag != item:
+            return stale(f"pool {name} was changed since: eTag was {item}, is {tag}")
     half = _half_upgraded(pool, "orchestratorVersion") if planned is None else ""
     return stale(f"pool {name} {half}") if half else None
 
@@ -103,9 +111,9 @@ def _untagged(what: str) -> Stopped:
 
 
 def _half_upgraded(body: Mapping[str, Any], asked_as: str) -> str:
-    """No plan sends a cluster that is half upgraded. What no eTag of the plan vouches for is looked at again."""
-    held = body["properties"]
-    asked, runs = str(held.get(asked_as) or ""), str(held.get(f"current{asked_as[0].upper()}{asked_as[1:]}") or "")
+    """No plan writes a half-upgraded cluster. Pools without an eTag in the plan are compared again."""
+    stored = body["properties"]
+    asked, runs = str(stored.get(asked_as) or ""), str(stored.get(f"current{asked_as[0].upper()}{asked_as[1:]}") or "")
     if not asked or not runs or meets(runs, asked):
         return ""
     return f"is set to {asked} and runs {runs}: a PUT would go on upgrading it"

@@ -1,6 +1,6 @@
-"""What of a cluster or pool only Azure sets. All else goes back exactly as it was read.
+"""The read-only fields of a cluster or pool, which only Azure sets. Everything else is sent back exactly as read.
 
-The two lists are those of the Azure library; a test compares them. `[]` goes through a list, `{}` through any key.
+The two lists come from the Azure library; a test compares them. `[]` goes through a list, `{}` through any key.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ _MARK = "[redacted:"
 
 
 class NotAsRead(Exception):
-    """The body that would be sent is not the one that was read. It was not sent."""
+    """The body to send differs from the one that was read. It was not sent."""
 
 
 def to_send(body: Any, read_only: frozenset[str]) -> Any:
-    """The body without what only Azure sets, proven to have lost nothing else."""
+    """The body without its read-only fields, proven to have lost nothing else."""
     if _MARK in json.dumps(body, ensure_ascii=False):
         raise NotAsRead("what was read holds a redaction mark: sending it would overwrite a secret with the mark")
     sent = _without(body, "", read_only)
@@ -79,11 +79,11 @@ def to_send(body: Any, read_only: frozenset[str]) -> Any:
 
 def _without(value: Any, path: str, read_only: frozenset[str]) -> Any:
     if isinstance(value, list):
-        return [_without(one, f"{path}[]", read_only) for one in value]
+        return [_without(item, f"{path}[]", read_only) for item in value]
     if not isinstance(value, dict):
         return value
     below = {key: _below(path, key) for key in value}
-    return {key: _without(one, below[key], read_only) for key, one in value.items() if below[key] not in read_only}
+    return {key: _without(item, below[key], read_only) for key, item in value.items() if below[key] not in read_only}
 
 
 def _below(path: str, key: str) -> str:
@@ -93,7 +93,7 @@ def _below(path: str, key: str) -> str:
 
 
 def _differences(read: Any, sent: Any, path: str) -> Iterator[str]:
-    """Where two bodies differ, found without a look at how the second was made."""
+    """Where two bodies differ, computed independently of how the second was made."""
     if isinstance(read, dict) and isinstance(sent, dict):
         for key in {*read, *sent}:
             below = _below(path, key)
@@ -102,7 +102,7 @@ def _differences(read: Any, sent: Any, path: str) -> Iterator[str]:
             else:
                 yield from _differences(read[key], sent[key], below)
     elif isinstance(read, list) and isinstance(sent, list) and len(read) == len(sent):
-        for one, other in zip(read, sent, strict=True):
-            yield from _differences(one, other, f"{path}[]")
+        for before, other in zip(read, sent, strict=True):
+            yield from _differences(before, other, f"{path}[]")
     elif type(read) is not type(sent) or read != sent:
         yield path

@@ -1,9 +1,9 @@
-"""Apply a lone machine's own settings once more, and wait until its node is Ready."""
+"""Reapply a virtual machine, and wait until its node is Ready."""
 
 from __future__ import annotations
 
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, stale
-from handlers.remedy.acts.follow_arm import COMPUTE_API, answered, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.follow_arm import COMPUTE_API, answered, find_sent_write, follow_operation, is_busy, state_of
 from handlers.remedy.acts.node_back import machine_is_done, node_is_back
 from handlers.resource_id import last_name
 
@@ -26,7 +26,7 @@ class ReapplyMachine:
         return Sending("POST", f"{target}/reapply", send, {"state": state})
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
-        return await fate(scene, scene.step.target, COMPUTE_API)
+        return await find_sent_write(scene, scene.step.target, COMPUTE_API)
 
     async def follow(self, scene: Scene) -> Wait | Going | Done | Stopped:
         if "machine_done_at" in scene.data:
@@ -34,4 +34,4 @@ class ReapplyMachine:
         return await follow_operation(scene, scene.step.target, COMPUTE_API) or machine_is_done(scene)
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""

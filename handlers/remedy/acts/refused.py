@@ -1,4 +1,4 @@
-"""What it means that a write was refused, or that a look brought nothing."""
+"""What a refused write, or a failed read, means for the step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BUSY = frozenset({"operationnotallowed", "anotheroperationinprogress", "operati
 
 
 def refused(error: ArmError, step: Step, data: Mapping[str, Any]) -> Stopped | Again:
-    """A write that was not carried out. What is done always is tried again: it reads before it writes."""
+    """A write that was refused. Clean-up steps are tried again: they read before they write."""
     if step.always and not isinstance(error, Denied | CredentialRefused):
         tries = int(data.get("tries", 0)) + 1
         return Again({"tries": tries}, f"{error.detail}; it is tried again" if tries == 1 else "", backoff(tries))
@@ -39,8 +39,8 @@ def refused(error: ArmError, step: Step, data: Mapping[str, Any]) -> Stopped | A
     return failed(f"refused, and nothing was written: {_innermost(error)}")
 
 
-def on_the_way(error: ArmError, phase: Phase, step: Step, data: Mapping[str, Any], *, patient: bool) -> Wait | Stopped:
-    """A look that failed. `patient`: there is no giving up before the time is over."""
+def read_failed(error: ArmError, phase: Phase, step: Step, data: Mapping[str, Any], *, patient: bool) -> Wait | Stopped:
+    """A read that failed. `patient`: keep trying until the time limit."""
     name = last_name(step.target)
     if phase is Phase.READY and not patient:
         if isinstance(error, NotFound):

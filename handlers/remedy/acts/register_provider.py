@@ -8,7 +8,7 @@ PROVIDERS_API = "2021-04-01"
 
 
 class RegisterProvider:
-    """Registering twice does no harm; still it is asked for once."""
+    """Registering twice does no harm; it is sent once all the same."""
 
     async def prepare(self, scene: Scene) -> Sending | Going | Done | Stopped:
         path, namespace = _path(scene), scene.step.arguments["namespace"]
@@ -43,13 +43,13 @@ class RegisterProvider:
         state, namespace = await _state(scene), scene.step.arguments["namespace"]
         if state == "registered":
             return Done(f"{namespace} is registered")
-        # A read right after the request may still show how it was.
+        # A read right after the request may still return the old state.
         if state != "registering" and scene.has_settled:
             return stale(f"{namespace} is {state}: somebody unregisters it, or Azure did not take the request")
         return Wait()
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""
 
 
 def _path(scene: Scene) -> str:

@@ -1,4 +1,4 @@
-"""Let one pod at a time go, where a disruption budget lets none."""
+"""Relax a PodDisruptionBudget that allows no eviction, so that one pod at a time can be evicted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from handlers.remedy.acts.budget import Relaxed, annotations_of, path_of, relaxe
 
 
 class RelaxBudget:
-    """The original goes into an annotation in the same patch: whoever finds it can put it back."""
+    """The original is stored in an annotation by the same patch: whoever finds it can restore it."""
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
         wanted, path = scene.step.arguments, budget_path(scene)
@@ -38,7 +38,7 @@ class RelaxBudget:
             return Done(f"budget {name} lets one pod go at a time: the annotation tells that it was us")
         if not scene.has_settled:
             return Wait()
-        # What is restored in any case comes after this; it sees the same.
+        # The step that always restores the budget comes next and sees the same state.
         return unknown(
             f"{scene.lost(f'the relaxing of budget {name}')}, and nothing is sent twice: it is not relaxed",
             f"Look at budget {name} (kubectl get pdb -n {scene.step.arguments['namespace']} {name}). "

@@ -1,15 +1,15 @@
-"""Put a relaxed disruption budget back as it was."""
+"""Restore a relaxed PodDisruptionBudget."""
 
 from __future__ import annotations
 
 from handlers.clients.errors import NotFound
 from handlers.remedy.acts.act import Again, Answered, Done, Scene, Sending, Stopped, backoff, failed
-from handlers.remedy.acts.budget import is_somebody_elses, ours_of, relaxed_from, restoring_patch
+from handlers.remedy.acts.budget import ours_of, relaxed_from, restoring_patch, was_changed_by_others
 from handlers.remedy.acts.relax_budget import budget_path
 
 
 class RestoreBudget:
-    """It reads before it writes, so it may be tried until the budget is as it was."""
+    """It reads before it writes, so it may be repeated until the budget is restored."""
 
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         wanted, path = scene.step.arguments, budget_path(scene)
@@ -30,7 +30,7 @@ class RestoreBudget:
         if was.execution != scene.execution:
             return Done(f"budget {wanted['name']} is relaxed by another fix ({was.execution}), which restores it")
         patch = restoring_patch(body, was)
-        changed = is_somebody_elses(body, was)
+        changed = was_changed_by_others(body, was)
 
         async def send(_: str) -> Answered:
             await scene.hands.kube.merge_patch(path, patch)
@@ -53,4 +53,4 @@ class RestoreBudget:
         return Done(f"budget {name} is as it was")
 
     def give_up(self, scene: Scene) -> None:
-        """It is what tidies up."""
+        """This is the clean-up itself."""

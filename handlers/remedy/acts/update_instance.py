@@ -1,16 +1,16 @@
-"""Give one instance of a scale set its model again, and wait until its node is Ready."""
+"""Update one scale set instance to the latest model, and wait until its node is Ready."""
 
 from __future__ import annotations
 
 from handlers.clients.errors import NotFound
 from handlers.remedy.acts.act import Answered, Done, Going, Scene, Sending, Stopped, Wait, failed, stale
-from handlers.remedy.acts.follow_arm import COMPUTE_API, answered, fate, follow_operation, is_busy, state_of
+from handlers.remedy.acts.follow_arm import COMPUTE_API, answered, find_sent_write, follow_operation, is_busy, state_of
 from handlers.remedy.acts.node_back import machine_is_done, node_is_back
 from handlers.resource_id import last_name
 
 
 class UpdateInstance:
-    """Exactly one instance, by its number; never all of them."""
+    """Exactly one instance, by its id; never all of them."""
 
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         target, number = scene.step.target, str(scene.step.arguments["instance_id"])
@@ -36,7 +36,7 @@ class UpdateInstance:
         return Sending("POST", f"{target}/manualupgrade", send, {"state": state})
 
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
-        return await fate(scene, scene.step.arguments["machine"], COMPUTE_API, written=scene.step.target)
+        return await find_sent_write(scene, scene.step.arguments["machine"], COMPUTE_API, written=scene.step.target)
 
     async def follow(self, scene: Scene) -> Wait | Going | Done | Stopped:
         if "machine_done_at" in scene.data:
@@ -51,4 +51,4 @@ class UpdateInstance:
         return machine_is_done(scene) if state.lower() == "succeeded" else failed(f"{last_name(machine)} is {state}")
 
     def give_up(self, scene: Scene) -> None:
-        """Azure goes on by itself: there is nothing to tidy up."""
+        """Azure continues by itself: nothing to clean up."""

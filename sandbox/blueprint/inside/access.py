@@ -71,7 +71,7 @@ PROBE_RULES: list[Body] = [
 
 def access_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Body]:
     """Entra clusters know principals by their object ids; the group of administrators is AKS's doing."""
-    people = {one.name: one.object_id for one in principals}
+    people = {principal.name: principal.object_id for principal in principals}
     yield _role(scene, READER, READER_RULES)
     if "reader" in people:
         yield _binding(scene, READER, READER, [_user(people["reader"])])

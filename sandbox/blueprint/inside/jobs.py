@@ -63,12 +63,12 @@ def _pod(scene: Scene, seats: Seats, job: str, ordinal: int, began: datetime, *,
     status["phase"] = "Succeeded" if ends_well else "Failed"
     status["conditions"] = [
         {
-            **one,
-            "status": "False" if one["type"] in ("Ready", "ContainersReady") else "True",
+            **condition,
+            "status": "False" if condition["type"] in ("Ready", "ContainersReady") else "True",
             "lastTransitionTime": ended["finishedAt"],
-            **({"reason": "PodCompleted" if ends_well else "PodFailed"} if "Ready" in one["type"] else {}),
+            **({"reason": "PodCompleted" if ends_well else "PodFailed"} if "Ready" in condition["type"] else {}),
         }
-        for one in status["conditions"]
+        for condition in status["conditions"]
     ]
     [container] = status["containerStatuses"]
     container |= {"ready": False, "started": False, "state": {"terminated": ended}}

@@ -90,7 +90,7 @@ def _claim(scene: Scene, machine: Machine) -> Body:
         "status": {
             "nodeName": machine.name,
             "providerID": provider_id(machine.id),
-            "conditions": [_condition(one, ready) for one in ("Launched", "Registered", "Initialized", "Ready")],
+            "conditions": [_condition(name, ready) for name in ("Launched", "Registered", "Initialized", "Ready")],
         },
     }
 

@@ -66,8 +66,8 @@ class NodeLifecycle:
         # The problem detector has a voice of its own while the machine runs, and then says that the kubelet is down.
         speaks = known.get("KubeletProblem", {}).get("status") == "True"
         conditions = {
-            name: {**(told if name in _KUBELETS else {}), "lastHeartbeatTime": min(last, one["lastHeartbeatTime"])}
-            for name, one in known.items()
+            name: {**(told if name in _KUBELETS else {}), "lastHeartbeatTime": min(last, item["lastHeartbeatTime"])}
+            for name, item in known.items()
             if name in _KUBELETS or not speaks
         }
         self._store(node, {"status": {"conditions": conditions}})
@@ -115,8 +115,8 @@ class NodeLifecycle:
     def _regain_pods(self, node: str) -> None:
         """What only its node kept from being ready is ready again with it."""
         for pod in self._pods_on(node):
-            said = {one["type"]: one["status"] for one in pod["status"].get("conditions", ())}
-            if said.get("Ready") == "False" and said.get("ContainersReady") == "True":
+            text = {condition["type"]: condition["status"] for condition in pod["status"].get("conditions", ())}
+            if text.get("Ready") == "False" and text.get("ContainersReady") == "True":
                 ready = {"status": "True", "lastTransitionTime": stamp(self.now)}
                 self._store(pod, {"status": {"conditions": {"Ready": ready}}})
 
@@ -133,7 +133,7 @@ class NodeLifecycle:
         node = next(self._others(pod), None)
         if node is None or self.kube.find("pods", name, metadata["namespace"]) is not None:
             return
-        address = next(one["address"] for one in node["status"]["addresses"] if one["type"] == "InternalIP")
+        address = next(address["address"] for address in node["status"]["addresses"] if address["type"] == "InternalIP")
         started = stamp(at + timedelta(seconds=12))
         own = self._free_address(node["metadata"]["name"])
         condition = {"status": "True", "lastTransitionTime": started, "reason": None}
@@ -150,16 +150,16 @@ class NodeLifecycle:
                     "podIP": own,
                     "podIPs": [{"ip": own}],
                     "containerStatuses": {
-                        one["name"]: {
+                        status["name"]: {
                             "state": {"running": {"startedAt": started}, "terminated": None, "waiting": None},
                             "ready": True,
                             "started": True,
                         }
-                        for one in pod["status"]["containerStatuses"]
+                        for status in pod["status"]["containerStatuses"]
                     },
                     "conditions": {
-                        one["type"]: None if one["type"] == "DisruptionTarget" else condition
-                        for one in pod["status"]["conditions"]
+                        item["type"]: None if item["type"] == "DisruptionTarget" else condition
+                        for item in pod["status"]["conditions"]
                     },
                 },
             },
@@ -171,7 +171,7 @@ class NodeLifecycle:
         """One behind those that the node's pods have."""
         taken = [IPv4Address(pod["status"]["podIP"]) for pod in self._pods_on(node) if pod["status"].get("podIP")]
         hosts = {pod["status"]["hostIP"] for pod in self._pods_on(node) if pod["status"].get("hostIP")}
-        return str(max((one for one in taken if str(one) not in hosts), default=max(taken)) + 1)
+        return str(max((address for address in taken if str(address) not in hosts), default=max(taken)) + 1)
 
     def _others(self, pod: Body) -> Iterator[Body]:
         """Nodes of the same pool that could take a pod."""
@@ -190,7 +190,7 @@ class NodeLifecycle:
 
 
 def conditions_of(node: Body) -> dict[str, Body]:
-    return {one["type"]: one for one in node["status"]["conditions"]}
+    return {condition["type"]: condition for condition in node["status"]["conditions"]}
 
 
 def _unready(since: datetime, evicted: datetime | None) -> Body:
@@ -211,11 +211,16 @@ def _unready(since: datetime, evicted: datetime | None) -> Body:
 
 def _stays(pod: Body) -> bool:
     """Whether a pod tolerates everything, as those of a DaemonSet do."""
-    return any("key" not in one and one.get("effect") != "NoSchedule" for one in pod["spec"].get("tolerations", ()))
+    return any(
+        "key" not in toleration and toleration.get("effect") != "NoSchedule"
+        for toleration in pod["spec"].get("tolerations", ())
+    )
 
 
 def _known(old: list[Body], taint: Body, since: datetime) -> Body:
-    return next((one for one in old if one["key"] == taint["key"]), {**taint, "timeAdded": stamp(since)})
+    return next(
+        (condition for condition in old if condition["key"] == taint["key"]), {**taint, "timeAdded": stamp(since)}
+    )
 
 
 def _moment(text: str | None, otherwise: datetime) -> datetime:

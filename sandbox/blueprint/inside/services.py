@@ -22,7 +22,7 @@ def service_bodies(scene: Scene, work: Workload, port: int, addresses: Iterable[
         "spec": {
             "clusterIP": address,
             "clusterIPs": [address],
-            "ports": [{**one, "targetPort": port} for one in ports],
+            "ports": [{**entry, "targetPort": port} for entry in ports],
             "selector": dict(work.selector),
             "sessionAffinity": "None",
             "type": "ClusterIP",

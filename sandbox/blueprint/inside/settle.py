@@ -117,9 +117,9 @@ class Controllers:
         if piece["metadata"].get("labels", {}).get("kubernetes.io/service-name") == "kubernetes":
             return  # the API server's own: no pods are behind it
         endpoints = [
-            {**one, "conditions": {**one["conditions"], "ready": ready[uid], "serving": ready[uid]}}
-            for one in piece.get("endpoints") or ()
-            for uid in [one.get("targetRef", {}).get("uid", "")]
+            {**endpoint, "conditions": {**endpoint["conditions"], "ready": ready[uid], "serving": ready[uid]}}
+            for endpoint in piece.get("endpoints") or ()
+            for uid in [endpoint.get("targetRef", {}).get("uid", "")]
             if uid in ready
         ]
         if endpoints != list(piece.get("endpoints") or ()):
@@ -144,4 +144,7 @@ def _chosen(budget: Body, pods: list[Body]) -> Iterator[Body]:
 
 def is_ready(pod: Body) -> bool:
     """As its Ready condition says."""
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", ()))
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True"
+        for condition in pod["status"].get("conditions", ())
+    )

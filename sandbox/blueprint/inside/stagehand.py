@@ -37,10 +37,10 @@ class InsideStagehand:
         for number, change in enumerate(spec.changes):
             where = f"{key}.changes[{number}].id"
             try:
-                for one in self.each(where, change):
-                    self._change(one, change)
+                for target in self.each(where, change):
+                    self._change(target, change)
                     if (change.patch and "status" in change.patch) or (change.body and "status" in change.body):
-                        touched.add(one)
+                        touched.add(target)
             except NoSuchObject as error:
                 raise BadScenario(self.file, where, str(error)) from error
         self._server(spec)
@@ -66,8 +66,8 @@ class InsideStagehand:
         elif change.patch is not None:
             patch_object(self.kube, object_id, self.resolver.moments(change.patch, inside=True))
         elif change.move is not None:
-            held = find_object(self.kube, object_id) or {}
-            replace_object(self.kube, change.move, {**held, "metadata": {**held["metadata"], "uid": None}})
+            stored = find_object(self.kube, object_id) or {}
+            replace_object(self.kube, change.move, {**stored, "metadata": {**stored["metadata"], "uid": None}})
             remove_object(self.kube, object_id)
         else:
             remove_object(self.kube, object_id)
@@ -92,6 +92,6 @@ class InsideStagehand:
         if spec.usage is not None and kube.usage is not None:
             self._measure(kube.usage, spec.usage)
         kube.logs.update(spec.logs)
-        kube.runs.update({image: Run(one.log, one.exit_code) for image, one in spec.runs.items()})
+        kube.runs.update({image: Run(run.log, run.exit_code) for image, run in spec.runs.items()})
         if spec.run_command is not None:
             kube.run_commands = RunCommands(fails=spec.run_command.fails, polls=spec.run_command.polls)

@@ -102,14 +102,14 @@ def _sort_key(path: str, body: Body) -> tuple[bool, str]:
 
 
 def _tables(options: Options, wanted: list[tuple[Kind, list[str]]], ask: Asker) -> tuple[str, int]:
-    said: list[str] = []
+    text: list[str] = []
     for kind, names in wanted:
         paths = [_path(options, kind, name) for name in names] or [_path(options, kind)]
         parts = [ask.json(path, table=True) for path in paths]
         rows = [row for part in parts for row in part["rows"]]
         if rows:
-            said.append(printers.table(options, kind, parts[0]["columnDefinitions"], rows, several=len(wanted) > 1))
-    if said:
-        return "\n".join(said), 0
+            text.append(printers.table(options, kind, parts[0]["columnDefinitions"], rows, several=len(wanted) > 1))
+    if text:
+        return "\n".join(text), 0
     where = "" if options.everywhere or not wanted[0][0].namespaced else f" in {options.namespace} namespace."
     return f"No resources found{where}\n", 0

@@ -29,8 +29,8 @@ def run(script: str, ask: Asker) -> Outcome:
     for link, words in _commands(script):
         if (link == "&&" and code) or (link == "||" and not code):
             continue
-        said, code = _one(words, ask)
-        logs += said
+        text, code = _one(words, ask)
+        logs += text
     return Outcome(code, logs)
 
 

@@ -91,8 +91,8 @@ def human_duration(seconds_passed: float) -> str:
     return _two(days // 365, "y", days % 365, "d") if days < 2920 else f"{days // 365}y"
 
 
-def _two(large: int, one: str, small: int, other: str) -> str:
-    return f"{large}{one}{small}{other}" if small else f"{large}{one}"
+def _two(large: int, name: str, small: int, other: str) -> str:
+    return f"{large}{name}{small}{other}" if small else f"{large}{name}"
 
 
 def pairs(labels: Mapping[str, str] | None) -> str:
@@ -104,19 +104,19 @@ def selector_text(selector: Body | None) -> str:
     if not selector:
         return NONE
     terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for one in selector.get("matchExpressions") or ():
-        values = ",".join(one.get("values") or ())
-        match one["operator"]:
+    for expression in selector.get("matchExpressions") or ():
+        values = ",".join(expression.get("values") or ())
+        match expression["operator"]:
             case "In" | "NotIn" as operator:
-                terms.append(f"{one['key']} {operator.lower()} ({values})")
+                terms.append(f"{expression['key']} {operator.lower()} ({values})")
             case "Exists":
-                terms.append(one["key"])
+                terms.append(expression["key"])
             case _:
-                terms.append(f"!{one['key']}")
+                terms.append(f"!{expression['key']}")
     return ",".join(terms) or NONE
 
 
 def containers(spec: Body | None) -> tuple[str, str]:
     """Names and images of a pod template's containers."""
     found = (spec or {}).get("containers") or ()
-    return ",".join(one["name"] for one in found), ",".join(one.get("image", "") for one in found)
+    return ",".join(item["name"] for item in found), ",".join(item.get("image", "") for item in found)

@@ -41,7 +41,7 @@ def _external_address(service: Body, _: datetime) -> str:
     match spec.get("type", "ClusterIP"):
         case "LoadBalancer":
             given = dig(service, "status", "loadBalancer", "ingress", default=())
-            found = [one.get("ip") or one.get("hostname", "") for one in given]
+            found = [ingress.get("ip") or ingress.get("hostname", "") for ingress in given]
             return ",".join([*found, *([fixed] if fixed else [])]) or "<pending>"
         case "ExternalName":
             return str(spec.get("externalName", ""))
@@ -109,8 +109,10 @@ def _role(binding: Body, _: datetime) -> str:
 
 def _subjects(kind: str, title: str) -> Printed:
     def cell(binding: Body, _: datetime) -> str:
-        found = [one for one in binding.get("subjects") or () if one["kind"] == kind]
-        return ", ".join(f"{one['namespace']}/{one['name']}" if "namespace" in one else one["name"] for one in found)
+        found = [subject for subject in binding.get("subjects") or () if subject["kind"] == kind]
+        return ", ".join(
+            f"{item['namespace']}/{item['name']}" if "namespace" in item else item["name"] for item in found
+        )
 
     return Printed(title, cell, wide=True)
 

@@ -36,10 +36,10 @@ def shown_status(pod: Body) -> str:
 def _look(pod: Body) -> _Shown:
     shown = _Shown(pod)
     status = pod.get("status", {})
-    if any(_is(one, "PodScheduled", reason="SchedulingGated") for one in status.get("conditions") or ()):
+    if any(_is(condition, "PodScheduled", reason="SchedulingGated") for condition in status.get("conditions") or ()):
         shown.reason = "SchedulingGated"
     starting = _look_at_init_containers(pod, shown)
-    if not starting or any(_is(one, "Initialized", "True") for one in status.get("conditions") or ()):
+    if not starting or any(_is(condition, "Initialized", "True") for condition in status.get("conditions") or ()):
         _look_at_containers(pod, shown)
     if pod["metadata"].get("deletionTimestamp"):
         if status.get("reason") == "NodeLost":
@@ -60,16 +60,16 @@ def _is(condition: Body, kind: str, value: str = "", reason: str = "") -> bool:
 def _look_at_init_containers(pod: Body, shown: _Shown) -> bool:
     """Whether the pod is still being initialised."""
     listed = pod.get("spec", {}).get("initContainers") or ()
-    sidecars = {one["name"] for one in listed if one.get("restartPolicy") == "Always"}
+    sidecars = {item["name"] for item in listed if item.get("restartPolicy") == "Always"}
     shown.total += len(sidecars)
-    for index, one in enumerate(pod.get("status", {}).get("initContainerStatuses") or ()):
-        shown.count_restarts(one)
-        state = one.get("state", {})
+    for index, status in enumerate(pod.get("status", {}).get("initContainerStatuses") or ()):
+        shown.count_restarts(status)
+        state = status.get("state", {})
         ended = state.get("terminated")
         if ended and ended.get("exitCode") == 0:
             continue
-        if one["name"] in sidecars and one.get("started"):
-            shown.ready += bool(one.get("ready"))
+        if status["name"] in sidecars and status.get("started"):
+            shown.ready += bool(status.get("ready"))
             continue
         waiting = dig(state, "waiting", "reason", default="")
         if ended:
@@ -85,18 +85,18 @@ def _look_at_init_containers(pod: Body, shown: _Shown) -> bool:
 def _look_at_containers(pod: Body, shown: _Shown) -> None:
     shown.restarts, shown.last_restart = 0, None
     running = False
-    for one in reversed(pod.get("status", {}).get("containerStatuses") or ()):
-        shown.count_restarts(one)
-        state = one.get("state", {})
+    for status in reversed(pod.get("status", {}).get("containerStatuses") or ()):
+        shown.count_restarts(status)
+        state = status.get("state", {})
         if dig(state, "waiting", "reason"):
             shown.reason = state["waiting"]["reason"]
         elif state.get("terminated"):
             shown.reason = _why_ended(state["terminated"])
-        elif one.get("ready") and "running" in state:
+        elif status.get("ready") and "running" in state:
             running = True
             shown.ready += 1
     if shown.reason == "Completed" and running:
-        ready = any(_is(one, "Ready", "True") for one in pod["status"].get("conditions") or ())
+        ready = any(_is(condition, "Ready", "True") for condition in pod["status"].get("conditions") or ())
         shown.reason = "Running" if ready else "NotReady"
 
 
@@ -123,7 +123,7 @@ def _gates(pod: Body, _: datetime) -> str:
     if not gates:
         return NONE
     conditions = pod.get("status", {}).get("conditions") or ()
-    met = sum(any(_is(one, gate["conditionType"], "True") for one in conditions) for gate in gates)
+    met = sum(any(_is(condition, gate["conditionType"], "True") for condition in conditions) for gate in gates)
     return f"{met}/{len(gates)}"
 
 
@@ -141,7 +141,9 @@ PODS = (
 
 
 def _node_status(node: Body, _: datetime) -> str:
-    ready = next((one for one in dig(node, "status", "conditions", default=()) if one["type"] == "Ready"), None)
+    ready = next(
+        (condition for condition in dig(node, "status", "conditions", default=()) if condition["type"] == "Ready"), None
+    )
     words = ["Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"]
     if dig(node, "spec", "unschedulable"):
         words.append("SchedulingDisabled")
@@ -159,7 +161,7 @@ def _roles(node: Body, _: datetime) -> str:
 def _address(kind: str) -> Printed:
     def cell(node: Body, _: datetime) -> str:
         found = dig(node, "status", "addresses", default=())
-        return next((one["address"] for one in found if one["type"] == kind), NONE)
+        return next((item["address"] for item in found if item["type"] == kind), NONE)
 
     return Printed(kind.replace("IP", "-IP"), cell, wide=True)
 

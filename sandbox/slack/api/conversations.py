@@ -56,9 +56,9 @@ def info(call: Call) -> Body:
 
 @method("conversations.list", *_ANY_READ)
 def listing(call: Call) -> Body:
-    rows = [one for one in _of_kinds(call) if one.kind == "public" or call.team.has_bot(one)]
+    rows = [kind for kind in _of_kinds(call) if kind.kind == "public" or call.team.has_bot(kind)]
     rows, metadata = page(rows, call)
-    return {"channels": [_show(call, one) for one in rows], "response_metadata": metadata}
+    return {"channels": [_show(call, channel) for channel in rows], "response_metadata": metadata}
 
 
 @method("users.conversations", *_ANY_READ)
@@ -66,10 +66,10 @@ def own(call: Call) -> Body:
     """Where the app itself is a member; `is_member` is left out, since it always is."""
     if call.args.get("user") not in (None, "", call.team.bot.id):
         raise Refused("method_not_supported_for_channel_type")
-    rows, metadata = page([one for one in _of_kinds(call) if call.team.has_bot(one)], call)
-    shown = [_show(call, one) for one in rows]
+    rows, metadata = page([kind for kind in _of_kinds(call) if call.team.has_bot(kind)], call)
+    shown = [_show(call, row) for row in rows]
     return {
-        "channels": [{name: value for name, value in one.items() if name != "is_member"} for one in shown],
+        "channels": [{name: value for name, value in item.items() if name != "is_member"} for item in shown],
         "response_metadata": metadata,
     }
 
@@ -78,8 +78,8 @@ def _of_kinds(call: Call) -> list[Channel]:
     """The channels of the kinds that were asked for."""
     asked = str(call.args.get("types") or "public_channel").split(",")
     kinds = set()
-    for one in asked:
-        kind = _TYPES.get(one.strip())
+    for item in asked:
+        kind = _TYPES.get(item.strip())
         if kind is None:
             raise Refused("invalid_types")
         if kind != "mpim":
@@ -118,7 +118,7 @@ def join(call: Call) -> Body:
 
 @method("conversations.open", "im:write", "mpim:write")
 def open_direct(call: Call) -> Body:
-    users = [one for one in str(call.args.get("users") or "").split(",") if one]
+    users = [part for part in str(call.args.get("users") or "").split(",") if part]
     if not users:
         raise Refused("users_list_not_supplied")
     if len(users) > 1:
@@ -163,9 +163,9 @@ def _between(call: Call, messages: list[Message]) -> list[Message]:
 def with_thread(channel: Channel, message: Message, *, metadata: bool) -> Body:
     """The message, and if a thread hangs on it, how long that is."""
     shown = message.show(metadata=metadata)
-    replies = [one for one in channel.thread(message.ts) if one is not message]
+    replies = [reply for reply in channel.thread(message.ts) if reply is not message]
     if replies and not message.is_reply:
-        people = list(dict.fromkeys(one.user for one in replies))
+        people = list(dict.fromkeys(reply.user for reply in replies))
         shown |= {
             "reply_count": len(replies),
             "reply_users": people[:5],
@@ -180,11 +180,11 @@ def with_thread(channel: Channel, message: Message, *, metadata: bool) -> Body:
 @method("conversations.history", *_ANY_HISTORY)
 def history(call: Call) -> Body:
     channel = _readable(call)
-    found = sorted(_between(call, channel.top()), key=lambda one: Decimal(one.ts), reverse=True)
+    found = sorted(_between(call, channel.top()), key=lambda message: Decimal(message.ts), reverse=True)
     rows, metadata = page(found, call, most=999)
     everything = call.flag("include_all_metadata")
     return {
-        "messages": [with_thread(channel, one, metadata=everything) for one in rows],
+        "messages": [with_thread(channel, row, metadata=everything) for row in rows],
         "has_more": bool(metadata["next_cursor"]),
         "pin_count": 0,
         **({"response_metadata": metadata} if metadata["next_cursor"] else {}),
@@ -203,7 +203,7 @@ def replies(call: Call) -> Body:
     rows, metadata = page([parent, *answers], call)
     everything = call.flag("include_all_metadata")
     return {
-        "messages": [with_thread(channel, one, metadata=everything) for one in rows],
+        "messages": [with_thread(channel, row, metadata=everything) for row in rows],
         "has_more": bool(metadata["next_cursor"]),
         "response_metadata": metadata,
     }

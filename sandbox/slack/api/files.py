@@ -47,13 +47,13 @@ def complete(call: Call) -> Body:
     asked = call.structure("files")
     if not isinstance(asked, list) or not asked:
         raise invalid("invalid_arguments", ["missing required field: files [json-pointer:/files]"])
-    files = [_uploaded(call, one) for one in asked]
-    channels = [one for one in str(call.args.get("channels") or "").split(",") if one]
+    files = [_uploaded(call, upload) for upload in asked]
+    channels = [part for part in str(call.args.get("channels") or "").split(",") if part]
     if call.args.get("channel_id"):
         channels.append(str(call.args["channel_id"]))
     for where in channels:
         _share(call, where, files)
-    return {"files": [{"id": one.id, "title": one.title or one.name} for one in files]}
+    return {"files": [{"id": file.id, "title": file.title or file.name} for file in files]}
 
 
 def _uploaded(call: Call, asked: Body) -> StoredFile:
@@ -100,5 +100,5 @@ def _share(call: Call, where: str, files: list[StoredFile]) -> None:
         files=files,
         subtype="file_share",
     )
-    for one in files:
-        one.shared = True
+    for file in files:
+        file.shared = True

@@ -44,7 +44,7 @@ def info(call: Call) -> Body:
 def listing(call: Call) -> Body:
     rows, metadata = page(list(call.team.everybody()), call, default=1000)
     return {
-        "members": [show(call, one) for one in rows],
+        "members": [show(call, row) for row in rows],
         "cache_ts": int(call.site.clock.now()),
         "response_metadata": metadata,
     }
@@ -76,7 +76,9 @@ def _show_group(call: Call, group: Group) -> Body:
 @method("usergroups.list", "usergroups:read")
 def groups(call: Call) -> Body:
     with_users = call.flag("include_users")
-    rows = [_show_group(call, one) | ({"users": list(one.members)} if with_users else {}) for one in call.team.groups]
+    rows = [
+        _show_group(call, group) | ({"users": list(group.members)} if with_users else {}) for group in call.team.groups
+    ]
     return {"usergroups": rows}
 
 

@@ -45,7 +45,7 @@ def remove(call: Call) -> Body:
     people = message.reactions.get(name, [])
     if call.team.bot.id not in people:
         raise Refused("no_reaction")
-    left = [one for one in people if one != call.team.bot.id]
+    left = [person for person in people if person != call.team.bot.id]
     if left:
         message.reactions[name] = left
     else:

@@ -56,10 +56,10 @@ BUTTON = record(
 def _chosen_exist(value: Any, place: str, notes: Notes) -> None:
     """What a menu starts with must be one of what it offers."""
     groups = value.get("option_groups") or []
-    offered = [*(value.get("options") or []), *(one for group in groups for one in group.get("options") or [])]
+    offered = [*(value.get("options") or []), *(option for group in groups for option in group.get("options") or [])]
     chosen = [value["initial_option"]] if value.get("initial_option") else (value.get("initial_options") or [])
     field = "initial_option" if value.get("initial_option") else "initial_options"
-    if offered and any(one not in offered for one in chosen):
+    if offered and any(item not in offered for item in chosen):
         notes.add(f"`{field}` must exactly match one of the provided `options`", f"{place}/{field}")
 
 

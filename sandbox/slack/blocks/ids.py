@@ -18,9 +18,9 @@ _INERT = {None, "image", "mrkdwn", "plain_text"} | {
 def elements_of(block: Block) -> Iterator[Block]:
     """The elements of a block that people can act on."""
     candidates = [block.get("accessory"), block.get("element"), *(block.get("elements") or [])]
-    for one in candidates:
-        if isinstance(one, dict) and one.get("type") not in _INERT:
-            yield one
+    for candidate in candidates:
+        if isinstance(candidate, dict) and candidate.get("type") not in _INERT:
+            yield candidate
 
 
 def check_unique(blocks: list[Any], place: str, notes: Notes) -> None:
@@ -61,14 +61,15 @@ def with_ids(blocks: list[Block], salt: str) -> list[Block]:
                 named[field] = _with_action(named, named[field], salt, f"{number}.{field}")
         if isinstance(named.get("elements"), list):
             named["elements"] = [
-                _with_action(named, one, salt, f"{number}.{index}") for index, one in enumerate(named["elements"])
+                _with_action(named, element, salt, f"{number}.{index}")
+                for index, element in enumerate(named["elements"])
             ]
         done.append(named)
     return done
 
 
 def _with_action(block: Block, element: Any, salt: str, where: str) -> Any:
-    if any(element is one for one in elements_of(block)):
+    if any(element is known for known in elements_of(block)):
         return {**element, "action_id": element.get("action_id") or _made_up(salt, where)}
     return element
 

@@ -103,8 +103,8 @@ def array(item: Check, most: int | None = None, least: int = 1) -> Check:
             notes.add(f"no less than {least} items allowed", place)
         if most is not None and len(value) > most:
             notes.add(f"no more than {most} items allowed", place)
-        for number, one in enumerate(value):
-            item(one, f"{place}/{number}", notes)
+        for number, entry in enumerate(value):
+            item(entry, f"{place}/{number}", notes)
 
     return check
 
@@ -120,11 +120,11 @@ def record(needed: dict[str, Check], optional: dict[str, Check] | None = None) -
         for name in needed:
             if value.get(name) is None:
                 notes.add(f"missing required field: {name}", place)
-        for name, one in value.items():
+        for name, item in value.items():
             if name not in known:
                 notes.add(f"invalid additional property: {name}", place)
-            elif one is not None:
-                known[name](one, f"{place}/{name}", notes)
+            elif item is not None:
+                known[name](item, f"{place}/{name}", notes)
 
     return check
 
@@ -163,7 +163,7 @@ def anything(value: Any, place: str, notes: Notes) -> None:
 
 def every(*checks: Check) -> Check:
     def check(value: Any, place: str, notes: Notes) -> None:
-        for one in checks:
-            one(value, place, notes)
+        for rule in checks:
+            rule(value, place, notes)
 
     return check

@@ -37,14 +37,14 @@ def check_message_blocks(blocks: Any, features: frozenset[str]) -> None:
 
 def check_message_size(blocks: list[dict[str, Any]]) -> None:
     """What Slack measures over all blocks of a posted message."""
-    markdown = sum(len(one["text"]) for one in blocks if one.get("type") == "markdown")
+    markdown = sum(len(block["text"]) for block in blocks if block.get("type") == "markdown")
     size = len(json.dumps(blocks, ensure_ascii=False, separators=(",", ":")))
     if markdown > MARKDOWN_LONGEST or size > MESSAGE_BLOCKS_CHARACTERS:
         raise Refused("msg_blocks_too_long")
 
 
 def _check_tables(blocks: list[Any], notes: Notes) -> None:
-    tables = [one for one in blocks if isinstance(one, dict) and one.get("type") == "table"]
+    tables = [block for block in blocks if isinstance(block, dict) and block.get("type") == "table"]
     if len(tables) > 1:
         notes.add("only_one_table_allowed", "/blocks")
     if sum(_characters(table.get("rows")) for table in tables) > TABLE_CHARACTERS:
@@ -54,8 +54,8 @@ def _check_tables(blocks: list[Any], notes: Notes) -> None:
 def _characters(value: Any) -> int:
     if isinstance(value, dict):
         own = len(value["text"]) if isinstance(value.get("text"), str) else 0
-        return own + sum(_characters(one) for name, one in value.items() if name != "text")
-    return sum(_characters(one) for one in value) if isinstance(value, list) else 0
+        return own + sum(_characters(item) for name, item in value.items() if name != "text")
+    return sum(_characters(item) for item in value) if isinstance(value, list) else 0
 
 
 _TYPE: dict[str, Check] = {"type": string()}
@@ -70,8 +70,8 @@ _ANY_VIEW: dict[str, Check] = {
 def _submit_for_inputs(value: Any, place: str, notes: Notes) -> None:
     blocks = value.get("blocks")
     if value.get("submit") is None and isinstance(blocks, list):
-        for number, one in enumerate(blocks):
-            if isinstance(one, dict) and one.get("type") == "input":
+        for number, block in enumerate(blocks):
+            if isinstance(block, dict) and block.get("type") == "input":
                 notes.add("missing required field: submit", place)
                 notes.add(
                     "`submit` is required when an `input` block is within the `blocks` array",

@@ -42,7 +42,7 @@ async def suggest(control: Control, person: str, asked: Body) -> Body:
     place = _place(control, person, asked)
     action_id, query = str(asked["action_id"]), str(asked.get("query") or "")
     found = await control.suggest(person, place, action_id, query, block_id=str(asked["block_id"]))
-    return {"options": [{"value": one["value"], "text": one["text"]["text"]} for one in found]}
+    return {"options": [{"value": item["value"], "text": item["text"]["text"]} for item in found]}
 
 
 async def submit(control: Control, person: str, asked: Body) -> Body:

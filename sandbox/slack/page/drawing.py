@@ -120,7 +120,7 @@ def choices(element: Body, scene: Scene) -> list[tuple[str, str]]:
     """What a menu of people or channels offers: value and name."""
     kind = element["type"]
     if "users" in kind:
-        return [(one.id, one.name) for one in scene.persons()]
+        return [(person.id, person.name) for person in scene.persons()]
     return [(entry.channel.id, f"#{entry.name}") for entry in scene.entries()]
 
 
@@ -133,7 +133,7 @@ def held(values: Body, block: Body, element: Body) -> Any:
         if name == "selected_option":
             return value and value["value"]
         if name == "selected_options":
-            return [one["value"] for one in value]
+            return [item["value"] for item in value]
         return value
     return None
 

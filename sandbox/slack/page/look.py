@@ -35,7 +35,7 @@ class Look:
         return person.name if person else "somebody"
 
     def group(self, group_id: str) -> str:
-        return next((one.handle for one in self.team.groups if one.id == group_id), "a group")
+        return next((group.handle for group in self.team.groups if group.id == group_id), "a group")
 
     def channel(self, channel_id: str) -> str:
         found = self.team.find_channel(channel_id)
@@ -58,7 +58,7 @@ class Look:
         """The name of a channel for somebody; a direct conversation has that of the other one."""
         if channel.kind != "im":
             return channel.name
-        return self.user(next((one for one in channel.members if one != user_id), user_id))
+        return self.user(next((user for user in channel.members if user != user_id), user_id))
 
 
 def face(name: str, *, title: str = "", is_app: bool = False) -> Face:

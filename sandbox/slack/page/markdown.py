@@ -68,10 +68,10 @@ def _fence(lines: list[str]) -> tuple[int, Markup]:
 
 def _table(lines: list[str]) -> tuple[int, Markup]:
     rows = list(takewhile(lambda line: "|" in line, lines))
-    cells = [[inline(one.strip()) for one in row.strip().strip("|").split("|")] for row in (rows[0], *rows[2:])]
-    head = Markup().join(Markup("<th>{}</th>").format(one) for one in cells[0])
+    cells = [[inline(part.strip()) for part in row.strip().strip("|").split("|")] for row in (rows[0], *rows[2:])]
+    head = Markup().join(Markup("<th>{}</th>").format(cell) for cell in cells[0])
     body = Markup().join(
-        Markup("<tr>{}</tr>").format(Markup().join(Markup("<td>{}</td>").format(one) for one in row))
+        Markup("<tr>{}</tr>").format(Markup().join(Markup("<td>{}</td>").format(cell) for cell in row))
         for row in cells[1:]
     )
     table = Markup('<div class="table"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>')

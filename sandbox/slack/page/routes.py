@@ -72,7 +72,9 @@ class Page:
 
     async def front(self, request: web.Request) -> web.StreamResponse:
         team = self._site.workspaces[0]
-        channel = next((one for one in team.channels if team.has_bot(one) and not one.archived), team.channels[0])
+        channel = next(
+            (channel for channel in team.channels if team.has_bot(channel) and not channel.archived), team.channels[0]
+        )
         raise web.HTTPFound(f"/w/{team.domain}/{team.people[0].name}/c/{channel.id}")
 
     async def page(self, request: web.Request) -> web.StreamResponse:

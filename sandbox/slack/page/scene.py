@@ -58,8 +58,14 @@ class Reading:
 
     def unread(self, team: Workspace, person: Person, channel: Channel) -> list[Message]:
         since = self._until.get((team.id, person.id, channel.id), Decimal(0))
-        mine = (one for one in channel.messages if one.only_for in (None, person.id) and one.user != person.id)
-        return [one for one in mine if Decimal(one.ts) > since and (not one.is_reply or one.broadcast)]
+        mine = (
+            message
+            for message in channel.messages
+            if message.only_for in (None, person.id) and message.user != person.id
+        )
+        return [
+            message for message in mine if Decimal(message.ts) > since and (not message.is_reply or message.broadcast)
+        ]
 
 
 @dataclass
@@ -93,11 +99,15 @@ class Scene:
         return f"{self.base}/c/{self.channel.id}"
 
     def persons(self) -> list[Person]:
-        return [one for one in self.team.people if not one.deleted]
+        return [person for person in self.team.people if not person.deleted]
 
     def entries(self) -> list[Entry]:
-        shown = [one for one in self.team.channels if one.kind != "im" and self.control.may_see(self.person.id, one)]
-        return [self._entry(one) for one in shown if not one.archived or one is self.channel]
+        shown = [
+            channel
+            for channel in self.team.channels
+            if channel.kind != "im" and self.control.may_see(self.person.id, channel)
+        ]
+        return [self._entry(channel) for channel in shown if not channel.archived or channel is self.channel]
 
     def direct(self) -> Entry:
         return self._entry(self.team.direct(self.person.id))
@@ -105,7 +115,11 @@ class Scene:
     def _entry(self, channel: Channel) -> Entry:
         member = self.person.id in channel.members
         unread = self.reading.unread(self.team, self.person, channel) if member else []
-        called = [one for one in unread if f"<@{self.person.id}>" in one.text or one.only_for or channel.kind == "im"]
+        called = [
+            message
+            for message in unread
+            if f"<@{self.person.id}>" in message.text or message.only_for or channel.kind == "im"
+        ]
         name = self.look.place(channel, self.person.id)
         return Entry(channel, name, len(unread), len(called), member)
 
@@ -119,16 +133,16 @@ class Scene:
         """The channel."""
         if self.channel is None:
             return []
-        mine = [one for one in self.channel.messages if one.only_for in (None, self.person.id)]
-        return self._drawn([one for one in mine if not one.is_reply or one.broadcast])
+        mine = [message for message in self.channel.messages if message.only_for in (None, self.person.id)]
+        return self._drawn([message for message in mine if not message.is_reply or message.broadcast])
 
     def thread(self) -> list[Line]:
         """The thread that is open, with what in it only this person sees."""
         if self.channel is None or self.thread_ts is None:
             return []
         ts = self.thread_ts
-        mine = [one for one in self.channel.messages if one.only_for in (None, self.person.id)]
-        return self._drawn([one for one in mine if ts in (one.ts, one.thread_ts)], counting=False)
+        mine = [message for message in self.channel.messages if message.only_for in (None, self.person.id)]
+        return self._drawn([message for message in mine if ts in (message.ts, message.thread_ts)], counting=False)
 
     def _drawn(self, messages: list[Message], *, counting: bool = True) -> list[Line]:
         lines: list[Line] = []
@@ -149,10 +163,10 @@ class Scene:
     def _count(self, line: Line) -> None:
         if self.channel is None or line.message.only_for or line.message.is_reply:
             return
-        replies = [one for one in self.channel.thread(line.message.ts) if one.is_reply]
+        replies = [message for message in self.channel.thread(line.message.ts) if message.is_reply]
         if replies:
             line.replies, line.last_reply = len(replies), clock_time(replies[-1].ts)
-            people = dict.fromkeys(self.look.author(one) for one in replies)
+            people = dict.fromkeys(self.look.author(reply) for reply in replies)
             line.repliers = list(people)[:4]
 
 

@@ -12,7 +12,7 @@ from handlers.engine.causes import CausePlan
 from handlers.engine.current import Lateness
 from handlers.engine.declare import BadDeclaration, ClearWithout, Diagnostic, collector, diagnostic
 from handlers.engine.graph import Graph
-from handlers.engine.run import Engine, Judged
+from handlers.engine.run import DiagnosticEnded, Engine
 from handlers.model import (
     CannotSee,
     Causes,
@@ -141,7 +141,7 @@ async def test_what_is_asked_only_for_the_sake_of_another_check_is_no_part_of_th
     events = [
         event async for event in Engine(graph(flood, fire, fate).only([fate]), EXPLAINS).check(TARGET, {Eyes: Eyes()})
     ]
-    assert [event.check.id for event in events if isinstance(event, Judged)] == ["fate"]
+    assert [event.check.id for event in events if isinstance(event, DiagnosticEnded)] == ["fate"]
     diagnosis = await diagnosed(graph(flood, fire, fate).only([fate]))
     assert [(one.id, one.outcome) for one in diagnosis.checks] == [("fate", Outcome.FOUND)]
 

@@ -10,7 +10,7 @@ import pytest
 from handlers.engine.current import collecting
 from handlers.engine.declare import Collector, Diagnostic, collector, diagnostic
 from handlers.engine.graph import Graph
-from handlers.engine.run import Collected, Engine, Event, Finished, Judged
+from handlers.engine.run import Collected, DiagnosticEnded, Engine, Event, Finished
 from handlers.model import (
     CannotSee,
     Clear,
@@ -156,10 +156,10 @@ async def test_a_diagnostic_is_judged_the_moment_its_evidence_is_in() -> None:
     events: list[Event] = []
     async for event in engine(grey_sky, mud).check(TARGET, {Eyes: eyes}):
         events.append(event)
-        if isinstance(event, Judged) and event.check.id == "mud":
+        if isinstance(event, DiagnosticEnded) and event.check.id == "mud":
             release.set()  # the sky is only let in after the other verdict is out
     kinds = [type(event).__name__ for event in events]
-    assert kinds == ["Collected", "Judged", "Collected", "Judged", "Finished"]
+    assert kinds == ["Collected", "DiagnosticEnded", "Collected", "DiagnosticEnded", "Finished"]
 
 
 async def test_a_finding_explains_what_its_runbook_lists_and_its_subject_affects() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from bot.app import Bot
 from bot.fixes.proposal import Proposal
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.away import StoreAway, reachable
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
@@ -68,7 +68,7 @@ async def redis(redis: Connection) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 async def bot(start: Start, redis: Connection, configured: None) -> AsyncIterator[Bot]:
-    async with start(times=HurriedTimes()) as running:
+    async with start(times=ShortenedPauses()) as running:
         yield running
 
 
@@ -81,6 +81,6 @@ def desk(control: Control, staged: Scenario) -> Desk:
 @pytest.fixture
 async def left(start: Start, configured: None, desk: Desk, control: Control, redis: Connection) -> Proposal:
     """A fix that was approved, and then no process lives any more."""
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked()
     return await approved(redis, control)

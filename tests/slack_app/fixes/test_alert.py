@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from bot.app import Bot
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
@@ -34,7 +34,7 @@ async def bot(start: Start, control: Control, tmp_path: Path, monkeypatch: pytes
     file.write_text(policy(control) + alert_cards.believed(control) + where)
     monkeypatch.setenv("AKSBOT_POLICY", str(file))
     monkeypatch.setenv("AKSBOT_ALERTS_TOKEN", SECRET)
-    async with start(times=HurriedTimes()) as running:
+    async with start(times=ShortenedPauses()) as running:
         yield running
 
 

@@ -10,7 +10,7 @@ import pytest
 from bot.fixes import moves
 from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import RealTimes
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
 from handlers.remedy.acts.act import SETTLE
 from sandbox.arm.server import ArmServer
@@ -27,7 +27,7 @@ def wrong_by(span: timedelta) -> Any:
     return lambda: datetime.now(UTC) + span
 
 
-class Watched(HurriedTimes):
+class Watched(ShortenedPauses):
     """Knows how long it should have waited."""
 
     waited_s = 0.0
@@ -83,7 +83,7 @@ async def test_who_stands_still_over_every_answer_is_ahead_rather_than_behind() 
 async def test_a_worker_whose_clock_is_wrong_waits_as_long_for_a_write_that_may_be_on_its_way(
     start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection, wrong: timedelta
 ) -> None:
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked()
     one = await approved(redis, control)
     await intended(redis, one, datetime.now(UTC))
@@ -99,7 +99,7 @@ async def test_a_freeze_holds_by_the_servers_clock(start: Start, desk: Desk, say
     today = datetime.now(UTC).date()
     freeze = {"name": "now", "first": today, "last": today + timedelta(days=1)}
     says(frozen=["now"], freezes=[freeze])
-    async with start(times=HurriedTimes(wall=wrong_by(timedelta(days=-9)))):
+    async with start(times=ShortenedPauses(wall=wrong_by(timedelta(days=-9)))):
         cause = await desk.offered()
     assert "fix_0_0" not in buttons(cause)
     assert "freeze “now”" in seen(cause)
@@ -110,7 +110,7 @@ async def test_an_offer_expires_by_the_servers_clock(
     start: Start, desk: Desk, says: Says, control: Control, arm: ArmServer, redis: Connection, wrong: timedelta
 ) -> None:
     says()
-    async with start(times=HurriedTimes(wall=wrong_by(wrong))):
+    async with start(times=ShortenedPauses(wall=wrong_by(wrong))):
         await control.press("approver", await desk.asked(), "fix_approve")
         await desk.says("*fixed*")
         one = await asked_proposal(redis)

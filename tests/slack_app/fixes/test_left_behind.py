@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
 from handlers.remedy.acts.probe_from_pod import MADE_BY
 from handlers.remedy.probe_from_pod import manifest
@@ -41,7 +41,7 @@ def left(arm: ArmServer, control: Control, tmp_path: Path, monkeypatch: pytest.M
 async def test_a_probe_pod_of_a_lost_fix_is_removed_where_fixes_may_run(
     start: Start, redis: Connection, left: dict[str, KubeWorld]
 ) -> None:
-    async with start(times=HurriedTimes()), asyncio.timeout(60):
+    async with start(times=ShortenedPauses()), asyncio.timeout(60):
         while True:
             if "restored" in await audited(redis):
                 break
@@ -60,7 +60,7 @@ async def test_what_cannot_be_removed_is_recorded_once_however_often_it_is_tried
         return sum(one.method == "DELETE" for server in arm.kube.values() for one in server.log) >= times
 
     for times in (1, 2):
-        async with start(times=HurriedTimes()):
+        async with start(times=ShortenedPauses()):
             await until(partial(tried, times), 60)
             await until(lambda: recorded(redis), 60)
     assert (await audited(redis)).count("restored") == 1

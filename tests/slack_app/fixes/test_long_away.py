@@ -11,7 +11,7 @@ from bot.drill.repair import writes
 from bot.fixes import moves
 from bot.fixes.proposal import End
 from bot.fixes.store.proposals import Proposals
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
 from handlers.remedy.execution import Execution
 from sandbox.arm.server import ArmServer
@@ -31,7 +31,7 @@ def scenario() -> str:
 async def test_an_operation_that_nobody_has_looked_at_is_not_aborted(
     start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection, moved: bool
 ) -> None:
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked()
     one = await approved(redis, control)
     here = replace(Execution.begin(one.id, one.plan), began=datetime.now(UTC) - timedelta(minutes=20))
@@ -39,7 +39,7 @@ async def test_an_operation_that_nobody_has_looked_at_is_not_aborted(
     await Proposals(redis.redis).move(one.id, moves.start)
     if moved:
         arm.world.apply(Change(one.plan.target, {"properties": {"provisioningState": "RotatingClusterCertificates"}}))
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         after = await ended(redis)
         if moved:
             assert after.end is End.STALE, (after.end, after.why)

@@ -13,7 +13,7 @@ from bot.app import Bot
 from bot.fixes.moves import WORD_LASTS_MS
 from bot.fixes.proposal import End
 from bot.fixes.store.proposals import Proposals
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.queue.job import Job
 from bot.queue.priority import Priority
 from bot.slack.inbound.asks import Ask, What
@@ -31,7 +31,7 @@ async def test_a_click_on_a_full_disk_is_told_at_once_and_never_takes_effect(
     start: Start, configured: None, desk: Desk, control: Control, arm: ArmServer, tmp_path: Path
 ) -> None:
     with small_disk(tmp_path / "data") as disk:
-        async with start(times=HurriedTimes()):
+        async with start(times=ShortenedPauses()):
             proposal = await desk.asked()
             filler = fill(disk)
             async with asyncio.timeout(ACK_WITHIN_S):

@@ -11,7 +11,7 @@ from bot.drill.repair import writes
 from bot.fixes import moves
 from bot.fixes.proposal import End
 from bot.fixes.store.proposals import Proposals
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
 from handlers.remedy.execution import Call, Execution
 from sandbox.arm.server import ArmServer
@@ -46,7 +46,7 @@ async def test_a_cluster_that_somebody_stops_meanwhile_is_not_repaired(
 async def test_what_the_world_stops_half_way_is_not_said_to_have_done_nothing(
     start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked()
     one = await approved(redis, control)
     relaxed = Call("PATCH", one.plan.steps[0].target, "3f0b7a52-6c1e-4d0a-9b53-0e6f5c1d2a77", "200")
@@ -54,7 +54,7 @@ async def test_what_the_world_stops_half_way_is_not_said_to_have_done_nothing(
     await kept(redis, here)
     await Proposals(redis.redis).move(one.id, moves.start)
     arm.world.apply(Change(one.plan.steps[1].target, {"properties": {"eTag": "another"}}))
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         after = await ended(redis)
         proposal = await desk.says("eTag was")
     assert after.end is End.NOT_FIXED, (after.end, after.why)

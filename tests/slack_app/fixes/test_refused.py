@@ -12,7 +12,7 @@ import pytest
 from bot.app import Bot
 from bot.fixes.proposal import End, Proposal
 from bot.fixes.store.proposals import Proposals
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store import keys
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
@@ -299,7 +299,7 @@ async def test_of_a_click_that_slack_repeats_and_of_two_at_once_one_counts(
     """Nothing is to be written here: the world has moved, and is found to have moved once."""
     proposal = await desk.asked()
     arm.world.apply(Change(pool_of(arm), {"properties": {"eTag": "another"}}))
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await asyncio.gather(*(control.press("approver", proposal, "fix_approve") for _ in range(4)))
         await ended(redis)
         await desk.told("approver", "Nothing was done")

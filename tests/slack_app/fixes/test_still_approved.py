@@ -14,7 +14,7 @@ import pytest
 from bot.fixes import moves
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.fixes.store.proposals import Proposals
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
@@ -41,7 +41,7 @@ def says(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
 async def waiting(start: Start, desk: Desk, says: Says, redis: Connection) -> Proposal:
     """Somebody has asked for it, and then no process lives any more."""
     says()
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked()
     return await asked_proposal(redis)
 
@@ -69,7 +69,7 @@ async def test_an_approval_of_last_night_starts_nothing_at_noon(
     (word,) = one.approvals
     long_ago = replace(word, at_ms=word.at_ms - one.rules.lasts_ms - 1)
     await Proposals(redis.redis).move(one.id, lambda before, _: before.moved(approvals=(long_ago,)))
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.says("expired: nothing was done", "within 30 minutes")
     assert (await ended(redis)).end is End.EXPIRED
     assert writes(arm) == []
@@ -107,7 +107,7 @@ async def test_a_policy_that_was_made_stricter_since_the_approval_counts(
 ) -> None:
     await approved(redis, control)
     says(**rule)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.says("*stopped*", why)
     assert writes(arm) == []
 
@@ -116,12 +116,12 @@ async def test_who_has_left_the_group_of_approvers_since_has_approved_nothing(
     start: Start, desk: Desk, says: Says, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     says(approvers=["@aks-approvers"])
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked()
     await approved(redis, control)
     (group,) = [one for one in control.team.groups if one.handle == "aks-approvers"]
     group.members.remove(control.team.person("approver").id)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.says("*stopped*", "Approval withdrawn: approver is no longer an approver. 1 more approval is needed")
     assert writes(arm) == []
 
@@ -130,10 +130,10 @@ async def test_a_policy_that_was_made_laxer_changes_nothing_for_what_was_offered
     start: Start, desk: Desk, says: Says, control: Control, arm: ArmServer
 ) -> None:
     says(approvals=2, approvers=["approver", "visitor"])
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked()
     says(approvals=1, requester_counts=True, approvers=["requester", "approver"])
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await control.press("requester", await desk.proposal(), "fix_approve")
         await desk.told("requester", "somebody else must approve it")
         await control.press("approver", await desk.proposal(), "fix_approve")
@@ -145,12 +145,12 @@ async def test_whose_own_word_counted_when_it_was_offered_must_be_joined_by_anot
     start: Start, desk: Desk, says: Says, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     says(approvers=["approver", "visitor"], requester_counts=True, approvals=2)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked("approver")
         await control.press("approver", await desk.proposal(), "fix_approve")
         await desk.says("1 of 2 approvals missing")
     says(approvers=["requester", "approver"], requester_counts=False, approvals=2)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await control.press("requester", await desk.proposal(), "fix_approve")
         one = await with_words(redis, 2)
         assert (one.state, one.missing) == (State.OFFERED, 1)
@@ -162,7 +162,7 @@ async def test_more_approvals_that_the_policy_asks_for_now_are_asked_for_at_the_
     start: Start, waiting: Proposal, says: Says, desk: Desk, control: Control, arm: ArmServer
 ) -> None:
     says(approvals=2, approvers=["approver", "visitor"])
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await control.press("approver", await desk.proposal(), "fix_approve")
         await desk.says("Approved by", "1 of 2 approvals missing")
     assert writes(arm) == []
@@ -172,7 +172,7 @@ async def test_an_old_button_does_not_allow_a_fourth_try(
     start: Start, waiting: Proposal, desk: Desk, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     await failed(redis, waiting, 3)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await control.press("approver", await desk.proposal(), "fix_approve")
         await desk.told("approver", "was tried 3 times", "rying again will not help")
     assert writes(arm) == []
@@ -183,7 +183,7 @@ async def test_a_button_of_an_old_answer_does_not_ask_for_a_fourth_try(
     start: Start, desk: Desk, says: Says, control: Control, redis: Connection
 ) -> None:
     says()
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         cause = await desk.offered()
         window = await desk.planned(cause)
         assert window.body.get("submit")
@@ -204,7 +204,7 @@ async def test_a_fourth_try_that_was_approved_meanwhile_does_not_begin(
 ) -> None:
     await approved(redis, control)
     await failed(redis, waiting, 3)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.says("*stopped*", "was tried 3 times")
     assert writes(arm) == []
 
@@ -213,13 +213,13 @@ async def test_who_broke_the_glass_and_may_no_more_has_broken_nothing(
     start: Start, desk: Desk, says: Says, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     says(break_glass=["approver"], approvers=["requester"])
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.asked()
     one, team = await asked_proposal(redis), control.team
     who = Person(team.id, team.person("approver").id, "approver")
     word = partial(moves.break_glass, who=who, digest=one.digest, reason="it burns")
     assert isinstance(await Proposals(redis.redis).move(one.id, word), Proposal)
     says(approvers=["requester"])
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.says("*stopped*", "Approval withdrawn: approver is no longer an approver. 1 more approval is needed")
     assert writes(arm) == []

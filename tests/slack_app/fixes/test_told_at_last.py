@@ -9,7 +9,7 @@ import pytest
 
 from bot.fixes.proposal import End, Proposal
 from bot.fixes.store.proposals import Proposals
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
@@ -81,14 +81,14 @@ async def test_how_it_ended_is_said_once_slack_is_back(
     end: End,
     word: str,
 ) -> None:
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         proposal = await desk.asked()
         async with away(slack, redis):
             await act(control, proposal)
             assert (await ended(redis, AWAY_S)).end is end
     assert outcomes(desk, proposal) == []
     await a_minute_later(redis, await asked_proposal(redis))
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await told_once(desk, proposal, word)
     assert len(writes(arm)) == (1 if end is End.FIXED else 0)
 
@@ -96,16 +96,16 @@ async def test_how_it_ended_is_said_once_slack_is_back(
 async def test_that_it_expired_is_said_once_slack_is_back(
     start: Start, desk: Desk, control: Control, slack: SlackServer, redis: Connection
 ) -> None:
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         proposal = await desk.asked()
     one = await asked_proposal(redis)
     await Proposals(redis.redis).move(one.id, lambda before, _: before.moved(expires_ms=1))
     # The first look of a bot that starts finds it: Slack must be away by then.
     with silent(slack):
-        async with start(times=HurriedTimes()):
+        async with start(times=ShortenedPauses()):
             assert (await ended(redis)).end is End.EXPIRED
             await until(lambda: no_job_is_left(redis), AWAY_S)
     assert outcomes(desk, proposal) == []
     await a_minute_later(redis, one)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await told_once(desk, proposal, "*expired: nothing was done*")

@@ -8,7 +8,7 @@ from bot.fixes import moves
 from bot.fixes.proposal import Proposal, State
 from bot.fixes.store.executions import Executions
 from bot.fixes.store.proposals import Proposals
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
 from sandbox.arm.faults import Fault
 from sandbox.arm.server import ArmServer
@@ -30,7 +30,7 @@ async def test_who_was_replaced_while_it_looked_ends_nothing(
 
     slow = Fault("slow", principal="reader", delay_s=2.0, times=30)
     arm.faults.append(slow)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await until(looks, 30)
         await ready(redis, left)
         if begun:

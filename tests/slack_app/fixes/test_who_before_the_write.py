@@ -12,7 +12,7 @@ from bot.app import Bot
 from bot.fixes import moves
 from bot.fixes.proposal import End
 from bot.fixes.store.proposals import Proposals
-from bot.playground.hurried import HurriedTimes
+from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
 from handlers.remedy.executor import MOST_ASKED_LEAVE
 from sandbox.arm.server import ArmServer, Fault
@@ -193,12 +193,12 @@ async def test_a_check_that_begins_while_slack_is_mute_costs_the_fix_nothing(
 async def test_a_worker_that_died_right_before_the_write_leaves_nothing_that_is_sent_without_asking(
     start: Start, desk: Desk, control: Control, arm: ArmServer, redis: Connection, happens: Callable[[Control], None]
 ) -> None:
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await Approve(desk).ready()
     one = await approved(redis, control)
     await ready(redis, one)
     await Proposals(redis.redis).move(one.id, moves.start)
     happens(control)
-    async with start(times=HurriedTimes()):
+    async with start(times=ShortenedPauses()):
         await desk.says("*stopped*", "nothing was sent")
     assert writes(arm) == []

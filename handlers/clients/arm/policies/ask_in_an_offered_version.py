@@ -1,4 +1,4 @@
-"""Where a cloud lags behind, a read is asked again in the newest api-version that it offers."""
+"""If a cloud does not offer an api-version, repeat the read in the newest one that it offers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ Response = PipelineResponse[HttpRequest, AsyncHttpResponse]
 
 
 class AskInAnOfferedVersion(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Never newer than what was asked for, and never for a write: a body belongs to the version it was read in.
+    """Never uses a version newer than the requested one, and never changes a write: its body belongs to the version it
+    was read in.
 
-    Outside the recording, which so holds the refusal and the answer; a refusal that is only remembered is written
-    into it, so that a replay goes the same way. `any_method` is for a read that is a POST.
+    It runs outside the recording, which then holds both the refusal and the answer. A remembered refusal is recorded
+    too, so that a replay takes the same way. `any_method` is for reads that are POSTs.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class AskInAnOfferedVersion(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
                 tried.append(self._instead(refused, url, wanted, tried))
 
     def _instead(self, refused: ArmError, url: str, wanted: str, tried: list[str]) -> str:
-        """The version to try next. Whatever cannot be helped is raised."""
+        """The version to try next. Raises the refusal if there is none."""
         offered = offered_by(refused)
         if not offered or tried[-1] in offered:
             raise refused

@@ -1,4 +1,4 @@
-"""The token: one for all calls, fetched once, renewed once when Azure says that it is too old."""
+"""The bearer token: one for all calls, fetched once, renewed once when Azure says that it has expired."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from azure.core.pipeline import PipelineRequest, PipelineResponse
 from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from handlers.clients.addresses import same_door, wanted_at
+from handlers.clients.addresses import is_resource_manager, wanted_at
 from handlers.clients.arm.policies.refuse_writes import is_read
 from handlers.clients.errors import CredentialRefused, NotFollowed
 from handlers.clients.tokens import Tokens
 
 
 class Bearer(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Sign a call. A token goes to the resource manager only, wherever a link may point. A write is never repeated."""
+    """Sign a call. The token goes to Resource Manager only, wherever a link may point. A write is never repeated."""
 
     def __init__(self, tokens: Tokens, endpoint: str) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class Bearer(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
 
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         call = request.http_request
-        if not same_door(self._endpoint, call.url):
+        if not is_resource_manager(self._endpoint, call.url):
             raise NotFollowed(wanted_at(call.url), "the link leads away from Azure Resource Manager; not followed")
         token = await self._tokens.current(wanted_at(call.url))
         call.headers["Authorization"] = f"Bearer {token}"

@@ -1,4 +1,4 @@
-"""Every call over the wire is counted and carries an id that Azure's support can find."""
+"""Count every call over the wire, and send a request id that Azure support can look up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUEST_ID = "x-ms-client-request-id"
 
 
 class NoteCall(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Name the call, time it, and write down how it ended. `new_id`: each try gets an id of its own."""
+    """Names the call, times it, and logs how it ended. `new_id`: each attempt gets its own id."""
 
     def __init__(self, calls: CallLog, *, new_id: bool = True) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Azure's budgets: slow down before they are used up, and do not call before Azure said so."""
+"""Azure's rate limits: slow down before they are used up, and do not call before Retry-After has passed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPACING = ((0, 1.0), (3, 0.2), (25, 0.04))
 
 @dataclass
 class _Lane:
-    """One budget: nothing before `closed_until`, and one call per `gap` from `next_slot` on."""
+    """One budget: no call before `closed_until`, then one call per `gap` from `next_slot` on."""
 
     closed_until: float = 0.0
     next_slot: float = 0.0
@@ -73,7 +73,7 @@ class Pace(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         lane.gap = max(lane.gap, SPACING[-1][1])
 
     def _learn(self, name: str, headers: Mapping[str, str]) -> None:
-        left = [int(headers[one]) for one in BUDGETS if headers.get(one, "").isdigit()]
+        left = [int(headers[budget]) for budget in BUDGETS if headers.get(budget, "").isdigit()]
         if not left:
             return
         gap = next((gap for most, gap in SPACING if min(left) <= most), 0.0)

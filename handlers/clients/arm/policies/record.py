@@ -1,4 +1,4 @@
-"""Keep what was asked and answered."""
+"""Record requests and their answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from handlers.clients.response import SeenResponse
 
 
 class Record(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Outside the cache, so that a recording is whole also when the answers were there already."""
+    """Outside the cache, so that a recording is complete even when answers come from the cache."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()

@@ -19,7 +19,7 @@ QUERIES = (
 
 
 class RefuseWrites(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Let GET and the closed list of queries pass; anything else is a mistake in the program."""
+    """Lets GET and a closed list of queries pass; anything else is a bug in this program."""
 
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         if not is_read(request.http_request.method, request.http_request.url):
@@ -28,7 +28,7 @@ class RefuseWrites(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
 
 
 def is_read(method: str, url: str) -> bool:
-    """Whether a call only reads."""
+    """Whether a request only reads."""
     if method.upper() == "GET":
         return True
     return method.upper() == "POST" and any(known.search(path_of(url)) for known in QUERIES)

@@ -1,4 +1,4 @@
-"""A read that failed for a moment is asked again, inside the deadline."""
+"""Retry reads that failed transiently, within the deadline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST_PAUSE_S = 0.2
 
 
 class RetryReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Wait as Azure asks, or 0.2, 0.4, 0.8 s. A wait that ends after the deadline is not begun: fail at once."""
+    """Waits as Azure asks, or 0.2, 0.4, 0.8 s. Fails at once if the wait would end after the deadline."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()

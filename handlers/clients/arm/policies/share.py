@@ -10,7 +10,7 @@ from azure.core.pipeline import PipelineRequest, PipelineResponse
 from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from handlers.clients.arm.freshness import oldest_wanted
+from handlers.clients.arm.freshness import oldest_acceptable
 from handlers.clients.clock import Clock, give_up_at
 from handlers.clients.errors import Throttled, TimedOut
 
@@ -21,13 +21,13 @@ FRESH_FOR_S = 15.0
 MANY = 512
 
 
-class _LessTime(Exception):
-    """A shared call ended for lack of time, and the one who joined it has more."""
+class _RanOutOfTime(Exception):
+    """A shared call ran out of time, and a caller that joined it has time left."""
 
 
 @dataclass
 class _Flight:
-    """One call that several wait for. `until` is how long it is willing to wait itself."""
+    """One call that several callers wait for. `until` is its own deadline."""
 
     task: asyncio.Task[Response]
     until: float
@@ -43,34 +43,34 @@ class _Kept:
 
 
 @dataclass
-class _Shelf:
-    """Answers that are still fresh."""
+class _FreshAnswers:
+    """The answers that are still fresh."""
 
     kept: dict[str, _Kept] = field(default_factory=dict)
 
     def find(self, key: str, now: float) -> Response | None:
         found = self.kept.get(key)
-        return found.answer if found and found.until > now and found.asked_at >= oldest_wanted() else None
+        return found.answer if found and found.until > now and found.asked_at >= oldest_acceptable() else None
 
     def keep(self, key: str, answer: Response, asked_at: float, now: float, fresh_for_s: float) -> None:
         newer = self.kept.get(key)
         if newer and newer.asked_at > asked_at:
             return
         if len(self.kept) >= MANY:
-            self.kept = {one: kept for one, kept in self.kept.items() if kept.until > now}
+            self.kept = {key: kept for key, kept in self.kept.items() if kept.until > now}
         while len(self.kept) >= MANY:
             self.kept.pop(next(iter(self.kept)))
         self.kept[key] = _Kept(answer, asked_at, now + fresh_for_s)
 
 
 class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """Whoever asks first asks for all. The call lives on when that one is cancelled, as long as somebody waits."""
+    """The first caller starts the call; equal ones join it. Cancelling one caller does not cancel it for the others."""
 
     def __init__(self, clock: Clock, fresh_for_s: float = FRESH_FOR_S) -> None:
         super().__init__()
         self._clock = clock
         self._fresh_for_s = fresh_for_s
-        self._shelf = _Shelf()
+        self._shelf = _FreshAnswers()
         self._flights: dict[str, _Flight] = {}
         self._ending: set[asyncio.Task[Response]] = set()
 
@@ -78,8 +78,8 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         key = _key(request.http_request)
         try:
             return await self._find_or_ask(key, request)
-        except _LessTime:
-            # The one who asked first had less time than we have: ask once more, with our own.
+        except _RanOutOfTime:
+            # The first caller had less time than this one: repeat the call with our own deadline.
             return await self._find_or_ask(key, request, last=True)
 
     async def _find_or_ask(self, key: str, request: PipelineRequest[HttpRequest], *, last: bool = False) -> Response:
@@ -87,8 +87,8 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         if kept is not None:
             return kept
         flight = self._flights.get(key)
-        if flight and flight.asked_at < oldest_wanted():
-            self._ending.add(flight.task)  # its own people still wait for it
+        if flight and flight.asked_at < oldest_acceptable():
+            self._ending.add(flight.task)  # Other callers still wait for it.
             flight = None
         mine = flight is None
         flight = flight or self._take_off(key, request)
@@ -97,13 +97,13 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         except (Throttled, TimedOut) as error:
             if mine or last or give_up_at(self._clock) <= flight.until:
                 raise
-            raise _LessTime from error
+            raise _RanOutOfTime from error
 
     async def close(self) -> None:
-        """End what nobody waits for any more."""
+        """Cancel the calls that nobody waits for any more."""
         for task in (*self._ending, *(flight.task for flight in self._flights.values())):
             task.cancel()
-        await asyncio.gather(*self._ending, *(one.task for one in self._flights.values()), return_exceptions=True)
+        await asyncio.gather(*self._ending, *(flight.task for flight in self._flights.values()), return_exceptions=True)
 
     def _take_off(self, key: str, request: PipelineRequest[HttpRequest]) -> _Flight:
         task = asyncio.ensure_future(self.next.send(request))
@@ -130,13 +130,13 @@ class ShareEqualReads(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
             self._shelf.keep(key, task.result(), flight.asked_at, self._clock.now(), self._fresh_for_s)
 
     def _forget(self, key: str, flight: _Flight) -> None:
-        """A newer one may have taken its place."""
+        """Remove this call, unless a newer one has taken its place."""
         if self._flights.get(key) is flight:
             del self._flights[key]
 
 
 def _key(request: HttpRequest) -> str:
-    """Ids compare in any case, tokens in a query do not."""
+    """Ids compare in any case; tokens in a query do not."""
     path, _, query = request.url.partition("?")
     content = request.content or b""
     raw = content.encode() if isinstance(content, str) else bytes(content)

@@ -1,4 +1,4 @@
-"""Redact what came, and tell an answer from what is none. Nothing further out sees a raw answer."""
+"""Redact answers and raise errors for failures. Policies further out never see a raw answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.addresses import wanted_at
 from handlers.clients.errors import Garbled
-from handlers.clients.headers import harmless
+from handlers.clients.headers import safe_headers
 from handlers.clients.redact import redact_json, redact_text
 from handlers.clients.refusals import refusal
 from handlers.clients.response import SeenResponse
 
 
 class Understand(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """2xx with JSON (or nothing, where nothing is an answer) passes; all else is raised as what it is."""
+    """2xx with JSON (or an empty body, where that is valid) passes; everything else is raised as an ArmError."""
 
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         response = await self.next.send(request)
@@ -28,7 +28,7 @@ class Understand(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         seen = SeenResponse(
             request.http_request,
             answer.status_code,
-            harmless(answer.headers),
+            safe_headers(answer.headers),
             content,
             body=body,
             reason=answer.reason,
@@ -38,7 +38,7 @@ class Understand(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
 
 
 class UnderstandRaw(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """The same for the writer: bodies and headers stay as they came, only the texts of errors are redacted."""
+    """The same for the writer: bodies and headers stay unredacted, only the texts of errors are redacted."""
 
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         response = await self.next.send(request)

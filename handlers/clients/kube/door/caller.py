@@ -1,4 +1,4 @@
-"""One call to the API server: refused if it writes, counted, asked again if it failed for a moment, recorded."""
+"""One call to the API server: refuses writes, counts, retries transient failures, records."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from handlers.clients.call_log import Call, CallLog
 from handlers.clients.clock import Clock, give_up_at
 from handlers.clients.errors import ArmError, Garbled
 from handlers.clients.kube.listing import parsed
-from handlers.clients.kube.paths import Asked, refuse_writes
-from handlers.clients.kube.recorded import Kept
+from handlers.clients.kube.paths import ApiPath, refuse_writes
+from handlers.clients.kube.recorded import AnswerRecorder
 from handlers.clients.kube.refusals import refusal
 from handlers.clients.kube.reply import Reply, Way
 from handlers.engine.current import collecting
@@ -22,9 +22,11 @@ FIRST_PAUSE_S = 0.2
 
 
 class Caller:
-    """Sends calls one way or another."""
+    """Sends calls through one connection."""
 
-    def __init__(self, way: Way, calls: CallLog, clock: Clock, kept: Kept | None, *, tries: int = TRIES) -> None:
+    def __init__(
+        self, way: Way, calls: CallLog, clock: Clock, kept: AnswerRecorder | None, *, tries: int = TRIES
+    ) -> None:
         self.way = way
         self.clock = clock
         self.kept = kept
@@ -41,7 +43,7 @@ class Caller:
         also: Container[int] = (),
         called: str = "",
     ) -> Reply:
-        """The answer. `also`: statuses that are answers too. `called`: its address in a recording."""
+        """The answer. `also`: more statuses to accept. `called`: its address in a recording."""
         refuse_writes(method, target)
         name = called or target
         try:
@@ -56,14 +58,14 @@ class Caller:
             raise
 
     async def json(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> tuple[Any, Reply]:
-        """The parsed answer as it came, and the answer."""
+        """The parsed raw answer, and the reply."""
         reply = await self.reply(method, target, body)
-        value = self.understood(method, target, body, lambda: parsed(reply.content, Asked.at(target).wanted))
+        value = self.understood(method, target, body, lambda: parsed(reply.content, ApiPath.at(target).wanted))
         self.record(lambda kept: kept.answer(method, target, body, reply))
         return value, reply
 
     def understood(self, method: str, called: str, body: Any, read: Callable[[], Any]) -> Any:
-        """What `read` makes of an answer; that it can make nothing of it is recorded in place of the answer."""
+        """What `read` makes of an answer. If it fails, the failure is recorded in place of the answer."""
         try:
             return read()
         except Garbled as error:
@@ -71,7 +73,7 @@ class Caller:
                 self.kept.failed(method, called, body, error)
             raise
 
-    def record(self, give: Callable[[Kept], object]) -> None:
+    def record(self, give: Callable[[AnswerRecorder], object]) -> None:
         if self.kept:
             give(self.kept)
 

@@ -1,4 +1,4 @@
-"""The direct way: over the network to the API server, as whoever the kubeconfig says."""
+"""The direct connection to the API server, with the identity of the kubeconfig."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handlers.clients.errors import ArmError, Unreachable
-from handlers.clients.kube.door.doors import Door, KubeDoors
+from handlers.clients.kube.door.doors import KubeDoors, KubeSession
 from handlers.clients.kube.reply import Reply
 from handlers.model import Target
 
@@ -16,7 +16,7 @@ DIRECTLY = "directly"
 
 
 class DirectWay:
-    """For one check. Whoever finds out that there is no way in finds it out for all."""
+    """One check's connection. Once it is found unreachable, all callers of the check fail at once."""
 
     azure_calls = 0
 
@@ -26,14 +26,14 @@ class DirectWay:
         self._doors = doors
         self._began = time.monotonic()
         self._entering = asyncio.Lock()
-        self._door: Door | None = None
-        self._entered: list[Door] = []
+        self._door: KubeSession | None = None
+        self._entered: list[KubeSession] = []
         self._failed: ArmError | None = None
         self._refused = False
 
     @property
     def entra(self) -> bool:
-        """Whether the cluster signs people in through Entra, as far as is known."""
+        """Whether the cluster uses Entra sign-in, if known."""
         return bool(self._door and self._door.entrance.entra)
 
     @property
@@ -68,7 +68,7 @@ class DirectWay:
         self._refused = reply.status == 401
         return reply
 
-    async def _enter(self) -> Door:
+    async def _enter(self) -> KubeSession:
         async with self._entering:
             if self._failed:
                 raise _same(self._failed)
@@ -76,7 +76,7 @@ class DirectWay:
                 self._door = await self._opened(None)
             return self._door
 
-    async def _opened(self, instead_of: Door | None) -> Door:
+    async def _opened(self, instead_of: KubeSession | None) -> KubeSession:
         try:
             door = await self._doors.enter(self._target, instead_of=instead_of)
         except ArmError as error:
@@ -85,8 +85,8 @@ class DirectWay:
         self._entered.append(door)
         return door
 
-    async def _renewed(self, door: Door, token: str) -> bool:
-        """Whether there is another credential to try: one that was kept from an earlier check may be outdated."""
+    async def _renewed(self, door: KubeSession, token: str) -> bool:
+        """Whether there is another credential to try: the cached one may be outdated."""
         async with self._entering:
             if self._refused:
                 return False
@@ -101,12 +101,12 @@ class DirectWay:
             return True
 
     def _got_through(self) -> None:
-        # Of several who knocked at once, one may have been unlucky: that closes no road either.
+        # One failed connection of several at once may be bad luck: do not conclude that the server is unreachable.
         self.reached, self._failed = DIRECTLY, None
 
-    def _noted(self, error: Unreachable, door: Door) -> Unreachable:
+    def _noted(self, error: Unreachable, door: KubeSession) -> Unreachable:
         if self.reached:
-            # Others got through: one lost connection is no closed road.
+            # Other calls got through: one lost connection does not make the server unreachable.
             error.again = True
             return error
         self._failed = error
@@ -116,7 +116,7 @@ class DirectWay:
 
 
 def _same(error: ArmError) -> ArmError:
-    """The same failure for somebody else; the one that was raised carries where that was."""
+    """A copy of a failure for another caller: the raised one carries its own traceback."""
     again = type(error).__new__(type(error), *error.args)
     again.__dict__.update(error.__dict__)
     return again

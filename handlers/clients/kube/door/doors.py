@@ -1,4 +1,4 @@
-"""One client session per cluster and process: connections and TLS context are made once, and shared by all checks."""
+"""One client session per cluster and process: connections and TLS contexts are shared by all checks."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 from yarl import URL
 
-from handlers.clients.arm.write_sent_hook import every_write_watched
+from handlers.clients.arm.write_sent_hook import trace_all_writes
 from handlers.clients.closing import Closing
 from handlers.clients.errors import Garbled
-from handlers.clients.headers import harmless
+from handlers.clients.headers import safe_headers
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.door.kubeconfig import ENTRA_SCOPE, BadKubeconfig, Entrance
+from handlers.clients.kube.door.kubeconfig import ENTRA_SCOPE, BadKubeconfig, KubeEndpoint
 from handlers.clients.kube.door.sent_once import READS, refuse_redirect, refuse_second, sent_once
 from handlers.clients.kube.door.unreachable import CAUGHT, READ_S, SERVER, as_error
 from handlers.clients.kube.door.ways_in import way_in
-from handlers.clients.kube.paths import Asked
+from handlers.clients.kube.paths import ApiPath
 from handlers.clients.kube.reply import Reply
 from handlers.model import Target
 
@@ -40,10 +40,10 @@ CONNECTIONS = 20
 """A check lists about ten kinds at once."""
 
 
-class Door:
-    """One cluster's API server, opened."""
+class KubeSession:
+    """An open session to one cluster's API server."""
 
-    def __init__(self, entrance: Entrance, tokens: Tokens | None, connect_s: float) -> None:
+    def __init__(self, entrance: KubeEndpoint, tokens: Tokens | None, connect_s: float) -> None:
         self.entrance = entrance
         self.tokens = tokens
         self.opened_at = time.monotonic()
@@ -55,8 +55,8 @@ class Door:
     async def send(
         self, method: str, target: str, body: Mapping[str, Any] | None, also: Mapping[str, str] | None = None
     ) -> tuple[Reply, str]:
-        """The answer, and the token that it was asked with. `also`: more headers. A write goes out once."""
-        wanted = Asked.at(target).wanted
+        """The answer, and the token that was used. `also`: more headers. A write is sent once."""
+        wanted = ApiPath.at(target).wanted
         token = await self.tokens.current(wanted) if self.tokens else self.entrance.token
         headers = {"Accept": "application/json, */*", "User-Agent": "aksbot", **(also or {})}
         if token:
@@ -70,28 +70,28 @@ class Door:
                 content = await answer.read()
         except CAUGHT as error:
             raise as_error(error, wanted, self.entrance.host, self._connect_s) from error
-        return Reply(answer.status, harmless(answer.headers), content), token
+        return Reply(answer.status, safe_headers(answer.headers), content), token
 
     async def close(self) -> None:
         await self._client.close()
 
 
 @dataclass
-class _Place:
-    """Where one cluster's door stands, open or not."""
+class _Slot:
+    """The slot of one cluster's session, open or not."""
 
     lock: asyncio.Lock
-    door: Door | None = None
+    door: KubeSession | None = None
 
 
 class KubeDoors(Closing):
-    """The open doors of this process. Give one to every KubeReader, and close it last."""
+    """The open sessions of this process. Give one to every KubeReader, and close it last."""
 
     def __init__(self, arm: ArmReader, access: KubeAccess, *, fresh_for_s: float = FRESH_FOR_S) -> None:
         self.arm = arm
         self.access = access
         self._fresh_for_s = fresh_for_s
-        self._places: dict[str, _Place] = defaultdict(lambda: _Place(asyncio.Lock()))
+        self._places: dict[str, _Slot] = defaultdict(lambda: _Slot(asyncio.Lock()))
         self._tokens: Tokens | None = None
 
     async def close(self) -> None:
@@ -102,8 +102,8 @@ class KubeDoors(Closing):
         if self._tokens:
             await self._tokens.close()
 
-    async def enter(self, target: Target, *, instead_of: Door | None = None) -> Door:
-        """The cluster's door. `instead_of`: one that no longer works. Leave it when you are done."""
+    async def enter(self, target: Target, *, instead_of: KubeSession | None = None) -> KubeSession:
+        """The cluster's session. `instead_of`: one that no longer works. Call `leave` when done."""
         place = self._places[target.id.key]
         async with place.lock:
             if place.door is None or place.door is instead_of or self._is_old(place.door):
@@ -113,13 +113,13 @@ class KubeDoors(Closing):
             place.door.guests += 1
             return place.door
 
-    async def leave(self, target: Target, door: Door) -> None:
+    async def leave(self, target: Target, door: KubeSession) -> None:
         door.guests -= 1
         if door.guests <= 0 and self._places[target.id.key].door is not door:
             await door.close()
 
-    def forget(self, target: Target, door: Door) -> None:
-        """It leads nowhere any more: the next check asks for the way anew."""
+    def forget(self, target: Target, door: KubeSession) -> None:
+        """Drop a session that no longer works: the next check reads the kubeconfig again."""
         place = self._places[target.id.key]
         if place.door is door:
             place.door = None
@@ -130,31 +130,31 @@ class KubeDoors(Closing):
             self._tokens = self.arm.tokens(ENTRA_SCOPE)
         return self._tokens
 
-    def _is_old(self, door: Door) -> bool:
+    def _is_old(self, door: KubeSession) -> bool:
         return time.monotonic() - door.opened_at > self._fresh_for_s
 
-    async def _retire(self, place: _Place) -> None:
-        """Whoever is still inside closes it on leaving."""
+    async def _retire(self, place: _Slot) -> None:
+        """The last caller that leaves closes it."""
         old, place.door = place.door, None
         if old and old.guests <= 0:
             await old.close()
 
     async def _close_unused(self) -> None:
-        """A fleet has hundreds of clusters; most are looked at now and then."""
+        """A fleet has hundreds of clusters; most are checked rarely, so idle sessions are closed."""
         for place in tuple(self._places.values()):
             if place.door and place.door.guests <= 0 and self._is_old(place.door) and not place.lock.locked():
                 await self._retire(place)
 
-    async def _open(self, target: Target) -> Door:
+    async def _open(self, target: Target) -> KubeSession:
         entrance = await way_in(target, self.arm, self.access)
         try:
-            return Door(entrance, self.cluster_tokens() if entrance.entra else None, self.access.connect_s)
+            return KubeSession(entrance, self.cluster_tokens() if entrance.entra else None, self.access.connect_s)
         except BadKubeconfig as bad:
             raise Garbled(SERVER, f"the cluster's kubeconfig cannot be used: {bad}") from bad
 
 
-def _client(entrance: Entrance) -> Any:
-    """The Kubernetes client, without its thousand models: it carries the requests, and bytes come back."""
+def _client(entrance: KubeEndpoint) -> Any:
+    """The Kubernetes client without its thousand models: it sends requests and returns bytes."""
     library = importlib.import_module("kubernetes.aio.client.api_client")
     settings = library.Configuration(
         host=entrance.server,
@@ -166,21 +166,21 @@ def _client(entrance: Entrance) -> Any:
         client_session_kwargs={
             "cookie_jar": aiohttp.DummyCookieJar(),
             "middlewares": (refuse_second, refuse_redirect),
-            "trace_configs": [every_write_watched()],
+            "trace_configs": [trace_all_writes()],
         },
     )
-    # AKS's own authorities lack the key identifiers that Python 3.13 began to insist on.
+    # AKS's own certificate authorities lack the key identifiers that Python 3.13 requires.
     settings.disable_strict_ssl_verification = True
     try:
         with tempfile.TemporaryDirectory(prefix="aksbot-") as folder:
-            # The TLS library reads a key from a file only; the file is gone before the first request.
+            # The TLS library reads keys from files only; the file is removed before the first request.
             settings.cert_file, settings.key_file = _files(entrance, Path(folder))
             return library.ApiClient(settings)
     except (ssl.SSLError, ValueError) as error:
         raise BadKubeconfig("its certificates cannot be read") from error
 
 
-def _files(entrance: Entrance, folder: Path) -> tuple[str | None, str | None]:
+def _files(entrance: KubeEndpoint, folder: Path) -> tuple[str | None, str | None]:
     if entrance.certificate is None:
         return None, None
     names = folder / "certificate", folder / "key"

@@ -1,4 +1,4 @@
-"""A kubeconfig: where the API server is, whom to trust there, and how to sign in."""
+"""Reads a kubeconfig: the server, its certificate authority, and how to sign in."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _PLAIN = re.compile(r"[\w.:/\[\]~%+-]+", re.ASCII)
 
 
 class BadKubeconfig(ValueError):
-    """It cannot be used; the text says why, without what stands in it."""
+    """The kubeconfig cannot be used. The text says why without repeating its content."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
-    """One cluster's API server, and one way to sign in: a certificate, a token, or Entra."""
+class KubeEndpoint:
+    """One API server and one way to sign in: a certificate, a token, or Entra."""
 
     server: str
     authority: str | None = field(default=None, repr=False)
@@ -50,8 +50,10 @@ class Entrance:
 
 
 def read_kubeconfig(text: bytes, *, from_azure: bool = False) -> Mapping[str, Any]:
-    """The YAML, which takes a moment: not for the event loop. What is wrong with it is told without its lines: they
-    hold keys. A person's own file may hold hundreds of clusters; Azure's holds one."""
+    """Parse the YAML. Slow: keep it off the event loop. Errors do not repeat its lines, because they hold keys.
+
+    A person's own file may hold hundreds of clusters; Azure's holds one.
+    """
     import yaml
 
     from runbooks.yaml_text import ManyValues, NotPlain, PlainLoader, load_yaml
@@ -73,10 +75,10 @@ def context_names(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row.get("name", "")) for row in _rows(config, "contexts"))
 
 
-def entrance(config: Mapping[str, Any], context: str | None = None, folder: Path | None = None) -> Entrance:
-    """The entrance of one context (of the current one, where none is named). Files in it start at `folder`.
+def endpoint_in(config: Mapping[str, Any], context: str | None = None, folder: Path | None = None) -> KubeEndpoint:
+    """The server and credential of one context (the current one by default). Relative files start at `folder`.
 
-    Without a folder it did not come from a file, but from Azure, and may not loosen anything.
+    Without a folder the kubeconfig came from Azure, and may not weaken TLS or name files.
     """
     wanted = context or str(config.get("current-context") or "") or "".join(context_names(config)[:1])
     chosen = _named(config, "contexts", wanted, "context")
@@ -86,7 +88,7 @@ def entrance(config: Mapping[str, Any], context: str | None = None, folder: Path
         _refuse_loosened(cluster)
     authority = _content(cluster, "certificate-authority", folder)
     sign_in = _sign_in(user, folder)
-    return Entrance(
+    return KubeEndpoint(
         _server(str(cluster.get("server") or "")),
         authority=authority.decode("ascii", errors="replace") if authority else None,
         certificate=sign_in.get("certificate"),
@@ -105,7 +107,7 @@ def _refuse_loosened(cluster: Mapping[str, Any]) -> None:
 
 
 def _server(server: str) -> str:
-    """The address, if requests may be sent below it."""
+    """The server's URL, if requests may be sent below it."""
     try:
         parts = urlsplit(server)
         fine = parts.scheme == "https" and parts.hostname and parts.port != 0

@@ -1,7 +1,7 @@
-"""What the HTTP library may not do by itself: send a write for the second time, or follow a redirect.
+"""Stops the HTTP library from sending a write twice, or following a redirect.
 
-It would send a PUT or DELETE again when a connection breaks, and any request again to wherever a redirect leads: the
-answer of another host would be taken for the API server's. A door puts every request behind both.
+It would repeat a PUT or DELETE when a connection breaks, and repeat any request at the target of a redirect: the answer
+of another host would be taken for the API server's. Every session of the API server uses both guards.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ LONGEST_HOST = 253
 
 
 class SentBefore(aiohttp.ClientError):
-    """The HTTP library was about to send a write for the second time."""
+    """The HTTP library tried to send a write a second time."""
 
 
 class Redirected(aiohttp.ClientError):
-    """The API server sent the question elsewhere. The text names the host alone: a path or a query may hold secrets."""
+    """The API server answered with a redirect. The text names the host alone: a path or a query may hold secrets."""
 
 
 @dataclass
 class Sending:
-    """One write. `begun`: it was handed over to be sent; whether it got there is another question."""
+    """One write. `begun`: it was handed to the connection; whether it arrived is not known."""
 
     begun: bool = False
 
@@ -40,7 +40,7 @@ _write: ContextVar[Sending | None] = ContextVar("write", default=None)
 
 @contextmanager
 def sent_once() -> Iterator[Sending]:
-    """Whatever is sent inside is sent once. Inside another, it is the same write."""
+    """Everything sent in this block is one write, sent once. A nested block belongs to the same write."""
     write = _write.get() or Sending()
     before = _write.set(write)
     try:
@@ -50,7 +50,7 @@ def sent_once() -> Iterator[Sending]:
 
 
 async def refuse_second(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Stands between the HTTP library's own retries and the wire."""
+    """The guard between the HTTP library's own retries and the wire."""
     write = _write.get()
     if write is not None:
         if write.begun:
@@ -60,7 +60,7 @@ async def refuse_second(request: aiohttp.ClientRequest, send: aiohttp.ClientHand
 
 
 async def refuse_redirect(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Ends the request at a redirect."""
+    """Fails a request that is redirected."""
     answer = await send(request)
     if answer.status in FOLLOWED:
         answer.close()
@@ -77,7 +77,7 @@ def _to(location: str) -> str:
 
 
 def found_no_connection(error: BaseException) -> bool:
-    """Whether this means for certain that nothing reached the server."""
+    """Whether this error proves that nothing reached the server."""
     return isinstance(
         error.__cause__, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError | aiohttp.InvalidURL
     )

@@ -1,4 +1,4 @@
-"""Why there was no connection, in words; and back from the words, because a recording keeps only those."""
+"""Why a connection failed, as a sentence; and the code for that sentence, because a recording keeps only the text."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def code_of(detail: str) -> str:
 
 
 def unreachable(detail: str) -> Unreachable:
-    """Nobody was reached: for everything that was to be asked there, the same value."""
+    """The value for everything that was to be read from a server that could not be reached."""
     return Unreachable(SERVER, detail, code=code_of(detail))
 
 
 def as_error(error: Exception, wanted: str, host: str, connect_s: float) -> ArmError:
-    """What aiohttp raised, as what it means."""
+    """Turn an aiohttp error into an ArmError."""
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return unreachable(f"{NO_ANSWER} {connect_s:g} s: {host}")
     if isinstance(error, TimeoutError):

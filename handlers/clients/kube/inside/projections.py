@@ -1,4 +1,4 @@
-"""From the cells of a projected record to the object they were taken from, as far as it goes."""
+"""Rebuilds objects from the cells that run-command's kubectl lines print, as far as they go."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _meta(namespace: str, name: str, made: str, deleted: str) -> dict[str, Any]:
 
 
 def _present(**values: Any) -> dict[str, Any]:
-    """What is there: an empty cell is a field that was not."""
+    """The fields that are present: an empty cell is a missing field."""
     return {key: value for key, value in values.items() if value is not None and value != ""}
 
 
@@ -172,12 +172,12 @@ def _owners(kind: str, name: str) -> list[dict[str, Any]] | None:
 
 
 def _with_message(status: dict[str, Any], message: str) -> dict[str, Any]:
-    """The one message of a pod, at what it is about: not being scheduled, or the first container that waits."""
+    """The one message of a pod, put where it belongs: its PodScheduled condition, or the first waiting container."""
     unscheduled = [row for row in status["conditions"] if row["type"] == "PodScheduled" and row.get("status") != "True"]
     boxes = [*status["initContainerStatuses"], *status["containerStatuses"]]
     waiting = [box["state"]["waiting"] for box in boxes if "waiting" in box["state"]]
-    for one in (unscheduled + waiting)[:1]:
-        one |= _present(message=message)
+    for item in (unscheduled + waiting)[:1]:
+        item |= _present(message=message)
     return status
 
 

@@ -1,8 +1,8 @@
-"""The few questions that may be asked by run-command, and how to read what they bring.
+"""The fixed kubectl lines that run-command may send, and how to parse their output.
 
-Each is one constant kubectl line that projects inside the cluster: what comes back is cut at 512 kB. Its output has a
-first and a last line of its own, so that a cut is seen wherever it was made; a record begins with `@`, its cells are
-parted by tabs, and free text is the last cell, because it may hold tabs and new lines itself.
+Each line projects the fields inside the cluster, because output is cut at 512 kB. A first and a last line of its own
+show where a cut happened. A record begins with `@`, cells are separated by tabs, and free text is the last cell,
+because it may hold tabs and line breaks itself.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _label(name: str) -> str:
 
 
 def _each(path: str, *fields: str) -> str:
-    """A cell of small rows: `name=value=value,`."""
+    """One cell for a list of small rows: `name=value=value,`."""
     return "{range " + path + "}" + "=".join("{" + field + "}" for field in fields) + ",{end}"
 
 
@@ -87,7 +87,7 @@ _NODE = (
     "{.status.capacity.memory}",
     "{.status.allocatable.memory}",
     *map(_label, _NODE_LABELS),
-    # A condition that is False is the rule and costs 100 bytes; Ready is shown whatever it is.
+    # Most conditions are False and cost 100 bytes each, so only True ones are printed; Ready always is.
     _each('.status.conditions[?(@.type=="Ready")]', *_CONDITION)
     + _each('.status.conditions[?(@.status!="False")]', *_CONDITION),
     '{.status.conditions[?(@.type=="Ready")].message}',
@@ -109,7 +109,7 @@ _POD = (
     _each(".status.initContainerStatuses[*]", *_STATE),
     _each(".status.containerStatuses[*]", *_STATE),
     _each(".status.conditions[*]", *_CONDITION),
-    # A pod without a node has no containers that could wait: only one of these has something to say.
+    # A pod without a node has no waiting containers: only one of the two has a message.
     (
         '{.status.conditions[?(@.type=="PodScheduled")].message}'
         "{.status.initContainerStatuses[*].state.waiting.message}"
@@ -205,7 +205,7 @@ _NOT_FINE = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One kubectl line, the kind of list that it stands for, and how one of its records is read."""
+    """One kubectl line, the kind of list it stands for, and how to read one of its records."""
 
     about: str
     command: str
@@ -253,17 +253,17 @@ SYSTEM_WORKLOADS = Question(
     len(_WORKLOAD),
     workload,
 )
-# Of a cluster that has such a namespace: one command for all of them.
+# For clusters that have these namespaces: one command for all of them.
 OTHER_PODS = Question(
     "pods of AKS's other namespaces",
-    _line("pods --all-namespaces", *(_records(_in(one), *_POD) for one in OTHER_SYSTEMS)),
+    _line("pods --all-namespaces", *(_records(_in(system), *_POD) for system in OTHER_SYSTEMS)),
     "PodList",
     len(_POD),
     pod,
 )
 OTHER_WORKLOADS = Question(
     "deployments and daemon sets of AKS's other namespaces",
-    _line("deployments,daemonsets --all-namespaces", *(_records(_in(one), *_WORKLOAD) for one in OTHER_SYSTEMS)),
+    _line("deployments,daemonsets --all-namespaces", *(_records(_in(system), *_WORKLOAD) for system in OTHER_SYSTEMS)),
     "List",
     len(_WORKLOAD),
     workload,
@@ -282,7 +282,7 @@ API_SERVICE = Question(
     len(_WAY),
     service_or_slice,
 )
-# Only a cluster with node auto-provisioning knows these kinds, and is asked.
+# Only clusters with node auto-provisioning have these kinds; the others are not asked.
 PROVISIONING = Question(
     "node claims and node classes",
     _line("nodeclaims,aksnodeclasses", _records(".items[*]", *_PROVISIONING)),
@@ -317,7 +317,7 @@ QUESTIONS = (
 
 
 def objects(question: Question, output: str) -> tuple[list[dict[str, Any]], bool]:
-    """The objects in an output, as far as they are projected, and whether the output was cut."""
+    """The objects in an output, as far as they are projected, and whether it was cut."""
     start, end = output.find(f"{BEGIN}\n"), output.rfind(f"\n{END}")
     records = output[start + len(BEGIN) if start >= 0 else 0 : end if end >= 0 else None].split("\n@\t")[1:]
     cut = start < 0 or end < 0
@@ -329,11 +329,11 @@ def objects(question: Question, output: str) -> tuple[list[dict[str, Any]], bool
         if len(cells) < question.cells:
             cut = True
             continue
-        one = question.read(["" if cell == "<nil>" else cell for cell in cells])
-        found[key_of(one)] = one
+        item = question.read(["" if cell == "<nil>" else cell for cell in cells])
+        found[key_of(item)] = item
     return list(found.values()), cut
 
 
-def key_of(one: dict[str, Any]) -> tuple[str, str, str]:
-    """What tells the objects of one answer apart: some answers hold several kinds."""
-    return one.get("kind", ""), one["metadata"].get("namespace", ""), one["metadata"]["name"]
+def key_of(body: dict[str, Any]) -> tuple[str, str, str]:
+    """The key of an object in an answer that may hold several kinds."""
+    return body.get("kind", ""), body["metadata"].get("namespace", ""), body["metadata"]["name"]

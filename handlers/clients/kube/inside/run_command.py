@@ -1,7 +1,7 @@
-"""Running a command in a cluster through Azure: the one thing here that is no read, kept apart from all readers.
+"""Run a command in a cluster through Azure: the one write of the reader's identity, kept apart from all readers.
 
-Azure starts a pod in the cluster for it: that needs room on a node and takes seconds. Off by default; one closed list
-of commands, each written to the audit before it is sent, and sent once.
+Azure starts a pod in the cluster for it, which needs room on a node and takes seconds. Off by default; a closed list of
+commands, each written to the audit before it is sent, and sent once.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _FORBIDDEN = compile_linear(r"Error from server \(Forbidden\): (?P<said>.*)")
 _UNAUTHORIZED = compile_linear(r"You must be logged in to the server|Unauthorized")
 
 
-def into_the_log(cluster: str, command: str) -> None:
-    """The audit of whoever has none."""
+def audit_to_log(cluster: str, command: str) -> None:
+    """The audit for callers that have none: the log."""
     LOG.warning("%s", json.dumps({"event": "run-command", "cluster": cluster, "command": command}))
 
 
 class RunCommand:
-    """Runs one of the fixed commands, and brings its output."""
+    """Runs one of the fixed commands and returns its output."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class RunCommand:
         self._target = target
         self._arm = arm
         self._token = token
-        self._audit = audit or into_the_log
+        self._audit = audit or audit_to_log
         self._clock = clock
         self._interval_s = interval_s
         self.calls = CallLog()
         """What was sent to Azure for it: the command and every look at its result."""
 
     async def output(self, command: str) -> str:
-        """What the command printed. Whatever stops it is raised as an ArmError."""
+        """What the command printed. Failures are raised as an ArmError."""
         if command not in {question.command for question in QUESTIONS}:
             raise ValueError("only the fixed questions are asked by run-command")
         left_s = give_up_at(self._clock) - self._clock.now() - MARGIN_S
@@ -92,14 +92,14 @@ class RunCommand:
         self._audit(str(self._target.id), command)
         try:
             path = f"{self._target.id}/runCommand"
-            # These fields are in every version of AKS; that the cluster was read has told what its cloud offers.
+            # Every api-version of AKS has these fields, and the read of the cluster has shown what the cloud offers.
             operation = await self._writer.post(path, self._writer.to_ask_in(path, CREDENTIAL_API), body)
         except ArmError as error:
             raise _explained(error) from error
         try:
             return (await operation.wait()).body
         except NotFound as gone:
-            # That the pod never came to run is told in this way, too.
+            # A command pod that never started is reported this way too.
             raise _no_pod(gone.detail) from gone
         except ArmError as error:
             raise _explained(error) from error
@@ -138,13 +138,13 @@ def _printed(body: Any) -> str:
 
 
 def _failed(code: int, logs: str) -> ArmError:
-    """What kubectl said went wrong."""
+    """The error that kubectl printed."""
     if forbidden := _FORBIDDEN.search(logs):
         return _as_status(403, "Forbidden", forbidden["said"])
-    said = redact_text(" ".join(logs.split()))[:300]
+    text = redact_text(" ".join(logs.split()))[:300]
     if _UNAUTHORIZED.search(logs):
-        return _as_status(401, "Unauthorized", said)
-    return ServerFault(WANTED, f"kubectl ended with {code}: {said or 'without a word'}")
+        return _as_status(401, "Unauthorized", text)
+    return ServerFault(WANTED, f"kubectl ended with {code}: {text or 'without a word'}")
 
 
 def _as_status(status: int, reason: str, message: str) -> ArmError:

@@ -1,4 +1,4 @@
-"""The way round: straight to the API server; where that is out of reach, by run-command if the settings allow it."""
+"""Reads the API server directly; if it cannot be reached, by run-command where the settings allow it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from handlers.clients.kube.inside.questions import (
     objects,
 )
 from handlers.clients.kube.inside.run_command import Audit, RunCommand
-from handlers.clients.kube.inside.selectors import NotAnswered, by_fields, demands
-from handlers.clients.kube.paths import Asked
+from handlers.clients.kube.inside.selectors import NotAnswered, by_fields, requires
+from handlers.clients.kube.paths import ApiPath
 from handlers.clients.kube.refusals import refusal
 from handlers.clients.kube.reply import CUT, SOURCE, Reply
 from handlers.clients.recording.case import FAILURES
@@ -51,9 +51,9 @@ ANSWERS: dict[str, tuple[Question, ...]] = {
     "/api/v1/events": (WARNINGS,),
     "/apis/apps/v1/namespaces/kube-system/deployments": (SYSTEM_WORKLOADS,),
     "/apis/apps/v1/namespaces/kube-system/daemonsets": (SYSTEM_WORKLOADS,),
-    **{f"/api/v1/namespaces/{one}/pods": (OTHER_PODS,) for one in OTHER_SYSTEMS},
-    **{f"/apis/apps/v1/namespaces/{one}/deployments": (OTHER_WORKLOADS,) for one in OTHER_SYSTEMS},
-    **{f"/apis/apps/v1/namespaces/{one}/daemonsets": (OTHER_WORKLOADS,) for one in OTHER_SYSTEMS},
+    **{f"/api/v1/namespaces/{system}/pods": (OTHER_PODS,) for system in OTHER_SYSTEMS},
+    **{f"/apis/apps/v1/namespaces/{system}/deployments": (OTHER_WORKLOADS,) for system in OTHER_SYSTEMS},
+    **{f"/apis/apps/v1/namespaces/{system}/daemonsets": (OTHER_WORKLOADS,) for system in OTHER_SYSTEMS},
     "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases": (LEASES,),
     "/apis/karpenter.sh/v1/nodeclaims": (PROVISIONING,),
     "/apis/karpenter.azure.com/v1beta1/aksnodeclasses": (PROVISIONING,),
@@ -84,8 +84,8 @@ ONLY_A_PART = {
 """Lists of which the questions bring a part, unless nothing else was wanted."""
 
 
-class Detour:
-    """Asks directly; lists that the fixed questions know come by run-command when nothing else comes."""
+class RunCommandFallback:
+    """Asks directly. Lists that a fixed question covers come by run-command if the server cannot be reached."""
 
     def __init__(self, direct: DirectWay, commands: RunCommand) -> None:
         self._direct = direct
@@ -95,7 +95,9 @@ class Detour:
         self._through = ""
 
     @classmethod
-    def beside(cls, direct: DirectWay, target: Target, doors: KubeDoors, audit: Audit | None, clock: Clock) -> Detour:
+    def beside(
+        cls, direct: DirectWay, target: Target, doors: KubeDoors, audit: Audit | None, clock: Clock
+    ) -> RunCommandFallback:
         token = _token(direct, doors)
         return cls(direct, RunCommand(target, doors.arm, token=token, audit=audit, clock=clock))
 
@@ -137,21 +139,21 @@ class Detour:
         fields = params.get("fieldSelector", "")
         matches = by_fields(fields)
         outputs = await asyncio.gather(*(self._ask(question) for question in questions))
-        for said in outputs:
-            if isinstance(said, ArmError):
-                raise _told(said, target, blocked)
+        for text in outputs:
+            if isinstance(text, ArmError):
+                raise _told(text, target, blocked)
         self._through = THROUGH
         read = [objects(*pair) for pair in zip(questions, map(str, outputs), strict=True)]
         if single:
             return _object(single, read[0], target, blocked)
-        part = path in ONLY_A_PART and not demands(fields, ONLY_A_PART[path])
-        kind, namespace = KINDS.get(path.rpartition("/")[2], ""), Asked.at(path).namespace
-        of_list = [one for found, _ in read for one in found if _belongs(one, kind, namespace)]
-        items = _once([one for one in of_list if matches(one)])
+        part = path in ONLY_A_PART and not requires(fields, ONLY_A_PART[path])
+        kind, namespace = KINDS.get(path.rpartition("/")[2], ""), ApiPath.at(path).namespace
+        of_list = [body for found, _ in read for body in found if _belongs(body, kind, namespace)]
+        items = _once([body for body in of_list if matches(body)])
         return _reply(questions, items, cut=part or any(cut for _, cut in read))
 
     async def _ask(self, question: Question) -> str | ArmError:
-        """Each question is asked once, however many want to know."""
+        """Each question is asked once, whoever else wants its answer."""
         async with self._asking[question]:
             if question not in self._said:
                 try:
@@ -169,32 +171,37 @@ def _reply(questions: tuple[Question, ...], items: list[dict[str, Any]], *, cut:
 
 
 def _object(question: Question, read: tuple[list[dict[str, Any]], bool], target: str, blocked: Unreachable) -> Reply:
-    """One object; a part of one is none."""
+    """One object, if its projection holds all that was asked for."""
     found, cut = read
     if cut:
-        raise _told(ServerFault(Asked.at(target).wanted, "the output of the command was cut"), target, blocked)
+        raise _told(ServerFault(ApiPath.at(target).wanted, "the output of the command was cut"), target, blocked)
     source = {"content-type": "application/json", SOURCE: f"{question.command.partition(' -o ')[0]} ({THROUGH})"}
     if not found:
-        gone = {"kind": "Status", "reason": "NotFound", "code": 404, "message": f"{Asked.at(target).wanted} not found"}
+        gone = {
+            "kind": "Status",
+            "reason": "NotFound",
+            "code": 404,
+            "message": f"{ApiPath.at(target).wanted} not found",
+        }
         return Reply(404, source, orjson.dumps(gone))
     return Reply(200, source, orjson.dumps(found[0]))
 
 
-def _belongs(one: dict[str, Any], kind: str, namespace: str) -> bool:
-    """Some questions bring several kinds, or several namespaces."""
-    return kind in ("", one.get("kind")) and namespace in ("", one["metadata"].get("namespace"))
+def _belongs(item: dict[str, Any], kind: str, namespace: str) -> bool:
+    """Some questions return several kinds, or several namespaces."""
+    return kind in ("", item.get("kind")) and namespace in ("", item["metadata"].get("namespace"))
 
 
 def _once(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return list({key_of(one): one for one in items}.values())
+    return list({key_of(body): body for body in items}.values())
 
 
 def _told(error: ArmError, target: str, blocked: Unreachable) -> ArmError:
-    """Both halves: why not directly, and why not that way either. A recording tells it the same way."""
+    """Both reasons: why not directly, and why not by run-command. A recording holds the same text."""
     before = f"{blocked.detail}; {THROUGH}: "
     if error.status is None or error.status < 300:
         kind = type(error) if type(error) in FAILURES.values() else ServerFault
-        return kind(Asked.at(target).wanted, before + error.detail)
+        return kind(ApiPath.at(target).wanted, before + error.detail)
     body = error.answer if isinstance(error.answer, dict) else {}
     if body.get("kind") == "Status":
         told = {**body, "message": f"{before}{body.get('message')}"}

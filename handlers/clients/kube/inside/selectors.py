@@ -1,4 +1,4 @@
-"""Field selectors, applied here where no server does it: to objects of which only a part is known."""
+"""Applies field selectors to projected objects, of which only a part is known."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ KNOWN = frozenset(
 
 
 class NotAnswered(Exception):
-    """No question brings what was asked for."""
+    """No fixed question returns what was asked for."""
 
 
 def by_fields(selector: str) -> Callable[[Mapping[str, Any]], bool]:
     """Whether an object matches `status.phase=Pending,metadata.namespace!=shop`."""
     tests = [_test(part.strip()) for part in selector.split(",") if part.strip()]
-    return lambda one: all(test(one) for test in tests)
+    return lambda body: all(test(body) for test in tests)
 
 
-def demands(selector: str, wish: str) -> bool:
-    """Whether a selector holds this very wish (`type=Warning`)."""
+def requires(selector: str, wish: str) -> bool:
+    """Whether a selector contains this condition (`type=Warning`)."""
     return wish in {part.strip().replace("==", "=") for part in selector.split(",")}
 
 
@@ -40,10 +40,10 @@ def _test(part: str) -> Callable[[Mapping[str, Any]], bool]:
     field, sign, value = part.partition("!=") if "!=" in part else part.replace("==", "=").partition("=")
     if field not in KNOWN or not sign:
         raise NotAnswered
-    return lambda one: (_at(one, field) == value) is (sign == "=")
+    return lambda item: (_at(item, field) == value) is (sign == "=")
 
 
-def _at(one: Any, field: str) -> str:
+def _at(item: Any, field: str) -> str:
     for key in field.split("."):
-        one = one.get(key) if isinstance(one, Mapping) else None
-    return "" if one is None else str(one)
+        item = item.get(key) if isinstance(item, Mapping) else None
+    return "" if item is None else str(item)

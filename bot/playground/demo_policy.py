@@ -1,4 +1,4 @@
-"""The policy of the demo and of drills: whoever is in the group of approvers approves what somebody else asks for."""
+"""The policy of the demo and of drills: members of the approvers group approve what somebody else requests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sandbox.slack.workspace import Workspace
 APPROVERS = "aks-approvers"
 
 
-def permitting(folder: Path, team: Workspace) -> Path | None:
-    """A policy file; None where the workspace has no such group."""
+def demo_policy(folder: Path, team: Workspace) -> Path | None:
+    """A policy file; None if the workspace has no such group."""
     groups = [group.id for group in team.groups if group.handle == APPROVERS]
     if not groups:
         return None
