@@ -26,7 +26,7 @@ from bot.checks.service import Jobs, Role
 from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
 from bot.fixes.times import Times
-from bot.fixes.writer_clients import workbench
+from bot.fixes.writer_clients import writer_client_factory
 from bot.http.alerts import AlertEndpoints
 from bot.http.readiness import MEMORY_WITHIN_S, Readiness
 from bot.http.server import Site, serving
@@ -36,13 +36,13 @@ from bot.incidents.store import Incidents
 from bot.log_redaction import redact_logs
 from bot.metrics import Metrics
 from bot.policy.file import load as load_policy
-from bot.queue.stop_signal import told_to_stop
+from bot.queue.stop_signal import stop_requested
 from bot.settings import Settings
 from bot.slack.api.calls import TIMEOUT_S, Body, Calls
 from bot.slack.api.history import History
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
-from bot.slack.api.poster import Speaker
+from bot.slack.api.poster import Poster
 from bot.slack.api.sign_in import SignIn
 from bot.slack.api.sockets import Sockets
 from bot.slack.api.sockets import connected as connected_to_slack
@@ -52,7 +52,7 @@ from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
 from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
-from bot.slack.fleet.handlers import FleetDesk
+from bot.slack.fleet.handlers import FleetHandlers
 from bot.slack.gaps.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
 from bot.slack.gaps.mentions import AcceptedMentions
 from bot.slack.home.listeners import HomeListeners
@@ -66,8 +66,8 @@ from bot.slack.inbound.replier import Replier
 from bot.slack.incidents.listeners import IncidentListeners
 from bot.slack.incidents.reporter import IncidentHooks, seen_by_incidents
 from bot.slack.listeners import Listeners
-from bot.slack.reading_along import incident_side
-from bot.slack.tasks import Desk
+from bot.slack.reading_along import incident_wiring
+from bot.slack.tasks import TaskHandler
 from bot.slack.triage.listeners import TriageListeners
 from bot.store.connect import connected
 from bot.store.gaps import Gaps
@@ -99,7 +99,7 @@ class Bot:
 
 async def serve(settings: Settings) -> None:
     """Run until told to stop, then drain."""
-    stop = asyncio.create_task(told_to_stop(), name="told to stop")
+    stop = asyncio.create_task(stop_requested(), name="told to stop")
     try:
         async with running(settings) as bot:
             # Freeze the objects made so far: collecting them again and again would delay answers by 0.1 s each time.
@@ -138,25 +138,25 @@ async def running(
         connected(redis_url, settings.data_dir) as connection,
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session,
         clients(azure or azure_access(settings), kube_access(settings)) as opened,
-        workbench(azure or azure_access(settings), kube_access(settings)) as bench,
+        writer_client_factory(azure or azure_access(settings), kube_access(settings)) as bench,
     ):
         client = _slack_client(settings, session)
         sign_in = SignIn(client)
         await sign_in.at_the_start()
         calls, state, recent = Calls(client, session, metrics), State(connection.redis), RecentChecks(connection.redis)
-        voice, people = Voice(calls), People(calls)
-        speaker, gate = Speaker(voice, state), Gate(policy.look, people)
-        replier = Replier(speaker)
+        slack_messages, people = SlackMessages(calls), People(calls)
+        message_poster, gate = Poster(slack_messages, state), Gate(policy.look, people)
+        replier = Replier(message_poster)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
         taken = Jobs(connection, run, role=role)
-        reading = incident_side(
+        reading = incident_wiring(
             connection,
             taken,
             calls=calls,
             state=state,
-            voice=voice,
-            speaker=speaker,
+            slack_messages=slack_messages,
+            message_poster=message_poster,
             replier=replier,
             people=people,
             gate=gate,
@@ -175,21 +175,35 @@ async def running(
             found = await workspace(sign_in)
             return Installed(found.team_id or "", Me(found.bot_user_id or "", found.bot_id or "", ""))
 
-        seen = seen_by_incidents(reading.keeper, team)
+        seen = seen_by_incidents(reading.incident_service, team)
         fixing = Fixing(
-            policy.fixes, connection, taken, people, voice, speaker, replier, gate, run, opened.arm, bench, seen, times
+            policy.fixes,
+            connection,
+            taken,
+            people,
+            slack_messages,
+            message_poster,
+            replier,
+            gate,
+            run,
+            opened.arm,
+            bench,
+            seen,
+            times,
         )
-        about_fleet = FleetDesk(
-            voice, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm
+        about_fleet = FleetHandlers(
+            slack_messages, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm
         )
         checks = RunningChecks(connection.redis)
         record = azure_recorder(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
-        desk = Desk(voice, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work)
-        remembering, incidents = Remembering(speaker, recent, library), IncidentHooks(reading.keeper)
+        desk = TaskHandler(
+            slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work
+        )
+        remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
-            SlackReporter(voice, speaker, library, metrics) as reporter,
+            SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
             taken.at_work(
                 WithHooks(reporter, incidents.wanted, fixing.offering.completed, (remembering.note, incidents.observe)),
                 (desk.kind, fixing.kind, reading.kind),
@@ -200,12 +214,12 @@ async def running(
             bolt = _bolt(settings, client, sign_in, replays, AcceptedMentions(reading.turns))
             intake = Intake(taken, gate, state)
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
-            listeners = Listeners(intake, voice, library, _areas(), metrics)
-            others = HomeListeners(intake, voice, metrics), TriageListeners(intake, metrics)
+            listeners = Listeners(intake, slack_messages, library, _areas(), metrics)
+            others = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
             listeners.listen_to_commands(bolt)
-            for listener in (along, listeners, *others, FixListeners(intake, voice, metrics)):
+            for listener in (along, listeners, *others, FixListeners(intake, slack_messages, metrics)):
                 listener.listen(bolt)
             listeners.listen_to_the_rest(bolt)
             catch_up = CatchUp(
@@ -213,7 +227,7 @@ async def running(
                 gaps=Gaps(connection.redis),
                 incidents=Incidents(connection.redis),
                 turns=reading.turns,
-                speaker=speaker,
+                message_poster=message_poster,
                 channels=policy.channels,
                 installed=installed,
                 hear=_dispatch(bolt),

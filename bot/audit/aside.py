@@ -42,7 +42,7 @@ class SetAside:
         return cls(**{field.name: data[field.name] for field in fields(cls)})
 
 
-def told_of(aside: SetAside) -> str:
+def account_of(aside: SetAside) -> str:
     """Who set it aside, and why: shown wherever the state of the audit is shown."""
     at = f"{datetime.fromtimestamp(aside.at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
     return (

@@ -18,7 +18,7 @@ from bot.store import keys
 from bot.store.away import StoreAway, reachable
 from bot.store.codec import kept
 from bot.store.dedicated_connection import own_connection
-from bot.store.durable import must_last
+from bot.store.durable import wait_until_durable
 from handlers.problem import Exit, Problem
 
 log = logging.getLogger("aksbot.audit")
@@ -143,7 +143,7 @@ class AuditAside:
                 moved = bool(await self._move(keys=names, args=values, client=connection))
             if moved:
                 log.info("%s", json.dumps(first.as_dict(), separators=(",", ":")))
-                await must_last(connection, "the audit")
+                await wait_until_durable(connection, "the audit")
         return moved
 
     async def _digest(self, key: str) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from bot.audit.record import GENESIS, Entry, Record, seal
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
 from bot.store.dedicated_connection import own_connection
-from bot.store.durable import must_last
+from bot.store.durable import wait_until_durable
 
 log = logging.getLogger("aksbot.audit")
 
@@ -113,7 +113,7 @@ class Audit:
             if stands == line:
                 log.info("%s", line)
             # Also if the record existed already: its writer may have died before it was on disk.
-            await must_last(connection, "the audit")
+            await wait_until_durable(connection, "the audit")
         return Record(**json.loads(stands))
 
     async def records(self, since_ms: int = 0) -> AsyncIterator[Record]:

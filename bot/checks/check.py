@@ -13,7 +13,7 @@ import handlers.evidence
 from bot.checks.clients import Clients
 from bot.checks.remedies import every_question, offers_for
 from bot.report.events import Event, Report, Selection, Started
-from handlers.clients.arm.freshness import only_answers_from_now_on
+from handlers.clients.arm.freshness import require_fresh_answers
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.call_log import Tally
 from handlers.clients.errors import NotFound
@@ -73,7 +73,7 @@ async def check(
     """
     start = _Start.now(clients.arm)
     if fresh:
-        only_answers_from_now_on(clients.arm.clock)
+        require_fresh_answers(clients.arm.clock)
     target = await find(cluster, clients.arm, timeout_s=timeout_s)
     async with aclosing(check_target(target, clients, engine, start=start)) as events:
         async for event in events:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from bot.settings import Settings
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm.permission_reader import WriterEyes
+from handlers.clients.arm.permission_reader import WriterPermissionReader
 from handlers.clients.arm.reader import FRESH_FOR_S, ArmReader
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.permission_reader import WriterKubeEyes
+from handlers.clients.kube.permission_reader import WriterKubePermissionReader
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.current import Lateness
 from handlers.model import Target
 
 if TYPE_CHECKING:
-    from handlers.clients.kube.door.doors import KubeDoors
+    from handlers.clients.kube.door.doors import KubeSessions
     from handlers.clients.recording.case import Recorder, Recording
 
 
@@ -27,12 +27,12 @@ class Clients:
     """What is shared by all checks of this process."""
 
     arm: ArmReader
-    doors: KubeDoors
+    doors: KubeSessions
     recorder: Recorder | None = None
     recording: Recording | None = None
-    eyes: WriterEyes | None = None
+    writer_permissions: WriterPermissionReader | None = None
     """What the writer may do is read as the writer; in a replay nobody is asked."""
-    writer_doors: KubeDoors | None = None
+    writer_doors: KubeSessions | None = None
     """The clusters' doors, with the writer's key: never through run-command."""
 
     @asynccontextmanager
@@ -46,11 +46,13 @@ class Clients:
             recorded = self.recorder or self.recording
             if recorded:
                 given[Lateness] = recorded.lateness
-            if self.eyes is None or self.writer_doors is None:
+            if self.writer_permissions is None or self.writer_doors is None:
                 yield given
                 return
-            async with WriterKubeEyes(target, self.eyes, self.writer_doors.access, doors=self.writer_doors) as inside:
-                yield {**given, WriterEyes: self.eyes, WriterKubeEyes: inside}
+            async with WriterKubePermissionReader(
+                target, self.writer_permissions, self.writer_doors.access, doors=self.writer_doors
+            ) as inside:
+                yield {**given, WriterPermissionReader: self.writer_permissions, WriterKubePermissionReader: inside}
 
 
 def azure_access(settings: Settings) -> AzureAccess:
@@ -79,14 +81,14 @@ async def clients(
     fresh_for_s: float = FRESH_FOR_S,
 ) -> AsyncIterator[Clients]:
     """Open for as long as somebody asks."""
-    from handlers.clients.kube.door.doors import KubeDoors
+    from handlers.clients.kube.door.doors import KubeSessions
 
     transport = recording.transport() if recording else None
     async with (
         ArmReader(azure, recorder=recorder, transport=transport, fresh_for_s=fresh_for_s) as arm,
-        KubeDoors(arm, kube) as doors,
-        WriterEyes(azure.as_writer(), fresh_for_s=fresh_for_s) as eyes,
-        KubeDoors(eyes, replace(kube, run_command=())) as writer_doors,
+        KubeSessions(arm, kube) as doors,
+        WriterPermissionReader(azure.as_writer(), fresh_for_s=fresh_for_s) as writer_permissions,
+        KubeSessions(writer_permissions, replace(kube, run_command=())) as writer_doors,
     ):
-        eyes.calls = arm.calls  # a check counts what it asks of Azure, whoever asks
-        yield Clients(arm, doors, recorder, recording, None if recording else eyes, writer_doors)
+        writer_permissions.calls = arm.calls  # a check counts what it asks of Azure, whoever asks
+        yield Clients(arm, doors, recorder, recording, None if recording else writer_permissions, writer_doors)

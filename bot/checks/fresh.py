@@ -37,7 +37,7 @@ def fresh_checks(run: Runner) -> Check:
     return check
 
 
-def overheard(check: Check, seen: Telling) -> Check:
+def progress_of_fix(check: Check, seen: Telling) -> Check:
     """The same checks, and somebody else hears at once what they have found."""
 
     async def told(cluster: str) -> Report | Problem:

@@ -16,7 +16,7 @@ from bot.checks.request import CheckRequest
 from bot.checks.runner import Outcome, watched
 from bot.checks.store.running import Hold, Joined, Kept, Part, Waiter
 from bot.queue.cancel import end
-from bot.queue.notify_each import in_turn
+from bot.queue.notify_each import notify_in_order
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
@@ -51,7 +51,7 @@ class _Ended:
         return self.kept.at_ms if self.kept else None
 
 
-class Lead:
+class CheckLeader:
     """One leading of one check."""
 
     def __init__(self, checks: Checks, request: CheckRequest, token: str, joined_ms: int) -> None:
@@ -131,13 +131,13 @@ class Lead:
         self, waiters: Iterable[Waiter], ended: _Ended, failed: dict[str, CannotTell]
     ) -> list[CheckRequest]:
         """Answer those whom this outcome answers; the others are returned."""
-        told = await in_turn(self._tell_one(waiter, ended, failed) for waiter in waiters)
+        told = await notify_in_order(self._tell_one(waiter, ended, failed) for waiter in waiters)
         return [request for request in told if request]
 
     async def _tell_one(self, waiter: Waiter, ended: _Ended, failed: dict[str, CannotTell]) -> CheckRequest | None:
         """The request, if it came too late for this outcome."""
         request = decode(CheckRequest, waiter.request)
-        if self._checks.was_told(request):
+        if self._checks.was_reported(request):
             await self._record(request, ended.kept)
             return None
         if ended.at_ms is not None and not self._will_do(ended.at_ms, request, waiter.joined_ms):
@@ -167,8 +167,8 @@ class Lead:
 
     async def _answer_unrecorded(self, ended: _Ended) -> None:
         """The memory stays away: those we know of get their answer now, whatever may come."""
-        untold = [one for one in self._waiting.values() if not self._checks.was_told(one)]
-        await in_turn(self._tell_unrecorded(one, ended) for one in untold)
+        unreported_outcomes = [one for one in self._waiting.values() if not self._checks.was_reported(one)]
+        await notify_in_order(self._tell_unrecorded(one, ended) for one in unreported_outcomes)
 
     async def _tell_unrecorded(self, request: CheckRequest, ended: _Ended) -> None:
         await self._say(request, ended.outcome, timedelta(), durable=False)

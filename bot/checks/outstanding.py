@@ -49,7 +49,7 @@ class Outstanding:
 
     async def _look(self, hand_in: Callable[[CheckRequest, Priority], Awaitable[object]]) -> None:
         epoch = await self._state.epoch()
-        await self._checks.record_told()
+        await self._checks.record_reported()
         for answered in await self._checks.running.are_answered(list(self._requests)):
             self._requests.pop(answered, None)
         if self._epoch is not None and epoch != self._epoch:

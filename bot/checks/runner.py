@@ -71,11 +71,11 @@ class _Watch:
 
     async def outcome(self) -> Outcome:
         async with asyncio.TaskGroup() as group:
-            speaker = group.create_task(self._speak(), name="progress")
+            message_poster = group.create_task(self._speak(), name="progress")
             try:
                 return await self._followed()
             finally:
-                await end(speaker)
+                await end(message_poster)
 
     async def _followed(self) -> Outcome:
         try:

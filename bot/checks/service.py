@@ -135,14 +135,14 @@ class Jobs:
             concurrency=self._options.concurrency,
             idle_timeout_s=self._options.idle_timeout_s,
             most_tries=self._options.most_tries,
-            before_work=checks.record_told,
+            before_work=checks.record_reported,
         )
 
     @asynccontextmanager
     async def _kept_going(
         self, group: asyncio.TaskGroup, queue: Queue, outstanding: Outstanding
     ) -> AsyncIterator[None]:
-        sending = group.create_task(queue.keep_sending(), name="queue sender")
+        sending = group.create_task(queue.send_until_stopped(), name="queue sender")
         watching = group.create_task(outstanding.watch(self.check), name="outstanding requests")
         working = group.create_task(queue.keep_working(), name="queue worker") if self._role.works else None
         try:
@@ -163,7 +163,7 @@ class Jobs:
             self.writes.must_be_taken()
             await self._open.queue.submit(Job(request.id, request, priority), patience_s=patience_s)
         except StoreAway as away:
-            if not self.checks.was_told(request):
+            if not self.checks.was_reported(request):
                 self._do_here(request.id, lambda: self._here(request), away)
             return Taken.HERE
         self.outstanding.add(request, priority)

@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
-from bot.checks.leader import Lead
+from bot.checks.leader import CheckLeader
 from bot.checks.reporter import Answer, Reporter
 from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner, watched
 from bot.checks.store.running import Hold, Joined, Part, RunningChecks, Waiter
-from bot.queue.notify_each import in_turn
+from bot.queue.notify_each import notify_in_order
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
@@ -103,7 +103,7 @@ class Checks:
         try:
             await self._give_up(request, problem)
         except StoreAway:
-            if not self.was_told(request):
+            if not self.was_reported(request):
                 await self._tell_that_we_gave_up(request, problem)
                 self.remember(request)
 
@@ -118,7 +118,7 @@ class Checks:
         if len(self._told) > _REMEMBERED:
             del self._told[next(iter(self._told))]
 
-    def was_told(self, request: CheckRequest) -> bool:
+    def was_reported(self, request: CheckRequest) -> bool:
         return request.id in self._told
 
     def remember(self, request: CheckRequest) -> None:
@@ -126,7 +126,7 @@ class Checks:
         self.told(request)
         self._unrecorded[request.id] = request.question
 
-    async def record_told(self) -> None:
+    async def record_reported(self) -> None:
         """Make up for what could not be recorded. To be called before work begins on a server that is back."""
         for request_id, question in list(self._unrecorded.items()):
             await self.running.answered(question, request_id)
@@ -147,7 +147,7 @@ class Checks:
             log.warning("the work on request %s ended with: %s", request_id, error)
 
     async def _perform(self, request: CheckRequest) -> None:
-        if self.was_told(request):
+        if self.was_reported(request):
             await self.running.answered(request.question, request.id)
             return
         token = uuid4().hex
@@ -165,7 +165,7 @@ class Checks:
             with suppress(CannotTell):  # whoever leads tells the answer, and tries harder
                 await self.reporter.started(request, max(running_for, timedelta()), durable=True)
             return
-        await Lead(self, request, token, joined.joined_ms).run()
+        await CheckLeader(self, request, token, joined.joined_ms).run()
 
     async def _joined(self, request: CheckRequest, token: str) -> Joined:
         """A server that restarts is waited for."""
@@ -188,11 +188,11 @@ class Checks:
             hold, waiters = await self.running.close(request.question, token)
             if hold is not Hold.MINE or not waiters:
                 return
-            await in_turn(self._end(one, problem) for one in waiters)
+            await notify_in_order(self._end(one, problem) for one in waiters)
 
     async def _end(self, waiter: Waiter, problem: Problem) -> None:
         request = decode(CheckRequest, waiter.request)
-        if not self.was_told(request):
+        if not self.was_reported(request):
             await self._tell_that_we_gave_up(request, problem)
             self.remember(request)
         await self.running.answered(request.question, request.id)

@@ -17,7 +17,7 @@ from socket import gethostname
 from typing import Any, TypeVar
 
 from bot import settings
-from bot.audit.aside import HOW_ON, told_of
+from bot.audit.aside import HOW_ON, account_of
 from bot.audit.aside_store import AuditAside
 from bot.audit.files import ExportedAudit, verify_export
 from bot.audit.record import Record
@@ -131,7 +131,7 @@ def _told(looked: ExportedAudit, file: Path | None) -> Iterator[Line]:
         found = f"the last line of the log is {looked.tip}" if looked.tip else "no record has the hash of that line"
         yield Line.of(("in it", "clear") if looked.tip else ("BROKEN", "found"), (f": {found}", ""))
     for aside in looked.standing.aside:
-        yield Line.of(("set aside", "title"), (f" {told_of(aside)}", ""))
+        yield Line.of(("set aside", "title"), (f" {account_of(aside)}", ""))
     for aside in looked.standing.changed:
         yield Line.of(("BROKEN", "found"), (f": what was set aside is not as it was: digest {aside.digest} wanted", ""))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from bot import settings
 from bot.checks.remedies import remedies, remedy_names
 from bot.cli.policy import person
-from bot.fixes.may import Barred, Open, may_approve, may_be_offered, may_break_glass
+from bot.fixes.may import NotAllowed, Open, may_approve, may_be_offered, may_break_glass
 from bot.policy import file as policy_file
 from bot.policy.fixes import Fixes, FixRule, Freeze
 from bot.policy.look import Asker
@@ -44,7 +44,7 @@ def explain_fix(
         team, who = person(user)
         asker = Asker(team, who, guest=guest, stranger=stranger, groups=frozenset(groups))
         decision = may_approve(fixes, wanted, asker, now)
-        if isinstance(decision, Barred) and isinstance(may_break_glass(fixes, wanted, asker, now), Open):
+        if isinstance(decision, NotAllowed) and isinstance(may_break_glass(fixes, wanted, asker, now), Open):
             decision = may_break_glass(fixes, wanted, asker, now)
     found = fixes.rule_for(cluster, remedy)
     if as_json:
@@ -65,7 +65,7 @@ def _must_be_known(remedy: str) -> None:
 
 
 def _lines(
-    decision: Open | Barred, fixes: Fixes, found: tuple[int, FixRule] | None, file: Path | None, now: datetime
+    decision: Open | NotAllowed, fixes: Fixes, found: tuple[int, FixRule] | None, file: Path | None, now: datetime
 ) -> list[Line]:
     if isinstance(decision, Open):
         lines = [Line.of(("allowed", "title"), (f": rule {decision.number}", ""))]
@@ -99,11 +99,11 @@ def _freeze(freeze: Freeze, now: datetime) -> str:
 
 
 def _as_dict(
-    decision: Open | Barred, fixes: Fixes, found: tuple[int, FixRule] | None, now: datetime
+    decision: Open | NotAllowed, fixes: Fixes, found: tuple[int, FixRule] | None, now: datetime
 ) -> dict[str, object]:
     allowed = isinstance(decision, Open)
     made: dict[str, object] = {"allowed": allowed, "rule": found[0] if found else None}
-    if isinstance(decision, Barred):
+    if isinstance(decision, NotAllowed):
         made["why"] = decision.barrier.value
     if found:
         freeze = fixes.freeze_on(found[1], now)

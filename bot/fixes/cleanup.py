@@ -8,14 +8,14 @@ from bot.audit.record import Actor, Entry, What
 from bot.audit.store import Audit
 from bot.checks.remedies import remedies
 from bot.fixes.store.executions import Executions
-from bot.fixes.writer_clients import Workbench
+from bot.fixes.writer_clients import WriterClientFactory
 from bot.policy.fixes import Fixes
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError
 from handlers.evidence.azure import MANAGED_CLUSTER
 from handlers.fleet.clusters import FleetMember, fleet
 from handlers.model import Target
-from handlers.remedy.cleanup import Restored, Tidy, remove_leftover_probe, restore_leftovers
+from handlers.remedy.cleanup import Restored, Tidy, remove_orphaned_probe, restore_relaxed_budgets
 from handlers.resource_id import ResourceId
 
 log = logging.getLogger(__name__)
@@ -24,10 +24,12 @@ _BUDGETS = "poddisruptionbudgets"
 _PROBES = "create pods"
 
 
-class Leftovers:
+class Cleanup:
     """Looks into the clusters in which the policy lets budgets be relaxed, or probe pods be made."""
 
-    def __init__(self, policy: Fixes, arm: ArmReader, bench: Workbench, executions: Executions, audit: Audit) -> None:
+    def __init__(
+        self, policy: Fixes, arm: ArmReader, bench: WriterClientFactory, executions: Executions, audit: Audit
+    ) -> None:
         self._policy, self._arm, self._bench = policy, arm, bench
         self._executions, self._audit = executions, audit
 
@@ -43,9 +45,9 @@ class Leftovers:
             if member.type.lower() != MANAGED_CLUSTER.lower():
                 continue
             if self._may_hold(member.name, _BUDGETS):
-                await self._look_in(member, "relaxed budgets", restore_leftovers)
+                await self._look_in(member, "relaxed budgets", restore_relaxed_budgets)
             if self._may_hold(member.name, _PROBES):
-                await self._look_in(member, "a probe pod", remove_leftover_probe)
+                await self._look_in(member, "a probe pod", remove_orphaned_probe)
 
     def _may_hold(self, cluster: str, act: str) -> bool:
         """Whether the policy lets a fix that does this act there."""
@@ -55,8 +57,8 @@ class Leftovers:
     async def _look_in(self, member: FleetMember, what: str, tidy: Tidy) -> None:
         target = Target(ResourceId.parse(member.id))
         try:
-            async with self._bench.hands(target) as hands:
-                done = await tidy(hands, self._running)
+            async with self._bench.write_clients(target) as write_clients:
+                done = await tidy(write_clients, self._running)
         except ArmError as error:
             log.info("cannot look for %s in %s: %s", what, member.name, error)
             return

@@ -18,7 +18,7 @@ _OFFERED_ANEW = (End.STALE, End.NOT_FIXED)
 
 
 @dataclass(frozen=True)
-class LastWord:
+class FinalMessage:
     """Raises CannotTell; the sweep then sees to it that it is said later."""
 
     reporter: FixReporter
@@ -28,18 +28,18 @@ class LastWord:
 
     async def say(self, one: Proposal, report: Report | None = None) -> None:
         """`report`: what the look afterwards has found, for what can be done now."""
-        await self.in_hand.must_be_told(one.id)
+        await self.in_hand.must_report(one.id)
         offer = offer_now(one.plan, report) if report and one.end in _OFFERED_ANEW else None
         fixes: tuple[Fix, ...] = ()
         if offer:
             fixes = (await self.offering.one(offer, one.team, one.spot, f"after-{one.id}"),)
         await self.reporter.show(one.id)
-        await self.reporter.tell_outcome(one, fixes)
-        await self.in_hand.is_told(one.id)
+        await self.reporter.report_outcome(one, fixes)
+        await self.in_hand.outcome_is_reported(one.id)
 
-    async def say_again(self, one: Proposal) -> None:
+    async def post_again(self, one: Proposal) -> None:
         """For a worker that takes up what another one may have said: what can be done now is looked for anew."""
-        if one.end not in _OFFERED_ANEW or await self.reporter.has_told_outcome(one):
+        if one.end not in _OFFERED_ANEW or await self.reporter.has_reported_outcome(one):
             await self.say(one)
             return
         report = await self.check(one.plan.cluster)

@@ -40,7 +40,7 @@ class Barrier(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Barred:
+class NotAllowed:
     """No, and why; who may instead."""
 
     barrier: Barrier
@@ -78,49 +78,49 @@ NOBODY = Called()
 _RISKS: Sequence[str] = [one.value for one in HighestRisk]
 
 
-def may_be_offered(fixes: Fixes, plan: Wanted, now: datetime) -> Open | Barred:
+def may_be_offered(fixes: Fixes, plan: Wanted, now: datetime) -> Open | NotAllowed:
     """Whether somebody may let this run at all, now."""
     cluster = last_name(plan.cluster)
     found = fixes.rule_for(cluster, plan.remedy)
     if found is None:
-        return Barred(Barrier.NO_RULE)
+        return NotAllowed(Barrier.NO_RULE)
     number, rule = found
     if not rule.approvers and not rule.break_glass:
-        return Barred(Barrier.NOBODY, number)
+        return NotAllowed(Barrier.NOBODY, number)
     if _is_riskier(plan.risk, rule.highest_risk):
-        return Barred(Barrier.RISK, number)
+        return NotAllowed(Barrier.RISK, number)
     lasts_ms = fixes.expires_minutes * 60_000
     offer = Open(number, rule, Rules(rule.approvals, rule.requester_counts, rule.reason, lasts_ms))
     freeze = fixes.freeze_on(rule, now)
     if freeze and not rule.break_glass:
-        return Barred(Barrier.FROZEN, number, rule.approvers, freeze)
+        return NotAllowed(Barrier.FROZEN, number, rule.approvers, freeze)
     return offer
 
 
-def may_approve(fixes: Fixes, plan: Wanted, asker: Asker, now: datetime) -> Open | Barred:
+def may_approve(fixes: Fixes, plan: Wanted, asker: Asker, now: datetime) -> Open | NotAllowed:
     """Whether this person may approve it now. That they asked for it themselves is looked at by the move."""
     offer = may_be_offered(fixes, plan, now)
-    if isinstance(offer, Barred):
+    if isinstance(offer, NotAllowed):
         return offer
     rule = offer.rule
     if freeze := fixes.freeze_on(rule, now):
-        return Barred(Barrier.FROZEN, offer.number, rule.approvers, freeze, rule.break_glass)
+        return NotAllowed(Barrier.FROZEN, offer.number, rule.approvers, freeze, rule.break_glass)
     if asker.guest or asker.stranger:
-        return Barred(Barrier.GUEST, offer.number, rule.approvers)
+        return NotAllowed(Barrier.GUEST, offer.number, rule.approvers)
     if not _is_among(asker, rule.approvers):
-        return Barred(Barrier.PERSON, offer.number, rule.approvers, glass=rule.break_glass)
+        return NotAllowed(Barrier.PERSON, offer.number, rule.approvers, glass=rule.break_glass)
     return offer
 
 
-def may_break_glass(fixes: Fixes, plan: Wanted, asker: Asker, now: datetime) -> Open | Barred:
+def may_break_glass(fixes: Fixes, plan: Wanted, asker: Asker, now: datetime) -> Open | NotAllowed:
     """Whether this person may let it run alone, with a reason, whatever is frozen."""
     offer = may_be_offered(fixes, plan, now)
-    if isinstance(offer, Barred):
+    if isinstance(offer, NotAllowed):
         return offer
     if asker.guest or asker.stranger:
-        return Barred(Barrier.GUEST, offer.number, offer.rule.break_glass)
+        return NotAllowed(Barrier.GUEST, offer.number, offer.rule.break_glass)
     if not _is_among(asker, offer.rule.break_glass):
-        return Barred(Barrier.PERSON, offer.number, offer.rule.approvers, glass=offer.rule.break_glass)
+        return NotAllowed(Barrier.PERSON, offer.number, offer.rule.approvers, glass=offer.rule.break_glass)
     return offer
 
 

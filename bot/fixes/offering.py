@@ -12,7 +12,7 @@ from bot.checks.offered_fix import Fix
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.fixes import reasons
-from bot.fixes.may import Barred, Open, may_be_offered
+from bot.fixes.may import NotAllowed, Open, may_be_offered
 from bot.fixes.store.offers import OfferedPlans
 from bot.fixes.store.proposals import MOST_TRIES, Proposals
 from bot.fixes.times import Times
@@ -48,7 +48,7 @@ class Offering:
         with suppress(StoreAway):  # then nothing is offered in any case
             await self._times.agree(self._proposals.now_ms)
         may = may_be_offered(self._policy, plan, self._times.now())
-        if isinstance(may, Barred):
+        if isinstance(may, NotAllowed):
             return Fix(offer, reasons=(reasons.barred(may, last_name(plan.cluster), plan.remedy),))
         try:
             return await self._proposed(offer, plan, may, team, spot, asked)

@@ -12,7 +12,7 @@ from handlers.remedy.execution import Execution, Outcome
 from handlers.remedy.plan import Plan, Verb
 
 
-def only_looks(plan: Plan) -> bool:
+def is_read_only(plan: Plan) -> bool:
     """It repairs nothing, so that not having repaired anything is no failure."""
     return all(step.verb is Verb.PROBE_FROM_POD for step in plan.steps)
 
@@ -25,7 +25,7 @@ def without_acts(here: Execution) -> tuple[End, str]:
     return end, why
 
 
-def judged(plan: Plan, here: Execution, report: Report | Problem) -> tuple[End, str]:
+def outcome_of(plan: Plan, here: Execution, report: Report | Problem) -> tuple[End, str]:
     """What the acts and the look afterwards say together."""
     look, verdict = _seen(plan, report)
     match here.outcome:
@@ -50,7 +50,7 @@ def judged(plan: Plan, here: Execution, report: Report | Problem) -> tuple[End, 
 def _all_done(plan: Plan, here: Execution, look: Look, verdict: str) -> tuple[End, str]:
     if look.seen is Seen.GONE:
         return End.FIXED, reasons.fixed(plan, verdict)
-    if only_looks(plan):
+    if is_read_only(plan):
         return End.NOT_FIXED, reasons.looked(here.notes[-1].says if here.notes else "")
     if look.seen is Seen.STILL:
         return End.NOT_FIXED, reasons.still_there(plan, verdict)

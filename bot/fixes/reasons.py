@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.fixes.may import Barred, Barrier
+from bot.fixes.may import Barrier, NotAllowed
 from bot.fixes.proposal import Person
 from bot.policy.fixes import Freeze
 from bot.render.verdict import count
@@ -35,7 +35,7 @@ def escalate(tries: int, title: str) -> Forbidden:
     )
 
 
-def barred(one: Barred, cluster: str, remedy: str) -> Forbidden:
+def barred(one: NotAllowed, cluster: str, remedy: str) -> Forbidden:
     """Why the policy lets nobody, or not this person, or not now."""
     do = _instead(one.barrier)
     if one.barrier in (Barrier.PERSON, Barrier.GUEST):
@@ -44,7 +44,7 @@ def barred(one: Barred, cluster: str, remedy: str) -> Forbidden:
     return Forbidden(why_barred(one, cluster, remedy), f"{do}; {explain}")
 
 
-def why_barred(one: Barred, cluster: str, remedy: str) -> str:
+def why_barred(one: NotAllowed, cluster: str, remedy: str) -> str:
     """As the audit keeps it, beside the name of whoever was refused."""
     match one.barrier:
         case Barrier.NO_RULE:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Protocol
 
 from bot.fixes import reasons
-from bot.fixes.may import Barred, Open, may_approve, may_be_offered, may_break_glass
+from bot.fixes.may import NotAllowed, Open, may_approve, may_be_offered, may_break_glass
 from bot.fixes.proposal import Approval, End, Proposal
 from bot.fixes.store.proposals import MOST_TRIES, Proposals
 from bot.fixes.times import Times
@@ -40,7 +40,7 @@ class Askers(Protocol):
 
 
 @dataclass(frozen=True)
-class StillApproved:
+class ApprovalRecheck:
     """The stricter counts: the rules that it was offered under, or those of now. Raises CannotAsk."""
 
     policy: Fixes
@@ -53,7 +53,7 @@ class StillApproved:
         if not is_word_for_this(one):
             return End.CANCELLED, reasons.NOT_AS_APPROVED
         may = may_be_offered(self.policy, one.plan, self.times.now())
-        if isinstance(may, Barred):
+        if isinstance(may, NotAllowed):
             return End.CANCELLED, f"{reasons.NOBODY_MAY_NOW}: {may.barrier.value}"
         now_as = one.under(may.rules)
         if await self.proposals.now_ms() >= now_as.stands_until_ms:
@@ -96,7 +96,7 @@ class StillApproved:
         unfrozen = self.policy.model_copy(update={"freezes": ()})
         ask = may_break_glass if word.broke_glass else may_approve
         said = ask(unfrozen, one.plan, asker, self.times.now())
-        return reasons.lost_say(said.barrier) if isinstance(said, Barred) else ""
+        return reasons.lost_say(said.barrier) if isinstance(said, NotAllowed) else ""
 
 
 def is_word_for_this(one: Proposal) -> bool:

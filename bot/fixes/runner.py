@@ -19,12 +19,12 @@ from typing import Any
 from bot.audit.store import Audit
 from bot.checks.fresh import Check, Telling
 from bot.fixes import moves, reasons
-from bot.fixes.final_message import LastWord
+from bot.fixes.final_message import FinalMessage
 from bot.fixes.moves import NotMoved
 from bot.fixes.offering import Offering
-from bot.fixes.outcome import judged, only_looks, without_acts
+from bot.fixes.outcome import is_read_only, outcome_of, without_acts
 from bot.fixes.proposal import End, Proposal, State
-from bot.fixes.recheck import CannotAsk, StillApproved, is_word_for_this
+from bot.fixes.recheck import ApprovalRecheck, CannotAsk, is_word_for_this
 from bot.fixes.reporter import FixReporter
 from bot.fixes.store import audit_records
 from bot.fixes.store.executions import Executions, HeldBy, RedisLedger
@@ -32,7 +32,7 @@ from bot.fixes.store.offers import FixesInHand
 from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import Times
 from bot.fixes.verify import what_moved
-from bot.fixes.writer_clients import Workbench
+from bot.fixes.writer_clients import WriterClientFactory
 from bot.queue.cancel import end as end_task
 from bot.queue.job import Job, Kind
 from bot.queue.priority import Priority
@@ -83,14 +83,14 @@ class Piece:
 class Tools:
     """All that the chain needs."""
 
-    still: StillApproved
+    still: ApprovalRecheck
     proposals: Proposals
     executions: Executions
     in_hand: FixesInHand
     audit: Audit
     offering: Offering
     reporter: FixReporter
-    bench: Workbench
+    bench: WriterClientFactory
     check: Check
     """A whole check with fresh answers."""
     seen: Telling
@@ -104,7 +104,7 @@ class Runs:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self.last_word = LastWord(tools.reporter, tools.offering, tools.in_hand, tools.check)
+        self.last_word = FinalMessage(tools.reporter, tools.offering, tools.in_hand, tools.check)
 
     @property
     def kind(self) -> Kind[Piece]:
@@ -192,7 +192,7 @@ class Runs:
             await self._count(one)
             if one.end is End.EXPIRED:
                 await self._tools.audit.write_once(audit_records.ended(one, one.end, one.why, None), f"ended {one.id}")
-            await self.last_word.say_again(one)
+            await self.last_word.post_again(one)
             return None
         if here is None or one.state is State.APPROVED:
             # What lies ready without having begun was looked at by somebody else, and who knows when.
@@ -284,8 +284,10 @@ class Runs:
         if one.cancel_by and not here.cancelled:
             here = replace(here, cancelled=True)
         target = Target(ResourceId.parse(one.plan.cluster))
-        async with tools.bench.hands(target) as hands:
-            after = await Executor(hands, now=tools.times.now, permit=tools.still.permit(one)).advance(here, held)
+        async with tools.bench.write_clients(target) as write_clients:
+            after = await Executor(write_clients, now=tools.times.now, permit=tools.still.permit(one)).advance(
+                here, held
+            )
         await self._audit_calls(one, after.calls[len(here.calls) :])
         if after.ended:
             # What was acted on needs a moment until a look at it means something.
@@ -304,9 +306,9 @@ class Runs:
             await self._end(one, end, why, here, held, report if isinstance(report, Report) else None)
             return None
         report = await self._tools.check(one.plan.cluster)
-        end, why = judged(one.plan, here, report)
+        end, why = outcome_of(one.plan, here, report)
         open_still = end in (End.NOT_FIXED, End.UNVERIFIED) and here.outcome is Outcome.DONE
-        if open_still and piece.look < LOOKS and not only_looks(one.plan):
+        if open_still and piece.look < LOOKS and not is_read_only(one.plan):
             return piece.after(one.plan.verify.settle.total_seconds(), look=piece.look + 1)
         await self._end(one, end, why, here, held, report if isinstance(report, Report) else None)
         return None
@@ -328,7 +330,7 @@ class Runs:
         record = await tools.audit.write_once(audit_records.ended(one, end.value, why, here), f"ended {one.id}")
         end, why = audit_records.ended_as(record)
         # Whoever dies after the move, and whose job nobody takes up, leaves this to the sweep.
-        await tools.in_hand.must_be_told(one.id)
+        await tools.in_hand.must_report(one.id)
         moved = await tools.proposals.move(one.id, partial(moves.finish, end=end, why=why))
         if here or held:
             await self._free(one, held)
@@ -353,7 +355,7 @@ class Runs:
             await self._tools.audit.write_once(audit_records.called(one, call), f"called {one.id} {call.request_id}")
 
     async def _count(self, one: Proposal) -> None:
-        if not only_looks(one.plan):
+        if not is_read_only(one.plan):
             await self._tools.proposals.count_ended(one)
 
     async def _free(self, one: Proposal, held: RedisLedger | None = None) -> None:

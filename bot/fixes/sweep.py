@@ -58,7 +58,7 @@ class Sweep:
         async for team in self._tools.proposals.teams():
             for one in await self._tools.proposals.open(team):
                 await self._safely(partial(self._look_after, one))
-        for name in await self._tools.in_hand.untold():
+        for name in await self._tools.in_hand.unreported_outcomes():
             await self._safely(partial(self._go_on, name, "has ended, and nobody was told"))
 
     async def _look_after(self, one: Proposal) -> None:
@@ -72,12 +72,12 @@ class Sweep:
         in_hand = self._tools.in_hand
         if one.requester is not None:
             # No job stands behind this: whoever dies here leaves it to the next round.
-            await in_hand.must_be_told(one.id)
+            await in_hand.must_report(one.id)
         moved = await self._tools.proposals.move(one.id, moves.expire)
         if isinstance(moved, NotMoved):
             # Of one that somebody else has ended they may still have to tell.
             if moved.proposal is None or moved.proposal.state is not State.ENDED:
-                await in_hand.is_told(one.id)
+                await in_hand.outcome_is_reported(one.id)
         elif moved.requester is not None:
             await self._tools.audit.write_once(audit_records.ended(moved, End.EXPIRED, "", None), f"ended {one.id}")
             with suppress(CannotTell):

@@ -10,31 +10,31 @@ from handlers.clients.access import AzureAccess
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.door.doors import KubeDoors
+from handlers.clients.kube.door.doors import KubeSessions
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer import KubeWriter
 from handlers.model import Target
-from handlers.remedy.acts.act import Hands
+from handlers.remedy.acts.act import WriterClients
 
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
-    """Opened by `workbench`."""
+class WriterClientFactory:
+    """Opened by `writer_client_factory`."""
 
     writer: ArmWriter
     reader: ArmReader
     writer_reads: ArmReader
-    doors: KubeDoors
-    writer_doors: KubeDoors
+    doors: KubeSessions
+    writer_doors: KubeSessions
 
     @asynccontextmanager
-    async def hands(self, target: Target) -> AsyncIterator[Hands]:
+    async def write_clients(self, target: Target) -> AsyncIterator[WriterClients]:
         """For one piece of work on one cluster."""
         async with (
             KubeReader(target, self.reader, self.doors.access, doors=self.doors) as nodes,
             self.kube(target) as kube,
         ):
-            yield Hands(self.writer, self.reader, nodes, kube)
+            yield WriterClients(self.writer, self.reader, nodes, kube)
 
     @asynccontextmanager
     async def kube(self, target: Target) -> AsyncIterator[KubeWriter]:
@@ -44,15 +44,15 @@ class Workbench:
 
 
 @asynccontextmanager
-async def workbench(azure: AzureAccess, kube: KubeAccess) -> AsyncIterator[Workbench]:
+async def writer_client_factory(azure: AzureAccess, kube: KubeAccess) -> AsyncIterator[WriterClientFactory]:
     """Cheap to open: nothing is asked before the first fix."""
     as_writer = azure.as_writer()
     async with (
         ArmWriter(as_writer) as writer,
         ArmReader(azure, fresh_for_s=0) as reader,
         ArmReader(as_writer, fresh_for_s=0) as writer_reads,
-        KubeDoors(reader, kube) as doors,
+        KubeSessions(reader, kube) as doors,
         # Run-command leaves no proof of what it did: nothing is written through it.
-        KubeDoors(writer_reads, replace(kube, run_command=())) as writer_doors,
+        KubeSessions(writer_reads, replace(kube, run_command=())) as writer_doors,
     ):
-        yield Workbench(writer, reader, writer_reads, doors, writer_doors)
+        yield WriterClientFactory(writer, reader, writer_reads, doors, writer_doors)

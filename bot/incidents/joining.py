@@ -48,7 +48,7 @@ def _entered(book: Book, name: str) -> Joined | None:
 def _belongs_to(book: Book, sighting: Sighting) -> Incident | None:
     """Its thread says it, else its codes; while the first check runs, everything about the cluster is one."""
     alive = [one for one in reversed(book.incidents) if not one.is_closed]
-    here = next((one for one in alive if one.is_told_in(sighting.spot)), None)
+    here = next((one for one in alive if one.has_posted_in(sighting.spot)), None)
     same = next((one for one in alive if one.speaks_of(sighting.codes)), None)
     unknown_yet = next((one for one in alive if one.state is State.CHECKING), None)
     return here or same or unknown_yet or _closed_lately(book, sighting)
@@ -58,7 +58,7 @@ def _closed_lately(book: Book, sighting: Sighting) -> Incident | None:
     oldest = sighting.at_ms - int(REOPENS_WITHIN.total_seconds() * 1000)
     late = [one for one in reversed(book.incidents) if one.is_closed and one.changed_ms >= oldest]
     own = [one for one in late if not one.merged_into]
-    return next((one for one in own if one.is_told_in(sighting.spot) or one.speaks_of(sighting.codes)), None)
+    return next((one for one in own if one.has_posted_in(sighting.spot) or one.speaks_of(sighting.codes)), None)
 
 
 def _opened(sighting: Sighting) -> Joined:

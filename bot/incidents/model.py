@@ -124,7 +124,7 @@ class Incident:
         """Whether a message about one of these codes is about this incident."""
         return not set(codes).isdisjoint((*self.codes, *self.known))
 
-    def is_told_in(self, spot: Address) -> bool:
+    def has_posted_in(self, spot: Address) -> bool:
         return spot.thread in (self.home, *self.elsewhere)
 
 
@@ -145,7 +145,7 @@ class Book:
 
     def told_in(self, spot: Address) -> Incident | None:
         """The latest one that is spoken of in this thread."""
-        return next((one for one in reversed(self.incidents) if one.is_told_in(spot)), None)
+        return next((one for one in reversed(self.incidents) if one.has_posted_in(spot)), None)
 
 
 def silenced(book: Book, name: str) -> Book:

@@ -105,7 +105,7 @@ class Incidents:
         with reachable():
             clusters = await self._redis.smembers(keys.incident_thread(team, spot.channel, spot.thread_ts))
         books = [await self.book(team, str(one)) for one in sorted(clusters)]
-        return [one for book in books for one in book.incidents if one.is_told_in(spot)]
+        return [one for book in books for one in book.incidents if one.has_posted_in(spot)]
 
     async def hush(self, team: str, spot: Address) -> None:
         """Somebody wants nothing of us in a thread that is no incident's."""

@@ -52,7 +52,7 @@ return redis.call('LRANGE', KEYS[1], 0, -1)
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardMessage:
     """In which turn a message is."""
 
     turn: str
@@ -77,7 +77,7 @@ class Turns:
         lasts: timedelta,
         *,
         original: str | None = None,
-    ) -> Heard:
+    ) -> HeardMessage:
         """Keep a message, once. `names` are those by which a repetition is known; `turn` is what a new turn is called.
 
         `of`: workspace, channel, and who speaks in which thread. `original`: of a changed message the name of its first
@@ -89,7 +89,7 @@ class Turns:
         values: list[str | int] = [turn, clean, keys.turn(""), keys.turn_done(""), lasts_ms, kept_s]
         with reachable():
             found, how = await self._hear(keys=used, args=values)
-        return Heard(str(found), str(how) in ("first", "again"))
+        return HeardMessage(str(found), str(how) in ("first", "again"))
 
     async def amend(self, names: tuple[str, str], original: str, text: str, *, gone: str = "") -> bool:
         """Add another version of a message to its turn. Whether that is still open, and nobody has read it.

@@ -14,7 +14,7 @@ from bot.playground.hurried import ShortenedPauses
 from bot.playground.incident import CHANNEL, WHO_ASKS, post_incident
 from bot.playground.log_file import log_to
 from bot.playground.surroundings import Surroundings, azure, own_settings, running_bot, slack
-from bot.queue.stop_signal import told_to_stop, unless_stopped
+from bot.queue.stop_signal import stop_requested, unless_stopped
 from bot.render.clean import width, wrapped
 from bot.render.line import Line
 from bot.render.proof import proof_lines
@@ -59,7 +59,7 @@ async def _demonstrate(port: int, *, stay: bool) -> None:
             _say(*_answered(answer, load(own_settings())), *_invitation(around.slack, scenario))
             if stay:
                 _say(Line.of((f"It runs until Ctrl-C. Its log is {log}.", "dim")))
-                await told_to_stop()
+                await stop_requested()
             else:
                 _say(*_paragraph("There is no terminal, so the demo ends here. `aksbot demo --stay` keeps it running."))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bot.playground.env_file import written
 from bot.playground.surroundings import azure, slack
-from bot.queue.stop_signal import told_to_stop, unless_stopped
+from bot.queue.stop_signal import stop_requested, unless_stopped
 from bot.render.clean import width, wrapped
 from bot.render.line import Line
 from bot.render.terminal import show_lines
@@ -31,7 +31,7 @@ async def _serve(scenario: Scenario, env_file: Path | None, port: int) -> None:
         with _folder(arm) as folder, written(env_file, environment := _environment(arm, chat, folder)):
             show_lines(_how_to_use(scenario, arm, chat, environment))
             sys.stdout.flush()
-            await told_to_stop()
+            await stop_requested()
 
 
 def _environment(arm: ArmServer, chat: SlackServer, folder: Path) -> dict[str, str]:

@@ -57,7 +57,7 @@ def place_of(channel: str | None) -> str:
 
 def may_look(look: Look, asker: Asker, channel: str | None, cluster: str) -> Decision:
     """Whether this person may view a cluster of this name from there. The first rule that allows it is enough."""
-    outside = shut_out(look, asker, channel)
+    outside = refused_everywhere(look, asker, channel)
     if outside:
         return outside
     about = [(number, rule) for number, rule in enumerate(look.rules, 1) if _is_about(rule, cluster)]
@@ -76,7 +76,7 @@ def is_shown_in(look: Look, channel: str, cluster: str) -> bool:
     return any(_is_about(rule, cluster) and _is_in(rule.channels, place_of(channel)) for rule in look.rules)
 
 
-def shut_out(look: Look, asker: Asker, channel: str | None) -> Refused | None:
+def refused_everywhere(look: Look, asker: Asker, channel: str | None) -> Refused | None:
     """Why this person may view nothing from there, whatever the rules say."""
     place = place_of(channel)
     if asker.stranger and not _is_in(look.slack_connect, place):

@@ -16,7 +16,7 @@ _PATIENCE_S = 0.25
 comes meanwhile: that took several times as long."""
 
 
-async def in_turn(tellings: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def notify_in_order(tellings: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """What each returned, in their order. Where one raises, the others still come to their end; then the first is
     raised, and the others are logged. Give it a generator: what has not begun when all is cancelled never does."""
     tasks: list[asyncio.Task[T | Exception]] = []

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 
-async def told_to_stop() -> None:
+async def stop_requested() -> None:
     """Until then. Whoever waits for it leaves its contexts, and these drain and close."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -24,7 +24,7 @@ async def told_to_stop() -> None:
 async def unless_stopped(work: Coroutine[Any, Any, None]) -> None:
     """Do it, or leave it where it is when told to stop; it closes what it has opened either way."""
     doing = asyncio.create_task(work, name="work until told to stop")
-    stop = asyncio.create_task(told_to_stop(), name="told to stop")
+    stop = asyncio.create_task(stop_requested(), name="told to stop")
     try:
         await asyncio.wait((doing, stop), return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -119,7 +119,7 @@ class JobWorker(Worker[None]):
         """Take nothing new. Jobs that run go on."""
         self._stopping.set()
 
-    def let_go(self) -> None:
+    def release_leases(self) -> None:
         """Running jobs go back to the queue."""
         self._let_go.set()
 
@@ -233,7 +233,7 @@ class Queue:
             self._sender = asyncio.get_running_loop().create_future()
             self._broken.set()
 
-    async def keep_sending(self) -> None:
+    async def send_until_stopped(self) -> None:
         """Keep a way into the queue open, until cancelled."""
         self._sender = self._sender or asyncio.get_running_loop().create_future()
         while True:
@@ -277,7 +277,7 @@ class Queue:
         with suppress(TimeoutError):
             async with asyncio.timeout(grace_s):
                 await worker.idle.wait()
-        worker.let_go()
+        worker.release_leases()
 
     def _new(self) -> JobWorker:
         return JobWorker(

@@ -19,7 +19,7 @@ from bot.queue.priority import Priority
 from bot.report.events import Selection
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.fixes.lists import text as lists_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
@@ -52,9 +52,9 @@ class Listeners:
     """Commands, mentions, direct messages, and the buttons under answers. `more` listens to the rest."""
 
     def __init__(
-        self, intake: Intake, voice: Voice, library: Library, areas: Collection[str], metrics: Metrics
+        self, intake: Intake, slack_messages: SlackMessages, library: Library, areas: Collection[str], metrics: Metrics
     ) -> None:
-        self._intake, self._voice, self._library = intake, voice, library
+        self._intake, self._slack_messages, self._library = intake, slack_messages, library
         self._areas, self._metrics = areas, metrics
 
     def listen_to_commands(self, app: AsyncApp) -> None:
@@ -73,7 +73,7 @@ class Listeners:
 
     def listen_to_the_rest(self, app: AsyncApp) -> None:
         """After all others: the first one that fits hears an event."""
-        app.event(re.compile(".*"))(self.unheard)
+        app.event(re.compile(".*"))(self.unsupported_reply)
 
     async def command(self, ack: AsyncAck, body: Body) -> None:
         self._metrics.heard.labels("command").inc()
@@ -136,12 +136,12 @@ class Listeners:
         action, name = body["actions"][0], payloads.click_id(body)
         if await self._refused(body, respond, Pressed.load(action["value"]).cluster):
             return
-        window = await self._voice.open_view(body["trigger_id"], modal([section(sentences.ONE_MOMENT)]))
+        window = await self._slack_messages.open_view(body["trigger_id"], modal([section(sentences.ONE_MOMENT)]))
         number = int(action["action_id"].rpartition("_")[2])
         what, place = What.FILL_STEPS, payloads.click_place(body)
         said = await self._intake.ask(Ask(name, what, place, pressed=action["value"], number=number, view=window))
         if said:
-            await self._voice.fill_view(window, modal(list(said.blocks)))
+            await self._slack_messages.fill_view(window, modal(list(said.blocks)))
 
     def _clicked(self, what: What) -> Any:
         async def clicked(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
@@ -157,7 +157,7 @@ class Listeners:
 
         return clicked
 
-    async def unheard(self) -> None:
+    async def unsupported_reply(self) -> None:
         """Events that mean nothing to us; unacknowledged, Slack would send them again."""
 
     async def failed(self, error: Exception, body: Body, context: AsyncBoltContext) -> BoltResponse:
@@ -167,7 +167,7 @@ class Listeners:
         if page.get("type") == "home":
             said = home_view.refused(replies.only(sentences.LISTENER_FAILED), page.get("private_metadata", ""))
             with suppress(CallFailed):
-                await self._voice.show_home(body["user"]["id"], said)
+                await self._slack_messages.show_home(body["user"]["id"], said)
         else:
             await _say_that_it_failed(body, context)
         return BoltResponse(status=200)  # else Slack adds words of its own, which help nobody
@@ -184,7 +184,7 @@ class Listeners:
         return True
 
     async def _hand_over(
-        self, asked: commands.Asked, place: Address, name: str, body: Body, *, quiet: bool = False
+        self, asked: commands.ParsedCommand, place: Address, name: str, body: Body, *, quiet: bool = False
     ) -> Message | None:
         """Put it into the queue; the first words, unless (with `quiet`) a message of the work itself comes at once."""
         if asked.word == commands.CLUSTERS:

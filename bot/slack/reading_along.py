@@ -13,24 +13,24 @@ from bot.incidents.watches import Watches
 from bot.policy.model import Policy
 from bot.queue.job import Kind
 from bot.slack.api.calls import Calls
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
-from bot.slack.api.poster import Speaker
+from bot.slack.api.poster import Poster
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.replier import Replier
-from bot.slack.incidents.alerts import AlertsDesk
-from bot.slack.incidents.handlers import IncidentDesk
-from bot.slack.incidents.messages import IncidentTelling
-from bot.slack.incidents.people import IncidentPeopleDesk
+from bot.slack.incidents.alerts import AlertHandlers
+from bot.slack.incidents.handlers import IncidentHandlers
+from bot.slack.incidents.messages import IncidentMessages
+from bot.slack.incidents.people import IncidentCommandHandlers
 from bot.slack.incidents.places import Places
 from bot.slack.incidents.queue import IncidentQueue, kind_of
-from bot.slack.incidents.service import IncidentKeeper
+from bot.slack.incidents.service import IncidentService
 from bot.slack.incidents.tasks import Task
 from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages, Message
-from bot.slack.watch.handlers import WatchDesk
+from bot.slack.watch.handlers import WatchHandlers
 from bot.store.connect import Connection
 from bot.store.state import State
 from bot.triage.recognise import Recogniser
@@ -40,24 +40,24 @@ from runbooks.library import Library
 
 
 @dataclass(frozen=True)
-class IncidentSide:
+class IncidentWiring:
     """What listeners and the queue need of it."""
 
     queue: IncidentQueue
     kind: Kind[Task]
-    keeper: IncidentKeeper
+    incident_service: IncidentService
     turns: Turns
     spans: Spans
 
 
-def incident_side(
+def incident_wiring(
     connection: Connection,
     jobs: Jobs,
     *,
     calls: Calls,
     state: State,
-    voice: Voice,
-    speaker: Speaker,
+    slack_messages: SlackMessages,
+    message_poster: Poster,
     replier: Replier,
     people: People,
     gate: Gate,
@@ -67,19 +67,19 @@ def incident_side(
     run: Runner,
     spans: Spans,
     files: TextFiles,
-) -> IncidentSide:
+) -> IncidentWiring:
     redis = connection.redis
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
-    telling = IncidentTelling(speaker, places, people, library)
+    telling = IncidentMessages(message_poster, places, people, library)
 
-    async def tell_given_up(task: Task, problem: Problem) -> None:
+    async def report_given_up(task: Task, problem: Problem) -> None:
         ask = Ask(task.id, What.REPLY, task.place)
         await replier.privately(ask, AnswerMessages(Message(sentences.problem(problem)), ()))
 
     queue = IncidentQueue(jobs)
-    keeper = IncidentKeeper(queue=queue, incidents=incidents, telling=telling, run=run, spans=spans)
-    desk = IncidentDesk(
-        keeper=keeper,
+    incident_service = IncidentService(queue=queue, incidents=incidents, telling=telling, run=run, spans=spans)
+    desk = IncidentHandlers(
+        incident_service=incident_service,
         turns=turns,
         incidents=incidents,
         recogniser=Recogniser(library),
@@ -90,24 +90,24 @@ def incident_side(
         library=library,
         files=files,
     )
-    about_people = IncidentPeopleDesk(
+    about_people = IncidentCommandHandlers(
         desk=desk,
         telling=telling,
         incidents=incidents,
         turns=turns,
         places=places,
-        voice=voice,
+        slack_messages=slack_messages,
         replier=replier,
         gate=gate,
         policy=policy,
         library=library,
     )
-    alerts = AlertsDesk(desk=desk, keeper=keeper, speaker=speaker, policy=policy)
-    watching = WatchDesk(
+    alerts = AlertHandlers(desk=desk, incident_service=incident_service, message_poster=message_poster, policy=policy)
+    watching = WatchHandlers(
         queue=queue,
-        keeper=keeper,
+        incident_service=incident_service,
         watches=Watches(redis),
-        speaker=speaker,
+        message_poster=message_poster,
         replier=replier,
         gate=gate,
         run=run,
@@ -115,5 +115,5 @@ def incident_side(
         library=library,
         spans=spans,
     )
-    works = (desk.work, keeper.work, about_people.work, alerts.work, watching.work)
-    return IncidentSide(queue, kind_of(works, tell_given_up), keeper, turns, spans)
+    works = (desk.work, incident_service.work, about_people.work, alerts.work, watching.work)
+    return IncidentWiring(queue, kind_of(works, report_given_up), incident_service, turns, spans)

@@ -15,12 +15,12 @@ from bot.queue.job import Kind
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.slack.api.calls import CallFailed, Refused
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.checks import cases_text
 from bot.slack.checks import view as checks_view
 from bot.slack.checks.cases import FOLDER, keep_case, keep_recording
 from bot.slack.checks.steps import steps
-from bot.slack.fleet.handlers import FleetDesk
+from bot.slack.fleet.handlers import FleetHandlers
 from bot.slack.home import view as home_view
 from bot.slack.inbound import replies
 from bot.slack.inbound.asks import ALONE, KIND, Ask, What
@@ -37,21 +37,21 @@ from runbooks.library import Library
 log = logging.getLogger(__name__)
 
 
-class Desk:
+class TaskHandler:
     """The work behind clicks, lists and replies."""
 
     def __init__(
         self,
-        voice: Voice,
+        slack_messages: SlackMessages,
         replier: Replier,
         running: RunningChecks,
         library: Library,
-        about_fleet: FleetDesk,
+        about_fleet: FleetHandlers,
         data_dir: Path,
         record: Record,
         others: Mapping[What, Callable[[Ask], Awaitable[None]]] | None = None,
     ) -> None:
-        self._voice, self._replier, self._running = voice, replier, running
+        self._slack_messages, self._replier, self._running = slack_messages, replier, running
         self._library, self._data_dir, self._record = library, data_dir, record
         self._work: dict[What, Callable[[Ask], Awaitable[None]]] = {
             **about_fleet.work,
@@ -122,7 +122,7 @@ class Desk:
 
     async def _fill(self, ask: Ask, shown: Block) -> None:
         try:
-            await self._voice.fill_view(ask.view, shown)
+            await self._slack_messages.fill_view(ask.view, shown)
         except Refused as refused:
             if refused.error != "not_found":
                 raise
@@ -146,7 +146,7 @@ class Desk:
 
     async def _invite(self, ask: Ask) -> None:
         try:
-            await self._voice.join(ask.place.channel)
+            await self._slack_messages.join(ask.place.channel)
             said = sentences.INVITED
         except Refused as refused:
             log.info("cannot join %s: %s", ask.place.channel, refused)
@@ -169,7 +169,7 @@ class Desk:
     async def _tell_that_we_gave_up(self, ask: Ask, problem: Problem) -> None:
         said = Message(sentences.problem(problem))
         if ask.what is What.HOME:
-            await self._voice.show_home(ask.place.user, home_view.refused(said, ask.place.channel))
+            await self._slack_messages.show_home(ask.place.user, home_view.refused(said, ask.place.channel))
         else:
             await self._answer(ask, said, part="gave-up")
 

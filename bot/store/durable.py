@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 _WITHIN_MS = 2000
 
 
-async def must_last(connection: Redis, what: str) -> None:
+async def wait_until_durable(connection: Redis, what: str) -> None:
     """WAITAOF, where the server has it and keeps an append-only file.
 
     It waits for what the same connection has written and for nothing else: `own_connection` is one, a pool is not.

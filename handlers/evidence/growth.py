@@ -117,12 +117,12 @@ def _missing(pool: AgentPool, machines: tuple[Instance, ...]) -> list[int]:
     if len(pool.sizes) == 1:
         return [max(0, pool.count - len(machines))]
     standing = Counter(one.size.lower() for one in machines)
-    untold = standing.pop("", 0)
+    unreported_outcomes = standing.pop("", 0)
     missing = []
     for one in pool.sizes:
         lacks = max(0, one.wanted - standing[one.size.lower()])
-        missing.append(max(0, lacks - untold))
-        untold = max(0, untold - lacks)
+        missing.append(max(0, lacks - unreported_outcomes))
+        unreported_outcomes = max(0, unreported_outcomes - lacks)
     return missing
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from handlers.clients.answers import Answer
-from handlers.clients.arm.permission_reader import WriterEyes
+from handlers.clients.arm.permission_reader import WriterPermissionReader
 from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -136,7 +136,9 @@ def read_denial(body: Mapping[str, Any]) -> DenyAssignment:
 
 
 @collector(reads=("Microsoft.Authorization/permissions/read",))
-async def writer_may(cluster: ManagedCluster, pools: AgentPools, eyes: WriterEyes) -> WriterMay:
+async def writer_may(
+    cluster: ManagedCluster, pools: AgentPools, writer_permissions: WriterPermissionReader
+) -> WriterMay:
     """what the writer may do"""
     named = [*cluster.linked, *(one for pool in pools.pools for one in pool.linked)]
     places = [f"/subscriptions/{cluster.subscription}", cluster.id, cluster.node_group_id, *cluster.own_identities]
@@ -145,7 +147,9 @@ async def writer_may(cluster: ManagedCluster, pools: AgentPools, eyes: WriterEye
 
     async def of_one(place: str) -> tuple[str, Answer]:
         try:
-            return place, await eyes.get(f"{place}/providers/Microsoft.Authorization/permissions", PERMISSIONS_API)
+            return place, await writer_permissions.get(
+                f"{place}/providers/Microsoft.Authorization/permissions", PERMISSIONS_API
+            )
         except CannotSee as error:
             unseen[place.lower()] = error.unavailable.why
             raise
@@ -155,7 +159,7 @@ async def writer_may(cluster: ManagedCluster, pools: AgentPools, eyes: WriterEye
         source=", ".join(answer.source for _, answer in answers),
         taken_at=min(answer.taken_at for _, answer in answers),
         gaps=gaps,
-        principal=await eyes.object_id(),
+        principal=await writer_permissions.object_id(),
         at={
             place.lower(): tuple(map(_permission, whole(need_rows(answer.body, "value")))) for place, answer in answers
         },

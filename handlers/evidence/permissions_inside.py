@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from handlers.clients.kube.permission_reader import WriterKubeEyes
+from handlers.clients.kube.permission_reader import WriterKubePermissionReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.budgets import Budgets
@@ -46,24 +46,26 @@ async def writer_may_inside(
     cluster: ManagedCluster,
     budgets: Budgets | Unavailable | NotApplicable,
     pods: Pods | Unavailable | NotApplicable,
-    eyes: WriterKubeEyes,
+    writer_permissions: WriterKubePermissionReader,
 ) -> WriterMayInside | NotApplicable:
     """what the writer may do inside the cluster"""
     if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: nothing can be done inside")
     wanted = [(act, EVERYWHERE) for act in ACTS] + [(act, PROBED_IN) for act in (*ACTS, *PROBING)]
-    answers = await _of(eyes, wanted)
+    answers = await _of(writer_permissions, wanted)
     refused = [act for act in ACTS if not answers.get((act, EVERYWHERE))]
-    answers |= await _of(eyes, [(act, namespace) for act in refused for namespace in _in_trouble(budgets, pods)])
+    answers |= await _of(
+        writer_permissions, [(act, namespace) for act in refused for namespace in _in_trouble(budgets, pods)]
+    )
     source = "the writer's own kubectl auth can-i"
     return WriterMayInside(source=source, taken_at=cluster.taken_at, answers=answers)
 
 
-async def _of(eyes: WriterKubeEyes, acts: Sequence[Act]) -> dict[Act, bool]:
+async def _of(writer_permissions: WriterKubePermissionReader, acts: Sequence[Act]) -> dict[Act, bool]:
     async def may(act: Act) -> tuple[Act, bool]:
         verb, _, what = act[0].partition(" ")
         resource, _, group = what.partition(".")
-        return act, await eyes.may(verb, resource, group, act[1])
+        return act, await writer_permissions.may(verb, resource, group, act[1])
 
     # A review that failed is none: its act stays unasked, and that is a doubt.
     answers, _ = await each(tuple(dict.fromkeys(acts)), may)

@@ -11,7 +11,7 @@ from typing import Any
 from handlers.clients.errors import ArmError, NotFound
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.evidence.permissions_inside import PROBED_IN
-from handlers.remedy.acts.act import Hands, KubeWriterClient
+from handlers.remedy.acts.act import KubeWriterClient, WriterClients
 from handlers.remedy.acts.budget import annotations_of, path_of, relaxed_from, restoring_patch, was_changed_by_others
 from handlers.remedy.acts.delete_pod import pod_path
 from handlers.remedy.acts.probe_from_pod import MADE_BY, removal_of
@@ -34,24 +34,24 @@ class Restored:
 
 
 Running = Callable[[], Awaitable[Collection[str]]]
-Tidy = Callable[[Hands, Running], Awaitable[tuple[Restored, ...]]]
+Tidy = Callable[[WriterClients, Running], Awaitable[tuple[Restored, ...]]]
 
 
-async def restore_leftovers(hands: Hands, running: Running) -> tuple[Restored, ...]:
+async def restore_relaxed_budgets(write_clients: WriterClients, running: Running) -> tuple[Restored, ...]:
     """Restore every relaxed budget whose fix is not running any more.
 
     `running` returns the ids of running fixes. It is called after the budgets were read, so that a fix that starts in
     between is not taken for lost. The reader finds the budgets; the writer needs no list permission. Raises an ArmError
     if the budgets could not be read.
     """
-    listed = await hands.nodes.list(BUDGETS, _where_relaxed)
-    found = [(namespace, name, await _body(hands.kube, namespace, name)) for namespace, name in listed.items]
+    listed = await write_clients.nodes.list(BUDGETS, _where_relaxed)
+    found = [(namespace, name, await _body(write_clients.kube, namespace, name)) for namespace, name in listed.items]
     known = await running() if found else ()
-    done = [await _put_back(hands.kube, *item, known) for item in found]
+    done = [await _put_back(write_clients.kube, *item, known) for item in found]
     return tuple(restored for restored in done if restored is not None)
 
 
-async def remove_leftover_probe(hands: Hands, running: Running) -> tuple[Restored, ...]:
+async def remove_orphaned_probe(write_clients: WriterClients, running: Running) -> tuple[Restored, ...]:
     """Remove the probe pod of a fix that is not running any more: it would block the next probe.
 
     It has one fixed name, so nothing is listed. A pod without our annotation is somebody else's. Raises an ArmError if
@@ -59,7 +59,7 @@ async def remove_leftover_probe(hands: Hands, running: Running) -> tuple[Restore
     """
     path = pod_path(PROBED_IN, PROBE)
     try:
-        pod = await hands.kube.get(path)
+        pod = await write_clients.kube.get(path)
     except NotFound:
         return ()
     execution = str(annotations_of(pod).get(MADE_BY, ""))
@@ -67,7 +67,7 @@ async def remove_leftover_probe(hands: Hands, running: Running) -> tuple[Restore
         return ()
     called = f"{PROBED_IN}/Pod/{PROBE}"
     try:
-        await hands.kube.delete(path, removal_of(pod))
+        await write_clients.kube.delete(path, removal_of(pod))
     except NotFound:
         return ()
     except ArmError as error:

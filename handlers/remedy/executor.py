@@ -24,12 +24,12 @@ from handlers.remedy.acts.act import (
     Answered,
     Done,
     Going,
-    Hands,
     Scene,
     Sending,
     Stopped,
     Verdict,
     Wait,
+    WriterClients,
     backoff,
     failed,
 )
@@ -66,14 +66,14 @@ class Executor:
 
     def __init__(
         self,
-        hands: Hands,
+        write_clients: WriterClients,
         *,
         checkpoint: Checkpoint = _nothing,
         permit: Permit = granted,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         send_within: timedelta = SEND_WITHIN,
     ) -> None:
-        self._hands = hands
+        self._write_clients = write_clients
         self._checkpoint, self._permit = checkpoint, permit
         self._now = now
         self._send_within = send_within
@@ -230,7 +230,7 @@ class Executor:
         await self._checkpoint(name)
 
     def _scene(self, execution: Execution, step: Step) -> Scene:
-        return Scene(self._hands, step, execution.id, execution.data, self._now())
+        return Scene(self._write_clients, step, execution.id, execution.data, self._now())
 
 
 async def _before(left: timedelta, sending: Sending, request_id: str) -> Answered:

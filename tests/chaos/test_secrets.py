@@ -30,9 +30,9 @@ def dealt() -> Iterator[list[str]]:
 
 def planted(world: World, *, in_errors: bool = True) -> World:
     """The same world with secrets in every body, tag and error text; every one of them is somewhere."""
-    hands = dealt()
+    write_clients = dealt()
     for body in world.resources.values():
-        texts = next(hands)
+        texts = next(write_clients)
         body.setdefault("tags", {})
         if isinstance(body["tags"], dict):
             body["tags"] |= {f"planted-{number}": text for number, text in enumerate(texts)}
@@ -41,20 +41,20 @@ def planted(world: World, *, in_errors: bool = True) -> World:
     for pool in (body for key, body in world.resources.items() if "/agentpools/" in key):
         error = pool["properties"].get("status", {}).get("provisioningError")
         if error:
-            error["message"] += "\n" + "\n".join(next(hands))
+            error["message"] += "\n" + "\n".join(next(write_clients))
     for event in world.events if in_errors else ():
         if event["status"]["value"] == "Failed":
             said = event["properties"].get("statusMessage", "")
-            event["properties"]["statusMessage"] = _in_a_string(said, "\n".join(next(hands)))
+            event["properties"]["statusMessage"] = _in_a_string(said, "\n".join(next(write_clients)))
     return world
 
 
 def planted_inside(world: World) -> World:
     """The same in every annotation, label-free text and message of every cluster's objects."""
-    hands = dealt()
+    write_clients = dealt()
     for kube in world.kubes.values():
         for body in [*kube.every("pods"), *kube.every("nodes"), *kube.every("poddisruptionbudgets")]:
-            texts = "\n".join(next(hands))
+            texts = "\n".join(next(write_clients))
             body["metadata"].setdefault("annotations", {})["planted"] = texts
             for container in body.get("spec", {}).get("containers", []):
                 container["args"] = ["--db-password", PASSWORDS[0], f"--token={PASSWORDS[1]}"]

@@ -32,7 +32,7 @@ class Channel:
         self.answers: list[str] = []
 
 
-class CarefulTeller:
+class CarefulReporter:
     """Posts once: it says before that it will, records after that it did, and looks when it is not sure."""
 
     def __init__(self, channel: Channel, state: State) -> None:
@@ -89,7 +89,7 @@ async def test_whatever_dies_everyone_is_answered_once_at_length(connection: Con
 async def _walk(connection: Connection, seed: int) -> None:
     dice = random.Random(seed)
     channel = Channel()
-    reporter = CarefulTeller(channel, State(connection.redis))
+    reporter = CarefulReporter(channel, State(connection.redis))
     names = [f"person-{number}" for number in range(12)]
     async with (
         working(connection, _check, reporter) as one,

@@ -12,7 +12,7 @@ from pathlib import Path
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.checks.service import Jobs, Options, Role
-from bot.queue.stop_signal import told_to_stop
+from bot.queue.stop_signal import stop_requested
 from bot.report.events import Event, Report, Started
 from bot.report.progress import Progress
 from bot.store.connect import connected
@@ -49,7 +49,7 @@ async def main(url: str) -> None:
 
         jobs = Jobs(connection, check, role=Role.WORKER, options=Options(idle_timeout_s=1.0, most_tries=2))
         async with jobs.at_work(Writer()):
-            await told_to_stop()
+            await stop_requested()
 
 
 asyncio.run(main(sys.argv[1]))

@@ -49,10 +49,10 @@ async def finds_it_or_says_why(struck: list[Fault]) -> None:
     if isinstance(told[0], Target):
         assert told[0].id.key == right.key
     else:
-        is_told(told[0])
+        outcome_is_reported(told[0])
 
 
-def is_told(problem: BaseException) -> None:
+def outcome_is_reported(problem: BaseException) -> None:
     """In three parts: what, why, what to do."""
     assert isinstance(problem, Problem), repr(problem)
     assert problem.what
@@ -91,7 +91,7 @@ async def test_where_everything_is_damaged_a_person_is_told(damage: str) -> None
         async with ArmReader(access(server), fresh_for_s=0) as arm:
             with pytest.raises(Problem) as told:
                 await find(NAME, arm, timeout_s=TIMEOUT_S)
-    is_told(told.value)
+    outcome_is_reported(told.value)
     assert "no cluster in" not in told.value.why, "not to see is not to know that there is none"
 
 
@@ -130,4 +130,4 @@ async def test_of_two_clusters_of_one_name_none_is_chosen_because_the_other_was_
         async with ArmReader(access(server), fresh_for_s=0) as arm:
             with pytest.raises(Problem) as told:
                 await find(NAME, arm, timeout_s=TIMEOUT_S)
-    is_told(told.value)
+    outcome_is_reported(told.value)

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm.freshness import only_answers_from_now_on
+from handlers.clients.arm.freshness import require_fresh_answers
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import CredentialRefused, Denied, ServerFault, Throttled
 from handlers.engine.current import deadline
@@ -125,7 +125,7 @@ async def test_whoever_wants_the_present_does_not_get_the_past_and_shares_with_t
     azure.reply(GROUP, says({"n": 1}), late, says({"n": 3}))
 
     async def anew() -> int:
-        only_answers_from_now_on(arm.clock)
+        require_fresh_answers(arm.clock)
         return int((await arm.get(GROUP, VERSION)).body["n"])
 
     assert (await arm.get(GROUP, VERSION)).body["n"] == 1

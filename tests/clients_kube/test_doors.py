@@ -11,7 +11,7 @@ from aiohttp import web
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import Garbled
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.door.doors import KubeDoors, KubeSession
+from handlers.clients.kube.door.doors import KubeSession, KubeSessions
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer import KubeWriter
 from handlers.model import Target
@@ -28,7 +28,7 @@ Ask = Callable[[KubeReader], Awaitable[Any]]
 
 @pytest.fixture
 async def door(arm: ArmReader, target: Target) -> AsyncIterator[KubeSession]:
-    async with KubeDoors(arm, KubeAccess()) as doors:
+    async with KubeSessions(arm, KubeAccess()) as doors:
         opened = await doors.enter(target)
         yield opened
         await doors.leave(target, opened)

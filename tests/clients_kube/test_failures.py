@@ -24,7 +24,7 @@ from handlers.clients.errors import (
     Unreachable,
 )
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.door.doors import KubeDoors
+from handlers.clients.kube.door.doors import KubeSessions
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.current import deadline
 from handlers.model import Target, Why
@@ -296,7 +296,7 @@ async def test_one_lost_connection_among_others_closes_no_road(
     """The server goes away after it was reached, and comes back before the last try."""
     cluster.reply(NODES, page(pod("a"), kind="NodeList"))
     async with (
-        KubeDoors(arm, KubeAccess()) as doors,
+        KubeSessions(arm, KubeAccess()) as doors,
         KubeReader(target, arm, KubeAccess(), doors=doors, clock=clock) as kube,
     ):
         await kube.list(NODES, name_of)

@@ -11,7 +11,7 @@ import pytest
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError, CredentialRefused, Refused
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.door.doors import KubeDoors
+from handlers.clients.kube.door.doors import KubeSessions
 from handlers.clients.kube.reader import KubeReader
 from handlers.model import Target
 from tests.clients.azure import LocalAzure
@@ -34,7 +34,7 @@ def name_of(row: Any) -> str:
     return str(row["metadata"]["name"])
 
 
-async def read(target: Target, arm: ArmReader, doors: KubeDoors) -> tuple[str, ...]:
+async def read(target: Target, arm: ArmReader, doors: KubeSessions) -> tuple[str, ...]:
     """One check."""
     async with KubeReader(target, arm, doors.access, doors=doors) as kube:
         return (await kube.list(PODS, name_of)).items
@@ -63,13 +63,13 @@ async def entra(azure: LocalAzure) -> AsyncIterator[LocalCluster]:
 
 
 @pytest.fixture
-async def doors(arm: ArmReader) -> AsyncIterator[KubeDoors]:
-    async with KubeDoors(arm, KubeAccess()) as open_ones:
+async def doors(arm: ArmReader) -> AsyncIterator[KubeSessions]:
+    async with KubeSessions(arm, KubeAccess()) as open_ones:
         yield open_ones
 
 
 async def test_a_local_account_signs_in_with_its_certificate(
-    certified: LocalCluster, target: Target, arm: ArmReader, doors: KubeDoors
+    certified: LocalCluster, target: Target, arm: ArmReader, doors: KubeSessions
 ) -> None:
     assert await read(target, arm, doors) == ("a",)
     assert certified.asked[0].subject == "masterclient"
@@ -82,7 +82,7 @@ async def test_an_entra_cluster_gets_a_token_for_its_own_audience(
     entra: LocalCluster,
     target: Target,
     arm: ArmReader,
-    doors: KubeDoors,
+    doors: KubeSessions,
     identity: EntraCredential,
     user: dict[str, Any],
 ) -> None:
@@ -94,7 +94,7 @@ async def test_an_entra_cluster_gets_a_token_for_its_own_audience(
 
 
 async def test_one_token_serves_all_checks(
-    entra: LocalCluster, target: Target, arm: ArmReader, doors: KubeDoors, identity: EntraCredential
+    entra: LocalCluster, target: Target, arm: ArmReader, doors: KubeSessions, identity: EntraCredential
 ) -> None:
     await read(target, arm, doors)
     await read(target, arm, doors)
@@ -102,7 +102,7 @@ async def test_one_token_serves_all_checks(
 
 
 async def test_a_token_that_is_refused_is_renewed_once(
-    entra: LocalCluster, target: Target, arm: ArmReader, doors: KubeDoors
+    entra: LocalCluster, target: Target, arm: ArmReader, doors: KubeSessions
 ) -> None:
     entra.tokens = {"cluster-2"}
     assert await read(target, arm, doors) == ("a",)
@@ -110,7 +110,7 @@ async def test_a_token_that_is_refused_is_renewed_once(
 
 
 async def test_a_token_for_the_wrong_audience_is_refused_and_said_to_be(
-    entra: LocalCluster, target: Target, arm: ArmReader, doors: KubeDoors
+    entra: LocalCluster, target: Target, arm: ArmReader, doors: KubeSessions
 ) -> None:
     entra.tokens = {"azure-1"}
     async with KubeReader(target, arm, KubeAccess(), doors=doors) as kube:
@@ -125,7 +125,7 @@ async def test_a_context_of_the_clusters_name_goes_first(
 ) -> None:
     cluster.reply(PODS, page(pod("a")))
     file = written(tmp_path, cluster.kubeconfig({"token": "static-token"}, name="Prod-WEU"))
-    async with KubeDoors(arm, KubeAccess(kubeconfig=file)) as doors:
+    async with KubeSessions(arm, KubeAccess(kubeconfig=file)) as doors:
         assert await read(target, arm, doors) == ("a",)
     assert azure.asked == []
 
@@ -137,7 +137,7 @@ async def test_files_in_a_kubeconfig_start_where_it_is(
     (tmp_path / "bot.crt").write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
     (tmp_path / "bot.key").write_bytes(issued.private_key_pem.bytes())
     config = certified.kubeconfig({"client-certificate": "bot.crt", "client-key": "bot.key"})
-    async with KubeDoors(arm, KubeAccess(kubeconfig=written(tmp_path, config))) as doors:
+    async with KubeSessions(arm, KubeAccess(kubeconfig=written(tmp_path, config))) as doors:
         assert await read(target, arm, doors) == ("a",)
     assert certified.asked[0].subject == "bot"
 
@@ -147,7 +147,7 @@ async def test_a_kubeconfig_without_that_context_leaves_it_to_azure(
 ) -> None:
     cluster.reply(PODS, page(pod("a")))
     file = written(tmp_path, cluster.kubeconfig({"token": "wrong"}, name="dev-shared"))
-    async with KubeDoors(arm, KubeAccess(kubeconfig=file)) as doors:
+    async with KubeSessions(arm, KubeAccess(kubeconfig=file)) as doors:
         assert await read(target, arm, doors) == ("a",)
     assert azure.count(CREDENTIAL) == 1
 
@@ -195,7 +195,7 @@ async def test_a_kubeconfig_that_cannot_be_used_is_said_to_be_one(
     file = tmp_path / "config"
     if content is not None:
         file.write_text(content)
-    async with KubeDoors(arm, KubeAccess(kubeconfig=file)) as doors:
+    async with KubeSessions(arm, KubeAccess(kubeconfig=file)) as doors:
         with pytest.raises(Refused, match="AKSBOT_KUBECONFIG") as caught:
             await read(target, arm, doors)
     assert why in caught.value.detail
@@ -203,7 +203,7 @@ async def test_a_kubeconfig_that_cannot_be_used_is_said_to_be_one(
 
 
 async def test_checks_share_one_connection(
-    cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader, doors: KubeDoors
+    cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader, doors: KubeSessions
 ) -> None:
     cluster.reply(PODS, page(pod("a")))
     for _ in range(3):
@@ -213,7 +213,7 @@ async def test_checks_share_one_connection(
 
 
 async def test_a_kept_credential_that_was_rotated_is_asked_for_again(
-    cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader, doors: KubeDoors
+    cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader, doors: KubeSessions
 ) -> None:
     cluster.reply(PODS, page(pod("a")))
     await read(target, arm, doors)
@@ -224,7 +224,7 @@ async def test_a_kept_credential_that_was_rotated_is_asked_for_again(
 
 
 async def test_a_cluster_made_anew_is_found_though_its_old_address_was_kept(
-    cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader, doors: KubeDoors
+    cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader, doors: KubeSessions
 ) -> None:
     cluster.reply(PODS, page(pod("a")))
     await read(target, arm, doors)
@@ -237,7 +237,7 @@ async def test_a_cluster_made_anew_is_found_though_its_old_address_was_kept(
 
 
 async def test_a_kept_authority_that_was_rotated_is_asked_for_again(
-    cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader, doors: KubeDoors
+    cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader, doors: KubeSessions
 ) -> None:
     cluster.reply(PODS, page(pod("a")))
     await read(target, arm, doors)
@@ -256,14 +256,14 @@ async def test_an_old_credential_is_asked_for_again(
     cluster: LocalCluster, azure: LocalAzure, target: Target, arm: ArmReader
 ) -> None:
     cluster.reply(PODS, page(pod("a")))
-    async with KubeDoors(arm, KubeAccess(), fresh_for_s=-1) as doors:
+    async with KubeSessions(arm, KubeAccess(), fresh_for_s=-1) as doors:
         await read(target, arm, doors)
         await read(target, arm, doors)
     assert azure.count(CREDENTIAL) == 2
 
 
 async def test_no_key_shows_in_what_is_printed_of_an_entrance(
-    certified: LocalCluster, target: Target, doors: KubeDoors
+    certified: LocalCluster, target: Target, doors: KubeSessions
 ) -> None:
     door = await doors.enter(target)
     assert "PRIVATE KEY" not in repr(door.entrance)

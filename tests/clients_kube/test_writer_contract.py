@@ -23,12 +23,12 @@ from handlers.clients.arm.reader import ArmReader
 from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.errors import Denied, NotFound, Refused
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.permission_reader import WriterKubeEyes
+from handlers.clients.kube.permission_reader import WriterKubePermissionReader
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer import KubeWriter
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.model import Target
-from handlers.remedy.acts.act import Hands
+from handlers.remedy.acts.act import WriterClients
 from handlers.remedy.acts.budget import path_of
 from handlers.remedy.acts.delete_pod import pod_path
 from handlers.remedy.execution import Execution, Outcome
@@ -54,14 +54,14 @@ class Bench:
     """A cluster, its administrator, and the hands of a fix."""
 
     admin: client.ApiClient
-    hands: Hands
-    eyes: WriterKubeEyes
+    write_clients: WriterClients
+    writer_permissions: WriterKubePermissionReader
     namespace: str
 
     @property
     def writer(self) -> KubeWriter:
-        assert isinstance(self.hands.kube, KubeWriter)
-        return self.hands.kube
+        assert isinstance(self.write_clients.kube, KubeWriter)
+        return self.write_clients.kube
 
     async def budget(self) -> Body:
         path = path_of(self.namespace, "web")
@@ -84,7 +84,7 @@ class Bench:
             limit=timedelta(minutes=20),
         )
         clock, ledger = Clock(), ListLedger()
-        here, executor = Execution.begin("fix-1", plan), Executor(self.hands, now=clock.now)
+        here, executor = Execution.begin("fix-1", plan), Executor(self.write_clients, now=clock.now)
         for _ in range(50):
             here = await executor.advance(here, ledger)
             if here.ended:
@@ -116,12 +116,12 @@ async def served(cluster: Cluster, folder: Path) -> AsyncIterator[Bench]:
         ArmReader(arm_access) as arm,
         KubeReader(target, arm, admins) as nodes,
         KubeWriter(target, arm, writers) as writer,
-        WriterKubeEyes(target, arm, writers) as eyes,
+        WriterKubePermissionReader(target, arm, writers) as writer_permissions,
     ):
         await grant(admin)
         core: Any = client.CoreV1Api(admin)
         made = await core.create_namespace({"metadata": {"generateName": "shop-"}})
-        yield Bench(admin, Hands(arm_writer, arm, nodes, writer), eyes, str(made.metadata.name))
+        yield Bench(admin, WriterClients(arm_writer, arm, nodes, writer), writer_permissions, str(made.metadata.name))
 
 
 def kubeconfig(cluster: Cluster, file: Path, token: str) -> Path:
@@ -252,7 +252,7 @@ async def test_a_pod_is_made_in_one_namespace_only(bench: Bench) -> None:
 
 
 async def test_the_cluster_says_what_the_writer_may_do(bench: Bench) -> None:
-    may = bench.eyes.may
+    may = bench.writer_permissions.may
     assert await may("patch", "poddisruptionbudgets", "policy")
     assert await may("delete", "pods")
     assert await may("create", "pods", "", "default")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bot.fixes import reasons
-from bot.fixes.may import Barred, Barrier
-from bot.fixes.outcome import judged, without_acts
+from bot.fixes.may import Barrier, NotAllowed
+from bot.fixes.outcome import outcome_of, without_acts
 from bot.fixes.proposal import End
 from bot.fixes.store import audit_records
 from bot.policy.fixes import Freeze
@@ -33,7 +33,7 @@ FACTS: dict[type | str, Any] = {
     "Plan": PLAN,
     "Person": APPROVER,
     "Barrier": Barrier.PERSON,
-    "Barred": Barred(Barrier.FROZEN, 2, freeze=Freeze(name="peak-hours")),
+    "NotAllowed": NotAllowed(Barrier.FROZEN, 2, freeze=Freeze(name="peak-hours")),
     "Freeze": Freeze(name="peak-hours"),
     "int": 3,
     "str": "pool apps",
@@ -70,7 +70,7 @@ def _said(sentence: Callable[..., str | Forbidden]) -> str | Forbidden:
 
 @pytest.mark.parametrize("barrier", Barrier)
 def test_whoever_is_refused_is_recorded_in_plain_text_that_speaks_to_nobody(barrier: Barrier) -> None:
-    said = reasons.why_barred(Barred(barrier, 2, freeze=Freeze(name="peak-hours")), "prod-weu", "reconcile-pool")
+    said = reasons.why_barred(NotAllowed(barrier, 2, freeze=Freeze(name="peak-hours")), "prod-weu", "reconcile-pool")
     assert said
     assert markup_in(said) == []
     assert "you" not in said.split()
@@ -89,7 +89,7 @@ LOOKS: dict[str, Report | Problem] = {
 def test_a_fix_that_ends_keeps_plain_text_whatever_was_sent_and_seen(plan: Plan, look: str) -> None:
     for outcome, calls, ask in product(Outcome, ((), (CALL,)), ("", "Look at it in the portal")):
         here = replace(_here(plan), outcome=outcome, calls=calls, why="Azure said no", ask=ask)
-        for end, why in (judged(plan, here, LOOKS[look]), without_acts(here)):
+        for end, why in (outcome_of(plan, here, LOOKS[look]), without_acts(here)):
             assert why
             record = audit_records.ended(proposal(), end.value, why, here)
             assert markup_in(f"{why}\n{record.as_json()}") == [], (outcome, why)
@@ -97,7 +97,7 @@ def test_a_fix_that_ends_keeps_plain_text_whatever_was_sent_and_seen(plan: Plan,
 
 def test_every_end_that_a_look_can_come_to_is_among_them() -> None:
     ends = {
-        judged(plan, replace(_here(plan), outcome=outcome, calls=(CALL,)), look)[0]
+        outcome_of(plan, replace(_here(plan), outcome=outcome, calls=(CALL,)), look)[0]
         for plan, outcome, look in product((PLAN, WALKED, LOOKING), Outcome, LOOKS.values())
     } | {without_acts(replace(_here(PLAN), outcome=outcome))[0] for outcome in Outcome}
     assert ends == set(End) - {End.DENIED, End.EXPIRED}, "those two are people's and the clock's"

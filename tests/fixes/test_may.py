@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.fixes.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass
+from bot.fixes.may import Barrier, NotAllowed, Open, may_approve, may_be_offered, may_break_glass
 from bot.policy.file import load, read
 from bot.policy.fixes import Fixes
 from bot.policy.look import Asker
@@ -51,8 +51,8 @@ def fixes(tmp_path: Path) -> Fixes:
     return load(file).fixes
 
 
-def barrier(decision: Open | Barred) -> Barrier:
-    assert isinstance(decision, Barred), decision
+def barrier(decision: Open | NotAllowed) -> Barrier:
+    assert isinstance(decision, NotAllowed), decision
     return decision.barrier
 
 

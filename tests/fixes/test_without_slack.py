@@ -10,10 +10,10 @@ import pytest
 
 from bot.checks.offered_fix import Fix
 from bot.fixes import moves
-from bot.fixes.final_message import LastWord
+from bot.fixes.final_message import FinalMessage
 from bot.fixes.offering import Offering
 from bot.fixes.proposal import Approval, End, Person, Proposal, State
-from bot.fixes.recheck import CannotAsk, StillApproved, Unknown
+from bot.fixes.recheck import ApprovalRecheck, CannotAsk, Unknown
 from bot.fixes.store.offers import FixesInHand, OfferedPlans
 from bot.fixes.store.proposals import Proposals
 from bot.fixes.times import RealTimes
@@ -46,10 +46,10 @@ class Paper:
         if not self.torn:
             await self.show(name)
 
-    async def tell_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
+    async def report_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
         self._write(f"{one.id} {one.end}: {one.why}" + "".join(f"; offered: {fix.offer.remedy}" for fix in fixes))
 
-    async def has_told_outcome(self, one: Proposal) -> bool:
+    async def has_reported_outcome(self, one: Proposal) -> bool:
         return any(line.startswith(f"{one.id} ") for line in self.lines)
 
     def _write(self, line: str) -> None:
@@ -71,10 +71,10 @@ class Register:
         return {user: self.people[user] for user in users}
 
 
-def last_word(connection: Connection, paper: Paper) -> LastWord:
+def last_word(connection: Connection, paper: Paper) -> FinalMessage:
     redis = connection.redis
     offering = Offering(POLICY, Proposals(redis), OfferedPlans(redis), RealTimes())
-    return LastWord(paper, offering, FixesInHand(redis), no_check)
+    return FinalMessage(paper, offering, FixesInHand(redis), no_check)
 
 
 async def no_check(cluster: str) -> Report | Problem:
@@ -89,7 +89,7 @@ async def test_the_end_of_a_fix_is_told_to_any_reporter(connection: Connection) 
     paper = Paper()
     await last_word(connection, paper).say(ended(End.FIXED, "it is gone"))
     assert paper.lines == ["show p1", "p1 fixed: it is gone"]
-    assert await FixesInHand(connection.redis).untold() == []
+    assert await FixesInHand(connection.redis).unreported_outcomes() == []
 
 
 async def test_what_can_be_done_now_is_told_with_it(connection: Connection) -> None:
@@ -103,11 +103,11 @@ async def test_what_no_reporter_could_tell_is_owed(connection: Connection) -> No
     paper = Paper(torn=True)
     with pytest.raises(CannotTell, match="torn"):
         await last_word(connection, paper).say(ended(End.FIXED, "it is gone"))
-    assert await FixesInHand(connection.redis).untold() == ["p1"]
+    assert await FixesInHand(connection.redis).unreported_outcomes() == ["p1"]
     paper.torn = False
-    await last_word(connection, paper).say_again(ended(End.FIXED, "it is gone"))
+    await last_word(connection, paper).post_again(ended(End.FIXED, "it is gone"))
     assert paper.lines == ["show p1", "p1 fixed: it is gone"]
-    assert await FixesInHand(connection.redis).untold() == []
+    assert await FixesInHand(connection.redis).unreported_outcomes() == []
 
 
 async def approved(connection: Connection) -> Proposal:
@@ -120,8 +120,8 @@ async def approved(connection: Connection) -> Proposal:
     return moved
 
 
-def still(connection: Connection, register: Register) -> StillApproved:
-    return StillApproved(POLICY, Proposals(connection.redis), register, RealTimes())
+def still(connection: Connection, register: Register) -> ApprovalRecheck:
+    return ApprovalRecheck(POLICY, Proposals(connection.redis), register, RealTimes())
 
 
 async def test_who_is_known_and_may_still_lets_it_begin(connection: Connection) -> None:

@@ -18,7 +18,7 @@ from bot.incidents.model import Book, How
 from bot.incidents.observing import Observation, observe
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
-from bot.slack.inbound.message_reader import Me, Said, names, read
+from bot.slack.inbound.message_reader import Me, Utterance, names, read
 from bot.store import keys
 from bot.store.codec import decode, encode
 from bot.store.connect import Connection
@@ -84,7 +84,7 @@ async def play(sequence: list[Kind], connection: Connection) -> None:
             continue
         arrived = body(kind, number, cluster, run)
         said = read(arrived, ME, NOW)
-        if not isinstance(said, Said):
+        if not isinstance(said, Utterance):
             assert kind in ("ours", "old", "unfurled")
             continue
         kept = await turns.hear(names(arrived, said), said.turn, said.of, encode(said), timedelta())
@@ -94,7 +94,7 @@ async def play(sequence: list[Kind], connection: Connection) -> None:
         if not kept.needs_job:
             continue
         texts = await turns.take(kept.turn, said.of)
-        assert [decode(Said, one) for one in texts] == [said]
+        assert [decode(Utterance, one) for one in texts] == [said]
         one = sighting(said.id, cluster=CLUSTERS[cluster], channel=said.channel, thread=said.ts)
         joined = await incidents.change(team, one.cluster, partial(join, sighting=one))
         if joined.how in (How.NEW, How.REOPENED):
@@ -146,7 +146,7 @@ async def test_a_job_that_never_came_is_asked_for_when_the_event_comes_again(con
     """The queue was away when the message was kept: Slack says it again, and it is not taken for done."""
     turns, arrived = Turns(connection.redis), body("said", 1, 0, "x")
     said = read(arrived, ME, NOW)
-    assert isinstance(said, Said)
+    assert isinstance(said, Utterance)
     for _ in range(2):
         kept = await turns.hear(names(arrived, said), said.turn, said.of, encode(said), timedelta(seconds=15))
         assert kept.needs_job

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.address import Address
-from bot.slack.inbound.message_reader import Ignored, Me, Said, asks_for_silence, latest, names, read, taken_back
+from bot.slack.inbound.message_reader import Ignored, Me, Utterance, asks_for_silence, latest, names, read, taken_back
 from bot.store.codec import decode, encode
 from tests.incidents.pasted import PASTED, TS, event
 
@@ -25,17 +25,17 @@ def edited(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_person_speaks() -> None:
     said = read(event(), ME, NOW)
-    assert isinstance(said, Said)
+    assert isinstance(said, Utterance)
     assert (said.user, said.app, said.text, said.spot) == ("U1", "", "it is down", Address(channel="C1", thread_ts=TS))
-    assert said.takes_turns
+    assert said.joins_consecutive_messages
 
 
 def test_an_alert_card_is_complete_in_itself() -> None:
     card = {"title": "Node pool Failed", "fields": [{"title": "cluster", "value": "prod-weu"}]}
     told = event(text="", user=None, bot_id="B9", app_id="A9", subtype="bot_message", attachments=[card])
     said = read(told, ME, NOW)
-    assert isinstance(said, Said)
-    assert (said.app, said.user, said.takes_turns) == ("A9", "", False)
+    assert isinstance(said, Utterance)
+    assert (said.app, said.user, said.joins_consecutive_messages) == ("A9", "", False)
     assert "prod-weu" in said.text
 
 
@@ -65,18 +65,18 @@ def test_what_is_none_of_our_business_is_passed_over(body: dict[str, Any], why: 
 def test_what_comes_without_a_person_is_an_apps_whatever_it_lacks() -> None:
     nameless = {"subtype": "bot_message", "user": None, "username": "A0ALLOWED"}
     said = read(event(**nameless), ME, NOW)
-    assert isinstance(said, Said)
+    assert isinstance(said, Utterance)
     assert said.app == "named A0ALLOWED", "nobody passes for an allowed app by its id as a name"
 
 
 def test_the_name_of_somebody_else_that_begins_like_ours_is_no_mention() -> None:
-    assert isinstance(read(event(text=f"<@{ME.user}2> prod-weu is down"), ME, NOW), Said)
+    assert isinstance(read(event(text=f"<@{ME.user}2> prod-weu is down"), ME, NOW), Utterance)
     assert read(event(text=f"<@{ME.user}|aksbot> prod-weu is down"), ME, NOW) is Ignored.TO_US
 
 
 def test_of_a_message_its_last_version_counts_and_what_was_taken_back_is_gone() -> None:
     first = read(event(), ME, NOW)
-    assert isinstance(first, Said)
+    assert isinstance(first, Utterance)
     changed = replace(first, text="prod-weu is fine", edited="1800000001.1")
     gone = {"type": "message", "subtype": "message_deleted", "channel": first.channel, "deleted_ts": first.ts}
     deleted = taken_back({"team_id": first.team, "event": gone | {"ts": "1800000002.1"}})
@@ -91,16 +91,16 @@ def test_of_a_message_its_last_version_counts_and_what_was_taken_back_is_gone() 
 
 def test_an_edit_with_new_words_is_the_same_message_and_another_turn() -> None:
     first, second = read(event(), ME, NOW), read(edited({}, {"text": "prod-weu is down"}), ME, NOW)
-    assert isinstance(first, Said)
-    assert isinstance(second, Said)
+    assert isinstance(first, Utterance)
+    assert isinstance(second, Utterance)
     assert first.id == second.id
     assert first.turn != second.turn
-    assert decode(Said, encode(second)) == second
+    assert decode(Utterance, encode(second)) == second
 
 
 def test_a_redelivery_has_the_same_names() -> None:
     said = read(event(), ME, NOW)
-    assert isinstance(said, Said)
+    assert isinstance(said, Utterance)
     again = event() | {"event_id": "Ev2"}
     assert names(event(), said)[1] == names(again, said)[1]
 
@@ -122,4 +122,4 @@ def test_whatever_is_pasted_is_read_within_bounds(name: str) -> None:
     began = time.perf_counter()
     said = read(PASTED[name], ME, NOW)
     assert time.perf_counter() - began < 5  # the bench holds it to milliseconds; what has no bounds takes minutes
-    assert not isinstance(said, Said) or len(said.text) < 130_000
+    assert not isinstance(said, Utterance) or len(said.text) < 130_000

@@ -12,7 +12,7 @@ from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.report.events import EVERYTHING, Report, Selection
 from bot.slack.incidents.reporter import IncidentHooks
-from bot.slack.incidents.service import IncidentKeeper
+from bot.slack.incidents.service import IncidentService
 from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import Diagnosis
 from handlers.problem import Problem
@@ -36,8 +36,8 @@ class Keeper:
 
 
 def incident_hooks() -> tuple[IncidentHooks, Keeper]:
-    keeper = Keeper()
-    return IncidentHooks(cast("IncidentKeeper", keeper)), keeper
+    incident_service = Keeper()
+    return IncidentHooks(cast("IncidentService", incident_service)), incident_service
 
 
 def asked_for(scope: Selection) -> CheckRequest:
@@ -56,23 +56,23 @@ def asked_for(scope: Selection) -> CheckRequest:
     ids=["whole", "whole-found", "area", "code", "code-found"],
 )
 async def test_incidents_hear_of_whole_checks_only(diagnosis: Diagnosis, heard: list[str]) -> None:
-    hooks, keeper = incident_hooks()
+    hooks, incident_service = incident_hooks()
     await hooks.observe(asked_for(EVERYTHING), Answer(Report(diagnosis, 1.0, 1)), True)
-    assert keeper.heard == heard
+    assert incident_service.heard == heard
 
 
 async def test_a_recording_is_not_how_it_is_now() -> None:
-    hooks, keeper = incident_hooks()
+    hooks, incident_service = incident_hooks()
     report = Report(diagnoses.clear(), 1.0, 1)
     await hooks.observe(asked_for(EVERYTHING), Answer(replace(report, recorded_at=diagnoses.TARGET.asked_at)), True)
-    assert keeper.heard == []
+    assert incident_service.heard == []
 
 
 @pytest.mark.parametrize(
     ("scope", "heard"), [(EVERYTHING, ["prod-weu not observed"] * 2), (Selection("network"), [])], ids=["whole", "area"]
 )
 async def test_only_a_whole_check_that_fails_leaves_an_incident_unseen(scope: Selection, heard: list[str]) -> None:
-    hooks, keeper = incident_hooks()
+    hooks, incident_service = incident_hooks()
     await hooks.observe(asked_for(scope), LATE, True)
     await hooks.observe(asked_for(scope), LATE, False)
-    assert keeper.heard == heard
+    assert incident_service.heard == heard

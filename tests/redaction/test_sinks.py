@@ -21,7 +21,7 @@ from bot.incidents.mutes import Mute
 from bot.incidents.watching import Watch
 from bot.slack.api import outgoing
 from bot.slack.api.attachments import Attached
-from bot.slack.inbound.message_reader import Said
+from bot.slack.inbound.message_reader import Utterance
 from bot.slack.inbound.redacting import typed
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit.message import Message, Pressed, actions, button, context, header, section
@@ -131,7 +131,7 @@ def _records(text: str) -> list[Any]:
     incident = Incident("i-1", "prod-weu", ("quota-exceeded", "subnet-full"), text, home, TS, 1, 2, signs=signs)
     files = (Attached(text, "https://files.slack.com/a", text),)
     return [
-        asdict(Said(TEAM, CHANNEL, TS, text, USER, "A1", text, TS, files=files)),
+        asdict(Utterance(TEAM, CHANNEL, TS, text, USER, "A1", text, TS, files=files)),
         json.loads(encode(CheckRequest("command-1", ClusterRef.of(text), PLACE))),
         asdict(Task("turn-1", Do.TURN, PLACE, me=USER, text=text, of=(TEAM, CHANNEL, f"{TS} {USER}"))),
         asdict(Mute("quota-exceeded", text, 1, USER, text)),

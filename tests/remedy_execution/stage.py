@@ -17,7 +17,7 @@ from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.clients.kube.writer import KubeWriter
 from handlers.model import Target
-from handlers.remedy.acts.act import Hands
+from handlers.remedy.acts.act import WriterClients
 from handlers.remedy.execution import Execution, Phase
 from handlers.remedy.executor import Checkpoint, Executor
 from handlers.remedy.permit import Permit, granted
@@ -83,16 +83,16 @@ class Doors:
     writer: dict[str, str]
 
     @asynccontextmanager
-    async def hands(self) -> AsyncIterator[Hands]:
+    async def write_clients(self) -> AsyncIterator[WriterClients]:
         target = Target(ResourceId.parse(self.cluster))
         async with (
             ArmWriter(access_of(self.writer)) as writer,
             ArmReader(access_of(self.reader), fresh_for_s=0) as reader,
             KubeReader(target, reader, KubeAccess()) as nodes,
-            ArmReader(access_of(self.writer), fresh_for_s=0) as eyes,
-            KubeWriter(target, eyes, KubeAccess()) as kube,
+            ArmReader(access_of(self.writer), fresh_for_s=0) as writer_permissions,
+            KubeWriter(target, writer_permissions, KubeAccess()) as kube,
         ):
-            yield Hands(writer, reader, nodes, kube)
+            yield WriterClients(writer, reader, nodes, kube)
 
 
 def access_of(environment: dict[str, str]) -> AzureAccess:
@@ -148,8 +148,8 @@ class Stage:
     @asynccontextmanager
     async def executor(self, checkpoint: Checkpoint | None = None, permit: Permit = granted) -> AsyncIterator[Executor]:
         more: dict[str, Any] = {"checkpoint": checkpoint} if checkpoint else {}
-        async with self.doors().hands() as hands:
-            yield Executor(hands, now=self.clock.now, permit=permit, **more)
+        async with self.doors().write_clients() as write_clients:
+            yield Executor(write_clients, now=self.clock.now, permit=permit, **more)
 
     def doors(self) -> Doors:
         return Doors(self.cluster, self.azure.environment("reader"), self.azure.environment("writer"))

@@ -7,7 +7,7 @@ import pytest
 
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.remedy.acts.budget import OURS
-from handlers.remedy.cleanup import Restored, restore_leftovers
+from handlers.remedy.cleanup import Restored, restore_relaxed_budgets
 from handlers.remedy.execution import Execution, Outcome
 from sandbox.kube.faults import Fault as KubeFault
 from sandbox.scenario import Scenario
@@ -145,8 +145,8 @@ async def test_a_leftover_whose_rule_somebody_has_put_back_already_is_no_change(
     relax, _ = budget_steps(stage)
     await stage.run(replace(Execution.begin("lost", stage.plan(relax)), began=stage.clock.now()))
     change(stage, BUDGET, {"spec": {**dict.fromkeys(OURS), **before[0]}})
-    async with stage.doors().hands() as hands:
-        assert await restore_leftovers(hands, running()) == (Restored(BUDGET, "lost"),)
+    async with stage.doors().write_clients() as write_clients:
+        assert await restore_relaxed_budgets(write_clients, running()) == (Restored(BUDGET, "lost"),)
     assert as_people_wrote_it(stage) == before
 
 
@@ -167,12 +167,12 @@ async def test_without_any_records_relaxed_budgets_are_found_and_put_back(blocke
     stage, before = blocked, as_people_wrote_it(blocked)
     relax, _ = budget_steps(stage)
     await stage.run(replace(Execution.begin("lost", stage.plan(relax)), began=stage.clock.now()))
-    async with stage.doors().hands() as hands:
-        assert await restore_leftovers(hands, running("lost")) == ()
-        (restored,) = await restore_leftovers(hands, running("another"))
+    async with stage.doors().write_clients() as write_clients:
+        assert await restore_relaxed_budgets(write_clients, running("lost")) == ()
+        (restored,) = await restore_relaxed_budgets(write_clients, running("another"))
         assert restored == Restored(BUDGET, "lost")
         assert as_people_wrote_it(stage) == before
-        assert await restore_leftovers(hands, running()) == ()
+        assert await restore_relaxed_budgets(write_clients, running()) == ()
 
 
 async def test_what_somebody_changed_is_kept_when_a_leftover_is_put_back(blocked: Stage) -> None:
@@ -180,8 +180,8 @@ async def test_what_somebody_changed_is_kept_when_a_leftover_is_put_back(blocked
     relax, _ = budget_steps(stage)
     await stage.run(replace(Execution.begin("lost", stage.plan(relax)), began=stage.clock.now()))
     change(stage, BUDGET, {"spec": {"maxUnavailable": 4}})
-    async with stage.doors().hands() as hands:
-        assert await restore_leftovers(hands, running()) == (Restored(BUDGET, "lost", changed=True),)
+    async with stage.doors().write_clients() as write_clients:
+        assert await restore_relaxed_budgets(write_clients, running()) == (Restored(BUDGET, "lost", changed=True),)
     spec, _, annotations = as_people_wrote_it(stage)
     assert spec["maxUnavailable"] == 4
     assert RELAXED_FROM not in (annotations or {})
@@ -192,17 +192,17 @@ async def test_a_leftover_that_cannot_be_put_back_is_told(blocked: Stage) -> Non
     relax, _ = budget_steps(stage)
     await stage.run(replace(Execution.begin("lost", stage.plan(relax)), began=stage.clock.now()))
     stage.kube.faults.append(KubeFault("403", method="PATCH", times=1))
-    async with stage.doors().hands() as hands:
-        (told,) = await restore_leftovers(hands, running())
+    async with stage.doors().write_clients() as write_clients:
+        (told,) = await restore_relaxed_budgets(write_clients, running())
         assert "403" in told.trouble
-        assert await restore_leftovers(hands, running()) == (Restored(BUDGET, "lost"),)
+        assert await restore_relaxed_budgets(write_clients, running()) == (Restored(BUDGET, "lost"),)
 
 
 async def test_an_annotation_that_is_none_of_ours_is_told_and_left(blocked: Stage) -> None:
     stage = blocked
     change(stage, BUDGET, {"metadata": {"annotations": {RELAXED_FROM: "by hand"}}})
-    async with stage.doors().hands() as hands:
-        (told,) = await restore_leftovers(hands, running())
+    async with stage.doors().write_clients() as write_clients:
+        (told,) = await restore_relaxed_budgets(write_clients, running())
     assert "cannot be read" in told.trouble
     assert stage.kube_writes == []
 
@@ -218,8 +218,8 @@ async def test_a_fix_that_begins_while_somebody_looks_is_not_taken_for_lost(bloc
         return ["new"]
 
     before = sum(one.resource == "poddisruptionbudgets" for one in stage.kube.log)
-    async with stage.doors().hands() as hands:
-        assert await restore_leftovers(hands, look) == ()
+    async with stage.doors().write_clients() as write_clients:
+        assert await restore_relaxed_budgets(write_clients, look) == ()
     assert asked_after[0] > before
 
 

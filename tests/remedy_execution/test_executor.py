@@ -104,15 +104,15 @@ async def test_a_write_whose_token_is_too_slow_in_coming_is_not_sent_later(faile
     stage, plan = failed_pool, failed_pool.plan(failed_pool.put_pool("general"))
     access = access_of(stage.doors().writer)
     wire = Wire(access.ca_bundle)
-    async with wire, stage.doors().hands() as given:
+    async with wire, stage.doors().write_clients() as given:
         sign_in = SlowSignIn(credential(access, wire.session))
 
         async def hang(boundary: str) -> None:
             sign_in.hangs = sign_in.hangs or boundary.endswith("intent recorded, not sent")
 
         async with ArmWriter(access, credential=sign_in) as writer:
-            hands = replace(given, arm=writer)
-            slow = Executor(hands, checkpoint=hang, now=stage.clock.now, send_within=timedelta(seconds=0.2))
+            write_clients = replace(given, arm=writer)
+            slow = Executor(write_clients, checkpoint=hang, now=stage.clock.now, send_within=timedelta(seconds=0.2))
             async with asyncio.timeout(30):
                 here = await slow.advance(Execution.begin("fix-1", plan), stage.ledger)
             assert sign_in.asked.is_set()
@@ -128,8 +128,8 @@ async def test_a_write_whose_token_is_too_slow_in_coming_is_not_sent_later(faile
 async def test_a_write_that_is_on_its_way_is_waited_for(failed_pool: Stage) -> None:
     stage = failed_pool
     stage.azure.faults.append(Fault("slow", method="PUT", principal="writer", times=1, delay_s=1.5))
-    async with stage.doors().hands() as hands:
-        quick = Executor(hands, now=stage.clock.now, send_within=timedelta(seconds=0.8))
+    async with stage.doors().write_clients() as write_clients:
+        quick = Executor(write_clients, now=stage.clock.now, send_within=timedelta(seconds=0.8))
         here = await quick.advance(Execution.begin("fix-1", stage.plan(stage.put_pool("general"))), stage.ledger)
     assert (here.phase, [call.result for call in here.calls]) == (Phase.RUNNING, ["200"])
 

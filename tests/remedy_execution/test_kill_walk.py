@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from handlers.remedy.cleanup import restore_leftovers
+from handlers.remedy.cleanup import restore_relaxed_budgets
 from handlers.remedy.execution import Execution, Outcome
 from sandbox.arm.server import Fault
 from sandbox.kube.faults import Fault as KubeFault
@@ -168,8 +168,8 @@ async def test_wherever_it_dies_and_all_records_are_lost_a_relaxed_budget_is_put
             await dies_at(stage, Execution.begin("lost", CASES["relax-budget"].make(stage)), number)
             stage.azure.finish_operations()
             relaxed += as_people_wrote_it(stage) != before
-            async with stage.doors().hands() as hands:
-                found = await restore_leftovers(hands, running())
+            async with stage.doors().write_clients() as write_clients:
+                found = await restore_relaxed_budgets(write_clients, running())
             assert [one.trouble for one in found] == [""] * len(found)
             assert as_people_wrote_it(stage) == before
     assert relaxed > 6

@@ -20,7 +20,7 @@ from handlers.clients.arm.writer import ArmWriter
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.reader import KubeReader
 from handlers.model import Target
-from handlers.remedy.acts.act import Hands
+from handlers.remedy.acts.act import WriterClients
 from handlers.remedy.acts.follow_arm import AKS_API
 from handlers.remedy.acts.read_only import CLUSTER, POOL, NotAsRead, to_send
 from handlers.remedy.execution import Execution, Outcome
@@ -207,7 +207,7 @@ async def assert_sent_as_read(azure: LocalAzure, body: Body, read_only: frozense
         ArmReader(access, credential=PaperCredential()) as reader,
         KubeReader(Target(ResourceId.parse(body["id"])), reader, KubeAccess()) as nodes,
     ):
-        executor = Executor(Hands(writer, reader, nodes, nodes))  # type: ignore[arg-type]
+        executor = Executor(WriterClients(writer, reader, nodes, nodes))  # type: ignore[arg-type]
         while not here.ended:
             here = await executor.advance(here, ledger)
     assert (here.outcome, here.why) == (Outcome.DONE, "")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from handlers.remedy.acts.probe_from_pod import MADE_BY
-from handlers.remedy.cleanup import Restored, remove_leftover_probe
+from handlers.remedy.cleanup import Restored, remove_orphaned_probe
 from handlers.remedy.execution import Execution, Outcome
 from sandbox.kube.controllers import node_is_alive
 from sandbox.kube.faults import Fault as KubeFault
@@ -175,11 +175,11 @@ async def test_a_probe_pod_of_a_lost_fix_is_removed_and_the_next_probe_is_made(s
     await left_probe(stage)
     refused = await stage.run(probe(stage))
     assert (refused.outcome, "not ours" in refused.why) == (Outcome.FAILED, True)
-    async with stage.doors().hands() as hands:
-        assert await remove_leftover_probe(hands, running("lost")) == ()
+    async with stage.doors().write_clients() as write_clients:
+        assert await remove_orphaned_probe(write_clients, running("lost")) == ()
         assert stage.inside(PROBE) is not None
-        assert await remove_leftover_probe(hands, running("another")) == (Restored(PROBE, "lost"),)
-        assert await remove_leftover_probe(hands, running()) == ()
+        assert await remove_orphaned_probe(write_clients, running("another")) == (Restored(PROBE, "lost"),)
+        assert await remove_orphaned_probe(write_clients, running()) == ()
     assert stage.inside(PROBE) is None
     ended = await stage.run(probe(stage), between=answers(stage, "Succeeded", "401"))
     assert ended.outcome is Outcome.DONE
@@ -189,17 +189,17 @@ async def test_a_left_probe_pod_that_cannot_be_removed_is_told(stuck: Stage) -> 
     stage = stuck
     await left_probe(stage)
     stage.kube.faults.append(KubeFault("403", method="DELETE", resource="pods", times=1))
-    async with stage.doors().hands() as hands:
-        (told,) = await remove_leftover_probe(hands, running())
+    async with stage.doors().write_clients() as write_clients:
+        (told,) = await remove_orphaned_probe(write_clients, running())
         assert "403" in told.trouble
-        assert await remove_leftover_probe(hands, running()) == (Restored(PROBE, "lost"),)
+        assert await remove_orphaned_probe(write_clients, running()) == (Restored(PROBE, "lost"),)
 
 
 async def test_a_pod_of_that_name_without_our_mark_is_no_leftover(stuck: Stage) -> None:
     stage = stuck
     stage.azure.world.kubes[stage.cluster.lower()].put(dict(probe(stage).steps[0].arguments["manifest"]))
-    async with stage.doors().hands() as hands:
-        assert await remove_leftover_probe(hands, running()) == ()
+    async with stage.doors().write_clients() as write_clients:
+        assert await remove_orphaned_probe(write_clients, running()) == ()
     assert stage.inside(PROBE) is not None
     assert stage.kube_writes == []
 

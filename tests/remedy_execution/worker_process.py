@@ -28,8 +28,8 @@ async def main(data: dict[str, Any], deadly: str, left: int) -> None:
             left -= 1
 
     doors = Doors(data["cluster"], data["reader"], data["writer"])
-    async with doors.hands() as hands:
-        executor = Executor(hands, checkpoint=at, now=clock.now)
+    async with doors.write_clients() as write_clients:
+        executor = Executor(write_clients, checkpoint=at, now=clock.now)
         here = ledger.load()
         while not here.ended:
             here = await executor.advance(here, ledger)

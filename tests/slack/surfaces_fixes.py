@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from bot.address import Address
-from bot.audit.aside import SetAside, told_of
+from bot.audit.aside import SetAside, account_of
 from bot.audit.record import Actor, Entry, Record, What, seal
 from bot.checks.offered_fix import Fix
 from bot.fixes import reasons
-from bot.fixes.may import Barred, Barrier, Called
+from bot.fixes.may import Barrier, Called, NotAllowed
 from bot.fixes.moves import NotMoved, Why
 from bot.fixes.proposal import Approval, End, Person, Proposal, Rules, State
 from bot.policy.fixes import Freeze
@@ -164,7 +164,7 @@ NO_FIX = Fix(
     replace(OFFER, plan=None),
     reasons=(
         Forbidden("an operation is running: pool apps is Updating", "wait until it has ended, then check again"),
-        fixes_text.barred(Barred(Barrier.NO_RULE), "prod-weu", "reconcile-pool"),
+        fixes_text.barred(NotAllowed(Barrier.NO_RULE), "prod-weu", "reconcile-pool"),
     ),
 )
 PRESSED = PressedFix("p-1", PLAN.digest, "prod-weu", "C0INCIDENTS", "1.000001")
@@ -200,7 +200,7 @@ WINDOWS: dict[str, Surface] = {
     "break-glass": partial(plan_view.breaking_glass, PRESSED),
 }
 
-INSTEAD = Barred(Barrier.PERSON, 1, ("S0APPROVERS", "T0CONTOSO:U0APPROVER"), glass=("T0CONTOSO:U0ONCALL",))
+INSTEAD = NotAllowed(Barrier.PERSON, 1, ("S0APPROVERS", "T0CONTOSO:U0APPROVER"), glass=("T0CONTOSO:U0ONCALL",))
 REFUSALS: dict[str, str] = {
     **{
         f"not-moved-{why.name.lower().replace('_', '-')}": fixes_text.not_moved(NotMoved(why, proposal()))
@@ -208,7 +208,7 @@ REFUSALS: dict[str, str] = {
     },
     **{
         f"barred-{one.name.lower().replace('_', '-')}": fixes_text.refused(
-            fixes_text.barred(Barred(one, 2, freeze=FREEZE), "prod-weu", "reconcile-pool")
+            fixes_text.barred(NotAllowed(one, 2, freeze=FREEZE), "prod-weu", "reconcile-pool")
         )
         for one in Barrier
     },
@@ -244,7 +244,7 @@ FIXES: dict[str, Surface] = {
     ),
     "fix/audit-set-aside": partial(
         lists_view.audit,
-        AuditState(lists_text.audit_state(3, ""), (told_of(ASIDE),)),
+        AuditState(lists_text.audit_state(3, ""), (account_of(ASIDE),)),
         AuditPage((), "1-0", 5000),
         direct=True,
     ),

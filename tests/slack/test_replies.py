@@ -92,12 +92,12 @@ def test_links_in_a_mention_are_what_was_pasted() -> None:
     ],
 )
 def test_a_word_ends_where_a_line_does(typed: str, word: str, rest: str) -> None:
-    assert commands.read_command(typed) == commands.Asked(word, rest)
+    assert commands.read_command(typed) == commands.ParsedCommand(word, rest)
 
 
 @pytest.mark.parametrize("called", ["<@U1>", "<@U1|aksbot>:", "<@U2> <@U1>", "<@U1>, ", " <@U1>\n"])
 def test_whoever_is_called_does_not_belong_to_what_is_asked(called: str) -> None:
-    assert commands.read_mention(f"{called} check prod-weu") == commands.Asked("check", "prod-weu")
+    assert commands.read_mention(f"{called} check prod-weu") == commands.ParsedCommand("check", "prod-weu")
 
 
 def _options(said: Message) -> list[dict[str, str]]:

@@ -18,8 +18,8 @@ from bot.metrics import Metrics
 from bot.policy.channels import Channels
 from bot.slack.api.calls import Body, Calls
 from bot.slack.api.history import History
-from bot.slack.api.messages import Voice
-from bot.slack.api.poster import Speaker
+from bot.slack.api.messages import SlackMessages
+from bot.slack.api.poster import Poster
 from bot.slack.api.sockets import Gap
 from bot.slack.gaps.reader import MESSAGE_TRIES, Installed, Reading, Sources
 from bot.slack.inbound.message_reader import Me
@@ -73,7 +73,7 @@ async def sources(slack: SlackServer, redis: Connection, heard: Heard) -> AsyncI
             History(calls),
             Incidents(redis.redis),
             Turns(redis.redis),
-            Speaker(Voice(calls), State(redis.redis)),
+            Poster(SlackMessages(calls), State(redis.redis)),
             Channels(),
             installed,
             heard,

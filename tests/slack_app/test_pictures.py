@@ -17,8 +17,8 @@ from bot.metrics import Metrics
 from bot.render.pictures.picture import Chart, Curve, Picture
 from bot.render.pictures.process import Drawing
 from bot.slack.api.calls import Calls
-from bot.slack.api.messages import Voice
-from bot.slack.api.poster import Speaker, Where
+from bot.slack.api.messages import SlackMessages
+from bot.slack.api.poster import Poster, Where
 from bot.store.connect import Connection
 from bot.store.state import Posted, State
 from sandbox.arm.server import ArmServer
@@ -47,19 +47,19 @@ def images(control: Control, head: Message) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def speaking(slack: SlackServer, redis: Connection, drawing: Drawing | None = None) -> AsyncIterator[Speaker]:
+async def speaking(slack: SlackServer, redis: Connection, drawing: Drawing | None = None) -> AsyncIterator[Poster]:
     async with aiohttp.ClientSession() as session:
         client = AsyncWebClient(slack.bot_token, base_url=slack.url, session=session, retry_handlers=[])
-        yield Speaker(Voice(Calls(client, session, Metrics())), State(redis.redis), drawing)
+        yield Poster(SlackMessages(Calls(client, session, Metrics())), State(redis.redis), drawing)
 
 
-async def shown(control: Control, speaker: Speaker, times: int = 1) -> Message:
+async def shown(control: Control, message_poster: Poster, times: int = 1) -> Message:
     """The head under which the picture was to be shown."""
     head = control.say("requester", "incidents", "who uses up the memory?")
     channel = control.team.channel("incidents").id
     where = Where("job-1", Place("T1", channel, "U1"), datetime.now(UTC))
     for _ in range(times):
-        await speaker.picture(where, Posted(channel, head.ts), PICTURE)
+        await message_poster.picture(where, Posted(channel, head.ts), PICTURE)
     return head
 
 
@@ -77,8 +77,8 @@ async def test_memory_by_node_is_shown_under_the_answer_with_words(start: Start,
 
 
 async def test_a_picture_is_shown_once(slack: SlackServer, control: Control, redis: Connection) -> None:
-    async with speaking(slack, redis) as speaker:
-        head = await shown(control, speaker, times=2)
+    async with speaking(slack, redis) as message_poster:
+        head = await shown(control, message_poster, times=2)
     assert len(images(control, head)) == 1
     assert len(control.site.files) == 1
 
@@ -95,8 +95,8 @@ async def test_where_there_can_be_no_image_it_is_a_file_in_the_thread_once(
     slack: SlackServer, control: Control, redis: Connection, fault: Fault
 ) -> None:
     slack.faults.append(fault)
-    async with speaking(slack, redis) as speaker:
-        head = await shown(control, speaker, times=2)
+    async with speaking(slack, redis) as message_poster:
+        head = await shown(control, message_poster, times=2)
     assert [one.name for one in control.files("incidents", head.ts)] == ["memory-one.png"]
     assert images(control, head) == []
 
@@ -106,15 +106,15 @@ async def test_a_refused_upload_costs_a_picture_alone(
     slack: SlackServer, control: Control, redis: Connection, method: str
 ) -> None:
     slack.faults.append(Fault("500", method))
-    async with speaking(slack, redis) as speaker:
-        head = await shown(control, speaker)
+    async with speaking(slack, redis) as message_poster:
+        head = await shown(control, message_poster)
     assert len(control.thread("incidents", head.ts)) == 1
 
 
 async def test_a_picture_that_cannot_be_drawn_is_left_out(
     slack: SlackServer, control: Control, redis: Connection
 ) -> None:
-    async with speaking(slack, redis, Drawing((sys.executable, "-c", "raise SystemExit(1)"))) as speaker:
-        head = await shown(control, speaker)
+    async with speaking(slack, redis, Drawing((sys.executable, "-c", "raise SystemExit(1)"))) as message_poster:
+        head = await shown(control, message_poster)
     assert len(control.thread("incidents", head.ts)) == 1
     assert control.site.files == {}

@@ -28,14 +28,14 @@ async def test_an_earlier_piece_and_the_same_one_once_more_learn_which_is_the_la
 
 async def test_an_end_is_to_be_said_until_it_was_said(in_hand: FixesInHand) -> None:
     for name in ("one", "other", "one"):
-        await in_hand.must_be_told(name)
-    assert await in_hand.untold() == ["one", "other"]
-    await in_hand.is_told("one")
-    assert await in_hand.untold() == ["other"]
+        await in_hand.must_report(name)
+    assert await in_hand.unreported_outcomes() == ["one", "other"]
+    await in_hand.outcome_is_reported("one")
+    assert await in_hand.unreported_outcomes() == ["other"]
 
 
 async def test_what_nobody_takes_for_a_day_is_not_said_any_more(in_hand: FixesInHand, connection: Connection) -> None:
-    await in_hand.must_be_told("one")
+    await in_hand.must_report("one")
     (written,) = await connection.redis.zrange(keys.FIXES_UNTOLD, 0, -1, withscores=True)
     await connection.redis.zadd(keys.FIXES_UNTOLD, {"one": float(written[1]) - 90_000})
-    assert await in_hand.untold() == []
+    assert await in_hand.unreported_outcomes() == []

@@ -43,7 +43,7 @@ from bot.report import report_json
 from bot.report.events import Selection
 from bot.slack.inbound import asks
 from bot.slack.inbound.asks import Ask, What
-from bot.slack.inbound.message_reader import Said
+from bot.slack.inbound.message_reader import Utterance
 from bot.slack.incidents import tasks
 from bot.slack.incidents.tasks import Do, Task
 from bot.store.codec import decode
@@ -178,7 +178,7 @@ async def test_every_job_in_the_queue_is_done_with_all_that_it_held(store: Conne
 
 async def _submit(connection: Connection, kind: Kind[P], job: Job[P]) -> None:
     queue = Queue(connection.url, connection.redis, (kind,))
-    sending = asyncio.create_task(queue.keep_sending())
+    sending = asyncio.create_task(queue.send_until_stopped())
     await queue.submit(job)
     await end(sending)
 
@@ -243,7 +243,7 @@ async def test_apps_mutes_turns_and_watches_are_still_there(store: Connection) -
     assert await incidents.is_alert_app("T1", "A1")
     assert [(one.code, one.reason) for one in await incidents.mutes("T1", now_ms)] == [("subnet-full", "a migration")]
     (turn,) = await incidents.waited("T1", "A1")
-    spoken, card = (decode(Said, one) for one in await Turns(store.redis).kept(turn))
+    spoken, card = (decode(Utterance, one) for one in await Turns(store.redis).kept(turn))
     assert (spoken.spot, spoken.files[0].preview, card.app, card.stranger) == (THREAD, "error", "A1", True)
     first, second = await Watches(store.redis).all_of("T1", now_ms)
     assert (first.thread_ts, first.causes) == (TS, (("quota-exceeded", "standardDSv5Family"),))
@@ -263,7 +263,7 @@ async def test_a_fix_that_runs_is_carried_on_with_the_plan_that_was_approved(sto
     assert await OfferedPlans(store.redis).proposal("command-1", PLAN.digest) == one.id
     in_hand = FixesInHand(store.redis)
     assert decode(Piece, await in_hand.later_piece(one.id, 0, "{}")) == Piece(one.id, 3, 1, 0.5)
-    assert await in_hand.untold() == [one.id]
+    assert await in_hand.unreported_outcomes() == [one.id]
 
 
 async def test_a_fix_that_was_offered_can_still_be_asked_for(store: Connection) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 from bot.triage.model.labelled import NONE, LabelledMessage, labelled_messages
 
 LEARNED = tuple(labelled_messages())
-UNHEARD = tuple(labelled_messages(Path(__file__).with_name("unheard")))
+UNTRAINED = tuple(labelled_messages(Path(__file__).with_name("unheard")))
 STRANGERS = tuple(labelled_messages(Path(__file__).with_name("strangers")))
 THREADS = tuple(labelled_messages(Path(__file__).with_name("threads")))
 CARDS = tuple(labelled_messages(Path(__file__).with_name("cards")))
 """Never learned from: they measure what the messages of tomorrow will meet. Threads are retold as searches found them,
 the fitting ones and all others; cards are of alert bots and pipelines, and pasted output."""
-KEPT = (*UNHEARD, *STRANGERS, *THREADS, *CARDS)
+KEPT = (*UNTRAINED, *STRANGERS, *THREADS, *CARDS)
 
 
 def problems(messages: tuple[LabelledMessage, ...]) -> list[LabelledMessage]:

@@ -14,7 +14,7 @@ from bot.triage.model.learned import Learned
 from bot.triage.recognise import Recogniser
 from runbooks.library import Library
 from tests.bench.triage import FLEET, scored
-from tests.triage.messages import CARDS, KEPT, LEARNED, STRANGERS, THREADS, UNHEARD, others, problems
+from tests.triage.messages import CARDS, KEPT, LEARNED, STRANGERS, THREADS, UNTRAINED, others, problems
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_what_measures_was_not_learned_from() -> None:
 
 
 def test_of_problems_never_heard_of_most_are_recognised(recogniser: Recogniser) -> None:
-    said = [(one, recogniser.recognise(one.text, FLEET).codes) for one in problems(UNHEARD)]
+    said = [(one, recogniser.recognise(one.text, FLEET).codes) for one in problems(UNTRAINED)]
     first = [one.text for one, codes in said if not one.right & set(codes[:1])]
     first_two = [one.text for one, codes in said if not one.right & set(codes[:2])]
     assert len(first) <= 0.15 * len(said), first
@@ -66,7 +66,7 @@ def test_of_problems_never_heard_of_most_are_recognised(recogniser: Recogniser) 
 
 
 def test_problems_of_others_never_heard_of_are_left_alone(recogniser: Recogniser) -> None:
-    said = others(UNHEARD)
+    said = others(UNTRAINED)
     answered = [one.text for one in said if recogniser.recognise(one.text, FLEET).codes]
     sure = [text for text in answered if recogniser.recognise(text, FLEET).certainty is Certainty.SURE]
     assert len(answered) <= 0.05 * len(said), answered
@@ -91,7 +91,7 @@ def test_threads_and_cards_that_nothing_was_learned_from(
 
 
 def test_every_answer_is_explained(recogniser: Recogniser) -> None:
-    for one in UNHEARD:
+    for one in UNTRAINED:
         assert all(suspect.why for suspect in recogniser.recognise(one.text, FLEET).suspects[:1])
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import handlers.diagnose
 import handlers.evidence
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm.permission_reader import WriterEyes
+from handlers.clients.arm.permission_reader import WriterPermissionReader
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.permission_reader import WriterKubeEyes
+from handlers.clients.kube.permission_reader import WriterKubePermissionReader
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
@@ -38,11 +38,16 @@ async def clients(cluster: Cluster, transport: InProcess) -> AsyncIterator[Mappi
     target, access = cluster.target, AzureAccess()
     async with (
         ArmReader(access, transport=transport) as arm,
-        WriterEyes(access, transport=transport) as eyes,
+        WriterPermissionReader(access, transport=transport) as writer_permissions,
         KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
-        WriterKubeEyes(target, eyes, KubeAccess(), transport=transport) as inside,
+        WriterKubePermissionReader(target, writer_permissions, KubeAccess(), transport=transport) as inside,
     ):
-        yield {ArmReader: arm, KubeReader: kube, WriterEyes: eyes, WriterKubeEyes: inside}
+        yield {
+            ArmReader: arm,
+            KubeReader: kube,
+            WriterPermissionReader: writer_permissions,
+            WriterKubePermissionReader: inside,
+        }
 
 
 async def check(cluster: Cluster, bend: Bend = lambda _: None, graph: Graph = GRAPH) -> Finished:

@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from bot.store import keys
 from bot.store.away import reachable
 from bot.store.dedicated_connection import own_connection
-from bot.store.durable import must_last
+from bot.store.durable import wait_until_durable
 from handlers.remedy.execution import Execution, Phase
 from handlers.remedy.ledger import NotOurs
 
@@ -145,7 +145,7 @@ class RedisLedger:
                 raise NotOurs(f"another worker carries on with {self.execution}")
             if execution.phase is Phase.INTENDED:
                 # A server that forgets an intent when it is killed would have the write sent a second time.
-                await must_last(connection, "what is about to be sent")
+                await wait_until_durable(connection, "what is about to be sent")
 
 
 def _read(name: str, text: str) -> Execution | None:

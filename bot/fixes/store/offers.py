@@ -81,16 +81,16 @@ class FixesInHand:
         with reachable():
             return bool(await self._redis.exists(keys.fix_alive(proposal)))
 
-    async def must_be_told(self, proposal: str) -> None:
+    async def must_report(self, proposal: str) -> None:
         """It has ended, and its last word is not said yet."""
         with reachable():
             await self._must_be_told(keys=[keys.FIXES_UNTOLD], args=[proposal])
 
-    async def is_told(self, proposal: str) -> None:
+    async def outcome_is_reported(self, proposal: str) -> None:
         with reachable():
             await self._redis.zrem(keys.FIXES_UNTOLD, proposal)
 
-    async def untold(self) -> list[str]:
+    async def unreported_outcomes(self) -> list[str]:
         """Those whose last word should still be said; where Slack takes none for a day, nobody waits for it."""
         with reachable():
             found = await self._untold(keys=[keys.FIXES_UNTOLD], args=[int(_TOLD_WITHIN.total_seconds())])

@@ -47,7 +47,7 @@ class Mark:
         )
 
 
-class Voice:
+class SlackMessages:
     """What the bot can do with messages. Raises CallFailed."""
 
     def __init__(self, calls: Calls) -> None:

@@ -12,7 +12,7 @@ from bot.render.pictures.picture import Picture
 from bot.render.pictures.process import Drawing
 from bot.slack.api import outgoing
 from bot.slack.api.calls import CallFailed, Refused
-from bot.slack.api.messages import BLOCKS_REFUSED, Voice
+from bot.slack.api.messages import BLOCKS_REFUSED, SlackMessages
 from bot.slack.kit import escaping, limits
 from bot.slack.kit.message import Message, image
 
@@ -33,8 +33,8 @@ def picture_message(file_id: str, alt: str) -> Message:
 class Pictures:
     """A picture is an extra: whatever goes wrong with one is in the log, and the answer stands without it."""
 
-    def __init__(self, voice: Voice, drawing: Drawing) -> None:
-        self._voice, self._drawing = voice, drawing
+    def __init__(self, slack_messages: SlackMessages, drawing: Drawing) -> None:
+        self._slack_messages, self._drawing = slack_messages, drawing
 
     async def show(self, place: Address, asked_at: datetime, picture: Picture, post: Post) -> None:
         """Draw it, and show it in the thread of this place."""
@@ -50,7 +50,7 @@ class Pictures:
 
     async def _as_image(self, picture: Picture, png: bytes, post: Post) -> bool:
         """Whether Slack took it as a part of a message."""
-        file_id = await self._voice.upload_picture(picture, png)
+        file_id = await self._slack_messages.upload_picture(picture, png)
         if not await self._processed(file_id):
             return False
         try:
@@ -65,7 +65,7 @@ class Pictures:
     async def _processed(self, file_id: str) -> bool:
         for wait_s in (*LOOK_AGAIN_S, None):
             try:
-                if await self._voice.is_processed(file_id):
+                if await self._slack_messages.is_processed(file_id):
                     return True
             except Refused as refused:  # the app may lack files:read
                 log.info("Slack does not say whether a picture is ready: %s", refused)
@@ -76,6 +76,6 @@ class Pictures:
 
     async def _as_file(self, place: Address, asked_at: datetime, picture: Picture, png: bytes) -> None:
         """Files carry no mark: one of that name that came after the question is ours."""
-        if place.thread_ts and await self._voice.has_file(place, picture.name, asked_at):
+        if place.thread_ts and await self._slack_messages.has_file(place, picture.name, asked_at):
             return
-        await self._voice.upload_picture(picture, png, place)
+        await self._slack_messages.upload_picture(picture, png, place)

@@ -15,7 +15,7 @@ from bot.checks.request import CheckRequest
 from bot.render.pictures.picture import Picture
 from bot.render.pictures.process import Drawing
 from bot.slack.api.calls import Refused, Uncertain
-from bot.slack.api.messages import Mark, Voice
+from bot.slack.api.messages import Mark, SlackMessages
 from bot.slack.api.pictures import Pictures
 from bot.slack.kit import sentences
 from bot.slack.kit.message import INVITE, AnswerMessages, Message, Pressed, actions, button, context
@@ -51,12 +51,12 @@ class Reply:
         return cls(request.id, request.place, request.asked_at)
 
 
-class Speaker:
+class Poster:
     """Raises CallFailed."""
 
-    def __init__(self, voice: Voice, state: State, drawing: Drawing | None = None) -> None:
-        self._voice, self._state = voice, state
-        self._pictures = Pictures(voice, drawing or Drawing())
+    def __init__(self, slack_messages: SlackMessages, state: State, drawing: Drawing | None = None) -> None:
+        self._slack_messages, self._state = slack_messages, state
+        self._pictures = Pictures(slack_messages, drawing or Drawing())
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def once(self, where: Reply, part: str, message: Message, *, fallback: bool = True) -> tuple[Address, bool]:
@@ -77,37 +77,37 @@ class Speaker:
             return known, False
         mark = Mark(where.job, part)
         if known is Posting.UNSURE:
-            found = await self._voice.find(place, mark, where.asked_at)
+            found = await self._slack_messages.find(place, mark, where.asked_at)
             if found:
                 return await self._recorded(where, part, found), False
         try:
-            posted = await self._voice.post(place, message, mark, fallback=fallback)
+            posted = await self._slack_messages.post(place, message, mark, fallback=fallback)
         except Refused:
             with suppress(StoreAway):
                 await self._state.not_posted(where.job, part)
             raise
         except Uncertain:
-            found = await self._voice.find(place, mark, where.asked_at)
+            found = await self._slack_messages.find(place, mark, where.asked_at)
             if found is None:
                 raise
             posted = found
         first = await self._recorded(where, part, posted)
         if first != posted:
             # Another process said it at the same moment, and was recorded first.
-            await self._voice.take_back(posted)
+            await self._slack_messages.take_back(posted)
         return first, first == posted
 
     async def change_or_repeat(self, where: Reply, posted: Address, part: str, message: Message) -> Address:
         """Other words for a message; where somebody has deleted it, it is said anew."""
         try:
-            await self._voice.change(posted, message, Mark(where.job, part))
+            await self._slack_messages.change(posted, message, Mark(where.job, part))
         except Refused as refused:
             if refused.error not in _GONE:
                 raise
             log.info("the message of %s is gone and said anew: %s", where.job, refused)
             again, new = await self.once(where, f"{part}-again", message)
             if not new:
-                await self._voice.change(again, message, Mark(where.job, f"{part}-again"))
+                await self._slack_messages.change(again, message, Mark(where.job, f"{part}-again"))
             return again
         return posted
 
@@ -119,7 +119,7 @@ class Speaker:
             await self.once(inside, f"{name}-{number}", message)
         if said.file and not await self._has_file(inside, said.file.name):
             try:
-                await self._voice.upload(inside.place, said.file)
+                await self._slack_messages.upload(inside.place, said.file)
             except Refused as refused:
                 log.warning("a file was refused: %s", refused)
                 await self.once(inside, f"{name}-file-refused", Message(sentences.file_refused(refused.error)))
@@ -162,13 +162,13 @@ class Speaker:
         for number, message in enumerate(messages):
             async with self._unseen(where, f"whisper-{number}") as unsaid:
                 if unsaid:
-                    await self._voice.whisper(place, message)
+                    await self._slack_messages.whisper(place, message)
 
     async def _respond(self, where: Reply, messages: Sequence[Message]) -> None:
         for number, message in enumerate(messages):
             async with self._unseen(where, f"private-{number}") as unsaid:
                 if unsaid:
-                    await self._voice.respond(where.place.response_url, message)
+                    await self._slack_messages.respond(where.place.response_url, message)
 
     @asynccontextmanager
     async def _unseen(self, where: Reply, part: str) -> AsyncIterator[bool]:
@@ -184,7 +184,7 @@ class Speaker:
         place = where.place
         if await self._known(where, "file") is Posting.NEW or not place.thread_ts:
             return False
-        return await self._voice.has_file(place, name, where.asked_at)
+        return await self._slack_messages.has_file(place, name, where.asked_at)
 
     async def _known(self, where: Reply, part: str) -> Address | Posting:
         try:

@@ -12,7 +12,7 @@ from bot.render.clean import one_line
 from bot.render.verdict import word
 from bot.report.events import Selection
 from bot.report.scope import selection_of
-from bot.slack.api.poster import Reply, Speaker
+from bot.slack.api.poster import Poster, Reply
 from bot.slack.checks.reporter import HEAD
 from bot.store.away import StoreAway
 from handlers.model import Diagnosis
@@ -27,8 +27,8 @@ _LONGEST = 150
 class Remembering:
     """An `AfterAnswer`. What cannot be noted was told all the same."""
 
-    def __init__(self, speaker: Speaker, recent: RecentChecks, library: Library) -> None:
-        self._speaker, self._recent, self._library = speaker, recent, library
+    def __init__(self, message_poster: Poster, recent: RecentChecks, library: Library) -> None:
+        self._message_poster, self._recent, self._library = message_poster, recent, library
 
     async def note(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
         if not told:
@@ -47,7 +47,7 @@ class Remembering:
 
     async def _note(self, request: CheckRequest, cluster: str, verdict: str, cause: str, only: Selection) -> None:
         try:
-            head = await self._speaker.standing(Reply.of(request), HEAD)
+            head = await self._message_poster.standing(Reply.of(request), HEAD)
             place = request.place
             noted = RecentCheck(
                 request.id,

@@ -21,9 +21,9 @@ from bot.metrics import Metrics
 from bot.queue.retry import CannotTell
 from bot.report.progress import Progress
 from bot.slack.api.calls import CallFailed, Refused
-from bot.slack.api.messages import BLOCKS_REFUSED, Mark, Voice
+from bot.slack.api.messages import BLOCKS_REFUSED, Mark, SlackMessages
 from bot.slack.api.pace import Pace
-from bot.slack.api.poster import NO_PLACE, Reply, Speaker
+from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.checks import view as checks_view
 from bot.slack.kit import limits
 from bot.slack.kit.message import AnswerMessages, Message, Pressed
@@ -53,8 +53,15 @@ class _Head:
 class SlackReporter:
     """Tells people in Slack. Open for as long as jobs run."""
 
-    def __init__(self, voice: Voice, speaker: Speaker, library: Library, metrics: Metrics) -> None:
-        self._voice, self._speaker, self._library, self._metrics = voice, speaker, library, metrics
+    def __init__(
+        self, slack_messages: SlackMessages, message_poster: Poster, library: Library, metrics: Metrics
+    ) -> None:
+        self._slack_messages, self._message_poster, self._library, self._metrics = (
+            slack_messages,
+            message_poster,
+            library,
+            metrics,
+        )
         self._heads: dict[str, _Head] = {}
         self._edits: set[asyncio.Task[None]] = set()
         self._drawings: set[asyncio.Task[None]] = set()
@@ -106,7 +113,7 @@ class SlackReporter:
     async def _head(self, request: CheckRequest) -> _Head | None:
         """One that another process has posted is known by its record."""
         known = self._heads.get(request.id)
-        if known is None and (posted := await self._speaker.standing(Reply.of(request), HEAD)):
+        if known is None and (posted := await self._message_poster.standing(Reply.of(request), HEAD)):
             known = self._remember(request, posted)
         return known
 
@@ -144,7 +151,7 @@ class SlackReporter:
     async def _step(self, request: CheckRequest, head: _Head, progress: Progress, *, plan: bool) -> None:
         """Never waited for: the answer stands in line behind it, and the next step says more."""
         said, mark = checks_view.progress(progress, plan=plan), Mark(request.id, HEAD)
-        await self._voice.change(head.posted, said, mark, fallback=not plan, longest_wait_s=0)
+        await self._slack_messages.change(head.posted, said, mark, fallback=not plan, longest_wait_s=0)
 
     # -- the answer -------------------------------------------------------------------------------------------
 
@@ -165,23 +172,23 @@ class SlackReporter:
         where, why = Reply.of(request), self._no_place.pop(request.id, None)
         try:
             if why:
-                await self._speaker.elsewhere(where, said, why)
+                await self._message_poster.elsewhere(where, said, why)
                 return
             try:
                 head = await self._stand(request, said.head, final=True)
-                await self._speaker.in_thread(where, head, said)
+                await self._message_poster.in_thread(where, head, said)
                 self._picture(where, head, said)
             except Refused as refused:
                 if refused.error not in NO_PLACE:
                     raise
-                await self._speaker.elsewhere(where, said, refused.error)
+                await self._message_poster.elsewhere(where, said, refused.error)
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
 
     def _picture(self, where: Reply, head: Address, said: AnswerMessages) -> None:
         """Beside the job: the next answer does not wait for a picture of this one."""
         if said.picture:
-            drawing = asyncio.create_task(self._speaker.picture(where, head, said.picture), name="a picture")
+            drawing = asyncio.create_task(self._message_poster.picture(where, head, said.picture), name="a picture")
             self._drawings.add(drawing)
             drawing.add_done_callback(self._drawings.discard)
 
@@ -190,7 +197,7 @@ class SlackReporter:
         new = False
         known = self._heads.get(request.id)
         if known is None:
-            posted, new = await self._speaker.once(Reply.of(request), HEAD, message)
+            posted, new = await self._message_poster.once(Reply.of(request), HEAD, message)
             known = self._heads.get(request.id) or self._remember(request, posted)
         if not final:
             return known.posted
@@ -198,7 +205,7 @@ class SlackReporter:
         if new:
             return known.posted
         async with known.lock:
-            known.posted = await self._speaker.change_or_repeat(Reply.of(request), known.posted, HEAD, message)
+            known.posted = await self._message_poster.change_or_repeat(Reply.of(request), known.posted, HEAD, message)
         return known.posted
 
     def _count(self, request: CheckRequest, outcome: str) -> None:

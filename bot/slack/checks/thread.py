@@ -16,7 +16,7 @@ from bot.report.scope import Scope, scope_of
 from bot.slack.fixes.offer_view import FixBlocks
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import STEPS, Block, Pressed, actions, button, divider, section
-from bot.slack.kit.quoting import Told, brief
+from bot.slack.kit.quoting import QuotedErrors, brief
 from bot.slack.kit.rich_text import Element, bullets, markdown, quote, size, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
@@ -43,7 +43,7 @@ class Thread:
         self._diagnosis, self._library, self._pressed = report.diagnosis, library, pressed
         self._fixes = FixBlocks(fixes)
         self.cut = False
-        self._told = Told()
+        self._told = QuotedErrors()
         self._roots = [ranked.finding for ranked in self._diagnosis.findings if ranked.root]
 
     def blocks(self) -> Iterator[Block]:

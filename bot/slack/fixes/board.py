@@ -17,7 +17,7 @@ from bot.fixes.times import Times
 from bot.policy.fixes import Fixes
 from bot.queue.retry import CannotTell
 from bot.slack.api.calls import CallFailed
-from bot.slack.api.poster import Reply, Speaker
+from bot.slack.api.poster import Poster, Reply
 from bot.slack.fixes import view as fixes_view
 from bot.slack.fixes.view import Shown
 from bot.slack.kit.message import Message
@@ -34,14 +34,14 @@ class Board:
     `tell`) raises CallFailed."""
 
     def __init__(
-        self, speaker: Speaker, proposals: Proposals, executions: Executions, policy: Fixes, times: Times
+        self, message_poster: Poster, proposals: Proposals, executions: Executions, policy: Fixes, times: Times
     ) -> None:
-        self._speaker, self._proposals, self._executions = speaker, proposals, executions
+        self._message_poster, self._proposals, self._executions = message_poster, proposals, executions
         self._policy, self._times = policy, times
 
     async def post(self, one: Proposal) -> Address:
         """The message itself, once. Those who may approve are called by it."""
-        posted, _ = await self._speaker.once(where(one), MESSAGE, await self._message(one))
+        posted, _ = await self._message_poster.once(where(one), MESSAGE, await self._message(one))
         return posted
 
     async def show(self, name: str) -> None:
@@ -64,25 +64,25 @@ class Board:
         except CannotTell as failed:
             log.warning("how far fix %s is could not be shown: %s", name, failed)
 
-    async def tell_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
+    async def report_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
         if one.requester is not None:
             with _or_cannot_tell():
-                await self._speaker.once(where(one), OUTCOME, fixes_view.outcome(one, fixes))
+                await self._message_poster.once(where(one), OUTCOME, fixes_view.outcome(one, fixes))
 
-    async def has_told_outcome(self, one: Proposal) -> bool:
+    async def has_reported_outcome(self, one: Proposal) -> bool:
         with _or_cannot_tell():
-            return await self._speaker.standing(where(one), OUTCOME) is not None
+            return await self._message_poster.standing(where(one), OUTCOME) is not None
 
     async def tell(self, one: Proposal, part: str, message: Message) -> None:
         """Something else, once."""
-        await self._speaker.once(where(one), part, message)
+        await self._message_poster.once(where(one), part, message)
 
     async def _change(self, one: Proposal, here: Execution | None) -> None:
-        posted = await self._speaker.standing(where(one), MESSAGE)
+        posted = await self._message_poster.standing(where(one), MESSAGE)
         if posted is None:
             posted = await self.post(one)
         message = fixes_view.message(self._shown(one, here))
-        await self._speaker.change_or_repeat(where(one), posted, MESSAGE, message)
+        await self._message_poster.change_or_repeat(where(one), posted, MESSAGE, message)
 
     async def _message(self, one: Proposal) -> Message:
         return fixes_view.message(self._shown(one, await self._executions.load(one.id)))

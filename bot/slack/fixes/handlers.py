@@ -11,7 +11,7 @@ from bot.audit.record import Entry
 from bot.audit.record import What as Recorded
 from bot.audit.store import Audit
 from bot.fixes import moves, reasons
-from bot.fixes.may import Barred, Barrier, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
+from bot.fixes.may import Barrier, NotAllowed, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
 from bot.fixes.moves import Moved, NotMoved, Why
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.fixes.runner import Runs
@@ -22,7 +22,7 @@ from bot.fixes.times import Times
 from bot.policy.fixes import Fixes, FixRule
 from bot.policy.look import Asker
 from bot.slack.api.calls import CallFailed, Refused
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.api.poster import NO_PLACE
 from bot.slack.fixes import plan_view
@@ -60,7 +60,7 @@ class _Click:
 
 
 @dataclass(frozen=True)
-class FixDesk:
+class FixHandlers:
     """The policy decides, the store moves, the audit keeps it, the board shows it."""
 
     policy: Fixes
@@ -71,7 +71,7 @@ class FixDesk:
     gate: Gate
     board: Board
     runs: Runs
-    voice: Voice
+    slack_messages: SlackMessages
     replier: Replier
     times: Times
 
@@ -141,7 +141,7 @@ class FixDesk:
         if isinstance(probe, NotMoved):
             return plan_view.shown(one.plan, [section(fixes_text.not_moved(probe))])
         may = may_be_offered(self.policy, one.plan, now)
-        if isinstance(may, Barred):
+        if isinstance(may, NotAllowed):
             return plan_view.not_possible(one.plan, [self._barred(one, may)])
         alone = self._is_alone(click, may)
         if against := await self._tried_enough(one) or _no_place(ask, alone=alone):
@@ -161,7 +161,7 @@ class FixDesk:
 
     async def _fill(self, ask: Ask, shown: dict[str, object]) -> None:
         try:
-            await self.voice.fill_view(ask.view, shown)
+            await self.slack_messages.fill_view(ask.view, shown)
         except Refused as refused:
             if refused.error != "not_found":
                 raise
@@ -201,7 +201,7 @@ class FixDesk:
     async def _approve(self, ask: Ask, click: _Click) -> None:
         one = click.one
         may = may_approve(self.policy, one.plan, click.asker, self.times.now())
-        if isinstance(may, Barred):
+        if isinstance(may, NotAllowed):
             await self._refuse(ask, one, click.person, may)
         today = (await self._must_be_possible(one)).rules
         word = partial(moves.approve, who=click.person, digest=click.pressed.digest, today=today)
@@ -212,7 +212,7 @@ class FixDesk:
     async def _break_glass(self, ask: Ask, click: _Click) -> None:
         one, reason = click.one, ask.text.strip()
         may = may_break_glass(self.policy, one.plan, click.asker, self.times.now())
-        if isinstance(may, Barred):
+        if isinstance(may, NotAllowed):
             await self._refuse(ask, one, click.person, may)
         await self._must_be_possible(one)
         word = partial(moves.break_glass, who=click.person, digest=click.pressed.digest, reason=reason)
@@ -272,7 +272,7 @@ class FixDesk:
     async def _must_be_possible(self, one: Proposal) -> Open:
         """What stands against it whoever asks: the policy, a broken audit, another fix on this cluster."""
         may = may_be_offered(self.policy, one.plan, self.times.now())
-        if isinstance(may, Barred):
+        if isinstance(may, NotAllowed):
             raise _No(fixes_text.refused(self._barred(one, may)))
         if against := await self._tried_enough(one):
             raise _No(fixes_text.refused(against))
@@ -295,18 +295,18 @@ class FixDesk:
             return
         unfrozen, now = self.policy.model_copy(update={"freezes": ()}), self.times.now()
         mays = [ask(unfrozen, click.one.plan, click.asker, now) for ask in (may_approve, may_break_glass)]
-        refused = [may for may in mays if isinstance(may, Barred)]
+        refused = [may for may in mays if isinstance(may, NotAllowed)]
         if len(refused) == len(mays):
             await self._refuse(ask, click.one, click.person, refused[0])
 
-    async def _refuse(self, ask: Ask, one: Proposal, who: Person, barred: Barred) -> None:
+    async def _refuse(self, ask: Ask, one: Proposal, who: Person, barred: NotAllowed) -> None:
         why = reasons.why_barred(barred, fixes_text.name(one.plan), one.plan.remedy)
         with suppress(StoreAway):
             await self._audit(ask, audit_records.entry(Recorded.REFUSED, one, who, reason=why))
         told = barred.barrier in (Barrier.PERSON, Barrier.GUEST, Barrier.FROZEN)
         raise _No(fixes_text.refused(self._barred(one, barred)), fixes_text.who_instead(barred) if told else ())
 
-    def _barred(self, one: Proposal, barred: Barred) -> Forbidden:
+    def _barred(self, one: Proposal, barred: NotAllowed) -> Forbidden:
         return fixes_text.barred(barred, fixes_text.name(one.plan), one.plan.remedy)
 
     def _is_alone(self, click: _Click, may: Open) -> bool:

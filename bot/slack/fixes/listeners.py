@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from bot.address import Address
 from bot.metrics import Metrics
 from bot.slack.api import outgoing
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.fixes import plan_text, plan_view
 from bot.slack.fixes.buttons import (
     APPROVE,
@@ -39,8 +39,8 @@ Body = dict[str, Any]
 class FixListeners:
     """Buttons and windows of fixes."""
 
-    def __init__(self, intake: Intake, voice: Voice, metrics: Metrics) -> None:
-        self._intake, self._voice, self._metrics = intake, voice, metrics
+    def __init__(self, intake: Intake, slack_messages: SlackMessages, metrics: Metrics) -> None:
+        self._intake, self._slack_messages, self._metrics = intake, slack_messages, metrics
 
     def listen(self, app: AsyncApp) -> None:
         app.action(FIX_PATTERN)(self._window(What.FIX_PLAN))
@@ -61,10 +61,10 @@ class FixListeners:
             if await self._refused(body, respond):
                 return
             loading = modal([section(sentences.ONE_MOMENT)], title=plan_text.PLAN_TITLE)
-            window = await self._voice.open_view(body["trigger_id"], loading)
+            window = await self._slack_messages.open_view(body["trigger_id"], loading)
             said = await self._intake.ask(_ask(what, body, view=window))
             if said:
-                await self._voice.fill_view(window, plan_view.told(said.text))
+                await self._slack_messages.fill_view(window, plan_view.told(said.text))
 
         return pressed
 
@@ -77,7 +77,7 @@ class FixListeners:
         place = payloads.click_place(body)
         pressed = PressedFix.load(body["actions"][0]["value"])
         there = PressedFix(pressed.proposal, pressed.digest, pressed.cluster, place.channel, place.thread_ts)
-        await self._voice.open_view(body["trigger_id"], plan_view.breaking_glass(there))
+        await self._slack_messages.open_view(body["trigger_id"], plan_view.breaking_glass(there))
 
     def _pressed(self, what: What) -> Any:
         async def pressed(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:

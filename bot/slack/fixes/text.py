@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.fixes import reasons
-from bot.fixes.may import Barred, Barrier
+from bot.fixes.may import Barrier, NotAllowed
 from bot.fixes.moves import NotMoved, Why
 from bot.fixes.proposal import End, Person
 from bot.slack.kit.escaping import code, plain
@@ -50,7 +50,7 @@ def fix_button(plan: Plan) -> str:
 # -- who may ---------------------------------------------------------------------------------------------------------
 
 
-def barred(one: Barred, cluster: str, remedy: str) -> Forbidden:
+def barred(one: NotAllowed, cluster: str, remedy: str) -> Forbidden:
     """Why the policy lets nobody, or not this person, or not now: said to the person."""
     said = reasons.barred(one, cluster, remedy)
     if one.barrier is not Barrier.PERSON:
@@ -58,7 +58,7 @@ def barred(one: Barred, cluster: str, remedy: str) -> Forbidden:
     return replace(said, because=f"you are not among those who may approve {remedy} on {cluster}")
 
 
-def who_instead(one: Barred) -> Said:
+def who_instead(one: NotAllowed) -> Said:
     """Only the one who was refused sees it, so nobody is called."""
     approvers = ("Who may approve: ", *people(one.approvers), ". ") if one.approvers else ()
     glass = ("Who may break the glass: ", *people(one.glass), ".") if one.glass else ()

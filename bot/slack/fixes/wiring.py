@@ -7,31 +7,31 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from bot.audit.aside import HOW_ON, told_of
+from bot.audit.aside import HOW_ON, account_of
 from bot.audit.aside_store import AuditAside
 from bot.audit.store import Audit
-from bot.checks.fresh import Telling, fresh_checks, overheard
+from bot.checks.fresh import Telling, fresh_checks, progress_of_fix
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs
-from bot.fixes.cleanup import Leftovers
+from bot.fixes.cleanup import Cleanup
 from bot.fixes.offering import Offering
-from bot.fixes.recheck import StillApproved
+from bot.fixes.recheck import ApprovalRecheck
 from bot.fixes.runner import Piece, Runs, Tools
 from bot.fixes.store.executions import Executions
 from bot.fixes.store.offers import FixesInHand, OfferedPlans
 from bot.fixes.store.proposals import Proposals
 from bot.fixes.sweep import Sweep
 from bot.fixes.times import RealTimes, Times
-from bot.fixes.writer_clients import Workbench
+from bot.fixes.writer_clients import WriterClientFactory
 from bot.policy.fixes import Fixes
 from bot.queue.cancel import end
 from bot.queue.job import Kind
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
-from bot.slack.api.poster import Speaker
+from bot.slack.api.poster import Poster
 from bot.slack.fixes.approvers import SlackAskers
 from bot.slack.fixes.board import Board
-from bot.slack.fixes.handlers import FixDesk
+from bot.slack.fixes.handlers import FixHandlers
 from bot.slack.fixes.lists.handlers import FixLists
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
@@ -52,13 +52,13 @@ class Fixing:
         connection: Connection,
         jobs: Jobs,
         people: People,
-        voice: Voice,
-        speaker: Speaker,
+        slack_messages: SlackMessages,
+        message_poster: Poster,
         replier: Replier,
         gate: Gate,
         run: Runner,
         arm: ArmReader,
-        bench: Workbench,
+        bench: WriterClientFactory,
         seen: Telling,
         times: Times | None = None,
     ) -> None:
@@ -66,10 +66,10 @@ class Fixing:
         proposals, executions, self.audit = Proposals(redis), Executions(redis), Audit(redis)
         self._aside = AuditAside(redis)
         self.offering = Offering(policy, proposals, OfferedPlans(redis), clock)
-        board = Board(speaker, proposals, executions, policy, clock)
+        board = Board(message_poster, proposals, executions, policy, clock)
         check = fresh_checks(run)
         tools = Tools(
-            StillApproved(policy, proposals, SlackAskers(people), clock),
+            ApprovalRecheck(policy, proposals, SlackAskers(people), clock),
             proposals,
             executions,
             FixesInHand(redis),
@@ -83,13 +83,21 @@ class Fixing:
             clock,
         )
         self._runs = Runs(tools)
-        self._desk = FixDesk(
-            policy, proposals, executions, self.audit, people, gate, board, self._runs, voice, replier, clock
+        self._desk = FixHandlers(
+            policy, proposals, executions, self.audit, people, gate, board, self._runs, slack_messages, replier, clock
         )
         self.lists = FixLists(
-            proposals, self.audit, self._aside, self.offering, gate, people, speaker, replier, overheard(check, seen)
+            proposals,
+            self.audit,
+            self._aside,
+            self.offering,
+            gate,
+            people,
+            message_poster,
+            replier,
+            progress_of_fix(check, seen),
         )
-        self._sweep = Sweep(tools, self._runs, Leftovers(policy, arm, bench, executions, self.audit).restore)
+        self._sweep = Sweep(tools, self._runs, Cleanup(policy, arm, bench, executions, self.audit).restore)
 
     @property
     def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:
@@ -122,7 +130,7 @@ class Fixing:
             log.warning("cannot tell whether the audit is whole: %s", away)
             return
         for one in standing.aside:
-            log.warning("an earlier audit was set aside %s", told_of(one))
+            log.warning("an earlier audit was set aside %s", account_of(one))
         for one in standing.changed:
             log.error("an audit that was set aside is not as it was: its digest should be %s", one.digest)
         if standing.verdict.whole:

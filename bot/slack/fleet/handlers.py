@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from bot.checks.check import find
 from bot.checks.store.recent import RecentCheck, RecentChecks
 from bot.slack.api.calls import CallFailed
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import view as home_view
@@ -44,12 +44,12 @@ _MOST_LOOKED_AT = 60
 """Recent checks of which Slack is asked whether their channel is public."""
 
 
-class FleetDesk:
+class FleetHandlers:
     """Handles the tasks that begin by reading the fleet."""
 
     def __init__(
         self,
-        voice: Voice,
+        slack_messages: SlackMessages,
         replier: Replier,
         gate: Gate,
         people: People,
@@ -59,7 +59,7 @@ class FleetDesk:
         library: Library,
         arm: ArmReader,
     ) -> None:
-        self._voice, self._replier, self._gate, self._people = voice, replier, gate, people
+        self._slack_messages, self._replier, self._gate, self._people = slack_messages, replier, gate, people
         self._state, self._recent, self._approvals = state, recent, approvals
         self._library, self._arm = library, arm
 
@@ -172,7 +172,7 @@ class FleetDesk:
         direct = ask.place.channel
         viewer = await self._viewer(ask)
         if isinstance(viewer, Message):
-            await self._voice.show_home(ask.place.user, home_view.refused(viewer, direct))
+            await self._slack_messages.show_home(ask.place.user, home_view.refused(viewer, direct))
             return
         async with asyncio.TaskGroup() as together:
             members = together.create_task(self._fleet_or_why())
@@ -188,7 +188,7 @@ class FleetDesk:
             address.result(),
             ask.text,
         )
-        await self._voice.show_home(ask.place.user, home_view.page(shown, direct))
+        await self._slack_messages.show_home(ask.place.user, home_view.page(shown, direct))
 
     async def _fleet_or_why(self) -> tuple[FleetMember, ...] | Problem:
         try:

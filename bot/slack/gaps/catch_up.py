@@ -21,7 +21,7 @@ from bot.policy.channels import Channels
 from bot.queue.cancel import end
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.history import History
-from bot.slack.api.poster import Speaker
+from bot.slack.api.poster import Poster
 from bot.slack.api.sockets import Gap, Sockets
 from bot.slack.gaps.reader import Hear, Installed, Reading, Sources
 from bot.store.away import StoreAway
@@ -49,7 +49,7 @@ class CatchUp:
         gaps: Gaps,
         incidents: Incidents,
         turns: Turns,
-        speaker: Speaker,
+        message_poster: Poster,
         channels: Channels,
         installed: Callable[[], Awaitable[Installed]],
         hear: Hear,
@@ -57,7 +57,7 @@ class CatchUp:
         writable: Callable[[], Awaitable[object]],
     ) -> None:
         self._gaps, self._metrics, self._name = gaps, metrics, uuid4().hex
-        self._sources = Sources(history, incidents, turns, speaker, channels, installed, hear, metrics, writable)
+        self._sources = Sources(history, incidents, turns, message_poster, channels, installed, hear, metrics, writable)
         self._missed: asyncio.Queue[Gap] = asyncio.Queue()
 
     async def missed(self, gap: Gap) -> None:

@@ -15,7 +15,7 @@ from bot.metrics import Metrics
 from bot.policy.channels import Channels
 from bot.slack.api.calls import Body, CallFailed, Refused
 from bot.slack.api.history import MOST_CHANNELS, Channel, History, Read
-from bot.slack.api.poster import Reply, Speaker
+from bot.slack.api.poster import Poster, Reply
 from bot.slack.api.sockets import Gap
 from bot.slack.gaps import text as gaps_text
 from bot.slack.inbound import message_reader
@@ -52,7 +52,7 @@ class Sources:
     history: History
     incidents: Incidents
     turns: Turns
-    speaker: Speaker
+    message_poster: Poster
     channels: Channels
     installed: Callable[[], Awaitable[Installed]]
     hear: Hear
@@ -187,7 +187,7 @@ class Reading:
         # Connections and processes that were lost together each tell of their own gap, seconds apart.
         where = Reply(f"gap-{int(self._gap.until // ANSWERED.total_seconds())}", place, datetime.now(UTC))
         try:
-            await self._at.speaker.once(where, f"{part}-{spoken.channel.id}-{spoken.thread_ts}", Message(text))
+            await self._at.message_poster.once(where, f"{part}-{spoken.channel.id}-{spoken.thread_ts}", Message(text))
         except Refused as refused:
             self._unread("unsaid", f"#{spoken.channel.name}: nothing can be posted there ({refused})")
 

@@ -13,7 +13,7 @@ from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.priority import Priority
 from bot.slack.api.calls import CallFailed
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.home import text as home_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import payloads
@@ -30,8 +30,8 @@ Body = dict[str, Any]
 class HomeListeners:
     """A worker fills the page; until then it shows that it is loading."""
 
-    def __init__(self, intake: Intake, voice: Voice, metrics: Metrics) -> None:
-        self._intake, self._voice, self._metrics = intake, voice, metrics
+    def __init__(self, intake: Intake, slack_messages: SlackMessages, metrics: Metrics) -> None:
+        self._intake, self._slack_messages, self._metrics = intake, slack_messages, metrics
 
     def listen(self, app: AsyncApp) -> None:
         app.event("app_home_opened")(self.opened)
@@ -81,6 +81,6 @@ class HomeListeners:
 
     async def _show(self, place: Address, view: Body) -> None:
         try:
-            await self._voice.show_home(place.user, view)
+            await self._slack_messages.show_home(place.user, view)
         except CallFailed as failed:
             log.warning("App Home of %s could not be shown: %s", place.user, failed)

@@ -30,7 +30,7 @@ _MENTIONS = compile_linear(r"^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedCommand:
     """The first word and what follows it. Without any word, help is asked for."""
 
     word: str
@@ -42,13 +42,13 @@ class Asked:
         return get_close_matches(self.word, (*NOW, *LATER), n=3, cutoff=0.5)
 
 
-def read_command(text: str) -> Asked:
+def read_command(text: str) -> ParsedCommand:
     """What stands after `/aks`."""
     word, rest = [*text.split(maxsplit=1), "", ""][:2]  # an error is often pasted onto the next line
-    return Asked(word.lower() or HELP, rest.strip())
+    return ParsedCommand(word.lower() or HELP, rest.strip())
 
 
-def read_mention(text: str) -> Asked:
+def read_mention(text: str) -> ParsedCommand:
     """What somebody says to the bot: Slack has made links of the addresses in it, and entities of some letters."""
     return read_command(unescape(_LINK.sub(r"\1", _MENTIONS.sub("", text))))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.address import Address
-from bot.policy.look import Allowed, Asker, Decision, Refused, may_look, shut_out
+from bot.policy.look import Allowed, Asker, Decision, Refused, may_look, refused_everywhere
 from bot.policy.model import ANYTHING, DIRECT, Look
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.people import People
@@ -36,7 +36,7 @@ class Viewer:
     @property
     def refusal(self) -> Message | None:
         """Why they may see nothing at all."""
-        outside = shut_out(self.look, self.asker, self.channel)
+        outside = refused_everywhere(self.look, self.asker, self.channel)
         return refusal(self.look, outside, None) if outside else None
 
     def refusal_of(self, cluster: str | ClusterRef) -> Message | None:
@@ -84,7 +84,7 @@ class Gate:
 
     def stranger_refusal(self, place: Address) -> Message | None:
         """For somebody who is known to be of another company: why they may see nothing here."""
-        outside = shut_out(self._look, Asker(place.team, place.user, stranger=True), place.channel)
+        outside = refused_everywhere(self._look, Asker(place.team, place.user, stranger=True), place.channel)
         return refusal(self._look, outside, None) if outside else None
 
     def _without_asking(self, place: Address, cluster: str, *, stranger: bool) -> Decision | None:

@@ -57,7 +57,7 @@ class Me:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """One message, as it waits for its turn to close."""
 
     team: str
@@ -91,7 +91,9 @@ class Said:
     @property
     def of(self) -> tuple[str, str, str]:
         """Whose turn it belongs to. A card of an app is complete in itself."""
-        return self.of_person if self.takes_turns else (self.team, self.channel, f"{self.app}{self.turn}")
+        return (
+            self.of_person if self.joins_consecutive_messages else (self.team, self.channel, f"{self.app}{self.turn}")
+        )
 
     @property
     def of_person(self) -> tuple[str, str, str]:
@@ -99,7 +101,7 @@ class Said:
         return self.team, self.channel, f"{self.thread_ts or ''} {self.user}"
 
     @property
-    def takes_turns(self) -> bool:
+    def joins_consecutive_messages(self) -> bool:
         """Whether more may follow that belongs to it."""
         return not (self.app or self.edited)
 
@@ -116,12 +118,12 @@ def asks_for_silence(text: str) -> bool:
     return len(text) < 60 and bool(_STOP.match(_MENTION.sub("", text)))
 
 
-async def read_aside(body: Body, me: Me, now: float) -> Said | Ignored:
+async def read_aside(body: Body, me: Me, now: float) -> Utterance | Ignored:
     """What `read` says; a long message is read in a thread, and does not hold up the event loop."""
     return await asyncio.to_thread(read, body, me, now) if is_long(body["event"]) else read(body, me, now)
 
 
-def read(body: Body, me: Me, now: float) -> Said | Ignored:
+def read(body: Body, me: Me, now: float) -> Utterance | Ignored:
     """What an event says, or why it is passed over."""
     event = body["event"]
     if event.get("channel_type") not in ("channel", "group"):
@@ -147,7 +149,7 @@ def read(body: Body, me: Me, now: float) -> Said | Ignored:
     app = _app(message)
     profile = message.get("bot_profile") or {}
     thread_ts = message.get("thread_ts")
-    return Said(
+    return Utterance(
         team=str(body["team_id"]),
         channel=str(event["channel"]),
         ts=str(message["ts"]),
@@ -162,12 +164,12 @@ def read(body: Body, me: Me, now: float) -> Said | Ignored:
     )
 
 
-def names(body: Body, said: Said) -> tuple[str, str]:
+def names(body: Body, said: Utterance) -> tuple[str, str]:
     """By which a repetition of an event is known: Slack's id of it, and the message itself."""
     return f"event {body.get('event_id') or said.turn}", f"message {said.team} {said.channel} {said.ts} {said.edited}"
 
 
-def original(said: Said) -> str:
+def original(said: Utterance) -> str:
     """The name of the message that was changed."""
     return f"message {said.team} {said.channel} {said.ts} "
 
@@ -178,7 +180,7 @@ def mention(body: Body) -> str:
     return f"mention {body['team_id']} {event['channel']} {event['ts']}"
 
 
-def taken_back(body: Body) -> Said | None:
+def taken_back(body: Body) -> Utterance | None:
     """What is left of a message that somebody has deleted: nothing. One with replies stays as a tombstone."""
     event = body["event"]
     changed = event.get("message") or {}
@@ -188,12 +190,12 @@ def taken_back(body: Body) -> Said | None:
         ts = changed.get("ts") if changed.get("subtype") == "tombstone" else None
     if not ts or not event.get("channel"):
         return None
-    return Said(str(body["team_id"]), str(event["channel"]), str(ts), "", edited=str(event.get("ts") or "gone"))
+    return Utterance(str(body["team_id"]), str(event["channel"]), str(ts), "", edited=str(event.get("ts") or "gone"))
 
 
-def latest(turn: Sequence[Said]) -> list[Said]:
+def latest(turn: Sequence[Utterance]) -> list[Utterance]:
     """Each message of a turn as it reads now, without those that were taken back."""
-    versions: dict[str, Said] = {}
+    versions: dict[str, Utterance] = {}
     for one in turn:
         before = versions.get(one.ts)
         if before is None or one.edited >= before.edited:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.queue.retry import CannotTell
 from bot.slack.api.calls import CallFailed, Refused
-from bot.slack.api.poster import NO_PLACE, Speaker
+from bot.slack.api.poster import NO_PLACE, Poster
 from bot.slack.inbound.asks import Ask
 from bot.slack.kit.message import AnswerMessages, Message
 
@@ -14,8 +14,8 @@ _CANNOT_WHISPER = NO_PLACE | {"user_not_in_channel", "channel_is_archived"}
 class Replier:
     """Raises CannotTell."""
 
-    def __init__(self, speaker: Speaker) -> None:
-        self._speaker = speaker
+    def __init__(self, message_poster: Poster) -> None:
+        self._message_poster = message_poster
 
     async def reply(self, ask: Ask, said: Message, part: str = "reply") -> None:
         await self.say(ask, AnswerMessages(said, ()), part)
@@ -31,12 +31,12 @@ class Replier:
         """Where everybody sees it; only to the one who asked, where we are not."""
         try:
             try:
-                head, _ = await self._speaker.once(ask.where, part, said.head)
-                await self._speaker.in_thread(ask.where, head, said, part)
+                head, _ = await self._message_poster.once(ask.where, part, said.head)
+                await self._message_poster.in_thread(ask.where, head, said, part)
             except Refused as refused:
                 if refused.error not in NO_PLACE:
                     raise
-                await self._speaker.elsewhere(ask.where, said, refused.error)
+                await self._message_poster.elsewhere(ask.where, said, refused.error)
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
 
@@ -48,13 +48,13 @@ class Replier:
             return
         try:
             if place.response_url:
-                await self._speaker.elsewhere(ask.where, said, "")
+                await self._message_poster.elsewhere(ask.where, said, "")
                 return
             try:
-                await self._speaker.whisper(ask.where, (said.head, *said.thread))
+                await self._message_poster.whisper(ask.where, (said.head, *said.thread))
             except Refused as refused:
                 if refused.error not in _CANNOT_WHISPER:
                     raise
-                await self._speaker.elsewhere(ask.where, said, refused.error)
+                await self._message_poster.elsewhere(ask.where, said, refused.error)
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed

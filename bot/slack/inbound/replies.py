@@ -8,7 +8,7 @@ from itertools import islice
 
 from bot.render.clean import one_line
 from bot.slack.inbound import commands, triage_text
-from bot.slack.inbound.commands import Asked
+from bot.slack.inbound.commands import ParsedCommand
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.fleet_rows import option, state_of
 from bot.slack.kit.message import PICK, Block, Message, context, header, pages, section
@@ -26,7 +26,7 @@ _MOST_OTHERS = 5
 _MOST_LISTED = 60
 
 
-def at_once(asked: Asked, library: Library) -> Message | None:
+def at_once(asked: ParsedCommand, library: Library) -> Message | None:
     """The answer, or None where Azure has to be asked."""
     if asked.word == commands.FIXES and not asked.rest:
         return only(NAME_A_CLUSTER)

@@ -11,11 +11,11 @@ from bot.incidents.alerts import Alert
 from bot.incidents.model import Sighting
 from bot.policy.look import is_shown_in
 from bot.policy.model import Policy
-from bot.slack.api.poster import Reply, Speaker
-from bot.slack.inbound.message_reader import Said
+from bot.slack.api.poster import Poster, Reply
+from bot.slack.inbound.message_reader import Utterance
 from bot.slack.incidents import text as said
-from bot.slack.incidents.handlers import IncidentDesk
-from bot.slack.incidents.service import IncidentKeeper
+from bot.slack.incidents.handlers import IncidentHandlers
+from bot.slack.incidents.service import IncidentService
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit.escaping import cut
 from bot.slack.kit.message import Message, section
@@ -32,11 +32,18 @@ APP = "aksbot-alerts"
 """Who has said it; nobody needs to allow it, since it has shown the secret."""
 
 
-class AlertsDesk:
+class AlertHandlers:
     """Raises CallFailed and StoreAway, after which it is done again."""
 
-    def __init__(self, *, desk: IncidentDesk, keeper: IncidentKeeper, speaker: Speaker, policy: Policy) -> None:
-        self._desk, self._keeper, self._speaker, self._policy = desk, keeper, speaker, policy
+    def __init__(
+        self, *, desk: IncidentHandlers, incident_service: IncidentService, message_poster: Poster, policy: Policy
+    ) -> None:
+        self._desk, self._incident_service, self._message_poster, self._policy = (
+            desk,
+            incident_service,
+            message_poster,
+            policy,
+        )
 
     @property
     def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
@@ -49,12 +56,12 @@ class AlertsDesk:
         if alert.over:
             await self._look_whether_it_is_over(team, seen)
             return
-        known = await self._keeper.known(team, seen)
+        known = await self._incident_service.known(team, seen)
         if known and not await self._is_posted(team, alert):
             why = f"{alert.source}: {alert.title}"
             now_ms = int(datetime.now(UTC).timestamp() * 1000)
             sighting = Sighting(alert.id, known.cluster, seen.codes, why, known.home, known.message_ts, now_ms)
-            await self._keeper.report(team, sighting, task.me)
+            await self._incident_service.report(team, sighting, task.me)
             return
         if await self._desk.is_muted(team, seen):
             log.info("an alert about %s was not posted: it is muted", seen.cluster)
@@ -63,8 +70,8 @@ class AlertsDesk:
         if channel is None:
             log.warning("an alert was dropped: the policy names no channel where %s is shown", seen.cluster or "it")
             return
-        posted, _ = await self._speaker.once(_where(team, channel, alert), _PART, _message(alert))
-        one = Said(team, posted.channel, posted.message_ts, alert.text, app=APP, app_name=alert.source)
+        posted, _ = await self._message_poster.once(_where(team, channel, alert), _PART, _message(alert))
+        one = Utterance(team, posted.channel, posted.message_ts, alert.text, app=APP, app_name=alert.source)
         await self._desk.act(one, seen, task.me)
 
     async def _refused(self, task: Task) -> None:
@@ -75,7 +82,7 @@ class AlertsDesk:
             log.warning("nobody is told, because the policy names no channel for alerts: %s", task.text)
             return
         where = Reply(task.id, Address(task.place.team, named[0]), datetime.now(UTC))
-        await self._speaker.once(where, "refused", Message(task.text, (section(task.text),)))
+        await self._message_poster.once(where, "refused", Message(task.text, (section(task.text),)))
 
     def _channel_for(self, seen: Recognition) -> str | None:
         """The first that the policy names; but nothing is shown of a cluster where nobody may look at it."""
@@ -90,12 +97,12 @@ class AlertsDesk:
 
         What is over reads like nothing, so the cluster says which incident it was; one check looks at them all.
         """
-        if seen.cluster and (known := await self._keeper.open_of(team, seen.cluster)):
-            await self._keeper.look_soon(team, known)
+        if seen.cluster and (known := await self._incident_service.open_of(team, seen.cluster)):
+            await self._incident_service.look_soon(team, known)
 
     async def _is_posted(self, team: str, alert: Alert) -> bool:
         """Whether a try before this one has said it, and the incident that is known may be its own, half begun."""
-        return await self._speaker.standing(_where(team, "", alert), _PART) is not None
+        return await self._message_poster.standing(_where(team, "", alert), _PART) is not None
 
 
 def _where(team: str, channel: str, alert: Alert) -> Reply:

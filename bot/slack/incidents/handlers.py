@@ -20,12 +20,12 @@ from bot.slack.api.poster import Reply
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound import replies
 from bot.slack.inbound.gate import Gate
-from bot.slack.inbound.message_reader import Said, latest
+from bot.slack.inbound.message_reader import Utterance, latest
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
-from bot.slack.incidents.messages import IncidentTelling
+from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.places import Places
-from bot.slack.incidents.service import IncidentKeeper
+from bot.slack.incidents.service import IncidentService
 from bot.slack.incidents.tasks import Do, Task
 from bot.store.codec import decode
 from bot.triage.clusters import FleetNames
@@ -44,24 +44,24 @@ _MOST_READ = 20
 """Messages of a turn that are looked at one by one."""
 
 
-class IncidentDesk:
+class IncidentHandlers:
     """Raises CallFailed and StoreAway, after which it is done again."""
 
     def __init__(
         self,
         *,
-        keeper: IncidentKeeper,
+        incident_service: IncidentService,
         turns: Turns,
         incidents: Incidents,
         recogniser: Recogniser,
         places: Places,
-        telling: IncidentTelling,
+        telling: IncidentMessages,
         gate: Gate,
         policy: Policy,
         library: Library,
         files: TextFiles,
     ) -> None:
-        self._keeper, self._turns, self._incidents = keeper, turns, incidents
+        self._incident_service, self._turns, self._incidents = incident_service, turns, incidents
         self._recogniser, self._places, self._telling = recogniser, places, telling
         self._gate, self._policy, self._library = gate, policy, library
         self._files, self._together = files, WithFiles()
@@ -76,13 +76,13 @@ class IncidentDesk:
         team, channel, whose = task.of
         texts = await self._turns.take(task.text, (team, channel, whose))
         if texts:
-            turn = latest([decode(Said, one) for one in texts])
+            turn = latest([decode(Utterance, one) for one in texts])
             if turn:
                 await self.consider(turn, task.me)
             # An app's words are wanted once somebody allows it.
             await self._turns.done(task.text, keep=bool(turn and turn[0].app))
 
-    async def consider(self, turn: Sequence[Said], me: str) -> None:
+    async def consider(self, turn: Sequence[Utterance], me: str) -> None:
         """One turn: what it speaks of, and what follows."""
         first = min(turn, key=lambda one: one.ts)
         here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else []
@@ -104,7 +104,7 @@ class IncidentDesk:
             return  # people talk about it in its own thread
         await self.act(first, seen, me)
 
-    async def _is_silent(self, turn: Sequence[Said], first: Said, here: Sequence[Incident], me: str) -> bool:
+    async def _is_silent(self, turn: Sequence[Utterance], first: Utterance, here: Sequence[Incident], me: str) -> bool:
         """Whether somebody wants nothing of us in this thread. What goes on in another thread goes on there."""
         at_home = [one for one in here if one.home == first.spot]
         stops = [one for one in turn if one.asks_for_silence and not one.app]
@@ -112,7 +112,7 @@ class IncidentDesk:
             silenced = bool(at_home) and all(one.silenced for one in at_home)
             return silenced or await self._incidents.is_hushed(first.team, first.spot)
         if at_home:
-            await self._keeper.silence(first.team, at_home, first.spot)
+            await self._incident_service.silence(first.team, at_home, first.spot)
             return True
         await self._incidents.hush(first.team, first.spot)
         if here or any(one.to_us for one in stops):
@@ -136,18 +136,20 @@ class IncidentDesk:
         reasons = (one for one in self._together.against(last) if one.name in _OVER)
         return next((f"{one.name}: {one.found}" for one in reasons), "") if len(last) <= _SHORT else ""
 
-    async def _may_open_files(self, first: Said, text: str) -> bool:
+    async def _may_open_files(self, first: Utterance, text: str) -> bool:
         """Nobody's files are fetched where nothing is read, or where the words say already that it is none of ours."""
         if any(one.covers_files for one in self._together.against(text)):
             return False
         return await self._is_read(first)
 
-    async def _with_files(self, turn: Sequence[Said], text: str, seen: Recognition, names: FleetNames) -> Recognition:
+    async def _with_files(
+        self, turn: Sequence[Utterance], text: str, seen: Recognition, names: FleetNames
+    ) -> Recognition:
         contents = await self._files.read([file for one in turn for file in one.files])
         read = await asyncio.to_thread(lambda: [self._recogniser.recognise(one, names) for one in contents])
         return self._together.together(text, seen, read)
 
-    async def _is_read(self, first: Said) -> bool:
+    async def _is_read(self, first: Utterance) -> bool:
         channels = self._policy.channels
         return channels.reads_everything or channels.reads((await self._places.channel(first.channel)).name)
 
@@ -162,7 +164,7 @@ class IncidentDesk:
             return whole
         return replace(words, cluster=whole.cluster, cluster_by=whole.cluster_by, choices=whole.choices)
 
-    async def _may_speak(self, first: Said, me: str) -> bool:
+    async def _may_speak(self, first: Utterance, me: str) -> bool:
         channels = self._policy.channels
         if not await self._is_read(first):
             return False
@@ -174,13 +176,13 @@ class IncidentDesk:
             await self._ask_about(first, me)
         return bool(known)
 
-    async def _ask_about(self, first: Said, me: str) -> None:
+    async def _ask_about(self, first: Utterance, me: str) -> None:
         """Once in a channel, about an app."""
         message = incidents_view.ask_about(first.app, first.app_name, first.turn)
         where = Reply(f"app-{first.channel}-{first.app}", _place(first, me), datetime.now(UTC))
         await self._telling.once_where_possible(where, "ask", message)
 
-    async def act(self, first: Said, seen: Recognition, me: str) -> None:
+    async def act(self, first: Utterance, seen: Recognition, me: str) -> None:
         """Report what was recognised, offer to check it, ask which cluster, or be quiet."""
         if seen.certainty is Certainty.QUIET:
             return
@@ -191,10 +193,10 @@ class IncidentDesk:
         if not await self._is_ours(first, seen.cluster, code, me):
             return
         sighting = _sighting(first, seen.cluster, seen)
-        if await self._keeper.known(first.team, seen) or (
+        if await self._incident_service.known(first.team, seen) or (
             seen.certainty is Certainty.SURE and self._policy.channels.auto_check
         ):
-            await self._keeper.report(first.team, sighting, first.user or me)
+            await self._incident_service.report(first.team, sighting, first.user or me)
             return
         key = f"offer {first.team} {first.channel} {seen.cluster} {code} {int(time.time() // 3600)}"
         if await self._incidents.claim(key, first.id):
@@ -202,7 +204,7 @@ class IncidentDesk:
             offer = incidents_view.offer(title, code, first.id, [seen.cluster])
             await self._telling.once_where_possible(_where(first, me), "offer", offer)
 
-    async def _is_ours(self, first: Said, cluster: str, code: str, me: str) -> bool:
+    async def _is_ours(self, first: Utterance, cluster: str, code: str, me: str) -> bool:
         """Whether the bot may speak of this cluster to these people, and nobody has muted it."""
         if not self._policy.channels.speaks_of(cluster):
             return False
@@ -215,13 +217,13 @@ class IncidentDesk:
         muted = await self._incidents.mutes(team, _now_ms())
         return any(one.code in (code, "*") and one.cluster.lower() == cluster.lower() for one in muted)
 
-    async def _may_see(self, first: Said, cluster: str, me: str) -> bool:
+    async def _may_see(self, first: Utterance, cluster: str, me: str) -> bool:
         if first.app:
             return isinstance(may_look(self._policy.look, Asker(first.team, me), first.channel, cluster), Allowed)
         refused = await self._gate.refusal(_place(first, me), cluster, stranger=first.stranger)
         return refused is None
 
-    async def _ask_which(self, first: Said, seen: Recognition, me: str) -> None:
+    async def _ask_which(self, first: Utterance, seen: Recognition, me: str) -> None:
         """No cluster, or several: people are asked, once in a thread, and once an hour in a channel."""
         if not seen.choices and seen.certainty is not Certainty.SURE:
             return
@@ -253,9 +255,9 @@ class IncidentDesk:
         why = incidents_view.title_of(self._library, task.code)
         now_ms = _now_ms()
         sighting = Sighting(task.id, task.cluster, (task.code,), why, spot, spot.thread_ts, now_ms)
-        joined = await self._keeper.report(place.team, sighting, place.user)
+        joined = await self._incident_service.report(place.team, sighting, place.user)
         if joined.how is How.REPEAT:
-            await self._keeper.answer_again(task, joined.incident, spot)
+            await self._incident_service.answer_again(task, joined.incident, spot)
 
     async def _silence_pressed(self, task: Task) -> None:
         team = task.place.team
@@ -266,20 +268,22 @@ class IncidentDesk:
         else:
             spot = task.place.thread
             others = [one for one in await self._incidents.told_in(team, spot) if one.home == spot]
-            await self._keeper.silence(team, [incident, *(one for one in others if one.id != incident.id)], spot)
+            await self._incident_service.silence(
+                team, [incident, *(one for one in others if one.id != incident.id)], spot
+            )
 
 
-def _sighting(first: Said, cluster: str, seen: Recognition) -> Sighting:
+def _sighting(first: Utterance, cluster: str, seen: Recognition) -> Sighting:
     signs = tuple((one.code, one.why[0]) for one in seen.suspects if one.why)
     why = (seen.suspects[0].why or ("",))[0]
     return Sighting(first.id, cluster, seen.codes, why, first.spot, first.ts, _now_ms(), signs)
 
 
-def _place(first: Said, me: str) -> Address:
+def _place(first: Utterance, me: str) -> Address:
     return Address(first.team, first.channel, first.user or me, thread_ts=first.spot.thread_ts)
 
 
-def _where(first: Said, me: str) -> Reply:
+def _where(first: Utterance, me: str) -> Reply:
     return Reply(f"sighting-{first.id}", _place(first, me), datetime.now(UTC))
 
 

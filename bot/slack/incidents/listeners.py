@@ -37,7 +37,7 @@ class IncidentListeners:
     """Registered before the other listeners: the first one that fits hears an event."""
 
     def __init__(self, intake: Intake, turns: Turns, queue: IncidentQueue, spans: Spans, metrics: Metrics) -> None:
-        prepare(message_reader.Said)
+        prepare(message_reader.Utterance)
         self._intake, self._turns, self._queue = intake, turns, queue
         self._spans, self._metrics = spans, metrics
 
@@ -82,7 +82,7 @@ class IncidentListeners:
             return BoltResponse(status=503)
         return None
 
-    async def _hear(self, body: Body, one: message_reader.Said, me: message_reader.Me) -> None:
+    async def _hear(self, body: Body, one: message_reader.Utterance, me: message_reader.Me) -> None:
         """An edit may overtake what it changes, as events are taken in side by side: then it is what was said."""
         names = message_reader.names(body, one)
         original = message_reader.original(one) if one.edited else None
@@ -90,7 +90,7 @@ class IncidentListeners:
             return  # nobody has read the first version yet, and now nobody will
         early = bool(original and one.user and not one.to_us) and not await self._turns.knows(str(original))
         of = one.of_person if early else one.of
-        lasts = self._spans.turn if one.takes_turns or early else timedelta()
+        lasts = self._spans.turn if one.joins_consecutive_messages or early else timedelta()
         kept = await self._turns.hear(names, one.turn, of, encode(one), lasts, original=original)
         if kept.needs_job:
             place = Address(one.team, one.channel, one.user or me.user)
@@ -100,7 +100,7 @@ class IncidentListeners:
     async def silence_wanted(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
         """`@aksbot stop` in a thread, from anyone."""
         event, me = body["event"], context.bot_user_id or ""
-        one = message_reader.Said(
+        one = message_reader.Utterance(
             str(body["team_id"]),
             str(event["channel"]),
             str(event["ts"]),

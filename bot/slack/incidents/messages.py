@@ -13,7 +13,7 @@ from bot.checks.store.recent import RecentCheck
 from bot.incidents.model import Book, Incident, State
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.people import People
-from bot.slack.api.poster import NO_PLACE, Reply, Speaker
+from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.inbound import replies
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
@@ -31,11 +31,11 @@ WORKING = "eyes"
 _REMEMBERED = 2000
 
 
-class IncidentTelling:
+class IncidentMessages:
     """Raises CallFailed."""
 
-    def __init__(self, speaker: Speaker, places: Places, people: People, library: Library) -> None:
-        self._speaker, self._places, self._people, self._library = speaker, places, people, library
+    def __init__(self, message_poster: Poster, places: Places, people: People, library: Library) -> None:
+        self._message_poster, self._places, self._people, self._library = message_poster, places, people, library
         self._shown: dict[str, str] = {}
         self._reacted: dict[str, bool] = {}
 
@@ -57,14 +57,14 @@ class IncidentTelling:
     async def hush(self, team: str, book: Book, incident: Incident) -> None:
         """The last change of the card: its buttons go. After that nothing is said or changed."""
         where = self.where(team, incident)
-        if standing := await self._speaker.standing(where, CARD):
+        if standing := await self._message_poster.standing(where, CARD):
             message = await self._message(book, incident)
-            await self._speaker.change_or_repeat(where, standing, CARD, message)
+            await self._message_poster.change_or_repeat(where, standing, CARD, message)
 
     async def once_where_possible(self, where: Reply, part: str, message: Message) -> None:
         """A line of its own, once."""
         try:
-            await self._speaker.once(where, part, message)
+            await self._message_poster.once(where, part, message)
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise
@@ -77,12 +77,12 @@ class IncidentTelling:
 
     async def _card(self, where: Reply, book: Book, incident: Incident) -> Address | None:
         if incident.silenced:
-            return await self._speaker.standing(where, CARD)
+            return await self._message_poster.standing(where, CARD)
         message = await self._message(book, incident)
-        posted, new = await self._speaker.once(where, CARD, message)
+        posted, new = await self._message_poster.once(where, CARD, message)
         digest = sha256(repr(message).encode(errors="replace")).hexdigest()
         if not new and self._shown.get(incident.id) != digest:
-            posted = await self._speaker.change_or_repeat(where, posted, CARD, message)
+            posted = await self._message_poster.change_or_repeat(where, posted, CARD, message)
         _keep(self._shown, incident.id, digest)
         return posted
 
@@ -96,7 +96,7 @@ class IncidentTelling:
         if home:
             address = await self._address()
             line = incidents_view.pointing(said.MERGED_LINE, home.home, lambda spot: _link(address, spot))
-            await self._speaker.once(where, "merged", line)
+            await self._message_poster.once(where, "merged", line)
             return
         if incident.rounds > 1:
             await self._line(where, f"back-{incident.rounds}", said.back_line(incident.cluster, incident.rounds))
@@ -116,13 +116,13 @@ class IncidentTelling:
         known = said.known_elsewhere(title, incident.cluster)
         line = incidents_view.pointing(known, incident.home, lambda home: _link(address, home))
         try:
-            await self._speaker.once(there, f"there-{spot.channel}-{spot.thread_ts}", line)
+            await self._message_poster.once(there, f"there-{spot.channel}-{spot.thread_ts}", line)
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise
 
     async def _line(self, where: Reply, part: str, line: str) -> None:
-        await self._speaker.once(where, part, replies.only(line))
+        await self._message_poster.once(where, part, replies.only(line))
 
     async def _react(self, incident: Incident) -> None:
         """A sign on the message while its check runs."""

@@ -13,17 +13,17 @@ from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.policy.model import Policy
 from bot.slack.api.calls import Refused
-from bot.slack.api.messages import Mark, Voice
+from bot.slack.api.messages import Mark, SlackMessages
 from bot.slack.api.poster import Reply
 from bot.slack.inbound import commands, replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate, name_of
-from bot.slack.inbound.message_reader import Said
+from bot.slack.inbound.message_reader import Utterance
 from bot.slack.inbound.replier import Replier
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
-from bot.slack.incidents.handlers import IncidentDesk
-from bot.slack.incidents.messages import IncidentTelling
+from bot.slack.incidents.handlers import IncidentHandlers
+from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.places import Places
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit.message import AnswerMessages, Message, section
@@ -34,18 +34,18 @@ SNOOZE = timedelta(hours=4)
 _MOST_SHOWN = 30
 
 
-class IncidentPeopleDesk:
+class IncidentCommandHandlers:
     """Raises CallFailed, CannotTell and StoreAway, after which it is done again."""
 
     def __init__(
         self,
         *,
-        desk: IncidentDesk,
-        telling: IncidentTelling,
+        desk: IncidentHandlers,
+        telling: IncidentMessages,
         incidents: Incidents,
         turns: Turns,
         places: Places,
-        voice: Voice,
+        slack_messages: SlackMessages,
         replier: Replier,
         gate: Gate,
         policy: Policy,
@@ -53,7 +53,7 @@ class IncidentPeopleDesk:
     ) -> None:
         self._telling = telling
         self._desk, self._incidents, self._turns, self._places = desk, incidents, turns, places
-        self._voice, self._replier, self._gate = voice, replier, gate
+        self._slack_messages, self._replier, self._gate = slack_messages, replier, gate
         self._policy, self._library = policy, library
 
     @property
@@ -77,14 +77,14 @@ class IncidentPeopleDesk:
             return
         line = (said.allowed if yes else said.refused)(task.cluster)
         mark = Mark(f"app-{place.channel}-{task.code}", "ask")
-        await self._voice.change(
+        await self._slack_messages.change(
             Address(channel=place.channel, message_ts=task.text), incidents_view.done_by(line, place.user), mark
         )
         if not yes:
             return
         for turn in dict.fromkeys((*await self._incidents.waited(place.team, task.code), task.incident)):
             if kept := await self._turns.kept(turn):
-                await self._desk.consider([decode(Said, one) for one in kept], task.me)
+                await self._desk.consider([decode(Utterance, one) for one in kept], task.me)
 
     # -- channels ---------------------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ class IncidentPeopleDesk:
         if not self._policy.channels.joins(task.text):
             return
         try:
-            await self._voice.join(task.place.channel)
+            await self._slack_messages.join(task.place.channel)
         except Refused:
             return  # archived or private by now: there only an invitation helps
         await self._arrived(task)

@@ -33,7 +33,7 @@ class IncidentQueue:
         await self._jobs.check(request, Priority.TRIAGE)
 
 
-def kind_of(works: Iterable[Work], tell_given_up: Callable[[Task, Problem], Awaitable[None]]) -> Kind[Task]:
+def kind_of(works: Iterable[Work], report_given_up: Callable[[Task, Problem], Awaitable[None]]) -> Kind[Task]:
     """For the queue: who does which task. What nobody waits for is given up without a word but in the log."""
     doing = {do: act for work in works for do, act in work.items()}
 
@@ -48,7 +48,7 @@ def kind_of(works: Iterable[Work], tell_given_up: Callable[[Task, Problem], Awai
         log.error("%s %s in %s was given up: %s", task.do, task.id, task.place.channel, problem.why)
         if task.do in PEOPLE_WAIT:
             try:
-                await tell_given_up(task, problem)
+                await report_given_up(task, problem)
             except (CannotTell, CallFailed) as mute:
                 log.error("could not tell that %s was given up: %s", task.id, mute)  # noqa: TRY400
 

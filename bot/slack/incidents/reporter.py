@@ -12,7 +12,7 @@ from bot.queue.retry import CannotTell
 from bot.report.events import EVERYTHING, Report
 from bot.report.scope import selection_of
 from bot.slack.api.calls import CallFailed
-from bot.slack.incidents.service import IncidentKeeper
+from bot.slack.incidents.service import IncidentService
 from bot.store.away import StoreAway
 from handlers.problem import Problem
 
@@ -23,23 +23,23 @@ _PATIENCE_S = 20.0
 
 
 def seen_by_incidents(
-    keeper: IncidentKeeper, team: Callable[[], Awaitable[str]]
+    incident_service: IncidentService, team: Callable[[], Awaitable[str]]
 ) -> Callable[[Report], Awaitable[None]]:
     """For whole checks that nobody asked for, such as those after a fix: they count for incidents, too."""
 
     async def seen(report: Report) -> None:
-        await _observed(keeper, await team(), report)
+        await _observed(incident_service, await team(), report)
 
     return seen
 
 
-async def _observed(keeper: IncidentKeeper, team: str, report: Report) -> None:
+async def _observed(incident_service: IncidentService, team: str, report: Report) -> None:
     """A check that was narrowed says nothing about what it did not look at: no incident begins or ends by it."""
     if report.recorded_at or selection_of(report.diagnosis) != EVERYTHING:
         return
     try:
         async with asyncio.timeout(_PATIENCE_S):
-            await keeper.observed(team, report.diagnosis)
+            await incident_service.observed(team, report.diagnosis)
     except (StoreAway, CallFailed, TimeoutError) as failed:
         # The answer stands; the next look at the cluster makes good for its incidents.
         log.warning("the incidents of %s were not brought up to date: %s", report.diagnosis.target.name, failed)
@@ -48,24 +48,24 @@ async def _observed(keeper: IncidentKeeper, team: str, report: Report) -> None:
 class IncidentHooks:
     """Answers that nobody wants to hear any more are not told, and each answer brings its incidents up to date."""
 
-    def __init__(self, keeper: IncidentKeeper) -> None:
-        self._keeper = keeper
+    def __init__(self, incident_service: IncidentService) -> None:
+        self._incident_service = incident_service
 
     async def wanted(self, request: CheckRequest) -> bool:
         try:
-            return not await self._keeper.is_silenced(request)
+            return not await self._incident_service.is_silenced(request)
         except StoreAway:
             return True
 
     async def observe(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
         """An `AfterAnswer`."""
         if isinstance(outcome, Answer):
-            await _observed(self._keeper, request.place.team, outcome.report)
+            await _observed(self._incident_service, request.place.team, outcome.report)
         elif request.scope == EVERYTHING:
             await self._not_observed(request)
 
     async def _not_observed(self, request: CheckRequest) -> None:
         try:
-            await self._keeper.not_observed(request.place.team, request.cluster.name)
+            await self._incident_service.not_observed(request.place.team, request.cluster.name)
         except (StoreAway, CallFailed, CannotTell) as failed:
             log.warning("the incidents of %s were not brought up to date: %s", request.cluster.text[:80], failed)

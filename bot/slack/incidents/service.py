@@ -18,7 +18,7 @@ from bot.incidents.store import Incidents
 from bot.slack.api.pace import Pace
 from bot.slack.inbound import replies
 from bot.slack.incidents import text as said
-from bot.slack.incidents.messages import IncidentTelling
+from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import limits
@@ -38,11 +38,11 @@ _LOUD_COUNTS = frozenset({2, 3, 4, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 500
 """A card need not be changed for the 137th report; so no two bots can keep each other awake."""
 
 
-class IncidentKeeper:
+class IncidentService:
     """Raises CallFailed and StoreAway, after which it is done again."""
 
     def __init__(
-        self, *, queue: IncidentQueue, incidents: Incidents, telling: IncidentTelling, run: Runner, spans: Spans
+        self, *, queue: IncidentQueue, incidents: Incidents, telling: IncidentMessages, run: Runner, spans: Spans
     ) -> None:
         self._queue, self._incidents, self._telling = queue, incidents, telling
         self._run, self._spans = run, spans
@@ -86,9 +86,9 @@ class IncidentKeeper:
 
     async def answer_again(self, task: Task, incident: Incident, spot: Address) -> None:
         """Somebody asked for a check of what is known already: its thread is shown, or there it is checked anew."""
-        if incident.is_told_in(spot) and incident.state is State.CHECKING:
+        if incident.has_posted_in(spot) and incident.state is State.CHECKING:
             return  # its answer comes there
-        if incident.is_told_in(spot):
+        if incident.has_posted_in(spot):
             # A job of this task's own name runs already: it is this one.
             request = CheckRequest(f"{task.id}-check", ClusterRef.of(incident.cluster), task.place, fresh=True)
             await self._queue.check(request)

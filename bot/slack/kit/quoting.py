@@ -23,7 +23,7 @@ def brief(line: str) -> str:
     return f"{line[: space if space >= _TELLING else SHORT - 2]} …"
 
 
-class Told:
+class QuotedErrors:
     """The errors that a thread contains already, so that each is quoted in full once only."""
 
     def __init__(self) -> None:

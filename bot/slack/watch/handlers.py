@@ -21,13 +21,13 @@ from bot.incidents.watches import Watches
 from bot.incidents.watching import MOST, Look, Seen, Watch, pause, seen
 from bot.report.events import Report
 from bot.slack.api.calls import Refused
-from bot.slack.api.poster import NO_PLACE, Reply, Speaker
+from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.inbound import commands, replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.replier import Replier
 from bot.slack.incidents.queue import IncidentQueue
-from bot.slack.incidents.service import IncidentKeeper
+from bot.slack.incidents.service import IncidentService
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages, Message
@@ -46,16 +46,16 @@ WATCHING, ENDED = "watch", "watch-ended"
 _FIND_S = 30.0
 
 
-class WatchDesk:
+class WatchHandlers:
     """Raises CallFailed, CannotTell and StoreAway, after which it is done again."""
 
     def __init__(
         self,
         *,
         queue: IncidentQueue,
-        keeper: IncidentKeeper,
+        incident_service: IncidentService,
         watches: Watches,
-        speaker: Speaker,
+        message_poster: Poster,
         replier: Replier,
         gate: Gate,
         run: Runner,
@@ -63,8 +63,8 @@ class WatchDesk:
         library: Library,
         spans: Spans,
     ) -> None:
-        self._queue, self._keeper, self._watches = queue, keeper, watches
-        self._speaker, self._replier, self._gate = speaker, replier, gate
+        self._queue, self._incident_service, self._watches = queue, incident_service, watches
+        self._message_poster, self._replier, self._gate = message_poster, replier, gate
         self._run, self._arm, self._library, self._spans = run, arm, library, spans
 
     @property
@@ -150,7 +150,7 @@ class WatchDesk:
                 why = said.unseen(f"{problem.what}: {problem.why}", watch.name)
                 await self._end(watch, watch_view.gave_up(watch, lasted, why))
             return
-        await self._keeper.observed(watch.team, look.diagnosis)
+        await self._incident_service.observed(watch.team, look.diagnosis)
         match seen(watch, look):
             case Seen.OVER:
                 await self._end(watch, watch_view.over(watch, lasted, look, self._library))
@@ -200,12 +200,12 @@ class WatchDesk:
         message = watch_view.watching(watch, self._library, self._spans.watch_for)
         where = _where(watch)
         try:
-            return where, (await self._speaker.once(where, WATCHING, message))[0]
+            return where, (await self._message_poster.once(where, WATCHING, message))[0]
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise
         direct = Reply(watch.id, Address(watch.team, watch.user, watch.user), where.asked_at)
-        return direct, (await self._speaker.once(direct, f"{WATCHING}-direct", message))[0]
+        return direct, (await self._message_poster.once(direct, f"{WATCHING}-direct", message))[0]
 
     async def _end(self, watch: Watch, message: Message) -> None:
         await self._say_end(watch, message)
@@ -215,8 +215,8 @@ class WatchDesk:
         """Once, whoever ends it, in the thread of the message about it; that has nothing to press any more."""
         where, posted = await self._posted(watch)
         place = Address(watch.team, posted.channel, watch.user, thread_ts=watch.thread_ts or posted.message_ts)
-        await self._speaker.once(Reply(watch.id, place, where.asked_at), ENDED, message)
-        await self._speaker.change_or_repeat(where, posted, WATCHING, watch_view.after_its_end(watch))
+        await self._message_poster.once(Reply(watch.id, place, where.asked_at), ENDED, message)
+        await self._message_poster.change_or_repeat(where, posted, WATCHING, watch_view.after_its_end(watch))
 
     async def _reply(self, task: Task, message: Message) -> None:
         await self._replier.privately(Ask(task.id, What.REPLY, task.place), AnswerMessages(message, ()))

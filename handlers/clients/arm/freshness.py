@@ -9,7 +9,7 @@ from handlers.clients.clock import Clock
 _since: ContextVar[float] = ContextVar("since", default=float("-inf"))
 
 
-def only_answers_from_now_on(clock: Clock) -> None:
+def require_fresh_answers(clock: Clock) -> None:
     """In this task and the tasks it starts, do not use answers cached before this moment."""
     _since.set(clock.now())
 

@@ -9,7 +9,7 @@ import json
 from handlers.clients.arm.reader import ArmReader
 
 
-class WriterEyes(ArmReader):
+class WriterPermissionReader(ArmReader):
     """An ArmReader that signs in as the writer. A type of its own, so that no collector confuses the two."""
 
     async def object_id(self) -> str:

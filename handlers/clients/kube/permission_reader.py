@@ -5,5 +5,5 @@ from __future__ import annotations
 from handlers.clients.kube.reader import KubeReader
 
 
-class WriterKubeEyes(KubeReader):
+class WriterKubePermissionReader(KubeReader):
     """A KubeReader that signs in as the writer. A type of its own, so that no collector confuses the two."""

@@ -21,7 +21,7 @@ from handlers.model import Target
 if TYPE_CHECKING:
     from handlers.clients.arm.pipe import Transport
     from handlers.clients.kube.door.caller import Caller
-    from handlers.clients.kube.door.doors import KubeDoors
+    from handlers.clients.kube.door.doors import KubeSessions
     from handlers.clients.kube.inside.run_command import Audit
     from handlers.clients.recording.case import Recorder
 
@@ -49,7 +49,7 @@ class KubeReader(Closing):
         *,
         recorder: Recorder | None = None,
         transport: Transport | None = None,
-        doors: KubeDoors | None = None,
+        doors: KubeSessions | None = None,
         on_run_command: Audit | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -184,10 +184,10 @@ class KubeReader(Closing):
         return RunCommandFallback.beside(direct, self.target, self._doors, self._on_run_command, self._clock)
 
     @cached_property
-    def _doors(self) -> KubeDoors:
-        from handlers.clients.kube.door.doors import KubeDoors
+    def _doors(self) -> KubeSessions:
+        from handlers.clients.kube.door.doors import KubeSessions
 
-        return self._shared_doors or KubeDoors(self._arm, self.access)
+        return self._shared_doors or KubeSessions(self._arm, self.access)
 
 
 def _source(target: str, reply: Reply) -> str:

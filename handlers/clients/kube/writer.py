@@ -26,7 +26,7 @@ from handlers.engine.current import collecting
 from handlers.model import Target
 
 if TYPE_CHECKING:
-    from handlers.clients.kube.door.doors import KubeDoors, KubeSession
+    from handlers.clients.kube.door.doors import KubeSession, KubeSessions
 
 LONGEST_TEXT = 20_000
 FATE_UNKNOWN = frozenset({408, 500, 502, 504})
@@ -40,7 +40,9 @@ AUDIT_ID = "Audit-ID"
 class KubeWriter(Closing):
     """Reads and writes of one cluster, with the identity of `arm`: the writer's."""
 
-    def __init__(self, target: Target, arm: ArmReader, access: KubeAccess, *, doors: KubeDoors | None = None) -> None:
+    def __init__(
+        self, target: Target, arm: ArmReader, access: KubeAccess, *, doors: KubeSessions | None = None
+    ) -> None:
         self.target = target
         self.access = access
         self.calls = CallLog()
@@ -138,10 +140,10 @@ class KubeWriter(Closing):
         return True
 
     @cached_property
-    def _doors(self) -> KubeDoors:
-        from handlers.clients.kube.door.doors import KubeDoors
+    def _doors(self) -> KubeSessions:
+        from handlers.clients.kube.door.doors import KubeSessions
 
-        return self._shared_doors or KubeDoors(self._arm, self.access)
+        return self._shared_doors or KubeSessions(self._arm, self.access)
 
 
 def _lost(target: str, audit_id: str, error: ArmError) -> WriteFateUnknown:

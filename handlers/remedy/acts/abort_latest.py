@@ -21,13 +21,15 @@ class AbortLatest:
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
         target = scene.step.target
-        raw = await scene.hands.arm.read(target, AKS_API)
+        raw = await scene.write_clients.arm.read(target, AKS_API)
         state = state_of(raw.body)
         if not is_busy(state):
             return stale(f"{last_name(target)} is {state}: the operation has ended by itself")
 
         async def send(request_id: str) -> Answered:
-            return answered(await scene.hands.arm.post(f"{target}/abort", raw.api_version, request_id=request_id))
+            return answered(
+                await scene.write_clients.arm.post(f"{target}/abort", raw.api_version, request_id=request_id)
+            )
 
         return Sending("POST", f"{target}/abort", send, {"state": state, "etag": etag_of(raw.body)})
 
@@ -40,7 +42,7 @@ class AbortLatest:
             going = await follow_operation(scene, target, AKS_API)
             if going is not None:
                 return going
-        body = await scene.hands.arm.get(target, AKS_API)
+        body = await scene.write_clients.arm.get(target, AKS_API)
         progress = of_resource(target, body, scene.request_id, None)
         if progress.state is State.RUNNING:
             return Wait()

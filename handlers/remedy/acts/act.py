@@ -54,7 +54,7 @@ class KubeWriterClient(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class WriterClients:
     """The clients that an act reads and writes with. Made for one piece of work, because its reads must be fresh."""
 
     arm: ArmWriter
@@ -68,7 +68,7 @@ class Hands:
 class Scene:
     """What one piece of an act knows about its fix."""
 
-    hands: Hands
+    write_clients: WriterClients
     step: Step
     execution: str
     data: Mapping[str, Any]

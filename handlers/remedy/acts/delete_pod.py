@@ -87,7 +87,7 @@ def pod_path(namespace: str, name: str = "") -> str:
 async def _pod(scene: Scene) -> Mapping[str, Any] | Done:
     wanted = scene.step.arguments
     try:
-        pod: Mapping[str, Any] = await scene.hands.kube.get(pod_path(wanted["namespace"], wanted["name"]))
+        pod: Mapping[str, Any] = await scene.write_clients.kube.get(pod_path(wanted["namespace"], wanted["name"]))
     except NotFound:
         return Done(f"pod {_name(scene)} is gone")
     if pod["metadata"]["uid"] != wanted["uid"]:
@@ -106,7 +106,7 @@ def _sending(scene: Scene, stage: str, grace_s: int) -> Sending:
     }
 
     async def send(_: str) -> Answered:
-        await scene.hands.kube.delete(path, options)
+        await scene.write_clients.kube.delete(path, options)
         return Answered("200")
 
     return Sending("DELETE", path, send, {"stage": stage})

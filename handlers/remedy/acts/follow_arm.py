@@ -58,7 +58,7 @@ async def follow_operation(scene: Scene, subject: str, api_version: str) -> Goin
     url, via = str(scene.data["url"]), Via(scene.data["via"])
     if scene.data.get("ended"):
         return None
-    operation = scene.hands.arm.resume(url, via, scene.request_id)
+    operation = scene.write_clients.arm.resume(url, via, scene.request_id)
     try:
         progress = await operation.poll()
     except (NotFound, NotFollowed) as lost:
@@ -102,7 +102,7 @@ def gone(subject: str) -> Stopped:
 
 async def find_sent_write(scene: Scene, subject: str, api_version: str, *, written: str = "") -> Wait | Going | Stopped:
     """Whether Azure received a write whose answer was lost. `written`: the resource it was sent to, if another."""
-    body = await scene.hands.arm.get(subject, api_version)
+    body = await scene.write_clients.arm.get(subject, api_version)
     state, etag = state_of(body), etag_of(body)
     events = await _events(scene, written or subject)
     if any(_is(event, "failed") for event in events) and not is_busy(state):
@@ -149,7 +149,7 @@ async def _events(scene: Scene, written: str) -> list[Mapping[str, Any]]:
     resource = ResourceId.parse(written)
     since = scene.now - scene.since("intended_at") - timedelta(minutes=5)
     until = scene.now + timedelta(minutes=5)
-    found = await scene.hands.reader.list(
+    found = await scene.write_clients.reader.list(
         f"/subscriptions/{resource.subscription}/providers/{_LOG}",
         _LOG_API,
         params={"$filter": span(resource.resource_group or "", since, until)},

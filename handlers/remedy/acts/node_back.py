@@ -34,7 +34,7 @@ async def node_is_back(scene: Scene) -> Wait | Done | Stopped:
 async def readiness(scene: Scene, name: str) -> tuple[str, str]:
     """The status of the node's Ready condition (empty: no such node), and its message."""
     # A list with a field selector: the reader's role may list nodes, but not get one.
-    listing = await scene.hands.nodes.list("/api/v1/nodes", dict, fields=f"metadata.name={name}")
+    listing = await scene.write_clients.nodes.list("/api/v1/nodes", dict, fields=f"metadata.name={name}")
     if not listing.items:
         return "", "there is no such node"
     condition = _ready(listing.items[0])

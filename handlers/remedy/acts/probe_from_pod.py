@@ -34,7 +34,7 @@ class ProbeFromPod:
         manifest = _manifest(scene)
 
         async def send(_: str) -> Answered:
-            await scene.hands.kube.post(pod_path(scene.step.arguments["namespace"]), manifest)
+            await scene.write_clients.kube.post(pod_path(scene.step.arguments["namespace"]), manifest)
             return Answered("201")
 
         return Sending("POST", pod_path(scene.step.arguments["namespace"]), send, {"stage": "asking"})
@@ -72,7 +72,7 @@ class ProbeFromPod:
     async def _answered(self, scene: Scene, phase: str) -> Again:
         path = pod_path(scene.step.arguments["namespace"], scene.step.arguments["name"])
         try:
-            answer = (await scene.hands.kube.text(f"{path}/log")).strip()[:_LONGEST_ANSWER]
+            answer = (await scene.write_clients.kube.text(f"{path}/log")).strip()[:_LONGEST_ANSWER]
         except (Denied, NotFound, Refused) as error:
             return _close(scene, "", f"the probe has answered, and its log could not be read: {error.detail}")
         return _close(scene, answer, "" if phase == "Succeeded" else f"the probe ended with {phase}: {answer}")
@@ -97,7 +97,7 @@ def _removing(scene: Scene, pod: Mapping[str, Any]) -> Sending:
     options = removal_of(pod)
 
     async def send(_: str) -> Answered:
-        await scene.hands.kube.delete(path, options)
+        await scene.write_clients.kube.delete(path, options)
         return Answered("200")
 
     return Sending("DELETE", path, send, scene.data)
@@ -122,7 +122,7 @@ def _manifest(scene: Scene) -> dict[str, Any]:
 
 async def _pod(scene: Scene) -> Mapping[str, Any] | None:
     try:
-        pod: Mapping[str, Any] = await scene.hands.kube.get(
+        pod: Mapping[str, Any] = await scene.write_clients.kube.get(
             pod_path(scene.step.arguments["namespace"], scene.step.arguments["name"])
         )
     except NotFound:

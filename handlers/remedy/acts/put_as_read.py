@@ -28,7 +28,7 @@ class PutAsRead:
     needs_planned_tag = True
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
-        target, arm = scene.step.target, scene.hands.arm
+        target, arm = scene.step.target, scene.write_clients.arm
         raw = await arm.read(target, AKS_API)
         read = raw.body
         tag, state = etag_of(read), state_of(read)
@@ -76,7 +76,7 @@ class PutClusterAsRead(PutAsRead):
     async def against(self, scene: Scene, read: Mapping[str, Any]) -> Stopped | None:
         planned = {str(pool).lower(): str(tag) for pool, tag in (scene.step.arguments.get("pools") or {}).items()}
         carried = {str(profile["name"]): profile for profile in read["properties"].get("agentPoolProfiles") or ()}
-        pools = {str(pool["name"]): pool for pool in await _pools_of(scene.hands.arm, scene.step.target)}
+        pools = {str(pool["name"]): pool for pool in await _pools_of(scene.write_clients.arm, scene.step.target)}
         if pools.keys() != carried.keys():
             return stale(f"node pools came or went: {', '.join(sorted(pools.keys() ^ carried.keys()))}")
         for name, pool in pools.items():

@@ -13,7 +13,7 @@ class ReapplyMachine:
 
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         target = scene.step.target
-        raw = await scene.hands.arm.read(target, COMPUTE_API)
+        raw = await scene.write_clients.arm.read(target, COMPUTE_API)
         state = state_of(raw.body)
         if state.lower() == "succeeded":
             return Done(f"{last_name(target)} is {state} meanwhile: it was left alone")
@@ -21,7 +21,9 @@ class ReapplyMachine:
             return stale(f"{last_name(target)} is {state}: another operation has begun")
 
         async def send(request_id: str) -> Answered:
-            return answered(await scene.hands.arm.post(f"{target}/reapply", raw.api_version, request_id=request_id))
+            return answered(
+                await scene.write_clients.arm.post(f"{target}/reapply", raw.api_version, request_id=request_id)
+            )
 
         return Sending("POST", f"{target}/reapply", send, {"state": state})
 

@@ -21,7 +21,7 @@ class RegisterProvider:
             return stale(f"{namespace} is {state}")
 
         async def send(request_id: str) -> Answered:
-            arm, action = scene.hands.arm, f"{path}/register"
+            arm, action = scene.write_clients.arm, f"{path}/register"
             sent = await arm.post(action, arm.to_ask_in(action, PROVIDERS_API), request_id=request_id)
             return Answered(str(sent.status), {}, sent.correlation_id)
 
@@ -57,5 +57,5 @@ def _path(scene: Scene) -> str:
 
 
 async def _state(scene: Scene) -> str:
-    body = await scene.hands.arm.get(_path(scene), PROVIDERS_API)
+    body = await scene.write_clients.arm.get(_path(scene), PROVIDERS_API)
     return str(body.get("registrationState", "")).lower()

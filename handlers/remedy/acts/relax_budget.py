@@ -12,7 +12,7 @@ class RelaxBudget:
 
     async def prepare(self, scene: Scene) -> Sending | Stopped:
         wanted, path = scene.step.arguments, budget_path(scene)
-        body = await scene.hands.kube.get(path)
+        body = await scene.write_clients.kube.get(path)
         name, spec = body["metadata"]["name"], body["spec"]
         if body["metadata"]["uid"] != wanted["uid"]:
             return stale(f"budget {name} was deleted and made again since the plan")
@@ -26,13 +26,13 @@ class RelaxBudget:
         patch = relaxing_patch(body, Relaxed(scene.execution, scene.now.isoformat(), spec, relaxed))
 
         async def send(_: str) -> Answered:
-            await scene.hands.kube.merge_patch(path, patch)
+            await scene.write_clients.kube.merge_patch(path, patch)
             return Answered("200")
 
         return Sending("PATCH", path, send, {"version": body["metadata"]["resourceVersion"]})
 
     async def look_back(self, scene: Scene) -> Wait | Done | Stopped:
-        body = await scene.hands.kube.get(budget_path(scene))
+        body = await scene.write_clients.kube.get(budget_path(scene))
         was, name = relaxed_from(body), scene.step.arguments["name"]
         if was is not None and was.execution == scene.execution:
             return Done(f"budget {name} lets one pod go at a time: the annotation tells that it was us")

@@ -14,7 +14,7 @@ class RestoreBudget:
     async def prepare(self, scene: Scene) -> Sending | Done | Stopped:
         wanted, path = scene.step.arguments, budget_path(scene)
         try:
-            body = await scene.hands.kube.get(path)
+            body = await scene.write_clients.kube.get(path)
         except NotFound:
             return Done(f"budget {wanted['name']} is not there any more: there is nothing to restore")
         if body["metadata"]["uid"] != wanted["uid"]:
@@ -33,7 +33,7 @@ class RestoreBudget:
         changed = was_changed_by_others(body, was)
 
         async def send(_: str) -> Answered:
-            await scene.hands.kube.merge_patch(path, patch)
+            await scene.write_clients.kube.merge_patch(path, patch)
             return Answered("200")
 
         return Sending("PATCH", path, send, {**scene.data, "changed": changed})

@@ -17,7 +17,7 @@ class UpdateInstance:
         if not number or number == "*":
             return failed("an instance must be named by its number; nothing was sent")
         try:
-            raw = await scene.hands.arm.read(scene.step.arguments["machine"], COMPUTE_API)
+            raw = await scene.write_clients.arm.read(scene.step.arguments["machine"], COMPUTE_API)
         except NotFound:
             return stale(f"instance {number} of {last_name(target)} is not there any more")
         machine, state = raw.body, state_of(raw.body)
@@ -31,7 +31,7 @@ class UpdateInstance:
         async def send(request_id: str) -> Answered:
             body = {"instanceIds": [number]}
             path = f"{target}/manualupgrade"
-            return answered(await scene.hands.arm.post(path, raw.api_version, body, request_id=request_id))
+            return answered(await scene.write_clients.arm.post(path, raw.api_version, body, request_id=request_id))
 
         return Sending("POST", f"{target}/manualupgrade", send, {"state": state})
 
@@ -45,7 +45,7 @@ class UpdateInstance:
         going = await follow_operation(scene, machine, COMPUTE_API)
         if going is not None:
             return going
-        state = state_of(await scene.hands.arm.get(machine, COMPUTE_API))
+        state = state_of(await scene.write_clients.arm.get(machine, COMPUTE_API))
         if is_busy(state):
             return Wait()
         return machine_is_done(scene) if state.lower() == "succeeded" else failed(f"{last_name(machine)} is {state}")

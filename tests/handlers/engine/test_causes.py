@@ -60,16 +60,16 @@ class Eyes:
 
 
 @collector(reads=("House/read",))
-async def house(eyes: Eyes) -> House:
+async def house(writer_permissions: Eyes) -> House:
     """the house"""
-    return House(source="house", taken_at=datetime.now(UTC), water=eyes.water)
+    return House(source="house", taken_at=datetime.now(UTC), water=writer_permissions.water)
 
 
 @collector(reads=("Alarm/read",))
-async def alarm(eyes: Eyes) -> Alarm:
+async def alarm(writer_permissions: Eyes) -> Alarm:
     """the alarm"""
-    if eyes.alarm:
-        raise CannotSee(eyes.alarm)
+    if writer_permissions.alarm:
+        raise CannotSee(writer_permissions.alarm)
     return Alarm(source="alarm", taken_at=datetime.now(UTC))
 
 
@@ -105,9 +105,9 @@ def graph(*diagnostics: Diagnostic) -> Graph:
 
 
 async def diagnosed(
-    asked: Graph, eyes: Eyes | None = None, explains: dict[str, frozenset[str]] = EXPLAINS
+    asked: Graph, writer_permissions: Eyes | None = None, explains: dict[str, frozenset[str]] = EXPLAINS
 ) -> Diagnosis:
-    return await Engine(asked, explains).diagnose(TARGET, {Eyes: eyes or Eyes()})
+    return await Engine(asked, explains).diagnose(TARGET, {Eyes: writer_permissions or Eyes()})
 
 
 async def test_a_code_without_a_check_is_open_and_never_clear() -> None:
@@ -205,7 +205,7 @@ class TestLateness:
 
     async def test_what_was_late_is_noted_and_is_late_again_in_a_replay(self) -> None:
         @collector(reads=("Alarm/read",), deadline_s=0.01)
-        async def slow_alarm(eyes: Eyes) -> Alarm:
+        async def slow_alarm(writer_permissions: Eyes) -> Alarm:
             """the alarm"""
             await asyncio.Event().wait()
             raise AssertionError

@@ -60,23 +60,23 @@ class Eyes:
 
 
 @collector(reads=("Sky/read",), deadline_s=5)
-async def sky(eyes: Eyes) -> Sky | NotApplicable:
+async def sky(writer_permissions: Eyes) -> Sky | NotApplicable:
     """the sky"""
-    eyes.looked.append(f"sky for {collecting.get()}")
-    return await eyes.sky()
+    writer_permissions.looked.append(f"sky for {collecting.get()}")
+    return await writer_permissions.sky()
 
 
 @collector(reads=("Ground/read",))
-async def ground(eyes: Eyes, target: Target) -> Ground:
+async def ground(writer_permissions: Eyes, target: Target) -> Ground:
     """the ground"""
-    eyes.looked.append("ground")
+    writer_permissions.looked.append("ground")
     return Ground(source=target.name, taken_at=datetime.now(UTC))
 
 
 @collector(reads=())
-async def shadow(sky: Sky, ground: Ground, eyes: Eyes) -> Shadow:
+async def shadow(sky: Sky, ground: Ground, writer_permissions: Eyes) -> Shadow:
     """the shadow"""
-    eyes.looked.append("shadow")
+    writer_permissions.looked.append("shadow")
     return Shadow(source="both", taken_at=sky.taken_at)
 
 
@@ -105,8 +105,8 @@ def engine(*diagnostics: Diagnostic, deadline_s: float = 5, extra: tuple[Collect
     return Engine(graph, {"grey": frozenset({"dark"})}, deadline_s=deadline_s)
 
 
-async def diagnose(eyes: Eyes, *diagnostics: Diagnostic, deadline_s: float = 5) -> Diagnosis:
-    return await engine(*diagnostics, deadline_s=deadline_s).diagnose(TARGET, {Eyes: eyes})
+async def diagnose(writer_permissions: Eyes, *diagnostics: Diagnostic, deadline_s: float = 5) -> Diagnosis:
+    return await engine(*diagnostics, deadline_s=deadline_s).diagnose(TARGET, {Eyes: writer_permissions})
 
 
 def outcomes(diagnosis: Diagnosis) -> dict[str, Outcome]:
@@ -114,18 +114,18 @@ def outcomes(diagnosis: Diagnosis) -> dict[str, Outcome]:
 
 
 async def test_each_kind_is_fetched_once_however_many_need_it() -> None:
-    eyes = Eyes()
-    diagnosis = await diagnose(eyes)
-    assert sorted(eyes.looked) == ["ground", "shadow", "sky for Sky"]
+    writer_permissions = Eyes()
+    diagnosis = await diagnose(writer_permissions)
+    assert sorted(writer_permissions.looked) == ["ground", "shadow", "sky for Sky"]
     assert diagnosis.state is State.CLEAR
     assert set(outcomes(diagnosis).values()) == {Outcome.CLEAR}
 
 
 async def test_what_is_ready_runs_at_once() -> None:
-    eyes, both = Eyes(), asyncio.Barrier(2)
+    writer_permissions, both = Eyes(), asyncio.Barrier(2)
 
     @collector(reads=())
-    async def met_ground(eyes: Eyes) -> Ground:
+    async def met_ground(writer_permissions: Eyes) -> Ground:
         """the ground"""
         await both.wait()
         return Ground(source="down", taken_at=datetime.now(UTC))
@@ -134,14 +134,14 @@ async def test_what_is_ready_runs_at_once() -> None:
         await both.wait()
         return Sky(source="up", taken_at=datetime.now(UTC))
 
-    eyes.sky = met_sky
+    writer_permissions.sky = met_sky
     graph = Graph.of([sky, met_ground, shadow], [dark_ground])
-    diagnosis = await Engine(graph, {}).diagnose(TARGET, {Eyes: eyes})
+    diagnosis = await Engine(graph, {}).diagnose(TARGET, {Eyes: writer_permissions})
     assert diagnosis.state is State.CLEAR  # each waited for the other: in a row they would never have met
 
 
 async def test_a_diagnostic_is_judged_the_moment_its_evidence_is_in() -> None:
-    eyes, release = Eyes(), asyncio.Event()
+    writer_permissions, release = Eyes(), asyncio.Event()
 
     async def late() -> Sky:
         await release.wait()
@@ -152,9 +152,9 @@ async def test_a_diagnostic_is_judged_the_moment_its_evidence_is_in() -> None:
         """Mud."""
         yield Finding("mud", "/ground", ("wet",))
 
-    eyes.sky = late
+    writer_permissions.sky = late
     events: list[Event] = []
-    async for event in engine(grey_sky, mud).check(TARGET, {Eyes: eyes}):
+    async for event in engine(grey_sky, mud).check(TARGET, {Eyes: writer_permissions}):
         events.append(event)
         if isinstance(event, DiagnosticEnded) and event.check.id == "mud":
             release.set()  # the sky is only let in after the other verdict is out
@@ -163,13 +163,13 @@ async def test_a_diagnostic_is_judged_the_moment_its_evidence_is_in() -> None:
 
 
 async def test_a_finding_explains_what_its_runbook_lists_and_its_subject_affects() -> None:
-    eyes = Eyes()
+    writer_permissions = Eyes()
 
     async def grey() -> Sky:
         return Sky(source="up", taken_at=datetime.now(UTC), colour="grey")
 
-    eyes.sky = grey
-    diagnosis = await diagnose(eyes)
+    writer_permissions.sky = grey
+    diagnosis = await diagnose(writer_permissions)
     assert [(one.finding.code, one.explained_by) for one in diagnosis.findings] == [
         ("grey", ()),
         ("dark", (("grey", "/sky"),)),
@@ -180,35 +180,35 @@ async def test_a_finding_explains_what_its_runbook_lists_and_its_subject_affects
 
 
 async def test_what_could_not_be_seen_makes_the_question_inconclusive_and_is_said_once() -> None:
-    eyes = Eyes()
+    writer_permissions = Eyes()
 
     async def denied() -> Sky:
         raise CannotSee(DENIED)
 
-    eyes.sky = denied
-    diagnosis = await diagnose(eyes)
+    writer_permissions.sky = denied
+    diagnosis = await diagnose(writer_permissions)
     assert outcomes(diagnosis) == {"dark-ground": Outcome.INCONCLUSIVE, "grey-sky": Outcome.INCONCLUSIVE}
     assert diagnosis.state is State.INCONCLUSIVE
     assert [(one.wanted, one.grant) for one in diagnosis.unseen] == [("the sky", "Sky/read")]
-    assert "shadow" not in eyes.looked
+    assert "shadow" not in writer_permissions.looked
 
 
 async def test_silence_does_not_acquit_when_something_optional_was_missing() -> None:
-    eyes = Eyes()
+    writer_permissions = Eyes()
 
     async def denied() -> Sky:
         raise CannotSee(DENIED)
 
-    assert outcomes(await diagnose(eyes, hears_nothing)) == {"hears-nothing": Outcome.CLEAR}
-    eyes.sky = denied
-    assert outcomes(await diagnose(eyes, hears_nothing)) == {"hears-nothing": Outcome.INCONCLUSIVE}
+    assert outcomes(await diagnose(writer_permissions, hears_nothing)) == {"hears-nothing": Outcome.CLEAR}
+    writer_permissions.sky = denied
+    assert outcomes(await diagnose(writer_permissions, hears_nothing)) == {"hears-nothing": Outcome.INCONCLUSIVE}
 
 
 @pytest.mark.parametrize("state", ["cut", "gaps"])
 async def test_silence_does_not_acquit_when_the_evidence_was_cut(state: str) -> None:
-    eyes = Eyes()
-    eyes.cut, eyes.gaps = state == "cut", (DENIED,) if state == "gaps" else ()
-    assert outcomes(await diagnose(eyes, grey_sky)) == {"grey-sky": Outcome.INCONCLUSIVE}
+    writer_permissions = Eyes()
+    writer_permissions.cut, writer_permissions.gaps = state == "cut", (DENIED,) if state == "gaps" else ()
+    assert outcomes(await diagnose(writer_permissions, grey_sky)) == {"grey-sky": Outcome.INCONCLUSIVE}
 
 
 async def test_an_explicit_acquittal_stands_although_something_was_cut() -> None:
@@ -217,9 +217,9 @@ async def test_an_explicit_acquittal_stands_although_something_was_cut() -> None
         """The sky is red."""
         yield Clear("what was seen is enough")
 
-    eyes = Eyes()
-    eyes.cut = True
-    diagnosis = await diagnose(eyes, red_sky)
+    writer_permissions = Eyes()
+    writer_permissions.cut = True
+    diagnosis = await diagnose(writer_permissions, red_sky)
     assert [(check.outcome, check.why) for check in diagnosis.checks] == [(Outcome.CLEAR, "what was seen is enough")]
 
 
@@ -235,14 +235,14 @@ async def test_a_diagnostic_may_leave_its_question_open() -> None:
 
 
 async def test_a_collector_that_does_not_answer_is_cut_off_at_its_deadline() -> None:
-    eyes = Eyes()
+    writer_permissions = Eyes()
 
     async def never() -> Sky:
         await asyncio.Event().wait()
         raise AssertionError
 
-    eyes.sky = never
-    diagnosis = await diagnose(eyes, grey_sky, hears_nothing, deadline_s=0.05)
+    writer_permissions.sky = never
+    diagnosis = await diagnose(writer_permissions, grey_sky, hears_nothing, deadline_s=0.05)
     assert set(outcomes(diagnosis).values()) == {Outcome.INCONCLUSIVE}
     assert diagnosis.unseen[0].why is Why.TIMEOUT
 
@@ -254,13 +254,13 @@ async def test_a_collector_that_fails_is_a_value_and_a_diagnostic_that_fails_has
         yield Finding("red", "/sky", ("seen before the fault",))
         raise KeyError("west")
 
-    eyes = Eyes()
+    writer_permissions = Eyes()
 
     async def wrong() -> Sky:
         raise KeyError("colour")
 
-    eyes.sky = wrong
-    diagnosis = await diagnose(eyes, grey_sky, red_sky)
+    writer_permissions.sky = wrong
+    diagnosis = await diagnose(writer_permissions, grey_sky, red_sky)
     assert outcomes(diagnosis) == {"grey-sky": Outcome.INCONCLUSIVE, "red-sky": Outcome.CRASHED}
     assert [one.finding.code for one in diagnosis.findings] == ["red"]
     assert diagnosis.unseen[0].why is Why.FAILED
@@ -287,20 +287,20 @@ async def test_a_diagnostic_may_only_find_what_it_declares() -> None:
 
 
 async def test_what_does_not_exist_here_is_not_applicable_and_where_nothing_applies_nothing_is_clear() -> None:
-    eyes = Eyes()
+    writer_permissions = Eyes()
 
     async def underground() -> NotApplicable:
         return NotApplicable("there is no sky in a mine")
 
-    eyes.sky = underground  # type: ignore[assignment]
-    diagnosis = await diagnose(eyes)
+    writer_permissions.sky = underground  # type: ignore[assignment]
+    diagnosis = await diagnose(writer_permissions)
     assert set(outcomes(diagnosis).values()) == {Outcome.NOT_APPLICABLE}
     assert diagnosis.state is State.INCONCLUSIVE
     assert diagnosis.unseen == ()
 
 
 async def test_closing_the_stream_cancels_all_that_runs() -> None:
-    eyes, cancelled = Eyes(), asyncio.Event()
+    writer_permissions, cancelled = Eyes(), asyncio.Event()
 
     async def never() -> Sky:
         try:
@@ -309,8 +309,8 @@ async def test_closing_the_stream_cancels_all_that_runs() -> None:
             cancelled.set()
         raise AssertionError
 
-    eyes.sky = never
-    stream = engine(dark_ground, grey_sky).check(TARGET, {Eyes: eyes})
+    writer_permissions.sky = never
+    stream = engine(dark_ground, grey_sky).check(TARGET, {Eyes: writer_permissions})
     first = await anext(stream)
     assert isinstance(first, Collected)
     await stream.aclose()  # type: ignore[attr-defined]
@@ -319,7 +319,7 @@ async def test_closing_the_stream_cancels_all_that_runs() -> None:
 
 
 async def test_cancelling_the_caller_cancels_the_check() -> None:
-    eyes, began, cancelled = Eyes(), asyncio.Event(), asyncio.Event()
+    writer_permissions, began, cancelled = Eyes(), asyncio.Event(), asyncio.Event()
 
     async def never() -> Sky:
         began.set()
@@ -329,8 +329,8 @@ async def test_cancelling_the_caller_cancels_the_check() -> None:
             cancelled.set()
         raise AssertionError
 
-    eyes.sky = never
-    caller = asyncio.ensure_future(diagnose(eyes))
+    writer_permissions.sky = never
+    caller = asyncio.ensure_future(diagnose(writer_permissions))
     await began.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -339,13 +339,13 @@ async def test_cancelling_the_caller_cancels_the_check() -> None:
 
 
 async def test_a_client_can_be_cancelled_by_its_own_library_without_ending_the_check() -> None:
-    eyes = Eyes()
+    writer_permissions = Eyes()
 
     async def times_out() -> Sky:
         raise TimeoutError
 
-    eyes.sky = times_out
-    diagnosis = await diagnose(eyes, grey_sky)
+    writer_permissions.sky = times_out
+    diagnosis = await diagnose(writer_permissions, grey_sky)
     assert diagnosis.unseen[0].why is Why.TIMEOUT
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from handlers.clients.access import AzureAccess
-from handlers.clients.arm.permission_reader import WriterEyes
+from handlers.clients.arm.permission_reader import WriterPermissionReader
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.kube.access import KubeAccess
-from handlers.clients.kube.permission_reader import WriterKubeEyes
+from handlers.clients.kube.permission_reader import WriterKubePermissionReader
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.run import Engine
 from handlers.model import Target
@@ -43,11 +43,16 @@ async def offered(remedy: str, azure: Azure, subject: str = "") -> Offer:
     asking = GRAPH.only([one for one in GRAPH.diagnostics if set(one.codes) & set(known.codes)])
     async with (
         ArmReader(AzureAccess(), transport=transport) as arm,
-        WriterEyes(AzureAccess(), transport=transport) as eyes,
+        WriterPermissionReader(AzureAccess(), transport=transport) as writer_permissions,
         KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
-        WriterKubeEyes(target, eyes, KubeAccess(), transport=transport) as inside,
+        WriterKubePermissionReader(target, writer_permissions, KubeAccess(), transport=transport) as inside,
     ):
-        clients = {ArmReader: arm, KubeReader: kube, WriterEyes: eyes, WriterKubeEyes: inside}
+        clients = {
+            ArmReader: arm,
+            KubeReader: kube,
+            WriterPermissionReader: writer_permissions,
+            WriterKubePermissionReader: inside,
+        }
         diagnosis = await Engine(asking, {}).diagnose(target, clients)
         facts = await Engine(GRAPH.facts(known.needs), {}).gather(target, clients)
     offers = [one for one in REMEDIES.offers(diagnosis, facts) if one.remedy == remedy]

@@ -14,9 +14,9 @@ from bot.fixes.store.proposals import Proposals
 from bot.metrics import Metrics
 from bot.policy.model import Look
 from bot.slack.api.calls import Calls
-from bot.slack.api.messages import Voice
+from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
-from bot.slack.api.poster import Speaker
+from bot.slack.api.poster import Poster
 from bot.slack.fixes.lists.handlers import FixLists
 from bot.slack.home import view as home_view
 from bot.slack.home.view import Shown
@@ -39,10 +39,10 @@ async def lists(slack: SlackServer, redis: Connection) -> AsyncIterator[FixLists
     async with aiohttp.ClientSession() as session:
         client = AsyncWebClient(slack.bot_token, base_url=slack.url, session=session, retry_handlers=[])
         calls = Calls(client, session, Metrics())
-        people, speaker = People(calls), Speaker(Voice(calls), State(redis.redis))
+        people, message_poster = People(calls), Poster(SlackMessages(calls), State(redis.redis))
         gate = Gate(Look(), people)
         yield FixLists(
-            Proposals(redis.redis), ELSEWHERE, ELSEWHERE, ELSEWHERE, gate, people, speaker, ELSEWHERE, ELSEWHERE
+            Proposals(redis.redis), ELSEWHERE, ELSEWHERE, ELSEWHERE, gate, people, message_poster, ELSEWHERE, ELSEWHERE
         )
 
 

@@ -143,11 +143,11 @@ async def test_where_slack_does_not_say_for_long_nothing_is_written_and_it_is_to
     await way.ready()
     before: list[int] = []
 
-    def goes_mute() -> None:
+    def stops_answering() -> None:
         before.append(len(slack.log))
         slack.faults.append(TROUBLES[trouble])
 
-    when_it_is_prepared(arm, goes_mute)
+    when_it_is_prepared(arm, stops_answering)
     await way.send()
     one = await ended(redis)
     assert one.end is End.CANCELLED

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.address import Address
-from bot.audit.aside import told_of
+from bot.audit.aside import account_of
 from bot.audit.aside_store import AuditAside
 from bot.audit.store import Audit
 from bot.checks.fresh import Check
@@ -17,7 +17,7 @@ from bot.fixes.proposal import Proposal
 from bot.fixes.store.proposals import Proposals
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.people import People
-from bot.slack.api.poster import Speaker
+from bot.slack.api.poster import Poster
 from bot.slack.fixes.board import MESSAGE, where
 from bot.slack.fixes.lists import audit_pages as audit_pages
 from bot.slack.fixes.lists import text as lists_text
@@ -41,7 +41,7 @@ class FixLists:
     offering: Offering
     gate: Gate
     people: People
-    speaker: Speaker
+    message_poster: Poster
     replier: Replier
     check: Check
 
@@ -70,7 +70,7 @@ class FixLists:
         return [one for one in await self.proposals.open(team) if one.requester is not None]
 
     async def _row(self, one: Proposal) -> OpenApproval:
-        posted = await self.speaker.standing(where(one), MESSAGE)
+        posted = await self.message_poster.standing(where(one), MESSAGE)
         link, address = "", ""
         with suppress(CallFailed):
             address = await self.people.address()
@@ -101,7 +101,7 @@ class FixLists:
         if ask.pressed:
             return AuditState(lists_text.OLDER_RECORDS)
         verdict, aside = await self.audit.verify(), await self.aside.all()
-        return AuditState(lists_text.audit_state(verdict.records, verdict.why), tuple(told_of(one) for one in aside))
+        return AuditState(lists_text.audit_state(verdict.records, verdict.why), tuple(account_of(one) for one in aside))
 
     # -- App Home ---------------------------------------------------------------------------------------------
 

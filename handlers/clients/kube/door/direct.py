@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handlers.clients.errors import ArmError, Unreachable
-from handlers.clients.kube.door.doors import KubeDoors, KubeSession
+from handlers.clients.kube.door.doors import KubeSession, KubeSessions
 from handlers.clients.kube.reply import Reply
 from handlers.model import Target
 
@@ -20,7 +20,7 @@ class DirectWay:
 
     azure_calls = 0
 
-    def __init__(self, target: Target, doors: KubeDoors) -> None:
+    def __init__(self, target: Target, doors: KubeSessions) -> None:
         self.reached = ""
         self._target = target
         self._doors = doors

@@ -84,7 +84,7 @@ class _Slot:
     door: KubeSession | None = None
 
 
-class KubeDoors(Closing):
+class KubeSessions(Closing):
     """The open sessions of this process. Give one to every KubeReader, and close it last."""
 
     def __init__(self, arm: ArmReader, access: KubeAccess, *, fresh_for_s: float = FRESH_FOR_S) -> None:

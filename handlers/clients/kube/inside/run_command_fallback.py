@@ -13,7 +13,7 @@ import orjson
 from handlers.clients.clock import Clock
 from handlers.clients.errors import ArmError, ServerFault, Unreachable
 from handlers.clients.kube.door.direct import DirectWay
-from handlers.clients.kube.door.doors import KubeDoors
+from handlers.clients.kube.door.doors import KubeSessions
 from handlers.clients.kube.door.unreachable import ROADBLOCKS, unreachable
 from handlers.clients.kube.inside.questions import (
     API_SERVICE,
@@ -96,7 +96,7 @@ class RunCommandFallback:
 
     @classmethod
     def beside(
-        cls, direct: DirectWay, target: Target, doors: KubeDoors, audit: Audit | None, clock: Clock
+        cls, direct: DirectWay, target: Target, doors: KubeSessions, audit: Audit | None, clock: Clock
     ) -> RunCommandFallback:
         token = _token(direct, doors)
         return cls(direct, RunCommand(target, doors.arm, token=token, audit=audit, clock=clock))
@@ -215,7 +215,7 @@ def _told(error: ArmError, target: str, blocked: Unreachable) -> ArmError:
     return told_error
 
 
-def _token(direct: DirectWay, doors: KubeDoors) -> Callable[[], Awaitable[str | None]]:
+def _token(direct: DirectWay, doors: KubeSessions) -> Callable[[], Awaitable[str | None]]:
     async def token() -> str | None:
         if not direct.entra:
             return None
