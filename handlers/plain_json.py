@@ -21,7 +21,7 @@ def _check(what: str, at: str, value: Any) -> None:
     if isinstance(value, dict):
         must_be_plain(f"{what}, {at}", value)
     elif isinstance(value, list):
-        for number, one in enumerate(value):
-            _check(what, f"{at}[{number}]", one)
+        for number, item in enumerate(value):
+            _check(what, f"{at}[{number}]", item)
     elif value is not None and not isinstance(value, str | int | float):
         raise TypeError(f"{what}: {at} is a {type(value).__name__}; plain JSON is text, numbers, lists and objects")

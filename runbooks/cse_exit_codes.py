@@ -31,11 +31,11 @@ def families() -> Mapping[str, list[dict[str, Any]]]:
     return {
         system: [
             {
-                **one,
-                "codes": {str(number): means for number, (_, means) in one["codes"].items()},
-                "names": dict(one["codes"].values()),
+                **item,
+                "codes": {str(number): means for number, (_, means) in item["codes"].items()},
+                "names": dict(item["codes"].values()),
             }
-            for one in table[system]
+            for item in table[system]
         ]
         for system in table
     }
@@ -54,10 +54,10 @@ def _codes(rows: list[dict[str, Any]]) -> Iterator[ExitCode]:
 
 def exit_code(number: int, *, windows: bool) -> ExitCode | None:
     """What a number means."""
-    return next((one for one in _every()["windows" if windows else "linux"] if one.number == number), None)
+    return next((pod for pod in _every()["windows" if windows else "linux"] if pod.number == number), None)
 
 
 def called(name: str) -> ExitCode | None:
     """What AKS calls by a name: `K8SAPIServerConnFailVMExtensionError` is exit code 51 of Linux nodes."""
     plain = name.lower().replace("vmextensionerror", "").replace("_", "")
-    return next((one for one in _every()["linux"] if plain and one.name.lower().replace("_", "") == plain), None)
+    return next((code for code in _every()["linux"] if plain and code.name.lower().replace("_", "") == plain), None)

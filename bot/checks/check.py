@@ -45,7 +45,7 @@ def engine_for_recording(library: Library, recording: Recording, timeout_s: floa
 
 def asked_then(graph: Graph, recording: Recording) -> Graph:
     """Those that have no check any more are left out. A recording that names none is from before they were kept."""
-    asked = [one for one in graph.diagnostics if one.id in recording.questions]
+    asked = [diagnostic for diagnostic in graph.diagnostics if diagnostic.id in recording.questions]
     return graph.only(asked) if asked else graph
 
 
@@ -149,8 +149,8 @@ def _cannot_look(cluster: str, unavailable: Unavailable) -> Problem:
 
 
 def _chosen(diagnostics: tuple[Diagnostic, ...], scope: Selection) -> tuple[Diagnostic, ...]:
-    chosen = _narrowed(diagnostics, scope.area, "area", lambda one: (one.area,))
-    return _narrowed(chosen, scope.only, "code", lambda one: one.codes)
+    chosen = _narrowed(diagnostics, scope.area, "area", lambda diagnostic: (diagnostic.area,))
+    return _narrowed(chosen, scope.only, "code", lambda diagnostic: diagnostic.codes)
 
 
 def _narrowed(
@@ -162,10 +162,10 @@ def _narrowed(
     if wanted is None:
         return diagnostics
     word = wanted.strip().lower()
-    chosen = tuple(one for one in diagnostics if word in names(one))
+    chosen = tuple(diagnostic for diagnostic in diagnostics if word in names(diagnostic))
     if chosen:
         return chosen
-    known = sorted({name for one in diagnostics for name in names(one)})
+    known = sorted({name for diagnostic in diagnostics for name in names(diagnostic)})
     near = get_close_matches(word, known, n=3, cutoff=0.4)
     raise Problem(
         f"cannot check only that {kind}",

@@ -116,7 +116,7 @@ class CheckLeader:
                 if not await self._join_again():
                     return
                 continue
-            still = [one for one in waiters if decode(CheckRequest, one.request).id not in failed]
+            still = [waiter for waiter in waiters if decode(CheckRequest, waiter.request).id not in failed]
             if not still:
                 if failed:
                     raise next(iter(failed.values()))
@@ -167,8 +167,8 @@ class CheckLeader:
 
     async def _answer_unrecorded(self, ended: _Ended) -> None:
         """The memory stays away: those we know of get their answer now, whatever may come."""
-        unreported_outcomes = [one for one in self._waiting.values() if not self._checks.was_reported(one)]
-        await notify_in_order(self._tell_unrecorded(one, ended) for one in unreported_outcomes)
+        unreported_outcomes = [request for request in self._waiting.values() if not self._checks.was_reported(request)]
+        await notify_in_order(self._tell_unrecorded(outcome, ended) for outcome in unreported_outcomes)
 
     async def _tell_unrecorded(self, request: CheckRequest, ended: _Ended) -> None:
         await self._say(request, ended.outcome, timedelta(), durable=False)

@@ -27,7 +27,7 @@ def remedies() -> Remedies:
 
 def remedy_names() -> frozenset[str]:
     """For the policy, whose rules name them."""
-    return frozenset(one.name for one in remedies().all)
+    return frozenset(remedy.name for remedy in remedies().all)
 
 
 @cache

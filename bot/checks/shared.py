@@ -188,7 +188,7 @@ class Checks:
             hold, waiters = await self.running.close(request.question, token)
             if hold is not Hold.MINE or not waiters:
                 return
-            await notify_in_order(self._end(one, problem) for one in waiters)
+            await notify_in_order(self._end(waiter, problem) for waiter in waiters)
 
     async def _end(self, waiter: Waiter, problem: Problem) -> None:
         request = decode(CheckRequest, waiter.request)

@@ -108,7 +108,7 @@ class Look:
         control = scene.around.slack.control
 
         def shown() -> list[dict[str, Any]]:
-            blocks = (block for one in control.thread(self.cluster, answer.head.ts) for block in one.blocks)
+            blocks = (block for message in control.thread(self.cluster, answer.head.ts) for block in message.blocks)
             return [block for block in blocks if block["type"] == "image"]
 
         try:

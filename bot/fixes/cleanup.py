@@ -51,7 +51,7 @@ class Cleanup:
 
     def _may_hold(self, cluster: str, act: str) -> bool:
         """Whether the policy lets a fix that does this act there."""
-        doing = [one.name for one in remedies().all if any(act in known for known in one.acts)]
+        doing = [remedy.name for remedy in remedies().all if any(act in known for known in remedy.acts)]
         return any(self._policy.rule_for(cluster, name) for name in doing)
 
     async def _look_in(self, member: FleetMember, what: str, tidy: Tidy) -> None:
@@ -65,17 +65,19 @@ class Cleanup:
         except Exception:  # the edge of a round: one cluster that nobody expected so must not cost the others
             log.exception("looking for %s in %s failed", what, member.name)
             return
-        for one in done:
-            if one.execution:
+        for restored in done:
+            if restored.execution:
                 # What cannot be put back is tried in every round, by every worker, and is one thing to know.
-                name = f"restored {one.execution} {one.name} {one.trouble}"
-                await self._audit.write_once(_entry(one, member.id), name)
+                name = f"restored {restored.execution} {restored.name} {restored.trouble}"
+                await self._audit.write_once(_entry(restored, member.id), name)
 
     async def _running(self) -> list[str]:
         return [name async for name in self._executions.running()]
 
 
-def _entry(one: Restored, cluster: str) -> Entry:
-    log.warning("put back what fix %s left relaxed: %s %s", one.execution, one.name, one.trouble)
-    details = ({"trouble": one.trouble} if one.trouble else {}) | ({"changed_meanwhile": True} if one.changed else {})
-    return Entry(What.RESTORED, Actor(), cluster, one.execution, target=one.name, details=details)
+def _entry(restored: Restored, cluster: str) -> Entry:
+    log.warning("put back what fix %s left relaxed: %s %s", restored.execution, restored.name, restored.trouble)
+    details = ({"trouble": restored.trouble} if restored.trouble else {}) | (
+        {"changed_meanwhile": True} if restored.changed else {}
+    )
+    return Entry(What.RESTORED, Actor(), cluster, restored.execution, target=restored.name, details=details)

@@ -26,21 +26,21 @@ class FinalMessage:
     in_hand: FixesInHand
     check: Callable[[str], Awaitable[Report | Problem]]
 
-    async def say(self, one: Proposal, report: Report | None = None) -> None:
+    async def say(self, proposal: Proposal, report: Report | None = None) -> None:
         """`report`: what the look afterwards has found, for what can be done now."""
-        await self.in_hand.must_report(one.id)
-        offer = offer_now(one.plan, report) if report and one.end in _OFFERED_ANEW else None
+        await self.in_hand.must_report(proposal.id)
+        offer = offer_now(proposal.plan, report) if report and proposal.end in _OFFERED_ANEW else None
         fixes: tuple[Fix, ...] = ()
         if offer:
-            fixes = (await self.offering.one(offer, one.team, one.spot, f"after-{one.id}"),)
-        await self.reporter.show(one.id)
-        await self.reporter.report_outcome(one, fixes)
-        await self.in_hand.outcome_is_reported(one.id)
+            fixes = (await self.offering.one(offer, proposal.team, proposal.spot, f"after-{proposal.id}"),)
+        await self.reporter.show(proposal.id)
+        await self.reporter.report_outcome(proposal, fixes)
+        await self.in_hand.outcome_is_reported(proposal.id)
 
-    async def post_again(self, one: Proposal) -> None:
+    async def post_again(self, proposal: Proposal) -> None:
         """For a worker that takes up what another one may have said: what can be done now is looked for anew."""
-        if one.end not in _OFFERED_ANEW or await self.reporter.has_reported_outcome(one):
-            await self.say(one)
+        if proposal.end not in _OFFERED_ANEW or await self.reporter.has_reported_outcome(proposal):
+            await self.say(proposal)
             return
-        report = await self.check(one.plan.cluster)
-        await self.say(one, report if isinstance(report, Report) else None)
+        report = await self.check(proposal.plan.cluster)
+        await self.say(proposal, report if isinstance(report, Report) else None)

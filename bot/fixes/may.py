@@ -75,7 +75,7 @@ class Called:
 
 
 NOBODY = Called()
-_RISKS: Sequence[str] = [one.value for one in HighestRisk]
+_RISKS: Sequence[str] = [risk.value for risk in HighestRisk]
 
 
 def may_be_offered(fixes: Fixes, plan: Wanted, now: datetime) -> Open | NotAllowed:
@@ -133,7 +133,7 @@ def whom_to_call(fixes: Fixes, may: Open, now: datetime) -> Called:
 
 
 def _is_among(asker: Asker, people: tuple[str, ...]) -> bool:
-    return any(one == f"{asker.team}:{asker.user}" or one in asker.groups for one in people)
+    return any(person == f"{asker.team}:{asker.user}" or person in asker.groups for person in people)
 
 
 def _is_riskier(risk: Risk, highest: HighestRisk) -> bool:

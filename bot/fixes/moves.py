@@ -73,7 +73,7 @@ def approve(proposal: Proposal, now_ms: int, *, who: Person, digest: str, today:
         return NotMoved(Why.NOT_ASKED, proposal)
     if not proposal.rules.requester_counts and who.is_(proposal.requester):
         return NotMoved(Why.REQUESTER, proposal)
-    if any(who.is_(one.person) for one in proposal.approvals):
+    if any(who.is_(approval.person) for approval in proposal.approvals):
         return NotMoved(Why.TWICE, proposal)
     given = proposal.moved(approvals=(*proposal.approvals, Approval(who, now_ms, digest)))
     return given if given.missing else given.moved(state=State.APPROVED)

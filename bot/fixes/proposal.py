@@ -122,13 +122,13 @@ class Proposal:
     def missing(self) -> int:
         """How many approvals it still needs."""
         own = not self.rules.requester_counts
-        counted = [one for one in self.approvals if not (own and one.person.is_(self.requester))]
+        counted = [approval for approval in self.approvals if not (own and approval.person.is_(self.requester))]
         return max(self.rules.needed - len(counted), 0)
 
     @property
     def stands_until_ms(self) -> int:
         """Whoever approved it had this night in mind, not the next noon."""
-        return max((one.at_ms for one in self.approvals), default=0) + self.rules.lasts_ms
+        return max((approval.at_ms for approval in self.approvals), default=0) + self.rules.lasts_ms
 
     def moved(self, **changes: Any) -> Proposal:
         return replace(self, **changes)

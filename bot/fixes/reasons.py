@@ -35,26 +35,26 @@ def escalate(tries: int, title: str) -> Forbidden:
     )
 
 
-def barred(one: NotAllowed, cluster: str, remedy: str) -> Forbidden:
+def barred(allowed: NotAllowed, cluster: str, remedy: str) -> Forbidden:
     """Why the policy lets nobody, or not this person, or not now."""
-    do = _instead(one.barrier)
-    if one.barrier in (Barrier.PERSON, Barrier.GUEST):
-        return Forbidden(why_barred(one, cluster, remedy), do)
+    do = _instead(allowed.barrier)
+    if allowed.barrier in (Barrier.PERSON, Barrier.GUEST):
+        return Forbidden(why_barred(allowed, cluster, remedy), do)
     explain = f"`aksbot policy explain {cluster} --remedy {remedy}` shows the rules"
-    return Forbidden(why_barred(one, cluster, remedy), f"{do}; {explain}")
+    return Forbidden(why_barred(allowed, cluster, remedy), f"{do}; {explain}")
 
 
-def why_barred(one: NotAllowed, cluster: str, remedy: str) -> str:
+def why_barred(allowed: NotAllowed, cluster: str, remedy: str) -> str:
     """As the audit keeps it, beside the name of whoever was refused."""
-    match one.barrier:
+    match allowed.barrier:
         case Barrier.NO_RULE:
             return f"no rule of the policy lets anybody run {remedy} on {cluster}"
         case Barrier.NOBODY:
-            return f"rule {one.rule} of the policy names nobody who may approve {remedy} on {cluster}"
+            return f"rule {allowed.rule} of the policy names nobody who may approve {remedy} on {cluster}"
         case Barrier.RISK:
-            return f"{remedy} is riskier than rule {one.rule} of the policy allows on {cluster}"
+            return f"{remedy} is riskier than rule {allowed.rule} of the policy allows on {cluster}"
         case Barrier.FROZEN:
-            return freeze_is_on(one.freeze) if one.freeze else "fixes are frozen now"
+            return freeze_is_on(allowed.freeze) if allowed.freeze else "fixes are frozen now"
         case Barrier.PERSON:
             return f"this person is not among those who may approve {remedy} on {cluster}"
         case Barrier.GUEST:

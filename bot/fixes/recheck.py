@@ -48,59 +48,59 @@ class ApprovalRecheck:
     askers: Askers
     times: Times
 
-    async def against(self, one: Proposal) -> tuple[End, str] | None:
+    async def against(self, proposal: Proposal) -> tuple[End, str] | None:
         """How it ends instead of beginning, and why; None if nothing stands against it."""
-        if not is_word_for_this(one):
+        if not is_word_for_this(proposal):
             return End.CANCELLED, reasons.NOT_AS_APPROVED
-        may = may_be_offered(self.policy, one.plan, self.times.now())
+        may = may_be_offered(self.policy, proposal.plan, self.times.now())
         if isinstance(may, NotAllowed):
             return End.CANCELLED, f"{reasons.NOBODY_MAY_NOW}: {may.barrier.value}"
-        now_as = one.under(may.rules)
+        now_as = proposal.under(may.rules)
         if await self.proposals.now_ms() >= now_as.stands_until_ms:
             return End.EXPIRED, reasons.approved_long_ago(now_as.rules.lasts_ms // 60_000)
-        lost = await self._lost(one, may)
-        left = replace(now_as, approvals=tuple(word for word in one.approvals if word not in lost))
+        lost = await self._lost(proposal, may)
+        left = replace(now_as, approvals=tuple(word for word in proposal.approvals if word not in lost))
         freeze = self.policy.freeze_on(may.rule, self.times.now())
         if freeze and not any(word.broke_glass for word in left.approvals):
             return End.CANCELLED, f"{reasons.NOBODY_MAY_NOW}: {freeze.name}"
         if not is_word_for_this(left):
             whys = [reasons.lost_word(word.person, why) for word, why in lost.items()]
             return End.CANCELLED, reasons.not_enough_now(left.missing, left.rules.needed, whys)
-        tries = await self.proposals.failed_tries(one.plan)
-        return (End.CANCELLED, reasons.tried_enough(tries, one.plan)) if tries >= MOST_TRIES else None
+        tries = await self.proposals.failed_tries(proposal.plan)
+        return (End.CANCELLED, reasons.tried_enough(tries, proposal.plan)) if tries >= MOST_TRIES else None
 
-    def permit(self, one: Proposal) -> Permit:
+    def permit(self, proposal: Proposal) -> Permit:
         """For the executor. Nothing is sent where nobody says who has approved it."""
-        return partial(self._permit, one)
+        return partial(self._permit, proposal)
 
-    async def _permit(self, one: Proposal) -> Withdrawn | NotKnown | None:
+    async def _permit(self, proposal: Proposal) -> Withdrawn | NotKnown | None:
         try:
-            against = await self.against(one)
+            against = await self.against(proposal)
         except CannotAsk as mute:
             return NotKnown(reasons.approvers_not_known(str(mute)))
         return Withdrawn(against[1]) if against else None
 
-    async def _lost(self, one: Proposal, may: Open) -> dict[Approval, str]:
+    async def _lost(self, proposal: Proposal, may: Open) -> dict[Approval, str]:
         """Whose word counts no more, and why."""
         rule = may.rule
-        of_words = (rule.glass_groups if word.broke_glass else rule.approving_groups for word in one.approvals)
+        of_words = (rule.glass_groups if word.broke_glass else rule.approving_groups for word in proposal.approvals)
         groups = sorted({group for groups in of_words for group in groups})
-        now = await self.askers.askers_now(one.team, [word.person.user for word in one.approvals], groups)
-        whys = {word: self._why_lost(word, one, now[word.person.user]) for word in one.approvals}
+        now = await self.askers.askers_now(proposal.team, [word.person.user for word in proposal.approvals], groups)
+        whys = {word: self._why_lost(word, proposal, now[word.person.user]) for word in proposal.approvals}
         return {word: why for word, why in whys.items() if why}
 
-    def _why_lost(self, word: Approval, one: Proposal, asker: Asker | Unknown) -> str:
+    def _why_lost(self, word: Approval, proposal: Proposal, asker: Asker | Unknown) -> str:
         """Why whoever said it could not say it now. That it is frozen is looked at for all words at once."""
         if isinstance(asker, Unknown):
             return reasons.lost_account(asker.why)
         unfrozen = self.policy.model_copy(update={"freezes": ()})
         ask = may_break_glass if word.broke_glass else may_approve
-        said = ask(unfrozen, one.plan, asker, self.times.now())
+        said = ask(unfrozen, proposal.plan, asker, self.times.now())
         return reasons.lost_say(said.barrier) if isinstance(said, NotAllowed) else ""
 
 
-def is_word_for_this(one: Proposal) -> bool:
+def is_word_for_this(proposal: Proposal) -> bool:
     """Each approval is for exactly this plan, and there are enough of them."""
-    if not one.approvals or any(word.digest != one.digest for word in one.approvals):
+    if not proposal.approvals or any(word.digest != proposal.digest for word in proposal.approvals):
         return False
-    return any(word.broke_glass for word in one.approvals) or not one.missing
+    return any(word.broke_glass for word in proposal.approvals) or not proposal.missing

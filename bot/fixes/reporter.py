@@ -21,8 +21,8 @@ class FixReporter(Protocol):
     async def try_to_show(self, name: str) -> None:
         """The same where nothing hangs on it, because the next step shows it, too. Never raises CannotTell."""
 
-    async def report_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
+    async def report_outcome(self, proposal: Proposal, fixes: Sequence[Fix] = ()) -> None:
         """How it ended, once, with what can be done now."""
 
-    async def has_reported_outcome(self, one: Proposal) -> bool:
+    async def has_reported_outcome(self, proposal: Proposal) -> bool:
         """Whether somebody has said already how it ended."""

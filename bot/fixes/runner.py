@@ -167,14 +167,14 @@ class Runs:
     async def _after_crash(self, piece: Piece, error: Exception) -> Piece | None:
         if await self._tools.in_hand.crashed(piece.proposal) < MOST_CRASHES:
             return piece.after(_AFTER_A_CRASH_S)
-        one = await self._tools.proposals.load(piece.proposal)
-        if one is None or one.state is State.ENDED:
+        proposal = await self._tools.proposals.load(piece.proposal)
+        if proposal is None or proposal.state is State.ENDED:
             return None
-        here = await self._tools.executions.load(one.id)
+        here = await self._tools.executions.load(proposal.id)
         why = reasons.crashed(f"{type(error).__name__}: {error}"[:200])
         touched = here and (here.calls or here.step or here.phase is not Phase.READY)
         end = End.UNVERIFIED if touched else End.FAILED
-        await self._end(one, end, f"{why}. {reasons.LOOK_YOURSELF}", here)
+        await self._end(proposal, end, f"{why}. {reasons.LOOK_YOURSELF}", here)
         return None
 
     # -- one piece --------------------------------------------------------------------------------------------
@@ -182,96 +182,98 @@ class Runs:
     async def _piece(self, piece: Piece) -> Piece | None:
         await self._tools.times.agree(self._tools.proposals.now_ms)
         # Read anew for each piece: people may have stopped it, another worker may have carried it on.
-        one = await self._tools.proposals.load(piece.proposal)
-        if one is None or one.state is State.OFFERED:
+        proposal = await self._tools.proposals.load(piece.proposal)
+        if proposal is None or proposal.state is State.OFFERED:
             return None
-        here = await self._tools.executions.load(one.id)
-        if one.state is State.ENDED:
+        here = await self._tools.executions.load(proposal.id)
+        if proposal.state is State.ENDED:
             # A worker may have died before the cluster was free, or before it was said.
-            await self._free(one)
-            await self._count(one)
-            if one.end is End.EXPIRED:
-                await self._tools.audit.write_once(audit_records.ended(one, one.end, one.why, None), f"ended {one.id}")
-            await self.last_word.post_again(one)
+            await self._free(proposal)
+            await self._count(proposal)
+            if proposal.end is End.EXPIRED:
+                await self._tools.audit.write_once(
+                    audit_records.ended(proposal, proposal.end, proposal.why, None), f"ended {proposal.id}"
+                )
+            await self.last_word.post_again(proposal)
             return None
-        if here is None or one.state is State.APPROVED:
+        if here is None or proposal.state is State.APPROVED:
             # What lies ready without having begun was looked at by somebody else, and who knows when.
-            return await self._begin(one, piece)
+            return await self._begin(proposal, piece)
         held = await self._tools.executions.hold(here)
         if isinstance(held, HeldBy):
-            await self._end(one, End.UNVERIFIED, f"{reasons.LOST_HOLD}. {reasons.LOOK_YOURSELF}", here)
+            await self._end(proposal, End.UNVERIFIED, f"{reasons.LOST_HOLD}. {reasons.LOOK_YOURSELF}", here)
             return None
         if here.ended:
-            return await self._look(one, here, held, piece)
-        if here.plan.digest != one.digest or not is_word_for_this(one):
+            return await self._look(proposal, here, held, piece)
+        if here.plan.digest != proposal.digest or not is_word_for_this(proposal):
             why = f"{reasons.NOT_AS_APPROVED}. {reasons.LOOK_YOURSELF}"
-            await self._end(one, End.UNVERIFIED, why, here, held)
+            await self._end(proposal, End.UNVERIFIED, why, here, held)
             return None
         untouched = here.step == 0 and here.phase is Phase.READY and not here.calls
         long_ago = self._tools.times.now() - here.began > _SEEN_LATELY
-        if untouched and long_ago and not one.cancel_by and not await self._is_as_approved(one, held, here):
+        if untouched and long_ago and not proposal.cancel_by and not await self._is_as_approved(proposal, held, here):
             return None
-        return await self._advance(one, here, held, piece)
+        return await self._advance(proposal, here, held, piece)
 
     # -- before -----------------------------------------------------------------------------------------------
 
-    async def _begin(self, one: Proposal, piece: Piece) -> Piece | None:
+    async def _begin(self, proposal: Proposal, piece: Piece) -> Piece | None:
         tools = self._tools
-        if one.state is State.RUNNING:
+        if proposal.state is State.RUNNING:
             # It had begun, and how far it was is lost: what was sent cannot be told.
-            await self._end(one, End.UNVERIFIED, f"{reasons.LOST_PLAN}. {reasons.LOOK_YOURSELF}")
-            await self._free(one)
+            await self._end(proposal, End.UNVERIFIED, f"{reasons.LOST_PLAN}. {reasons.LOOK_YOURSELF}")
+            await self._free(proposal)
             return None
-        if against := await self._against(one):
-            await self._end(one, *against)
+        if against := await self._against(proposal):
+            await self._end(proposal, *against)
             return None
-        here = replace(Execution.begin(one.id, one.plan), began=tools.times.now())
+        here = replace(Execution.begin(proposal.id, proposal.plan), began=tools.times.now())
         held = await tools.executions.hold(here)
         if isinstance(held, HeldBy):
-            await self._end(one, End.CANCELLED, reasons.OTHER_FIX)
+            await self._end(proposal, End.CANCELLED, reasons.OTHER_FIX)
             return None
-        await tools.reporter.try_to_show(one.id)
-        if not await self._is_as_approved(one, held):
+        await tools.reporter.try_to_show(proposal.id)
+        if not await self._is_as_approved(proposal, held):
             return None
-        return await self._start(one, here, held, piece)
+        return await self._start(proposal, here, held, piece)
 
-    async def _against(self, one: Proposal) -> tuple[End, str] | None:
+    async def _against(self, proposal: Proposal) -> tuple[End, str] | None:
         """What is known to stand against it. Who people are is asked again before the first write in any case."""
         try:
-            return await self._tools.still.against(one)
+            return await self._tools.still.against(proposal)
         except CannotAsk as mute:
-            log.info("whether fix %s may begin is not known yet: %s", one.id, mute)
+            log.info("whether fix %s may begin is not known yet: %s", proposal.id, mute)
             return None
 
-    async def _is_as_approved(self, one: Proposal, held: RedisLedger, here: Execution | None = None) -> bool:
+    async def _is_as_approved(self, proposal: Proposal, held: RedisLedger, here: Execution | None = None) -> bool:
         """The world is as it was when people said yes; if not, it has ended."""
-        report = await self._tools.check(one.plan.cluster)
+        report = await self._tools.check(proposal.plan.cluster)
         if isinstance(report, Problem):
             why = reasons.no_look(f"{report.what}: {report.why}")
-            await self._end(one, End.STALE, why, here, held)
+            await self._end(proposal, End.STALE, why, here, held)
             return False
-        if changes := what_moved(one.plan, report):
-            await self._end(one, End.STALE, reasons.stale(changes), here, held, report)
+        if changes := what_moved(proposal.plan, report):
+            await self._end(proposal, End.STALE, reasons.stale(changes), here, held, report)
             return False
         return True
 
-    async def _start(self, one: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
+    async def _start(self, proposal: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
         """The last moment before the first act: it is written down, or there is no act."""
         tools = self._tools
         verdict = await tools.audit.verify()
         if not verdict.whole:
-            await self._end(one, End.CANCELLED, reasons.audit_broken(verdict.why), held=held)
+            await self._end(proposal, End.CANCELLED, reasons.audit_broken(verdict.why), held=held)
             return None
-        await tools.audit.write_once(audit_records.started(one), f"started {one.id}")
+        await tools.audit.write_once(audit_records.started(proposal), f"started {proposal.id}")
         await held.save(here)
-        if not await self._is_started(one, held):
+        if not await self._is_started(proposal, held):
             return None
-        await tools.reporter.try_to_show(one.id)
+        await tools.reporter.try_to_show(proposal.id)
         return piece.after()
 
-    async def _is_started(self, one: Proposal, held: RedisLedger) -> bool:
+    async def _is_started(self, proposal: Proposal, held: RedisLedger) -> bool:
         """Somebody may have withdrawn it in the last moment."""
-        moved = await self._tools.proposals.move(one.id, moves.start)
+        moved = await self._tools.proposals.move(proposal.id, moves.start)
         if isinstance(moved, NotMoved):
             await self._tools.executions.free(held)
             return False
@@ -279,43 +281,43 @@ class Runs:
 
     # -- acting -----------------------------------------------------------------------------------------------
 
-    async def _advance(self, one: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
+    async def _advance(self, proposal: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
         tools = self._tools
-        if one.cancel_by and not here.cancelled:
+        if proposal.cancel_by and not here.cancelled:
             here = replace(here, cancelled=True)
-        target = Target(ResourceId.parse(one.plan.cluster))
+        target = Target(ResourceId.parse(proposal.plan.cluster))
         async with tools.bench.write_clients(target) as write_clients:
-            after = await Executor(write_clients, now=tools.times.now, permit=tools.still.permit(one)).advance(
+            after = await Executor(write_clients, now=tools.times.now, permit=tools.still.permit(proposal)).advance(
                 here, held
             )
-        await self._audit_calls(one, after.calls[len(here.calls) :])
+        await self._audit_calls(proposal, after.calls[len(here.calls) :])
         if after.ended:
             # What was acted on needs a moment until a look at it means something.
-            await tools.reporter.try_to_show(one.id)
-            return piece.after(one.plan.verify.settle.total_seconds() if after.calls else 0.0, look=1)
+            await tools.reporter.try_to_show(proposal.id)
+            return piece.after(proposal.plan.verify.settle.total_seconds() if after.calls else 0.0, look=1)
         if len(after.notes) > len(here.notes) or after.step != here.step:
-            await tools.reporter.try_to_show(one.id)
+            await tools.reporter.try_to_show(proposal.id)
         return piece.after(after.wait_s)
 
     # -- afterwards -------------------------------------------------------------------------------------------
 
-    async def _look(self, one: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
+    async def _look(self, proposal: Proposal, here: Execution, held: RedisLedger, piece: Piece) -> Piece | None:
         if not here.calls and here.outcome is not Outcome.DONE:
             end, why = without_acts(here)
-            report = await self._tools.check(one.plan.cluster) if end is End.STALE else None
-            await self._end(one, end, why, here, held, report if isinstance(report, Report) else None)
+            report = await self._tools.check(proposal.plan.cluster) if end is End.STALE else None
+            await self._end(proposal, end, why, here, held, report if isinstance(report, Report) else None)
             return None
-        report = await self._tools.check(one.plan.cluster)
-        end, why = outcome_of(one.plan, here, report)
+        report = await self._tools.check(proposal.plan.cluster)
+        end, why = outcome_of(proposal.plan, here, report)
         open_still = end in (End.NOT_FIXED, End.UNVERIFIED) and here.outcome is Outcome.DONE
-        if open_still and piece.look < LOOKS and not is_read_only(one.plan):
-            return piece.after(one.plan.verify.settle.total_seconds(), look=piece.look + 1)
-        await self._end(one, end, why, here, held, report if isinstance(report, Report) else None)
+        if open_still and piece.look < LOOKS and not is_read_only(proposal.plan):
+            return piece.after(proposal.plan.verify.settle.total_seconds(), look=piece.look + 1)
+        await self._end(proposal, end, why, here, held, report if isinstance(report, Report) else None)
         return None
 
     async def _end(
         self,
-        one: Proposal,
+        proposal: Proposal,
         end: End,
         why: str,
         here: Execution | None = None,
@@ -324,16 +326,18 @@ class Runs:
     ) -> None:
         """Recorded, moved, freed, said: in this order, and each safe to repeat."""
         tools = self._tools
-        await self._must_be_ours(one, held)
+        await self._must_be_ours(proposal, held)
         # A worker that was killed in between has seen what it has seen: the first verdict stands.
-        await self._audit_calls(one, here.calls if here else ())
-        record = await tools.audit.write_once(audit_records.ended(one, end.value, why, here), f"ended {one.id}")
+        await self._audit_calls(proposal, here.calls if here else ())
+        record = await tools.audit.write_once(
+            audit_records.ended(proposal, end.value, why, here), f"ended {proposal.id}"
+        )
         end, why = audit_records.ended_as(record)
         # Whoever dies after the move, and whose job nobody takes up, leaves this to the sweep.
-        await tools.in_hand.must_report(one.id)
-        moved = await tools.proposals.move(one.id, partial(moves.finish, end=end, why=why))
+        await tools.in_hand.must_report(proposal.id)
+        moved = await tools.proposals.move(proposal.id, partial(moves.finish, end=end, why=why))
         if here or held:
-            await self._free(one, held)
+            await self._free(proposal, held)
         if isinstance(moved, NotMoved):
             return
         await self._count(moved)
@@ -341,27 +345,29 @@ class Runs:
         if report:
             await tools.seen(report)
 
-    async def _must_be_ours(self, one: Proposal, held: RedisLedger | None) -> None:
+    async def _must_be_ours(self, proposal: Proposal, held: RedisLedger | None) -> None:
         """Who stood still for long may have been replaced: what they saw says nothing about what was done since."""
         if held:
             await held.must_be_ours()
         # A fresh read, as its state is what another worker changes.
-        now = await self._tools.proposals.load(one.id)
-        if one.state is State.APPROVED and now and now.state is State.RUNNING:
-            raise NotOurs(f"another worker has begun {one.id}")
+        now = await self._tools.proposals.load(proposal.id)
+        if proposal.state is State.APPROVED and now and now.state is State.RUNNING:
+            raise NotOurs(f"another worker has begun {proposal.id}")
 
-    async def _audit_calls(self, one: Proposal, calls: Sequence[Call]) -> None:
+    async def _audit_calls(self, proposal: Proposal, calls: Sequence[Call]) -> None:
         for call in calls:
-            await self._tools.audit.write_once(audit_records.called(one, call), f"called {one.id} {call.request_id}")
+            await self._tools.audit.write_once(
+                audit_records.called(proposal, call), f"called {proposal.id} {call.request_id}"
+            )
 
-    async def _count(self, one: Proposal) -> None:
-        if not is_read_only(one.plan):
-            await self._tools.proposals.count_ended(one)
+    async def _count(self, proposal: Proposal) -> None:
+        if not is_read_only(proposal.plan):
+            await self._tools.proposals.count_ended(proposal)
 
-    async def _free(self, one: Proposal, held: RedisLedger | None = None) -> None:
+    async def _free(self, proposal: Proposal, held: RedisLedger | None = None) -> None:
         """It does not run any more, whoever holds the cluster: what it has left relaxed may be put back."""
         if held:
             await self._tools.executions.free(held)
         else:
             # One that was never begun may hold it, too: its worker was killed while it looked.
-            await self._tools.executions.let_go(one.id, one.plan.cluster)
+            await self._tools.executions.let_go(proposal.id, proposal.plan.cluster)

@@ -56,30 +56,32 @@ class Sweep:
 
     async def once(self) -> None:
         async for team in self._tools.proposals.teams():
-            for one in await self._tools.proposals.open(team):
-                await self._safely(partial(self._look_after, one))
+            for proposal in await self._tools.proposals.open(team):
+                await self._safely(partial(self._look_after, proposal))
         for name in await self._tools.in_hand.unreported_outcomes():
             await self._safely(partial(self._go_on, name, "has ended, and nobody was told"))
 
-    async def _look_after(self, one: Proposal) -> None:
-        if one.state is not State.OFFERED:
-            await self._go_on(one.id, "has no worker, and goes on")
+    async def _look_after(self, proposal: Proposal) -> None:
+        if proposal.state is not State.OFFERED:
+            await self._go_on(proposal.id, "has no worker, and goes on")
             return
-        if await self._tools.proposals.now_ms() >= one.expires_ms:
-            await self._expire(one)
+        if await self._tools.proposals.now_ms() >= proposal.expires_ms:
+            await self._expire(proposal)
 
-    async def _expire(self, one: Proposal) -> None:
+    async def _expire(self, proposal: Proposal) -> None:
         in_hand = self._tools.in_hand
-        if one.requester is not None:
+        if proposal.requester is not None:
             # No job stands behind this: whoever dies here leaves it to the next round.
-            await in_hand.must_report(one.id)
-        moved = await self._tools.proposals.move(one.id, moves.expire)
+            await in_hand.must_report(proposal.id)
+        moved = await self._tools.proposals.move(proposal.id, moves.expire)
         if isinstance(moved, NotMoved):
             # Of one that somebody else has ended they may still have to tell.
             if moved.proposal is None or moved.proposal.state is not State.ENDED:
-                await in_hand.outcome_is_reported(one.id)
+                await in_hand.outcome_is_reported(proposal.id)
         elif moved.requester is not None:
-            await self._tools.audit.write_once(audit_records.ended(moved, End.EXPIRED, "", None), f"ended {one.id}")
+            await self._tools.audit.write_once(
+                audit_records.ended(moved, End.EXPIRED, "", None), f"ended {proposal.id}"
+            )
             with suppress(CannotTell):
                 await self._runs.last_word.say(moved)
 

@@ -50,8 +50,8 @@ def offer_now(plan: Plan, report: Report) -> Offer | None:
         if same_thing and offer.remedy == plan.remedy:
             return offer
     # A plan for several findings of one kind may have lost the one that it is named after.
-    others = (one for one in report.offers if one.plan and one.remedy == plan.remedy)
-    return next((one for one in others if one.plan and one.plan.target.lower() == plan.target.lower()), None)
+    others = (offer for offer in report.offers if offer.plan and offer.remedy == plan.remedy)
+    return next((other for other in others if other.plan and other.plan.target.lower() == plan.target.lower()), None)
 
 
 def what_moved(plan: Plan, report: Report) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def what_moved(plan: Plan, report: Report) -> tuple[str, ...]:
             return (f"{plan.verify.code} is gone by itself: there is nothing to repair",)
         return (f"{plan.verify.code} follows from another cause now{_causes(plan, report)}",)
     if offer.plan is None:
-        return tuple(one.because for one in offer.forbidden)
+        return tuple(forbidden.because for forbidden in offer.forbidden)
     if moved := plan.moved(offer.plan):
         return moved
     if _acts(plan) != _acts(offer.plan):
@@ -74,9 +74,11 @@ def what_moved(plan: Plan, report: Report) -> tuple[str, ...]:
 
 def _causes(plan: Plan, report: Report) -> str:
     key = (plan.verify.code, plan.verify.subject.lower())
-    codes = [code for one in report.diagnosis.findings if one.finding.key == key for code, _ in one.explained_by]
+    codes = [
+        code for ranked in report.diagnosis.findings if ranked.finding.key == key for code, _ in ranked.explained_by
+    ]
     return f": {', '.join(codes)}" if codes else ""
 
 
 def _acts(plan: Plan) -> list[tuple[str, str, dict[str, object]]]:
-    return [(one.verb.value, one.target.lower(), dict(one.arguments)) for one in plan.steps]
+    return [(step.verb.value, step.target.lower(), dict(step.arguments)) for step in plan.steps]

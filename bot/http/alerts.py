@@ -78,7 +78,7 @@ class AlertEndpoints:
         """Queue each alert as a job of its own."""
         who = await workspace(self._sign_in)
         place, me = Address(who.team_id or ""), who.bot_user_id or ""
-        tasks = [Task(f"alert-{one.id}", Do.ALERT, place, me=me, text=encode(one)) for one in alerts]
+        tasks = [Task(f"alert-{alert.id}", Do.ALERT, place, me=me, text=encode(alert)) for alert in alerts]
         for first in range(0, len(tasks), TOGETHER):
             await asyncio.gather(*map(self._queue.submit, tasks[first : first + TOGETHER]))
 

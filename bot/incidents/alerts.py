@@ -76,8 +76,8 @@ def alertmanager(body: Any) -> list[Alert]:
 
 
 def _alerts(alerts: list[Any], common: str) -> Iterator[Alert]:
-    for one in alerts:
-        alert = _mapping(one, "an alert")
+    for item in alerts:
+        alert = _mapping(item, "an alert")
         labels = _mapping(alert.get("labels") or {}, "labels")
         notes = _mapping(alert.get("annotations") or {}, "annotations")
         over = str(alert.get("status") or "").lower() == "resolved"
@@ -109,4 +109,4 @@ def _mapping(value: Any, what: str) -> Mapping[str, Any]:
 
 
 def _id(*parts: object) -> str:
-    return sha256("\0".join(str(one) for one in parts).encode(errors="replace")).hexdigest()[:24]
+    return sha256("\0".join(str(part) for part in parts).encode(errors="replace")).hexdigest()[:24]

@@ -38,27 +38,30 @@ def join(book: Book, sighting: Sighting) -> tuple[Book, Joined]:
 
 
 def _entered(book: Book, name: str) -> Joined | None:
-    for one in book.incidents:
-        for seen, how in one.seen:
+    for incident in book.incidents:
+        for seen, how in incident.seen:
             if seen == name:
-                return Joined(one, how)
+                return Joined(incident, how)
     return None
 
 
 def _belongs_to(book: Book, sighting: Sighting) -> Incident | None:
     """Its thread says it, else its codes; while the first check runs, everything about the cluster is one."""
-    alive = [one for one in reversed(book.incidents) if not one.is_closed]
-    here = next((one for one in alive if one.has_posted_in(sighting.spot)), None)
-    same = next((one for one in alive if one.speaks_of(sighting.codes)), None)
-    unknown_yet = next((one for one in alive if one.state is State.CHECKING), None)
+    alive = [incident for incident in reversed(book.incidents) if not incident.is_closed]
+    here = next((incident for incident in alive if incident.has_posted_in(sighting.spot)), None)
+    same = next((incident for incident in alive if incident.speaks_of(sighting.codes)), None)
+    unknown_yet = next((incident for incident in alive if incident.state is State.CHECKING), None)
     return here or same or unknown_yet or _closed_lately(book, sighting)
 
 
 def _closed_lately(book: Book, sighting: Sighting) -> Incident | None:
     oldest = sighting.at_ms - int(REOPENS_WITHIN.total_seconds() * 1000)
-    late = [one for one in reversed(book.incidents) if one.is_closed and one.changed_ms >= oldest]
-    own = [one for one in late if not one.merged_into]
-    return next((one for one in own if one.has_posted_in(sighting.spot) or one.speaks_of(sighting.codes)), None)
+    late = [incident for incident in reversed(book.incidents) if incident.is_closed and incident.changed_ms >= oldest]
+    own = [incident for incident in late if not incident.merged_into]
+    return next(
+        (incident for incident in own if incident.has_posted_in(sighting.spot) or incident.speaks_of(sighting.codes)),
+        None,
+    )
 
 
 def _opened(sighting: Sighting) -> Joined:
@@ -93,13 +96,13 @@ def _reopened(found: Incident, sighting: Sighting) -> Joined:
 
 
 def _added(found: Incident, sighting: Sighting) -> Joined:
-    first_there = sighting.spot.channel not in {one.channel for one in (found.home, *found.elsewhere)}
+    first_there = sighting.spot.channel not in {address.channel for address in (found.home, *found.elsewhere)}
     how = How.ELSEWHERE if first_there else How.REPEAT
     return Joined(_with(found, sighting, how), how)
 
 
 def _with(found: Incident, sighting: Sighting, how: How) -> Incident:
-    channels = {one.channel for one in (found.home, *found.elsewhere)}
+    channels = {address.channel for address in (found.home, *found.elsewhere)}
     places = found.elsewhere
     if sighting.spot.channel not in channels:
         places = (*places, sighting.spot)[:_MOST_PLACES]
@@ -111,7 +114,7 @@ def _with(found: Incident, sighting: Sighting, how: How) -> Incident:
         changed_ms=max(found.changed_ms, sighting.at_ms),
         seen=(*found.seen, (sighting.id, how))[-_REMEMBERED:],
         elsewhere=places,
-        signs=(*found.signs, *(one for one in _signs(found, sighting) if one[0] not in dict(found.signs)))[
+        signs=(*found.signs, *(sign for sign in _signs(found, sighting) if sign[0] not in dict(found.signs)))[
             :_MOST_CODES
         ],
     )

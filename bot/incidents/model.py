@@ -118,7 +118,7 @@ class Incident:
 
     @property
     def fingerprints(self) -> frozenset[str]:
-        return frozenset(fingerprint(self.cluster, one) for one in self.causes)
+        return frozenset(fingerprint(self.cluster, cause) for cause in self.causes)
 
     def speaks_of(self, codes: tuple[str, ...]) -> bool:
         """Whether a message about one of these codes is about this incident."""
@@ -135,17 +135,19 @@ class Book:
     incidents: tuple[Incident, ...] = ()
 
     def get(self, name: str) -> Incident | None:
-        return next((one for one in self.incidents if one.id == name), None)
+        return next((incident for incident in self.incidents if incident.id == name), None)
 
     def put(self, incident: Incident) -> Book:
         """With this one in the place of the one with its id, or at the end."""
         if self.get(incident.id) is None:
             return Book((*self.incidents, incident))
-        return Book(tuple(incident if one.id == incident.id else one for one in self.incidents))
+        return Book(
+            tuple(incident if each_incident.id == incident.id else each_incident for each_incident in self.incidents)
+        )
 
     def told_in(self, spot: Address) -> Incident | None:
         """The latest one that is spoken of in this thread."""
-        return next((one for one in reversed(self.incidents) if one.has_posted_in(spot)), None)
+        return next((incident for incident in reversed(self.incidents) if incident.has_posted_in(spot)), None)
 
 
 def silenced(book: Book, name: str) -> Book:
@@ -157,4 +159,4 @@ def silenced(book: Book, name: str) -> Book:
 def pruned(book: Book, now_ms: int) -> Book:
     """Without those of which nothing was heard for long."""
     oldest = now_ms - int(FORGOTTEN_AFTER.total_seconds() * 1000)
-    return Book(tuple(one for one in book.incidents if one.changed_ms >= oldest))
+    return Book(tuple(incident for incident in book.incidents if incident.changed_ms >= oldest))

@@ -49,13 +49,13 @@ class Observation:
 
 
 def observation(diagnosis: Diagnosis, at_ms: int) -> Observation:
-    findings = [one.finding for one in diagnosis.findings]
+    findings = [ranked.finding for ranked in diagnosis.findings]
     return Observation(
         at_ms,
-        tuple(_cause(one.finding) for one in diagnosis.findings if one.root),
-        frozenset(one.key for one in findings),
-        tuple((one.finding.code, code) for one in diagnosis.findings for code, _ in one.explained_by),
-        _codes(one for one in diagnosis.checks if one.outcome in _UNSURE or one.unseen),
+        tuple(_cause(ranked.finding) for ranked in diagnosis.findings if ranked.root),
+        frozenset(finding.key for finding in findings),
+        tuple((ranked.finding.code, code) for ranked in diagnosis.findings for code, _ in ranked.explained_by),
+        _codes(check for check in diagnosis.checks if check.outcome in _UNSURE or check.unseen),
         _codes(diagnosis.checks),
     )
 
@@ -76,8 +76,8 @@ def observe(book: Book, seen: Observation) -> tuple[Book, tuple[Change, ...]]:
         if what:
             changes.append(Change(after, what))
     book, merged = _one_of_each(book)
-    gone = {one.incident.id for one in merged}
-    return book, (*(_latest(book, one) for one in changes if one.incident.id not in gone), *merged)
+    gone = {change.incident.id for change in merged}
+    return book, (*(_latest(book, change) for change in changes if change.incident.id not in gone), *merged)
 
 
 def _latest(book: Book, change: Change) -> Change:
@@ -100,22 +100,22 @@ def _after(incident: Incident, seen: Observation) -> tuple[Incident, Changed | N
     after = replace(incident, state=State.OPEN, verdict=verdict, causes=causes, known=known)
     if first:
         return replace(after, changed_ms=changed_ms), Changed.SETTLED
-    if [one.key for one in causes] != [one.key for one in incident.causes] or verdict is not incident.verdict:
+    if [cause.key for cause in causes] != [cause.key for cause in incident.causes] or verdict is not incident.verdict:
         return replace(after, changed_ms=changed_ms), Changed.FACTS
     return after, None
 
 
 def _known(incident: Incident, causes: tuple[Cause, ...], seen: Observation) -> tuple[str, ...]:
-    roots = {one.code for one in causes}
+    roots = {cause.code for cause in causes}
     follows = {code for code, _ in seen.because_of if roots & _with_what_explains({code}, seen)}
     return tuple(sorted({*incident.known, *roots, *follows}))
 
 
 def _causes(incident: Incident, seen: Observation, *, first: bool) -> tuple[Cause, ...]:
     """The roots that are this incident's; where a first check finds others only, those."""
-    suspects = {*incident.codes, *(one.code for one in incident.causes)}
+    suspects = {*incident.codes, *(cause.code for cause in incident.causes)}
     wanted = _with_what_explains(suspects, seen)
-    own = tuple(one for one in seen.roots if one.code in wanted)
+    own = tuple(root for root in seen.roots if root.code in wanted)
     if own or (not first and incident.causes):
         return own
     return seen.roots
@@ -138,7 +138,7 @@ def _verdict(incident: Incident, seen: Observation) -> Verdict:
 
 def _is_unsure(incident: Incident, seen: Observation) -> bool:
     """Whether nobody can say that it is over: a check that would know did not see enough, or there is none."""
-    watched = {one.code for one in incident.causes} or set(incident.codes)
+    watched = {cause.code for cause in incident.causes} or set(incident.codes)
     return bool(watched & seen.unsure or watched - seen.checked)
 
 
@@ -146,18 +146,20 @@ def _one_of_each(book: Book) -> tuple[Book, tuple[Change, ...]]:
     """Two incidents with one cause are one: the later goes on in the thread of the earlier."""
     merged: list[Change] = []
     kept: list[Incident] = []
-    for one in book.incidents:
-        same = next((other for other in kept if not one.is_closed and one.fingerprints & other.fingerprints), None)
+    for incident in book.incidents:
+        same = next(
+            (other for other in kept if not incident.is_closed and incident.fingerprints & other.fingerprints), None
+        )
         if same is None:
-            kept += [] if one.is_closed else [one]
+            kept += [] if incident.is_closed else [incident]
             continue
-        gone = replace(one, state=State.CLOSED, merged_into=same.id)
+        gone = replace(incident, state=State.CLOSED, merged_into=same.id)
         whole = replace(
             same,
-            codes=tuple(dict.fromkeys((*same.codes, *one.codes))),
-            known=tuple(sorted({*same.known, *one.known})),
-            count=same.count + one.count,
-            elsewhere=tuple(dict.fromkeys((*same.elsewhere, one.home, *one.elsewhere))),
+            codes=tuple(dict.fromkeys((*same.codes, *incident.codes))),
+            known=tuple(sorted({*same.known, *incident.known})),
+            count=same.count + incident.count,
+            elsewhere=tuple(dict.fromkeys((*same.elsewhere, incident.home, *incident.elsewhere))),
         )
         kept = [whole if other.id == whole.id else other for other in kept]
         book = book.put(gone).put(whole)
@@ -170,4 +172,4 @@ def _cause(finding: Finding) -> Cause:
 
 
 def _codes(checks: Iterable[Check]) -> frozenset[str]:
-    return frozenset(code for one in checks for code in one.codes)
+    return frozenset(code for check in checks for code in check.codes)

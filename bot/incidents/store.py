@@ -97,15 +97,15 @@ class Incidents:
         """Where an incident is told that is not over and of which somebody wants to hear, the latest first."""
         with reachable():
             found = await self._redis.zrevrange(keys.incident_threads(team, channel), 0, -1)
-        spots = [Address(channel=channel, thread_ts=str(one)) for one in found]
+        spots = [Address(channel=channel, thread_ts=str(item)) for item in found]
         return [spot for spot in spots if any(map(_is_wanted, await self.told_in(team, spot)))]
 
     async def told_in(self, team: str, spot: Address) -> list[Incident]:
         """The incidents of a thread."""
         with reachable():
             clusters = await self._redis.smembers(keys.incident_thread(team, spot.channel, spot.thread_ts))
-        books = [await self.book(team, str(one)) for one in sorted(clusters)]
-        return [one for book in books for one in book.incidents if one.has_posted_in(spot)]
+        books = [await self.book(team, str(cluster)) for cluster in sorted(clusters)]
+        return [incident for book in books for incident in book.incidents if incident.has_posted_in(spot)]
 
     async def hush(self, team: str, spot: Address) -> None:
         """Somebody wants nothing of us in a thread that is no incident's."""
@@ -149,7 +149,7 @@ class Incidents:
     async def waited(self, team: str, app: str) -> list[str]:
         """The turns that wait, in the order in which they came."""
         with reachable():
-            return [str(one) for one in await self._redis.lrange(keys.app_waits(team, app), 0, -1)]
+            return [str(item) for item in await self._redis.lrange(keys.app_waits(team, app), 0, -1)]
 
     # -- what is muted ----------------------------------------------------------------------------------------
 
@@ -175,8 +175,8 @@ class Incidents:
         with reachable():
             await self._take_over_old(team, now_ms)
             await self._redis.zremrangebyscore(keys.mutes(team), "-inf", now_ms)
-            names = [str(one) for one in await self._redis.zrange(keys.mutes(team), 0, -1)]
-            texts = await self._redis.mget([keys.mute(team, one) for one in names]) if names else []
+            names = [str(item) for item in await self._redis.zrange(keys.mutes(team), 0, -1)]
+            texts = await self._redis.mget([keys.mute(team, name) for name in names]) if names else []
         return [decode(Mute, str(text)) for text in texts if text]
 
     async def _take_over_old(self, team: str, now_ms: int) -> None:

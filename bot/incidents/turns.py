@@ -109,7 +109,7 @@ class Turns:
         with reachable():
             used = [keys.turn(turn), keys.turn_of(*of), keys.turn_done(turn), keys.turn_taken(turn)]
             found = await self._take(keys=used, args=[turn, int(keys.TURN_TTL.total_seconds())])
-        return [str(one) for one in found]
+        return [str(item) for item in found]
 
     async def note(self, name: str) -> None:
         """What goes by this name was heard, and is somebody else's to answer."""
@@ -124,7 +124,7 @@ class Turns:
     async def kept(self, turn: str) -> list[str]:
         """The messages of a turn, also of one that was dealt with."""
         with reachable():
-            return [str(one) for one in await self._redis.lrange(keys.turn(turn), 0, -1)]
+            return [str(item) for item in await self._redis.lrange(keys.turn(turn), 0, -1)]
 
     async def done(self, turn: str, *, keep: bool = False) -> None:
         """Nobody needs to look at it again. Its messages stay known as heard; with `keep` they can be read, too."""

@@ -46,8 +46,8 @@ class Watches:
         """The oldest first. One whose last look was given up is forgotten: else it would take a place for ever."""
         oldest = now_ms - int(LATE.total_seconds() * 1000)
         with reachable():
-            found = [decode(Watch, str(one)) for one in await self._redis.hvals(keys.watches(team))]
-            lost = [one.id for one in found if one.until_ms < oldest]
+            found = [decode(Watch, str(hval)) for hval in await self._redis.hvals(keys.watches(team))]
+            lost = [watch.id for watch in found if watch.until_ms < oldest]
             if lost:
                 await self._redis.hdel(keys.watches(team), *lost)
-        return sorted((one for one in found if one.id not in lost), key=lambda one: one.began_ms)
+        return sorted((watch for watch in found if watch.id not in lost), key=lambda watch: watch.began_ms)

@@ -62,15 +62,15 @@ class Look:
 
     @property
     def causes(self) -> tuple[tuple[str, str], ...]:
-        return tuple(one.finding.key for one in self.diagnosis.findings if one.root)
+        return tuple(ranked.finding.key for ranked in self.diagnosis.findings if ranked.root)
 
 
 def seen(watch: Watch, look: Look) -> Seen:
     """All of it must be gone: what runs, and every cause. What could not be seen is not gone."""
-    found = {one.finding.key for one in look.diagnosis.findings}
+    found = {ranked.finding.key for ranked in look.diagnosis.findings}
     if look.running or not found.isdisjoint(watch.causes):
         return Seen.LASTS
-    unsure = {code for one in look.diagnosis.checks if _is_unsure(one) for code in one.codes}
+    unsure = {code for check in look.diagnosis.checks if _is_unsure(check) for code in check.codes}
     if unsure & {code for code, _ in watch.causes} or (watch.state and look.state is None):
         return Seen.UNSURE
     return Seen.OVER

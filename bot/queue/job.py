@@ -59,9 +59,9 @@ class Kinds:
 
     def __init__(self, kinds: Iterable[Kind[Any]]) -> None:
         self._by_payload: dict[type, Kind[Any]] = {}
-        for one in kinds:
-            if self._by_payload.setdefault(one.payload, one) is not one:
-                raise ValueError(f"two kinds of jobs have the payload {one.payload.__name__}")
+        for kind in kinds:
+            if self._by_payload.setdefault(kind.payload, kind) is not kind:
+                raise ValueError(f"two kinds of jobs have the payload {kind.payload.__name__}")
 
     def __iter__(self) -> Iterator[Kind[Any]]:
         return iter(self._by_payload.values())

@@ -25,12 +25,12 @@ async def notify_in_order(tellings: Iterable[Coroutine[Any, Any, T]]) -> list[T]
             tasks.append(group.create_task(_ended(telling)))
             await asyncio.wait({tasks[-1]}, timeout=_PATIENCE_S)
     ended = [task.result() for task in tasks]
-    failed = [one for one in ended if isinstance(one, Exception)]
+    failed = [item for item in ended if isinstance(item, Exception)]
     for error in failed[1:]:
         log.warning("telling somebody failed, too: %r", error)
     if failed:
         raise failed[0]
-    return [one for one in ended if not isinstance(one, Exception)]
+    return [item for item in ended if not isinstance(item, Exception)]
 
 
 async def _ended(telling: Coroutine[Any, Any, T]) -> T | Exception:

@@ -73,7 +73,7 @@ class JobWorker(Worker[None]):
             # It blocks for up to the idle timeout while it waits for jobs.
             redis_kwargs={"stream_timeout": idle_timeout_s + _STREAM_SLACK_S, "connect_timeout": 2.0},
             queue_name=keys.QUEUE,
-            priorities=[str(one) for one in LOWEST_FIRST],
+            priorities=[str(priority) for priority in LOWEST_FIRST],
             concurrency=concurrency,
             prefetch=1,  # what lies here already cannot be overtaken by a click
             serializer=_to_json,

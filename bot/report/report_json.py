@@ -20,12 +20,12 @@ _TAG, _MARKS = "$is", frozenset({"tuple", "set", "datetime", "date", "timedelta"
 def _plain(value: Any) -> Any:
     """Facts of a report that an earlier version has kept: it had marks for what JSON has no word for."""
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if not isinstance(value, dict):
         return value
     if set(value) == {_TAG, "of"} and value[_TAG] in _MARKS:
         return _plain(value["of"])
-    return {key: _plain(one) for key, one in value.items()}
+    return {key: _plain(item) for key, item in value.items()}
 
 
 _Plain = BeforeValidator(_plain)

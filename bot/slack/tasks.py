@@ -112,8 +112,8 @@ class TaskHandler:
             answer, gone = await self._kept(ask), sentences.REPORT_GONE
         except StoreAway:
             answer, gone = None, sentences.REPORT_AWAY
-        roots = [one.finding for one in answer.report.diagnosis.findings if one.root] if answer else []
-        same = [one for one in roots[ask.number : ask.number + 1] if one.code == runbook.code]
+        roots = [ranked.finding for ranked in answer.report.diagnosis.findings if ranked.root] if answer else []
+        same = [root for root in roots[ask.number : ask.number + 1] if root.code == runbook.code]
         if same:
             shown = steps(runbook, same[0])
         else:

@@ -64,7 +64,7 @@ class Place:
         if self.size is None:
             return (f"{self.size_name} is not offered in {self.cluster.location}",)
         lacks = [zone for zone in self.zones if self.size.zones and zone not in self.size.zones]
-        found = [f"{self.size_name}: {one}" for one in self.size.closed_to(self.zones)]
+        found = [f"{self.size_name}: {item}" for item in self.size.closed_to(self.zones)]
         return (*found, *([f"{self.size_name} is not offered in zone {', '.join(lacks)}"] if lacks else []))
 
     @property
@@ -103,7 +103,7 @@ class Place:
             "open_zones": list(self.size.open_zones) if self.size else [],
             "closed": list(self.closed),
             "sizes_seen": self.sizes_seen,
-            "instead": [str(one) for one in self.instead],
+            "instead": [str(size) for size in self.instead],
             "next_size": self.instead[0].name if self.instead else "",
             "next_zones": list(self.instead[0].zones) if self.instead else [],
             "proximity_group": placement.proximity_group if placement else "",

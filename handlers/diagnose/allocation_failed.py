@@ -45,8 +45,8 @@ def allocation_failed(
     """Azure has no machines of a pool's size in its zones, or AKS no room for a control plane in the region."""
     refused = Refused(cluster, pools, complaints, growth, instances, sets, scaler, claims)
 
-    def told(one: Refusal) -> Finding:
-        return _failed(cluster, one, Place.of(cluster, one, sizes, usages), complaints)
+    def told(refusal: Refusal) -> Finding:
+        return _failed(cluster, refusal, Place.of(cluster, refusal, sizes, usages), complaints)
 
     yield from refused.judged(CODE, told, "Azure refused nobody machines for want of capacity")
 

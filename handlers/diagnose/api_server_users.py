@@ -28,7 +28,7 @@ class Users:
         """What keeps us from saying that all of them reach it."""
         renewed = self._renewed()
         facts = (self.nodes, self.leases, self.workloads)
-        for seen in (one for one in facts if not isinstance(one, NotApplicable)):
+        for seen in (fact for fact in facts if not isinstance(fact, NotApplicable)):
             yield from seen.gaps
             if seen.truncated:
                 yield Unavailable("who reaches the API server", Why.FAILED, f"only a part was read of {seen.source}")
@@ -42,7 +42,7 @@ class Users:
     def proof(self) -> str:
         """What they prove, once nothing is unproven."""
         share = f"{len(self._renewed())} of {len(self._ready())} Ready nodes"
-        ready = [f"{one.name} ({one.ready} of {one.wanted})" for one in self._users() if one.ready]
+        ready = [f"{user.name} ({user.ready} of {user.wanted})" for user in self._users() if user.ready]
         of_pods = f"; Ready, which takes the API server: {', '.join(ready)}" if ready else ""
         return f"{share} renewed their leases within {RENEWED.seconds // 60} minutes{of_pods}"
 
@@ -65,8 +65,8 @@ class Users:
 
     def _no_pod(self) -> Iterator[Unavailable]:
         users = self._users()
-        if users and not any(one.ready for one in users):
-            names = " and ".join(one.name for one in users)
+        if users and not any(user.ready for user in users):
+            names = " and ".join(user.name for user in users)
             yield Unavailable("the pods' way to the API server", Why.ABSENT, f"no pod of {names} is Ready")
 
     def _has_renewed(self, node: Node) -> bool:

@@ -61,6 +61,6 @@ def free_priority(way: Way) -> int:
     """A priority before the rule that denies which no rule of its group has; 0 where there is none."""
     if way.rule is None or way.group is None:
         return 0
-    taken = {one.priority for one in way.group.rules}
+    taken = {rule.priority for rule in way.group.rules}
     below = range(min(way.rule.priority, 4097) - 1, LOWEST_PRIORITY - 1, -1)
-    return next((one for one in below if one not in taken), 0)
+    return next((item for item in below if item not in taken), 0)

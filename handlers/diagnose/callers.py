@@ -54,7 +54,7 @@ def _names(line: str, service: WorkloadService) -> bool:
         at = line.find(name) if name and name != "None" else -1
         while at >= 0:
             around = line[at - 1 : at] + line[at + len(name) : at + len(name) + 1]
-            if not any(one.isalnum() or one in "-_" for one in around):
+            if not any(item.isalnum() or item in "-_" for item in around):
                 return True
             at = line.find(name, at + 1)
     return False

@@ -85,7 +85,7 @@ def _stopped_by(
     if own.stands or isinstance(pools, Unavailable) or isinstance(complaints, Unavailable):
         return own
     of_pools = [StoppedBy.of(complaints.failure(pool.id), causes) for pool in pools.failed]
-    return next((one for one in of_pools if one.stands), own)
+    return next((pool for pool in of_pools if pool.stands), own)
 
 
 def _below(
@@ -100,20 +100,20 @@ def _below(
         return None
     scopes = [(log, cluster.id), (node_log, cluster.node_group_id)]
     failed = [
-        one
+        each_event
         for where, scope in scopes
         if isinstance(where, ActivityLog)
-        for one in where.below(scope, event.correlation)
-        if one.resource.lower() != cluster.id.lower() and within(scope, one.resource)
+        for each_event in where.below(scope, event.correlation)
+        if each_event.resource.lower() != cluster.id.lower() and within(scope, each_event.resource)
     ]
-    return min(failed, key=lambda one: one.at, default=None)
+    return min(failed, key=lambda event: event.at, default=None)
 
 
 def _telling(own: ErrorDetail | None, below: Event | None) -> ErrorDetail | None:
     """The cluster's own error, unless it is a mere wrapper and what failed below says more."""
-    known = [one for one in (own, below and below.error) if one]
-    return next((one for one in known if one.specific), None) or next(
-        (one for one in known if not one.wraps), known[0] if known else None
+    known = [item for item in (own, below and below.error) if item]
+    return next((detail for detail in known if detail.specific), None) or next(
+        (detail for detail in known if not detail.wraps), known[0] if known else None
     )
 
 

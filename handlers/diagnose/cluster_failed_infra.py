@@ -90,7 +90,7 @@ def _found(
             *issues,
             str(blamed.complaint),
             *(f"pool {pool.name} is {pool.state}" for pool in failed),
-            *(f"not the cause, {one}" for one in checked),
+            *(f"not the cause, {item}" for item in checked),
         ),
         facts={
             "state": cluster.state,

@@ -44,10 +44,10 @@ def _missing(symptom: Symptom) -> tuple[str, str, str] | None:
 def _mounted(symptom: Symptom, kind: str) -> str:
     """Of a key in a volume the kubelet says which, and not of what: its volume does."""
     volumes = [
-        one.source
+        volume.source
         for pod in symptom.pods
-        for one in pod.spec.volumes
-        if one.kind.lower() == kind.lower() and one.source
+        for volume in pod.spec.volumes
+        if volume.kind.lower() == kind.lower() and volume.source
     ]
     return volumes[0] if len(set(volumes)) == 1 else ""
 

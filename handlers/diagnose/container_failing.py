@@ -27,8 +27,12 @@ _SIGNALS = {139: "a segmentation fault", 134: "an abort", 126: "its command cann
 @diagnostic(codes=(OOM_KILLED,), area="workloads", clear_without=WITHOUT_AZURE)
 def container_oom_killed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
     """A container is killed because it needs more memory than its limit."""
-    found = {one.owner: one for one in symptoms.of(Sign.WAITING, Sign.STUCK, Sign.CRASHING) if _out_of_memory(one)}
-    yield from named(_oom_killed(one, calls) for one in found.values())
+    found = {
+        symptom.owner: symptom
+        for symptom in symptoms.of(Sign.WAITING, Sign.STUCK, Sign.CRASHING)
+        if _out_of_memory(symptom)
+    }
+    yield from named(_oom_killed(symptom, calls) for symptom in found.values())
 
 
 @diagnostic(codes=(CRASHING,), area="workloads", clear_without=WITHOUT_AZURE)
@@ -37,10 +41,12 @@ def container_crashing(
 ) -> Iterator[Judgement]:
     """A container's process ends by itself, again and again."""
     found: dict[tuple[str, str], Symptom] = {}
-    for one in symptoms.of(Sign.CRASHING, Sign.WAITING):
-        if _crashes(one) and one.container:
-            found.setdefault((one.owner, one.container.name), one)
-    yield from named(_crashing(one, tail_of(one, tails), symptoms.taken_at, calls) for one in found.values())
+    for symptom in symptoms.of(Sign.CRASHING, Sign.WAITING):
+        if _crashes(symptom) and symptom.container:
+            found.setdefault((symptom.owner, symptom.container.name), symptom)
+    yield from named(
+        _crashing(symptom, tail_of(symptom, tails), symptoms.taken_at, calls) for symptom in found.values()
+    )
 
 
 def _out_of_memory(symptom: Symptom) -> bool:

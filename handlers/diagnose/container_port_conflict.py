@@ -37,10 +37,18 @@ def _conflict(symptom: Symptom, tails: LogTails | Unavailable, calls: Calls | Un
     if not pod or not container or not words or words.cause is not Cause.IN_USE:
         return None
     port = _port(words.line, container)
-    others = [one.name for one in pod.containers if one.name != container.name and not one.init]
+    others = [
+        each_container.name
+        for each_container in pod.containers
+        if each_container.name != container.name and not each_container.init
+    ]
     if not others and not pod.spec.scheduling.host_network:
         return None  # alone in its pod it is in its own way: its own bug, and container-crashing names it
-    rivals = [one.name for one in pod.containers if one.name != container.name and port and one.port_of(str(port))]
+    rivals = [
+        each_container.name
+        for each_container in pod.containers
+        if each_container.name != container.name and port and each_container.port_of(str(port))
+    ]
     who = ", ".join(rivals or others) or "another process of the node (hostNetwork)"
     workload = symptom.owner.partition("/")[2]
     return Finding(

@@ -58,11 +58,11 @@ def cse_error(
     case = Case(cluster, pools, complaints, known)
     refused = Refused(cluster, pools, complaints, growth, instances, sets, scaler, claims)
     named = list(refused.naming(CODE))
-    told = [one for one in named if isinstance(one, Refusal)]
-    unseen = [*refused.unseen(), *(one for one in named if isinstance(one, Unavailable))]
+    told = [item for item in named if isinstance(item, Refusal)]
+    unseen = [*refused.unseen(), *(item for item in named if isinstance(item, Unavailable))]
     found = [*_of_machines(case, instances)]
-    seen = {one.facts["pool_id"] for one in found}
-    found += [_of_log(case, one) for one in told if not one.pool or one.pool.id not in seen]
+    seen = {finding.facts["pool_id"] for finding in found}
+    found += [_of_log(case, refusal) for refusal in told if not refusal.pool or refusal.pool.id not in seen]
     yield from unseen
     yield from found
     if not found and not unseen and pools.complete:
@@ -79,18 +79,18 @@ def _of_machines(case: Case, instances: Instances | Unavailable) -> Iterator[Fin
             alike.setdefault((machine.pool or machine.id, error.same_as), []).append((machine, error))
     about: set[str] = set()
     for failed in sorted(alike.values(), key=len, reverse=True):
-        finding = _failed(case, [one for one, _ in failed], failed[0][1], about)
+        finding = _failed(case, [instance for instance, _ in failed], failed[0][1], about)
         about.add(finding.subject)
         yield finding
 
 
 def _failed(case: Case, machines: Sequence[Instance], error: ExtensionError, about: set[str]) -> Finding:
     first = machines[0]
-    pool = next((one for one in case.pools.pools if one.name.lower() == first.pool.lower()), None)
+    pool = next((pool for pool in case.pools.pools if pool.name.lower() == first.pool.lower()), None)
     # A pool stands for one exit code; machines with another one are told by the first of them.
     together = len(machines) > 1 and pool is not None and pool.id not in about
     subject = pool.id if pool and together else first.id
-    nodes = [node for one in machines if (node := case.known.get(one.id.lower()))]
+    nodes = [node for machine in machines if (node := case.known.get(machine.id.lower()))]
     serve = len(nodes) == len(machines) and all(node.is_ready for node in nodes)
     harmed = (pool.id, case.cluster.id) if pool else ()
     rest = len(machines) - MOST_NAMED
@@ -103,8 +103,8 @@ def _failed(case: Case, machines: Sequence[Instance], error: ExtensionError, abo
                 (
                     *(case.complaints.affected((pool.id,), (CODE,)) if pool else ()),
                     *case.complaints.claimed(harmed, (CODE,)),
-                    *(one.id for one in machines),
-                    *(f"Node/{one.computer or one.name}" for one in machines),
+                    *(machine.id for machine in machines),
+                    *(f"Node/{machine.computer or machine.name}" for machine in machines),
                     *(node.subject for node in nodes),
                 )
             )
@@ -122,7 +122,7 @@ def _failed(case: Case, machines: Sequence[Instance], error: ExtensionError, abo
             "machine": first.name,
             "machine_id": first.id,
             "node": first.computer,
-            "machines": [one.name for one in machines[:MOST_NAMED]],
+            "machines": [machine.name for machine in machines[:MOST_NAMED]],
             "more": max(0, rest),
             "provisioned_for": first.provisioned_for,
             "gone": False,
@@ -139,7 +139,7 @@ def _of_log(case: Case, refusal: Refusal) -> Finding:
         subject=refusal.about,
         severity=Severity.ERROR if refusal.waits else Severity.WARNING,
         affects=refusal.harms(CODE, case.cluster, case.complaints),
-        because=(*(_short(one, refusal, error) for one in refusal.says), *_meaning(error)),
+        because=(*(_short(item, refusal, error) for item in refusal.says), *_meaning(error)),
         facts={
             **_facts(case.cluster, refusal.pool, error),
             "scale_set": "",
@@ -194,4 +194,4 @@ def _owner(machine: Instance) -> str:
 
 def _named(machines: Sequence[Instance]) -> str:
     more = f" and {len(machines) - MOST_NAMED} more" if len(machines) > MOST_NAMED else ""
-    return ", ".join(one.name for one in machines[:MOST_NAMED]) + more
+    return ", ".join(machine.name for machine in machines[:MOST_NAMED]) + more

@@ -13,7 +13,9 @@ Log = ActivityLog | NodeActivityLog | Unavailable
 
 def deletion_of(resource: str, *logs: Log) -> Event | None:
     """The newest delete that succeeded: of the resource, of what holds it, or of its resource group."""
-    found = sorted((one for log in logs for one in _deletes(resource, log)), key=lambda one: one.at, reverse=True)
+    found = sorted(
+        (delete for log in logs for delete in _deletes(resource, log)), key=lambda event: event.at, reverse=True
+    )
     return next(iter(found), None)
 
 

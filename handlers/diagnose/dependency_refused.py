@@ -78,11 +78,11 @@ def _dependency(
     if words.host:
         return named_service(words.host, namespace, services), ()
     called = called_by(namespace, tail.pod.spec, services)
-    there = called or tuple(one for one in services.services if one.namespace == namespace)
-    fitting = [one for one in there if any(port.number == words.product_port for port in one.ports)]
+    there = called or tuple(service for service in services.services if service.namespace == namespace)
+    fitting = [service for service in there if any(port.number == words.product_port for port in service.ports)]
     if len(fitting) == 1:
         return fitting[0], ()
-    return None, tuple(one.name for one in fitting)
+    return None, tuple(service.name for service in fitting)
 
 
 def _finding(rows: list[Refused], calls: Calls | Unavailable, symptoms: Symptoms) -> Finding:
@@ -99,7 +99,7 @@ def _finding(rows: list[Refused], calls: Calls | Unavailable, symptoms: Symptoms
     if broken:
         because.append(f"{broken.partition('/')[2]}, behind service {what}, is unwell itself: begin there")
     of_all = cause in OF_ALL and first.service is not None
-    affects = tuple(dict.fromkeys(one for row in rows for one in harmed(row.tail.owner, (row.tail.pod,), calls)))
+    affects = tuple(dict.fromkeys(item for row in rows for item in harmed(row.tail.owner, (row.tail.pod,), calls)))
     return Finding(
         code=CODE,
         subject=first.service.subject if of_all and first.service else tail.owner,
@@ -124,7 +124,7 @@ def _broken(service: WorkloadService | None, calls: Calls | Unavailable, symptom
     """The workload behind the service, where that is what does not work."""
     if service is None or isinstance(calls, Unavailable):
         return ""
-    unwell = dict.fromkeys(one.owner for one in symptoms.symptoms)
+    unwell = dict.fromkeys(symptom.owner for symptom in symptoms.symptoms)
     return next((owner for owner in unwell if service.subject in calls.fronts.get(owner, ())), "")
 
 

@@ -43,7 +43,7 @@ def _no_coredns(workload: SystemWorkload, symptoms: Symptoms, tails: LogTails) -
     return Finding(
         code=CODE,
         subject=workload.owner,
-        affects=(workload.owner, *(one.owner for one in symptoms.symptoms)),
+        affects=(workload.owner, *(symptom.owner for symptom in symptoms.symptoms)),
         because=(f"CoreDNS has {workload.ready} of {workload.wanted} pods Ready: no pod resolves a name", *said_so),
         facts=_facts(workload.owner, "", "coredns", (), "") | {"wanted": workload.wanted, "ready": workload.ready},
     )

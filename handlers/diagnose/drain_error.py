@@ -33,19 +33,21 @@ def drain_error(
 ) -> Iterator[Finding | Clear | Unavailable]:
     """A node that must be drained keeps pods that do not go."""
     emptied = draining(pools, nodes, complaints)
-    for one in emptied:
-        by_name: dict[str, Node | None] = {node.name: node for node in one.nodes} | dict.fromkeys(one.gone)
+    for each_draining in emptied:
+        by_name: dict[str, Node | None] = {node.name: node for node in each_draining.nodes} | dict.fromkeys(
+            each_draining.gone
+        )
         for name, node in by_name.items():
             left = [pod for pod in pods.on(name) if pod.drained]
             stuck = [pod for pod in left if _stuck(pod, pods)]
-            blamed = any(name in named_nodes(told.error) for told in one.told)
+            blamed = any(name in named_nodes(told.error) for told in each_draining.told)
             if stuck or (blamed and left):
-                harmed = complaints.affected((one.pool.id, cluster.id), DRAINS)
-                yield _cannot_drain(cluster, one, name, node, stuck, len(left), harmed)
+                harmed = complaints.affected((each_draining.pool.id, cluster.id), DRAINS)
+                yield _cannot_drain(cluster, each_draining, name, node, stuck, len(left), harmed)
     if pools.failed and complaints.gaps:  # whether that was a drain is told there
         yield complaints.gaps[0]
     elif nodes.complete and (pods.complete or not named_or_cordoned(emptied)):
-        yield Clear(f"{sum(len(one.nodes) for one in emptied)} nodes to be drained, none stuck")
+        yield Clear(f"{sum(len(draining.nodes) for draining in emptied)} nodes to be drained, none stuck")
 
 
 def _stuck(pod: Pod, pods: Pods) -> bool:
@@ -64,7 +66,7 @@ def _why(pod: Pod, node: Node | None) -> str:
 
 def _cannot_drain(
     cluster: ManagedCluster,
-    one: Draining,
+    draining: Draining,
     name: str,
     node: Node | None,
     stuck: list[Pod],
@@ -83,16 +85,18 @@ def _cannot_drain(
         subject=f"Node/{name}",
         affects=harmed,
         because=(
-            f"{name} (pool {one.pool.name}, {one.pool.state}) must be emptied and still holds {pods}",
+            f"{name} (pool {draining.pool.name}, {draining.pool.state}) must be emptied and still holds {pods}",
             *(lines[:5] if lines else ("none of them is stuck now",)),
-            *(str(told) for told in one.told[:1]),
+            *(str(told) for told in draining.told[:1]),
         ),
-        facts=_facts(cluster, one, name, node, stuck),
+        facts=_facts(cluster, draining, name, node, stuck),
     )
 
 
-def _facts(cluster: ManagedCluster, one: Draining, name: str, node: Node | None, stuck: list[Pod]) -> dict[str, object]:
-    pool, machine = one.pool, node.machine if node else ""
+def _facts(
+    cluster: ManagedCluster, draining: Draining, name: str, node: Node | None, stuck: list[Pod]
+) -> dict[str, object]:
+    pool, machine = draining.pool, node.machine if node else ""
     return {
         "node": name,
         "node_ready": node is not None and node.is_ready,

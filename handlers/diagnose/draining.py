@@ -29,7 +29,7 @@ def draining(pools: AgentPools, nodes: Nodes, complaints: Complaints) -> tuple[D
         told = _told(pool, nodes, complaints)
         if not (pool.state.lower().startswith(("upgrading", "deleting")) or (pool.failed and told)):
             continue
-        named = {name for one in told for name in named_nodes(one.error)}
+        named = {name for complaint in told for name in named_nodes(complaint.error)}
         mine = tuple(n for n in nodes.of(pool.name) if n.cordoned or n.quarantined or n.name in named)
         found.append(Draining(pool, mine, tuple(sorted(named - known)), told))
     return tuple(found)
@@ -37,7 +37,7 @@ def draining(pools: AgentPools, nodes: Nodes, complaints: Complaints) -> tuple[D
 
 def named_or_cordoned(emptied: tuple[Draining, ...]) -> bool:
     """Whether any node is to be emptied: without one, it does not matter which pods stand where."""
-    return any(one.nodes or one.gone for one in emptied)
+    return any(draining.nodes or draining.gone for draining in emptied)
 
 
 def _told(pool: AgentPool, nodes: Nodes, complaints: Complaints) -> tuple[Complaint, ...]:
@@ -45,8 +45,10 @@ def _told(pool: AgentPool, nodes: Nodes, complaints: Complaints) -> tuple[Compla
     mine = {node.name for node in nodes.of(pool.name)}
     of_pool = _of_drains(complaints, pool.id)
     of_cluster = _of_drains(complaints, pool.id.rsplit("/agentPools/", 1)[0])
-    return of_pool or tuple(one for one in of_cluster if not (told := named_nodes(one.error)) or told & mine)
+    return of_pool or tuple(
+        complaint for complaint in of_cluster if not (told := named_nodes(complaint.error)) or told & mine
+    )
 
 
 def _of_drains(complaints: Complaints, subject: str) -> tuple[Complaint, ...]:
-    return tuple(one for one in complaints.about(subject) if speaks_of_drain(one.error))
+    return tuple(complaint for complaint in complaints.about(subject) if speaks_of_drain(complaint.error))

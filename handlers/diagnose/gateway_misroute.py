@@ -31,7 +31,7 @@ def gateway_misroute(
         yield from named(_dangling(ingresses, services))
     if isinstance(routes, GatewayRoutes) and services.complete:
         yield from named(_crossed(routes.routes, services, tails))
-    yield from (one for one in (ingresses, routes) if isinstance(one, Unavailable))
+    yield from (item for item in (ingresses, routes) if isinstance(item, Unavailable))
 
 
 def _dangling(ingresses: Ingresses, services: Services) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def _crossed(routes: Sequence[GatewayRoute], services: Services, tails: LogTails
     reached = {route.host for route in routes}
     for route in routes:
         namespace = route.owner.partition("/")[0]
-        there = [one for one in services.services if one.namespace == namespace]
+        there = [service for service in services.services if service.namespace == namespace]
         meant = _meant(route, there)
         is_other = services.named(namespace, route.host) is not None and meant is not None and meant.name != route.host
         if meant and is_other and meant.name not in reached:
@@ -69,15 +69,15 @@ def _meant(route: GatewayRoute, services: Sequence[WorkloadService]) -> Workload
     """The one service whose name ends like a part of the route's paths."""
     parts = {_plain(part) for path in route.paths for part in path.split("/") if part.lower() not in _PLAIN}
     words = [part for part in parts if len(part) >= SHORTEST]
-    fitting = [one for one in services if any(_plain(one.name).endswith(word) for word in words)]
+    fitting = [service for service in services if any(_plain(service.name).endswith(word) for word in words)]
     if len(fitting) > 1:  # `order` also ends `preorder`: the shortest name adds least
-        shortest = min(len(one.name) for one in fitting)
-        fitting = [one for one in fitting if len(one.name) == shortest]
+        shortest = min(len(service.name) for service in fitting)
+        fitting = [service for service in fitting if len(service.name) == shortest]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def _plain(name: str) -> str:
-    return "".join(one for one in name.lower() if one.isalnum())
+    return "".join(item for item in name.lower() if item.isalnum())
 
 
 def _told(route: GatewayRoute, tails: LogTails | Unavailable) -> str:

@@ -42,11 +42,13 @@ _MEANINGS = {
 @diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
 def image_pull_failed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
     """The image of a workload cannot be pulled."""
-    waiting = (one for one in symptoms.of(Sign.WAITING) if one.reason in REASONS)
+    waiting = (symptom for symptom in symptoms.of(Sign.WAITING) if symptom.reason in REASONS)
     seen: dict[tuple[str, str], Symptom] = {}
-    for one in waiting:  # its replicas may stand at ErrImagePull and ImagePullBackOff in turn
-        seen.setdefault((one.owner, one.container.name if one.container else ""), one)
-    yield from named(_finding(one, symptoms, calls) for one in seen.values())
+    for each_symptom in waiting:  # its replicas may stand at ErrImagePull and ImagePullBackOff in turn
+        seen.setdefault(
+            (each_symptom.owner, each_symptom.container.name if each_symptom.container else ""), each_symptom
+        )
+    yield from named(_finding(symptom, symptoms, calls) for symptom in seen.values())
 
 
 def _finding(symptom: Symptom, symptoms: Symptoms, calls: Calls | Unavailable) -> Finding:
@@ -66,7 +68,7 @@ def _finding(symptom: Symptom, symptoms: Symptoms, calls: Calls | Unavailable) -
         code=CODE,
         subject=symptom.owner,
         affects=harmed(symptom.owner, symptom.pods, calls),
-        because=tuple(one for one in because if one),
+        because=tuple(item for item in because if item),
         facts=facts_of(symptom)
         | {"cause": cause, "image": image, "registry": registry_of(image), "secrets": secrets, "message": told},
         began=symptom.since,
@@ -75,15 +77,15 @@ def _finding(symptom: Symptom, symptoms: Symptoms, calls: Calls | Unavailable) -
 
 def _told(symptom: Symptom, symptoms: Symptoms) -> str:
     """The kubelet's own words: while it backs off, only its event of the last try has them."""
-    tries = [one.message for pod in symptom.pods for one in symptoms.about(pod, "Failed")]
-    whole = next((one for one in tries if "Failed to pull image" in one or "Failed to inspect image" in one), "")
+    tries = [warned.message for pod in symptom.pods for warned in symptoms.about(pod, "Failed")]
+    whole = next((item for item in tries if "Failed to pull image" in item or "Failed to inspect image" in item), "")
     return max(symptom.message, whole, key=len)
 
 
 def _missing_secrets(symptom: Symptom, symptoms: Symptoms) -> str:
     for pod in symptom.pods:
-        for one in symptoms.about(pod, NOT_RETRIEVED):
-            found = _SECRETS.search(one.message)
+        for warned in symptoms.about(pod, NOT_RETRIEVED):
+            found = _SECRETS.search(warned.message)
             return found["names"] if found else ", ".join(pod.spec.pull_secrets)
     return ""
 

@@ -37,7 +37,7 @@ def invalid_resource_reference(
 ) -> Iterator[Judgement]:
     """A resource that the cluster, or a part of it, refers to does not exist."""
     looked_up = [named, *([rare] if isinstance(rare, RareResources) else [])]
-    for missing in (one for each in looked_up for one in each.missing):
+    for missing in (missing for each in looked_up for missing in each.missing):
         yield _found(cluster, pools, missing, complaints, log, node_log)
     yield from (gap for each in looked_up for gap in each.gaps)
     yield from [rare] if isinstance(rare, Unavailable) else []
@@ -65,41 +65,44 @@ def _found(
     log: ActivityLog | Unavailable,
     node_log: NodeActivityLog | Unavailable,
 ) -> Finding:
-    one = missing.reference
-    told = [said for said in complaints.standing(CODE) if one.id.lower() in said.error.message.lower()]
-    deleted = deletion_of(one.id, log, node_log)
+    reference = missing.reference
+    told = [said for said in complaints.standing(CODE) if reference.id.lower() in said.error.message.lower()]
+    deleted = deletion_of(reference.id, log, node_log)
 
     def stopped_by_it(failure: Failure) -> bool:
         return deleted is not None and failure.began_after(deleted.at)
 
     errors = [said.error for said in told]
     by_name = [failure.subject for failure in complaints.failures if failure.error in errors]
-    everybody = [pool.id for pool in pools.pools] if one.what in WAY_OUT else []
-    needing = [cluster.id, one.referrer, *everybody]
+    everybody = [pool.id for pool in pools.pools] if reference.what in WAY_OUT else []
+    needing = [cluster.id, reference.referrer, *everybody]
     silent = [name for name in needing if name and complaints.claim(name, (), stopped_by_it) is Claim.OBSERVED]
     harmed = tuple(dict.fromkeys((*complaints.claimed(by_name, (CODE,)), *silent)))
-    pool = next((pool for pool in pools.pools if one.referrer == pool.id or pool.id in harmed), None)
-    referrer = f"pool {pool.name}" if pool and one.referrer == pool.id else last_name(one.referrer or cluster.id)
+    pool = next((pool for pool in pools.pools if reference.referrer == pool.id or pool.id in harmed), None)
+    referrer = (
+        f"pool {pool.name}" if pool and reference.referrer == pool.id else last_name(reference.referrer or cluster.id)
+    )
     return Finding(
         code=CODE,
-        subject=one.id,
-        severity=Severity.ERROR if harmed or told or one.what in WAY_OUT else Severity.WARNING,
+        subject=reference.id,
+        severity=Severity.ERROR if harmed or told or reference.what in WAY_OUT else Severity.WARNING,
         affects=harmed,
         began=deleted.at if deleted else None,
         because=(
-            f'{one.what} "{one.name}" in {one.group} does not exist: Azure answers 404 {missing.code}',
+            f'{reference.what} "{reference.name}" in {reference.group} does not exist: '
+            f"Azure answers 404 {missing.code}",
             f"{referrer} refers to it",
             *([f"it was deleted at {deleted.at:%Y-%m-%d %H:%M} UTC"] if deleted else []),
-            *(["without it the nodes have no way out"] if one.what in WAY_OUT else []),
+            *(["without it the nodes have no way out"] if reference.what in WAY_OUT else []),
             *(str(said) for said in told[:1]),
         ),
         facts={
-            "missing": one.name,
-            "missing_id": one.id,
-            "kind": type_of(one.id).rpartition("/")[2],
-            "what": one.what,
-            "by_aks": within(cluster.node_group_id, one.id),
-            "referrer": one.referrer or cluster.id,
+            "missing": reference.name,
+            "missing_id": reference.id,
+            "kind": type_of(reference.id).rpartition("/")[2],
+            "what": reference.what,
+            "by_aks": within(cluster.node_group_id, reference.id),
+            "referrer": reference.referrer or cluster.id,
             "pool": pool.name if pool else "",
             "location": cluster.location,
             "cluster": cluster.name,

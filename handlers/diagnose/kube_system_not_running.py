@@ -60,7 +60,7 @@ def _none_lacks(workloads: SystemWorkloads) -> str:
 
 def _no_node(cluster: ManagedCluster, nodes: Nodes, found: list[Trouble], harmed: tuple[str, ...]) -> Finding:
     has = f"none of its {len(nodes.nodes)} nodes is Ready" if nodes.nodes else "it has no node"
-    owners = [one.owner.partition("/")[2] for one in found]
+    owners = [trouble.owner.partition("/")[2] for trouble in found]
     return Finding(
         code=CODE,
         subject=SYSTEM_NAMESPACE,
@@ -119,7 +119,7 @@ def _facts(cluster: ManagedCluster, trouble: Trouble, pod: Pod | None) -> dict[s
     return {
         "owner": owner,
         "system_namespace": namespace,
-        "pods": [one.name for one in (*trouble.broken, *trouble.restarting)],
+        "pods": [pod.name for pod in (*trouble.broken, *trouble.restarting)],
         "pod": pod.name if pod else "",
         "node": pod.node if pod else "",
         "trouble": word,
@@ -145,5 +145,5 @@ def _word(trouble: Trouble) -> tuple[str, str]:
         return "ScaledToZero", trouble.off
     if workload and trouble.missing:
         return "FailedCreate" if workload.refused else "NoPods", workload.refused or workload.complaint
-    ends = [one.ended for one in trouble.restarting if one.ended]
+    ends = [pod.ended for pod in trouble.restarting if pod.ended]
     return "Restarts", ends[0].reason if ends else ""

@@ -33,14 +33,14 @@ def log_analytics_workspace_missing(
         yield _found(cluster, missing, complaints, log)
     yield from workspaces.gaps
     if workspaces.complete:
-        yield Clear(f"{', '.join(one.name for one in workspaces.present)} exists")
+        yield Clear(f"{', '.join(reference.name for reference in workspaces.present)} exists")
 
 
 def _found(
     cluster: ManagedCluster, missing: Missing, complaints: Complaints, log: ActivityLog | Unavailable
 ) -> Finding:
-    one = missing.reference
-    deleted = deletion_of(one.id, log)
+    reference = missing.reference
+    deleted = deletion_of(reference.id, log)
 
     def in_the_way(failure: Failure) -> bool:
         """Every write of the cluster reads the workspace first; a pool's own operations may not."""
@@ -48,26 +48,26 @@ def _found(
 
     harmed = complaints.claimed(complaints.failed, (CODE,), in_the_way)
     told = complaints.standing(CODE)
-    group = f"resource group {one.group}, where workspace {one.name} was," if missing.group_is_gone else ""
-    gone = group or f"workspace {one.name} in {one.group}"
+    group = f"resource group {reference.group}, where workspace {reference.name} was," if missing.group_is_gone else ""
+    gone = group or f"workspace {reference.name} in {reference.group}"
     return Finding(
         code=CODE,
-        subject=one.id,
+        subject=reference.id,
         severity=Severity.ERROR if harmed or told else Severity.WARNING,
         affects=harmed,
         began=deleted.at if deleted else None,
         because=(
             f"{gone} does not exist: Azure answers 404 {missing.code}",
-            f"{one.what} of {cluster.name} sends to it",
+            f"{reference.what} of {cluster.name} sends to it",
             *([f"it was deleted at {deleted.at:%Y-%m-%d %H:%M} UTC"] if deleted else []),
             *(str(said) for said in told[:1]),
         ),
         facts={
-            "feature": one.what,
-            "workspace": one.name,
-            "workspace_id": one.id,
-            "workspace_group": one.group,
-            "workspace_subscription": one.id.split("/")[2],
+            "feature": reference.what,
+            "workspace": reference.name,
+            "workspace_id": reference.id,
+            "workspace_group": reference.group,
+            "workspace_subscription": reference.id.split("/")[2],
             "group_is_gone": missing.group_is_gone,
             "location": cluster.location,
             "cluster": cluster.name,

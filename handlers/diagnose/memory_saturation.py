@@ -47,8 +47,8 @@ def memory_saturation(
     instances: Instances | Unavailable,
 ) -> Iterator[Judgement]:
     """A node runs out of memory: its kubelet evicts pods, or the kernel kills them."""
-    for one in short.nodes:
-        yield _found(cluster, pools, one, pods, history, instances)
+    for node in short.nodes:
+        yield _found(cluster, pools, node, pods, history, instances)
     if short.complete and not short.nodes:
         none = use.because if isinstance(use, NotApplicable) else f"the fullest uses {_fullest(nodes, use)}"
         yield Clear(f"none of {len(nodes.nodes)} nodes is short of memory or was within the last hour; {none}")
@@ -115,7 +115,7 @@ def _because(
 def _largest(short: ShortNode, owners: list[OwnerMemory]) -> list[OwnerMemory]:
     """Those whose end would make a difference; where all are small, the first few."""
     room = short.node.memory_for_pods or 0
-    large = [one for one in owners if one.weight * WORTH_NAMING >= room]
+    large = [owner for owner in owners if owner.weight * WORTH_NAMING >= room]
     return (large or owners[:3])[:MOST_OWNERS]
 
 
@@ -126,7 +126,7 @@ def _brought_down(short: ShortNode, instances: Instances | Unavailable) -> bool:
         return False
     if node.ready.status != "Unknown":
         said = f"{node.ready.reason} {node.ready.message}".lower()
-        named = "NetworkUnavailable" in node.troubles or any(one in said for one in _NAMES_ANOTHER)
+        named = "NetworkUnavailable" in node.troubles or any(item in said for item in _NAMES_ANOTHER)
         return short.pressure is not None and not named
     # A silent kubelet names nothing; a machine that somebody stopped is silent, too.
     machine = machine_of(node, instances)
@@ -135,7 +135,7 @@ def _brought_down(short: ShortNode, instances: Instances | Unavailable) -> bool:
 
 def _owners_killed(short: ShortNode) -> tuple[str, ...]:
     """Whose pods were evicted or killed there: where those do not run, that is why."""
-    return tuple(dict.fromkeys(f"{one.namespace}/{one.owner}" for one in short.kills))
+    return tuple(dict.fromkeys(f"{kill.namespace}/{kill.owner}" for kill in short.kills))
 
 
 def _facts(
@@ -146,8 +146,8 @@ def _facts(
     history: MemoryHistory | None,
 ) -> Mapping[str, object]:
     node = short.node
-    pool = next((one for one in pools.pools if one.name.lower() == node.pool.lower()), None)
-    first = next((one for one in owners if not one.owner.startswith("kube-system/")), None)
+    pool = next((pool for pool in pools.pools if pool.name.lower() == node.pool.lower()), None)
+    first = next((owner for owner in owners if not owner.owner.startswith("kube-system/")), None)
     namespace, _, workload = first.owner.partition("/") if first else ("", "", "")
     return {
         "node": node.name,
@@ -157,13 +157,13 @@ def _facts(
         "measured": short.used is not None,
         "percent": memory_proof.percent(short) or 0,
         "arithmetic": memory_proof.arithmetic(short),
-        "evicted": sum(one.kind == "evicted" for one in short.kills),
-        "killed": sum(one.kind != "evicted" for one in short.kills),
-        "users": [dict(zip(("owner", "says"), (one.owner, line), strict=True)) for one, line in _lines(owners)],
+        "evicted": sum(kill.kind == "evicted" for kill in short.kills),
+        "killed": sum(kill.kind != "evicted" for kill in short.kills),
+        "users": [dict(zip(("owner", "says"), (memory.owner, line), strict=True)) for memory, line in _lines(owners)],
         "namespace": namespace,
         "kind": workload.partition("/")[0].lower(),
         "workload": workload.partition("/")[2],
-        "no_limit": [one.owner for one in owners if one.limit is None],
+        "no_limit": [owner.owner for owner in owners if owner.limit is None],
         **_pool_facts(pool),
         "cluster": cluster.name,
         "group": cluster.group,
@@ -202,5 +202,5 @@ def _over_time(node: str, history: MemoryHistory | None) -> dict[str, object]:
 
 
 def _average(values: tuple[float | None, ...]) -> float | None:
-    known = [one for one in values if one is not None]
+    known = [value for value in values if value is not None]
     return round(sum(known) / len(known), 1) if known else None

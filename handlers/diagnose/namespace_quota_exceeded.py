@@ -82,7 +82,9 @@ def _has_room(namespace: str, refusal: Refusal, quotas: ResourceQuotas | Unavail
     """Somebody has raised it meanwhile, and the controller has not tried again yet."""
     if isinstance(quotas, Unavailable) or not refusal.rows:
         return False
-    quota = next((one for one in quotas.quotas if (one.namespace, one.name) == (namespace, refusal.quota)), None)
+    quota = next(
+        (quota for quota in quotas.quotas if (quota.namespace, quota.name) == (namespace, refusal.quota)), None
+    )
     if quota is None:
         return quotas.complete
     return all(_fits(quota, resource, wanted) for resource, wanted, _, _ in refusal.rows)
@@ -95,11 +97,11 @@ def _fits(quota: Quota, resource: str, wanted: str) -> bool:
 
 def _exceeded(namespace: str, quota: str, rows: list[tuple[Symptom, Refusal]], calls: Calls | Unavailable) -> Finding:
     symptom, refusal = rows[-1]
-    owners = [one.owner for one, _ in rows]
+    owners = [row.owner for row, _ in rows]
     return Finding(
         code=CODE,
         subject=f"{namespace}/ResourceQuota/{quota}",
-        affects=tuple(dict.fromkeys(one for owner in owners for one in harmed(owner, (), calls))),
+        affects=tuple(dict.fromkeys(item for owner in owners for item in harmed(owner, (), calls))),
         because=tuple(_because(namespace, quota, rows)),
         facts={
             "namespace": namespace,

@@ -28,7 +28,7 @@ class Nearest:
 def nearest(service: WorkloadService, owners: Iterable[Owner]) -> Nearest | None:
     """The workload of the service's namespace whose labels come nearest; None where none is near."""
     scored = [(_score(service, owner), owner) for owner in owners if owner.namespace == service.namespace]
-    best = max(scored, key=lambda one: (one[0], one[1].name), default=None)
+    best = max(scored, key=lambda item: (item[0], item[1].name), default=None)
     if best is None or best[0] < ENOUGH:
         return None
     return Nearest(best[1], _patch(service, best[1]), tuple(_differences(service, best[1])))

@@ -53,7 +53,7 @@ class _Blocked:
     @property
     def policy(self) -> Policy:
         """Of several that restrict the pod none allows it; the one with the fewest rules says so most plainly."""
-        return min(self.side.choosing, key=lambda one: (len(one.rules[self.side.direction]), one.name))
+        return min(self.side.choosing, key=lambda policy: (len(policy.rules[self.side.direction]), policy.name))
 
 
 @diagnostic(codes=(CODE,), area="network", clear_without=WITHOUT_AZURE)
@@ -137,28 +137,28 @@ def _outside(others: OtherPolicies) -> Unavailable:
 
 def _by_policy(found: list[_Blocked]) -> list[list[_Blocked]]:
     groups: dict[str, list[_Blocked]] = {}
-    for one in found:
-        groups.setdefault(one.policy.subject, []).append(one)
+    for blocked in found:
+        groups.setdefault(blocked.policy.subject, []).append(blocked)
     return list(groups.values())
 
 
 def _finding(cluster: ManagedCluster, group: list[_Blocked], calls: Calls | Unavailable) -> Finding:
     first = group[0]
-    owners = list(dict.fromkeys(one.path.source.owned_by for one in group))
+    owners = list(dict.fromkeys(blocked.path.source.owned_by for blocked in group))
     harmed = [who for owner in owners for who in (calls.harmed_by(owner) if isinstance(calls, Calls) else (owner,))]
     return Finding(
         code=CODE,
         subject=first.policy.subject,
-        affects=tuple(dict.fromkeys((*harmed, *(one.path.source.subject for one in group)))),
-        because=tuple(line for one in group[:MOST_PATHS] for line in _because(one)),
+        affects=tuple(dict.fromkeys((*harmed, *(blocked.path.source.subject for blocked in group)))),
+        because=tuple(line for blocked in group[:MOST_PATHS] for line in _because(blocked)),
         facts={
             "policy": first.policy.name,
-            "policies": [one.subject for one in first.side.choosing],
+            "policies": [policy.subject for policy in first.side.choosing],
             "namespace": first.policy.namespace,
             "direction": first.side.direction,
             "source": first.path.source.subject,
             "destination": first.path.target.name,
-            "rules": [rule for one in group[:MOST_PATHS] for rule in _rules(one)],
+            "rules": [rule for blocked in group[:MOST_PATHS] for rule in _rules(blocked)],
             "callers": owners,
             "probe_namespace": first.path.source.namespace,
             "probe_labels": ",".join(f"{key}={value}" for key, value in _labels_of(first.path.source).items()),
@@ -171,8 +171,8 @@ def _finding(cluster: ManagedCluster, group: list[_Blocked], calls: Calls | Unav
     )
 
 
-def _because(one: _Blocked) -> Iterator[str]:
-    path, side = one.path, one.side
+def _because(blocked: _Blocked) -> Iterator[str]:
+    path, side = blocked.path, blocked.side
     source, where = path.source, f"{path.end.address}:{path.port}/{path.target.protocol}"
     yield f"{source.namespace}/{source.name} cannot reach {path.target.name} ({where})"
     restricted = "what it may send" if side.direction == EGRESS else f"what {path.end.name} may receive"
@@ -183,28 +183,30 @@ def _because(one: _Blocked) -> Iterator[str]:
     other = path.decision.ingress
     if side.direction == EGRESS and not other.allowed:
         yield f"{other.choosing[0].subject} would drop it at the other end, too"
-    yield f"{source.workload} says: {one.line}"
+    yield f"{source.workload} says: {blocked.line}"
 
 
-def _rules(one: _Blocked) -> Iterator[dict[str, str]]:
+def _rules(blocked: _Blocked) -> Iterator[dict[str, str]]:
     """The rules to add, one for each end that drops it, as policies of their own: those that are there stay."""
-    decision = one.path.decision
+    decision = blocked.path.decision
     if not decision.egress.allowed:
-        yield _rule(one, EGRESS, "to", _labels_of(one.path.source), one.path.source.namespace, _peer(one))
+        yield _rule(
+            blocked, EGRESS, "to", _labels_of(blocked.path.source), blocked.path.source.namespace, _peer(blocked)
+        )
     if not decision.ingress.allowed:
-        source = one.path.source
+        source = blocked.path.source
         peer = _pods(source.namespace, _labels_of(source))
-        yield _rule(one, "Ingress", "from", _stable(one.path.end), one.path.end.namespace, peer)
+        yield _rule(blocked, "Ingress", "from", _stable(blocked.path.end), blocked.path.end.namespace, peer)
 
 
 def _rule(
-    one: _Blocked, direction: str, side: str, chosen: dict[str, str], namespace: str, peer: dict[str, object]
+    blocked: _Blocked, direction: str, side: str, chosen: dict[str, str], namespace: str, peer: dict[str, object]
 ) -> dict[str, str]:
-    ports = [{"protocol": one.path.target.protocol, "port": one.path.port}]
-    if one.path.target.name == DNS:
-        ports = [{"protocol": protocol, "port": one.path.port} for protocol in ("UDP", "TCP")]
+    ports = [{"protocol": blocked.path.target.protocol, "port": blocked.path.port}]
+    if blocked.path.target.name == DNS:
+        ports = [{"protocol": protocol, "port": blocked.path.port} for protocol in ("UDP", "TCP")]
     return {
-        "name": _named(one, direction),
+        "name": _named(blocked, direction),
         "namespace": namespace,
         "direction": direction,
         "key": direction.lower(),
@@ -213,17 +215,17 @@ def _rule(
     }
 
 
-def _named(one: _Blocked, direction: str) -> str:
+def _named(blocked: _Blocked, direction: str) -> str:
     """A name for the policy to add: `allow-to-dns`, `allow-from-web`."""
     if direction != EGRESS:
-        return f"allow-from-{one.path.source.workload.partition('/')[2]}"[:63]
-    target = one.path.target.name.partition("/")[2].partition(":")[0]
-    short = {DNS: "dns", API_SERVER: "api-server"}.get(one.path.target.name, target)
+        return f"allow-from-{blocked.path.source.workload.partition('/')[2]}"[:63]
+    target = blocked.path.target.name.partition("/")[2].partition(":")[0]
+    short = {DNS: "dns", API_SERVER: "api-server"}.get(blocked.path.target.name, target)
     return f"allow-to-{short}"[:63]
 
 
-def _peer(one: _Blocked) -> dict[str, object]:
-    end = one.path.end
+def _peer(blocked: _Blocked) -> dict[str, object]:
+    end = blocked.path.end
     if not end.namespace:
         return {"ipBlock": {"cidr": f"{end.address}/{128 if ':' in end.address else 32}"}}
     return _pods(end.namespace, _stable(end))

@@ -65,10 +65,10 @@ def _broken(way: KubernetesService) -> Iterator[str]:
             "the API server puts itself back, again and again"
         )
     if not way.addresses:
-        refused = sorted({address for one in way.slices for address in one.not_ready})
+        refused = sorted({address for slice_ in way.slices for address in slice_.not_ready})
         yield f"it leads to no address that is ready ({', '.join(refused) or 'there are no endpoints'})"
         return
-    led = {port for one in way.slices if one.ready for port in one.ports}
+    led = {port for slice_ in way.slices if slice_.ready for port in slice_.ports}
     lost = [port for name, port in service.ports if name not in {known for known, _ in led}]
     if lost or not service.ports:
         offered = ", ".join(f"{name or 'unnamed'} {port}" for name, port in sorted(led)) or "none"
@@ -84,7 +84,7 @@ def _led_astray(
 ) -> Finding:
     # Kubelets go to the API server by its name; what goes by the service are pods.
     system = [pod.workload for pod in pods.pods if pod.namespace == KUBE_SYSTEM] if isinstance(pods, Pods) else []
-    machine = next((one.machine for one in nodes.nodes if one.in_scale_set), "") if isinstance(nodes, Nodes) else ""
+    machine = next((node.machine for node in nodes.nodes if node.in_scale_set), "") if isinstance(nodes, Nodes) else ""
     return Finding(
         code="node-cannot-reach-api-server",
         subject=SUBJECT,

@@ -80,7 +80,7 @@ def node_not_ready(
     for node in nodes.nodes:
         if node.is_ready:
             continue
-        pool = next((one for one in pools.pools if one.name.lower() == node.pool.lower()), None)
+        pool = next((pool for pool in pools.pools if pool.name.lower() == node.pool.lower()), None)
         machine = machine_of(node, instances)
         excuse = _excuse(cluster, node, pool, machine, instances)
         if excuse:
@@ -92,13 +92,13 @@ def node_not_ready(
     still_open: list[Unavailable] = [] if isinstance(instances, Instances) else [instances]
     if nodes.complete and isinstance(instances, Instances):
         still_open += instances.gaps
-        for one in unregistered(cluster, pools, nodes, instances):
-            if isinstance(one, Unavailable):
-                still_open.append(one)
-            elif one.excuse:
-                excused.append(f"{one.name} {one.excuse}")
+        for each_unregistered in unregistered(cluster, pools, nodes, instances):
+            if isinstance(each_unregistered, Unavailable):
+                still_open.append(each_unregistered)
+            elif each_unregistered.excuse:
+                excused.append(f"{each_unregistered.name} {each_unregistered.excuse}")
             else:
-                yield _not_registered(cluster, one, nodes, complaints)
+                yield _not_registered(cluster, each_unregistered, nodes, complaints)
     yield from still_open
     if nodes.complete and not still_open and isinstance(instances, Instances) and not instances.truncated:
         for short in short_pools(cluster, pools, nodes, instances):
@@ -211,11 +211,12 @@ def _told_by_events(node: Node, reason: Reason, warnings: NodeWarnings | NotAppl
     """What the node's own warnings add: of a full disk, what could not be freed; else why its kubelet is silent."""
     if not isinstance(warnings, NodeWarnings):
         return
-    said = [one for one in warnings.of(node.name) if one.reason in KUBELETS]
+    said = [warning for warning in warnings.of(node.name) if warning.reason in KUBELETS]
     if reason.word == "disk-pressure":
-        said = [one for one in warnings.of(node.name) if one.disk_ran_out] or said
-    for one in said[:MOST_WARNINGS]:
-        yield f"event {one.reason}{f', {one.count} times' if one.count > 1 else ''}: {one.message}"
+        said = [warning for warning in warnings.of(node.name) if warning.disk_ran_out] or said
+    for node_warning in said[:MOST_WARNINGS]:
+        times = f", {node_warning.count} times" if node_warning.count > 1 else ""
+        yield f"event {node_warning.reason}{times}: {node_warning.message}"
 
 
 def _not_registered(cluster: ManagedCluster, missing: Unregistered, nodes: Nodes, complaints: Complaints) -> Finding:

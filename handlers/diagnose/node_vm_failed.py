@@ -67,11 +67,11 @@ def _failed(
 ) -> Finding:
     """One machine, or all that failed with one error of one extension."""
     machine = machines[0]
-    pool = next((one for one in pools.pools if one.name.lower() == machine.pool.lower()), None)
+    pool = next((pool for pool in pools.pools if pool.name.lower() == machine.pool.lower()), None)
     together = pool.id if pool else machine.scale_set
     # A pool stands for one error; machines with another one are told by the first of them.
     subject = together if len(machines) > 1 and together and together not in named else machine.id
-    machine_nodes = [node for one in machines if (node := known.get(one.id.lower()))]
+    machine_nodes = [node for instance in machines if (node := known.get(instance.id.lower()))]
     serves = len(machine_nodes) == len(machines) and all(node.is_ready for node in machine_nodes)
     rest = len(machines) - MOST_NAMED
     # A pool whose extension failed has another cause (cse-error, outbound-conn-fail), which explains this finding, too.
@@ -84,14 +84,21 @@ def _failed(
         severity=Severity.WARNING if serves or of_failure else Severity.ERROR,
         affects=(*(node.subject for node in machine_nodes), *harmed),
         because=(
-            *(_state_of(one) for one in machines[:MOST_NAMED]),
+            *(_state_of(instance) for instance in machines[:MOST_NAMED]),
             *([f"and {rest} more with the same error"] if rest > 0 else []),
-            *([str(error)] if error else [f"{one.target or 'the machine'}: {one}" for one in machine.errors[:2]]),
-            *(f"node {one.name} is {'Ready' if one.is_ready else 'not Ready'}" for one in machine_nodes[:MOST_NAMED]),
+            *(
+                [str(error)]
+                if error
+                else [f"{detail.target or 'the machine'}: {detail}" for detail in machine.errors[:2]]
+            ),
+            *(
+                f"node {node.name} is {'Ready' if node.is_ready else 'not Ready'}"
+                for node in machine_nodes[:MOST_NAMED]
+            ),
         ),
         facts={
             **_facts(cluster, pool, machine, machine_nodes[0].name if machine_nodes else ""),
-            "machines": [one.name for one in machines[:MOST_NAMED]],
+            "machines": [instance.name for instance in machines[:MOST_NAMED]],
             **(_extension(error, rest) if error else NO_EXTENSION),
         },
     )

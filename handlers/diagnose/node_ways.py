@@ -37,12 +37,12 @@ class NodeWay:
     @property
     def named(self) -> str:
         many = "s" if len(self.pools) > 1 else ""
-        return f"pool{many} {', '.join(one.name for one in self.pools)} in subnet {self.subnet.name}"
+        return f"pool{many} {', '.join(pool.name for pool in self.pools)} in subnet {self.subnet.name}"
 
     @property
     def name_servers(self) -> tuple[str, ...]:
         """Custom DNS servers of its network."""
-        return tuple(one for one in self.subnet.network.name_servers if one != PLATFORM_DNS)
+        return tuple(server for server in self.subnet.network.name_servers if server != PLATFORM_DNS)
 
 
 def node_ways(
@@ -56,7 +56,7 @@ def node_ways(
         if lacks and not filters.gaps:
             yield Unavailable(last_name(lacks), Why.ABSENT, f"subnet {subnet.name} names it, and it was not found")
         if not lacks:
-            mine = tuple(one for one in pools.pools if one.id in subnet.pools)
+            mine = tuple(pool for pool in pools.pools if pool.id in subnet.pools)
             names = tuple(found.name for pool in mine if (found := sets.of(pool)))
             yield NodeWay(subnet, mine, _place(cluster, mine, subnet, filters, sets), names)
 
@@ -89,8 +89,8 @@ def _groups(
 ) -> Iterator[SecurityGroup]:
     """Those of the interfaces stand before that of the subnet."""
     of_sets = [group for pool in pools if (found := sets.of(pool)) for group in found.security_groups]
-    named = dict.fromkeys(one.lower() for one in (*of_sets, subnet.security_group) if one)
-    yield from (filters.groups[one] for one in named if one in filters.groups)
+    named = dict.fromkeys(item.lower() for item in (*of_sets, subnet.security_group) if item)
+    yield from (filters.groups[item] for item in named if item in filters.groups)
 
 
 def outbound_type(cluster: ManagedCluster) -> str:
@@ -111,7 +111,7 @@ def _outbound(cluster: ManagedCluster, pools: tuple[AgentPool, ...]) -> Outbound
         kind=kind,
         addresses=len(rows(cluster.network, profile, "effectiveOutboundIPs")) if known else None,
         cluster=cluster.id,
-        nodes_have_addresses=any(one.node_addresses for one in pools),
+        nodes_have_addresses=any(pool.node_addresses for pool in pools),
         basic=text(cluster.network, "loadBalancerSku").lower() == "basic",
     )
 
@@ -129,26 +129,26 @@ class Symptoms:
     @property
     def lines(self) -> tuple[str, ...]:
         told = [str(self.complaints[0])] if self.complaints else []
-        told += [f"{one.name}: {one.extension_errors[0]}" for one in self.machines[:1] if not told]
+        told += [f"{machine.name}: {machine.extension_errors[0]}" for machine in self.machines[:1] if not told]
         return tuple(told)
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        return tuple(one.id for one in self.machines)
+        return tuple(machine.id for machine in self.machines)
 
 
 def failures_that_name_nothing(complaints: Complaints, cluster: ManagedCluster, way: NodeWay) -> bool:
     """Whether something has failed here for which Azure names no cause: the way out may be it."""
-    subjects = (cluster.id, *(one.id for one in way.pools))
-    found = [one for one in map(complaints.failure, subjects) if one]
-    return any(not one.named for one in found)
+    subjects = (cluster.id, *(pool.id for pool in way.pools))
+    found = [subject for subject in map(complaints.failure, subjects) if subject]
+    return any(not failure.named for failure in found)
 
 
 def machines_of(instances: Instances | Unavailable, way: NodeWay) -> tuple[Instance, ...]:
     """The machines of its pools that have an error of an extension."""
     if isinstance(instances, Unavailable):
         return ()
-    return tuple(one for pool in way.pools for one in instances.of(pool) if one.extension_errors)
+    return tuple(instance for pool in way.pools for instance in instances.of(pool) if instance.extension_errors)
 
 
 def worst(ways: list[tuple[Packet, Way]]) -> Passage:

@@ -36,21 +36,21 @@ def open_sizes(
     size: VmSize, pool: AgentPool, sizes: VmSizes, usages: ComputeUsages | Unavailable, nodes: int
 ) -> tuple[OpenSize, ...]:
     """The nearest sizes of other families: not restricted here, of the same kind, with quota for so many nodes."""
-    found = [one for one in sizes.sizes.values() if _could_replace(size, one, pool)]
-    found.sort(key=lambda one: _distance(size, one))
+    found = [vm_size for vm_size in sizes.sizes.values() if _could_replace(size, vm_size, pool)]
+    found.sort(key=lambda vm_size: _distance(size, vm_size))
     return tuple(_with_room(found, pool, usages, nodes))[:MOST_NAMED]
 
 
 def _with_room(
     found: list[VmSize], pool: AgentPool, usages: ComputeUsages | Unavailable, nodes: int
 ) -> Iterator[OpenSize]:
-    for one in found:
+    for size in found:
         free = None
         if not isinstance(usages, Unavailable):
-            rows = [usages.row(name) for name in quotas_of(one, spot=pool.spot)]
+            rows = [usages.row(name) for name in quotas_of(size, spot=pool.spot)]
             free = min((row.free for row in rows if row), default=0)
-        if free is None or free >= one.cores * max(1, nodes):
-            yield OpenSize(one.name, one.open_zones, free)
+        if free is None or free >= size.cores * max(1, nodes):
+            yield OpenSize(size.name, size.open_zones, free)
 
 
 def _could_replace(size: VmSize, other: VmSize, pool: AgentPool) -> bool:

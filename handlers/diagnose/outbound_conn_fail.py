@@ -56,20 +56,24 @@ def outbound_conn_fail(
         return
     yield from [instances] if isinstance(instances, Unavailable) else instances.gaps
     yield from (*complaints.gaps, *needed.gaps) if complaints.failures else ()
-    for one in node_ways(cluster, pools, networks, filters, sets):
-        if isinstance(one, Unavailable):
-            yield one
+    for way in node_ways(cluster, pools, networks, filters, sets):
+        if isinstance(way, Unavailable):
+            yield way
         else:
-            yield from _of_subnet(cluster, one, needed, complaints, _symptoms(cluster, one, complaints, instances))
+            yield from _of_subnet(cluster, way, needed, complaints, _symptoms(cluster, way, complaints, instances))
 
 
 def _symptoms(
     cluster: ManagedCluster, way: NodeWay, complaints: Complaints, instances: Instances | Unavailable
 ) -> Symptoms:
     """Exit code 50, or what Azure makes of it."""
-    subjects = {cluster.id.lower(), *(one.id.lower() for one in way.pools)}
-    told = [one for one in complaints.standing(CODE) if one.about.lower() in subjects]
-    hit = [one for one in machines_of(instances, way) if any(error.names == CODE for error in one.extension_errors)]
+    subjects = {cluster.id.lower(), *(pool.id.lower() for pool in way.pools)}
+    told = [complaint for complaint in complaints.standing(CODE) if complaint.about.lower() in subjects]
+    hit = [
+        instance
+        for instance in machines_of(instances, way)
+        if any(error.names == CODE for error in instance.extension_errors)
+    ]
     return Symptoms(tuple(told), tuple(hit))
 
 
@@ -81,11 +85,11 @@ def _of_subnet(
     if passage is Passage.DENIED:
         yield from _denied(cluster, way, ways, needed, complaints, seen)
     elif seen and passage is Passage.BEYOND:
-        yield _finding(cluster, way, [one for one in ways if one[1].passage is passage], needed, complaints, seen)
+        yield _finding(cluster, way, [way for way in ways if way[1].passage is passage], needed, complaints, seen)
     elif passage is Passage.OPEN:
         yield Clear(f"{way.named}: no rule or route stops {ways[0][0]}; {ways[0][1].says}")
     else:
-        says = next(one.says for _, one in ways if one.passage is passage)
+        says = next(way.says for _, way in ways if way.passage is passage)
         unsure = seen or failures_that_name_nothing(complaints, cluster, way)
         quiet = Clear(f"{way.named}: {says}; nothing shows that it stops nodes")
         yield Unavailable(f"the way out of subnet {way.subnet.name}", Why.ABSENT, says) if unsure else quiet
@@ -127,9 +131,9 @@ def _denied(
 ) -> Iterator[Judgement]:
     """One finding for each rule or route that stands in the way."""
     by_subject: dict[str, list[tuple[Packet, Way]]] = {}
-    for packet, one in ways:
-        if one.passage is Passage.DENIED:
-            by_subject.setdefault(one.subject.lower(), []).append((packet, one))
+    for packet, each_way in ways:
+        if each_way.passage is Passage.DENIED:
+            by_subject.setdefault(each_way.subject.lower(), []).append((packet, each_way))
     for blocked in by_subject.values():
         # Only a failure shows that no admin rule (AlwaysAllow) lets the traffic past the security groups.
         if blocked[0][1].rule and not seen and not failures_that_name_nothing(complaints, cluster, way):
@@ -154,7 +158,7 @@ def _finding(
 ) -> Finding:
     first = blocked[0][1]
     proven = first.passage is Passage.DENIED
-    claimed = complaints.claimed((*(one.id for one in way.pools), cluster.id), (CODE,))
+    claimed = complaints.claimed((*(pool.id for pool in way.pools), cluster.id), (CODE,))
     return Finding(
         code=CODE,
         subject=first.subject or way.subnet.id,
@@ -173,8 +177,8 @@ def _finding(
             "registry": cluster.node_registry,
             "outbound": outbound_type(cluster),
             "blocks": bool(claimed or seen.machines),
-            "pools": [one.name for one in way.pools],
-            "pool_ids": [one.id for one in way.pools if one.failed],
+            "pools": [pool.name for pool in way.pools],
+            "pool_ids": [pool.id for pool in way.pools if pool.failed],
             "cluster_id": cluster.id,
             "cluster": cluster.name,
             "group": cluster.group,

@@ -45,8 +45,8 @@ def overconstrained_allocation(
     """Azure has no machine that meets every condition of a pool at once: its size, zones, placement and disks."""
     refused = Refused(cluster, pools, complaints, growth, instances, sets, scaler, claims)
 
-    def told(one: Refusal) -> Finding:
-        return _overconstrained(cluster, one, Place.of(cluster, one, sizes, usages), complaints)
+    def told(refusal: Refusal) -> Finding:
+        return _overconstrained(cluster, refusal, Place.of(cluster, refusal, sizes, usages), complaints)
 
     yield from refused.judged(CODE, told, "Azure called no pool's conditions too restrictive")
 
@@ -62,7 +62,7 @@ def _overconstrained(cluster: ManagedCluster, refusal: Refusal, place: Place, co
         because=(*map(_without_list, refusal.says), *told, *place.lines()),
         facts={
             **place.facts(),
-            "constraints": [_with_value(one, own) for one in named] or list(own.values()),
+            "constraints": [_with_value(item, own) for item in named] or list(own.values()),
             "listed": bool(named),
             "leaves_out": list(_leaves_out(place)),
             "refused": not refusal.waits,
@@ -77,7 +77,7 @@ def applied(message: str) -> tuple[str, ...]:
     at = message.lower().find(_APPLIED)
     parts = _BETWEEN.split(message[at + len(_APPLIED) :]) if at >= 0 else []
     found = (_END.split(part.strip())[0].strip(" .;") for part in parts)
-    return tuple(dict.fromkeys(one for one in found if one and not one.startswith("\\")))
+    return tuple(dict.fromkeys(item for item in found if item and not item.startswith("\\")))
 
 
 def _without_list(line: str) -> str:

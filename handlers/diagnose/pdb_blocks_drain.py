@@ -25,19 +25,36 @@ def pdb_blocks_drain(
 ) -> Iterator[Finding | Clear | Unavailable]:
     """A PodDisruptionBudget allows no disruption while a node must be drained."""
     emptied = draining(pools, nodes, complaints)
-    leaving = [(one, pod) for one in emptied for node in one.nodes for pod in pods.on(node.name) if pod.budgeted]
+    leaving = [
+        (draining, pod) for draining in emptied for node in draining.nodes for pod in pods.on(node.name) if pod.budgeted
+    ]
     by_name = sorted(budgets.budgets, key=lambda budget: budget.name)
     covering = {pod.subject: [budget for budget in by_name if budget.covers(pod)] for _, pod in leaving}
     refused = complaints.recent(CODE)
     for budget in budgets.budgets:
-        held = [(one, pod) for one, pod in leaving if budget.holds(pod) and _insists(budget, one, pods)]
+        held = [(draining, pod) for draining, pod in leaving if budget.holds(pod) and _insists(budget, draining, pods)]
         twice = [
-            (one, pod) for one, pod in leaving if len(covering[pod.subject]) > 1 and covering[pod.subject][0] is budget
+            (draining, pod)
+            for draining, pod in leaving
+            if len(covering[pod.subject]) > 1 and covering[pod.subject][0] is budget
         ]
-        told = [one for one in _told(emptied) if _names(one, budget)] if budget.expected and not budget.allowed else []
-        told += [one for one in refused if _names(one, budget) and not budget.allowed and one not in told]
+        told = (
+            [complaint for complaint in _told(emptied) if _names(complaint, budget)]
+            if budget.expected and not budget.allowed
+            else []
+        )
+        told += [
+            complaint
+            for complaint in refused
+            if _names(complaint, budget) and not budget.allowed and complaint not in told
+        ]
         if held or twice or told:
-            others = [one.name for _, pod in twice[:1] for one in covering[pod.subject] if one is not budget]
+            others = [
+                each_budget.name
+                for _, pod in twice[:1]
+                for each_budget in covering[pod.subject]
+                if each_budget is not budget
+            ]
             yield _blocks(
                 cluster, budget, held or twice, told, others, complaints, refused=bool(refused) and not emptied
             )
@@ -54,7 +71,7 @@ def _insists(budget: Budget, drain: Draining, pods: Pods) -> bool:
     if drain.told or drain.pool.failed or budget.never_allows:
         return True
     since = [pod.ready_since for pod in pods.pods if budget.covers(pod) and not pod.ready and not pod.deleting]
-    return any(one is not None and pods.taken_at - one > RECOVERING for one in since)
+    return any(item is not None and pods.taken_at - item > RECOVERING for item in since)
 
 
 def _told(emptied: tuple[Draining, ...]) -> list[Complaint]:
@@ -75,9 +92,11 @@ def _blocks(
     *,
     refused: bool,
 ) -> Finding:
-    pools = {one.pool.id: one.pool.name for one, _ in held}
-    pools |= {one.about: one.about.rsplit("/", 1)[-1] for one in told if one.about != cluster.id}
-    told = told or [complaint for one, _ in held for complaint in one.told]
+    pools = {draining.pool.id: draining.pool.name for draining, _ in held}
+    pools |= {
+        complaint.about: complaint.about.rsplit("/", 1)[-1] for complaint in told if complaint.about != cluster.id
+    }
+    told = told or [complaint for draining, _ in held for complaint in draining.told]
     pods = list(dict.fromkeys(pod.name for _, pod in held))
     nodes = sorted({pod.node for _, pod in held})
     pool = held[0][0].pool if held else None
@@ -90,7 +109,7 @@ def _blocks(
             f"{budget.healthy} of its {budget.expected} pods are healthy, {budget.desired} must stay",
             *([f"it holds {', '.join(pods[:3])} on {', '.join(nodes[:3])}, which must be drained"] if pods else []),
             *([f"{pods[0]} is also under {', '.join(others)}: Kubernetes evicts no such pod"] if others else []),
-            *(str(one) for one in told[:1]),
+            *(str(complaint) for complaint in told[:1]),
         ),
         facts={
             "budget": budget.name,

@@ -78,7 +78,7 @@ def pod_unschedulable(
 def _groups(waits: Scheduling) -> list[list[Demand]]:
     """The pods that have waited for a while, by workload; those of AKS first, then the oldest."""
     owners: dict[str, list[Demand]] = {}
-    for demand in sorted(waits.waiting, key=lambda one: (str(waited_since(one)), one.name)):
+    for demand in sorted(waits.waiting, key=lambda demand: (str(waited_since(demand)), demand.name)):
         if _waited(demand, waits) >= PATIENCE and not demand.nominated:
             owners.setdefault(demand.owner_id, []).append(demand)
     return sorted(owners.values(), key=lambda group: group[0].namespace not in ALWAYS_THE_SYSTEMS)
@@ -135,10 +135,13 @@ def _said(
 ) -> Iterator[str]:
     """The autoscaler's own verdict."""
     if isinstance(ups, ScaleUps):
-        told = (ups.said.get(f"{one.namespace}/{one.name}") for one in group)
-        yield from (f"cluster autoscaler: {one.message}" for one in [one for one in told if one][:1])
+        told = (ups.said.get(f"{demand.namespace}/{demand.name}") for demand in group)
+        yield from (
+            f"cluster autoscaler: {each_message.message}"
+            for each_message in [message for message in told if message][:1]
+        )
     if isinstance(autoscaler, AutoscalerStatus):
-        yield from (str(one) for one in autoscaler.backed_off[:2])
+        yield from (str(backoff) for backoff in autoscaler.backed_off[:2])
 
 
 def _finding(
@@ -153,13 +156,13 @@ def _finding(
 ) -> Finding:
     demand = verdict.demand
     told = told_causes(demand.said)
-    cause = next((one for one in told if one in UNSEEN_BY_US), "") if verdict.fits else verdict.cause
+    cause = next((item for item in told if item in UNSEEN_BY_US), "") if verdict.fits else verdict.cause
     lines = list(table(verdict))[:ROWS]
     harmed = calls.harmed_by(demand.owner_id) if isinstance(calls, Calls) else (demand.owner_id,)
     return Finding(
         code=CODE,
         subject=demand.owner_id,
-        affects=(*(f"{one.namespace}/Pod/{one.name}" for one in group), *harmed),
+        affects=(*(f"{demand.namespace}/Pod/{demand.name}" for demand in group), *harmed),
         because=(
             _headline(verdict, group, waits),
             *lines,

@@ -85,7 +85,7 @@ class Ledger:
         if isinstance(instances, Unavailable):
             return self._absent(3, "instances", instances)
         mine = instances.of(self._pool)
-        bad = [one for one in mine if one.failed or one.errors]
+        bad = [instance for instance in mine if instance.failed or instance.errors]
         missing = self._pool.count - len(mine)
         said = f"{len(mine)} of {self._pool.count} exist, {len(bad)} failed"
         said += f": {bad[0].name} {bad[0].errors[0] if bad[0].errors else bad[0].state}" if bad else ""
@@ -103,7 +103,7 @@ class Ledger:
             return self._absent(4, "activity log", log)
         if isinstance(node_log, Unavailable):
             return self._absent(4, "activity log", node_log)
-        told = [one for one in self._complaints.about(self._pool.id) if one.at]
+        told = [complaint for complaint in self._complaints.about(self._pool.id) if complaint.at]
         since = max(log.reaches_back_to, node_log.reaches_back_to)
         quiet = f"none failed since {since:%m-%d}, known until {self._complaints.until}"
         said = f"failed writes: {told[0].error.code or 'without a code'}" if told else quiet
@@ -115,9 +115,9 @@ class Ledger:
             return self._absent(5, "quota, capacity", usages)
         if isinstance(sizes, Unavailable):
             return self._absent(5, "quota, capacity", sizes)
-        known = [size for one in self._pool.sizes if (size := sizes.of(one.size))]
+        known = [size for nodes in self._pool.sizes if (size := sizes.of(nodes.size))]
         if not known or len(known) < len(self._pool.sizes):
-            strange = [one.size for one in self._pool.sizes if one.size and sizes.of(one.size) is None]
+            strange = [nodes.size for nodes in self._pool.sizes if nodes.size and sizes.of(nodes.size) is None]
             said = f"{', '.join(strange) or 'its size'} is not offered in {self._cluster.location}"
             return self._add(5, "quota, capacity", Seen.BAD if strange else Seen.UNSEEN, said)
         full: list[Usage] = []
@@ -143,7 +143,11 @@ class Ledger:
             return self._absent(6, "policies, roles", states)
         if isinstance(roles, Unavailable):
             return self._absent(6, "policies, roles", roles)
-        enforced = [one for one in policies.assignments if one.enforced and one.id.lower() not in policies.exempted]
+        enforced = [
+            assignment
+            for assignment in policies.assignments
+            if assignment.enforced and assignment.id.lower() not in policies.exempted
+        ]
         said = [f"{len(enforced)} policies enforced", f"{len(states.broken)} resources break one"]
         denied = _role_gap(self._pool, roles)
         said.append(denied or f"{len(roles.roles)} role assignments of its identities")
@@ -155,15 +159,15 @@ class Ledger:
         if isinstance(locks, Unavailable):
             return self._absent(7, "locks", locks)
         group = self._cluster.node_group_id
-        held = [one for one in locks.locks if within(group, one.scope) or within(one.scope, group)]
-        held += [one for one in locks.locks if one not in held and within(one.scope, self._cluster.id)]
+        held = [lock for lock in locks.locks if within(group, lock.scope) or within(lock.scope, group)]
+        held += [lock for lock in locks.locks if lock not in held and within(lock.scope, self._cluster.id)]
         if not held:
             seen = Seen.OK if locks.complete else Seen.UNSEEN
             return self._add(7, "locks", seen, "none on the cluster or its node resource group")
         # In the node resource group AKS deletes, too; elsewhere a CanNotDelete lock only guards.
-        reaches = [one for one in held if within(group, one.scope) or within(one.scope, group)]
-        blocking = [one for one in held if one.read_only or one in reaches]
-        said = ", ".join(f"{one.name} ({one.level}) on {last_name(one.scope)}" for one in blocking or held)
+        reaches = [lock for lock in held if within(group, lock.scope) or within(lock.scope, group)]
+        blocking = [lock for lock in held if lock.read_only or lock in reaches]
+        said = ", ".join(f"{lock.name} ({lock.level}) on {last_name(lock.scope)}" for lock in blocking or held)
         return self._add(7, "locks", Seen.BAD if blocking else Seen.OK, said)
 
     def _absent(self, number: int, place: str, missing: Unavailable) -> None:
@@ -191,7 +195,7 @@ def _room(row: Usage) -> str:
 def _where_logs_go(settings: DiagnosticSettings) -> str:
     if not settings.settings:
         return "no diagnostic setting"
-    return "logs go to " + ", ".join(last_name(one.to) or one.name for one in settings.settings)
+    return "logs go to " + ", ".join(last_name(setting.to) or setting.name for setting in settings.settings)
 
 
 def _role_gap(pool: AgentPool, roles: RoleAssignments) -> str:

@@ -83,7 +83,11 @@ def _faults(cluster: ManagedCluster, zone: PrivateZone, networks: NodeNetworks |
         return
     if zone.links is not None and isinstance(networks, NodeNetworks):
         # With Azure's own DNS a network resolves only what is linked to it; with other servers it depends on these.
-        yield from (_not_linked(zone, one) for one in networks.networks if _asks_azure(one) and _lacks(zone, one))
+        yield from (
+            _not_linked(zone, network)
+            for network in networks.networks
+            if _asks_azure(network) and _lacks(zone, network)
+        )
     if zone.record == ():
         yield Fault("no-record", f"zone {zone.name} holds no A record for {cluster.private_fqdn.partition('.')[0]}")
     elif zone.record and zone.endpoint and not set(zone.record) & set(zone.endpoint):
@@ -94,7 +98,7 @@ def _faults(cluster: ManagedCluster, zone: PrivateZone, networks: NodeNetworks |
 
 
 def _not_linked(zone: PrivateZone, network: Network) -> Fault:
-    half = [one for one in zone.links or () if one.network.lower() == network.id.lower()]
+    half = [link for link in zone.links or () if link.network.lower() == network.id.lower()]
     why = "its link to it is not completed" if half else "it is not linked to it"
     says = f"nodes stand in network {network.name}, which asks Azure's DNS for zone {zone.name}: {why}"
     return Fault("not-linked", says, network.id)
@@ -105,7 +109,7 @@ def _lacks(zone: PrivateZone, network: Network) -> bool:
 
 
 def _servers(network: Network) -> tuple[str, ...]:
-    return tuple(one for one in network.name_servers if one != _PLATFORM_DNS)
+    return tuple(server for server in network.name_servers if server != _PLATFORM_DNS)
 
 
 def _asks_azure(network: Network) -> bool:
@@ -114,9 +118,11 @@ def _asks_azure(network: Network) -> bool:
 
 def _homes(network: Network) -> tuple[str, ...]:
     """The networks in which its custom DNS servers stand, as far as peerings show them."""
-    spaces = [(network.id, network.space), *((one.network, one.space) for one in network.peerings)]
+    spaces = [(network.id, network.space), *((peering.network, peering.space) for peering in network.peerings)]
     return tuple(
-        dict.fromkeys(home for one in _servers(network) for home, space in spaces if any(_holds(p, one) for p in space))
+        dict.fromkeys(
+            home for server in _servers(network) for home, space in spaces if any(_holds(p, server) for p in space)
+        )
     )
 
 
@@ -132,8 +138,8 @@ def _not_permitted(cluster: ManagedCluster, zone: PrivateZone, roles: RoleAssign
     """Only for a zone that people brought: AKS owns the one that it made itself."""
     if not zone.exists or not cluster.private_zone.startswith("/") or isinstance(roles, Unavailable):
         return
-    own = {one for one in cluster.identities if one != cluster.kubelet_identity}
-    held = {_definition(one.definition) for one in roles.roles if one.principal in own and one.covers(zone.id)}
+    own = {identity for identity in cluster.identities if identity != cluster.kubelet_identity}
+    held = {_definition(role.definition) for role in roles.roles if role.principal in own and role.covers(zone.id)}
     if own and roles.complete and held <= READERS:
         says = (
             f"the cluster's identity has no role on zone {zone.name} that lets it write: Private DNS Zone Contributor"
@@ -155,14 +161,13 @@ def _unseen(
 
 def _unsure(zone: PrivateZone, networks: NodeNetworks | Unavailable, complaints: Complaints) -> Iterator[Unavailable]:
     """Custom DNS servers that a failure makes suspect, and in whose networks the zone may not be known."""
-    suspect = complaints.standing(CODE) or [one for one in complaints.failures if _unresolved(one.error)]
+    suspect = complaints.standing(CODE) or [failure for failure in complaints.failures if _unresolved(failure.error)]
     if not suspect or isinstance(networks, Unavailable):
         return
-    for one in networks.networks:
-        if _servers(one) and not any(zone.linked_to(home) for home in _homes(one)):
-            detail = (
-                f"network {one.name} asks DNS servers {', '.join(_servers(one))}: whether they know it is not visible"
-            )
+    for network in networks.networks:
+        if _servers(network) and not any(zone.linked_to(home) for home in _homes(network)):
+            servers = ", ".join(_servers(network))
+            detail = f"network {network.name} asks DNS servers {servers}: whether they know it is not visible"
             yield Unavailable(f"who resolves zone {zone.name}", Why.ABSENT, detail)
 
 
@@ -173,8 +178,8 @@ def _unresolved(error: object) -> bool:
 def _says_links(zone: PrivateZone, networks: NodeNetworks | Unavailable) -> str:
     if isinstance(networks, Unavailable):
         return ""
-    linked = [one.name for one in networks.networks if zone.linked_to(one.id)]
-    asked = [server for one in networks.networks for server in _servers(one)]
+    linked = [network.name for network in networks.networks if zone.linked_to(network.id)]
+    asked = [server for network in networks.networks for server in _servers(network)]
     told = f", is linked to {', '.join(linked)}" if linked else ""
     return f"{told}, is asked through DNS servers {', '.join(asked)}" if asked else told
 
@@ -182,9 +187,11 @@ def _says_links(zone: PrivateZone, networks: NodeNetworks | Unavailable) -> str:
 def _finding(
     cluster: ManagedCluster, pools: AgentPools, zone: PrivateZone, faults: list[Fault], complaints: Complaints
 ) -> Finding:
-    subjects = (cluster.id, *(one.id for one in pools.pools))
+    subjects = (cluster.id, *(pool.id for pool in pools.pools))
     first = faults[0]
-    lookups = [one.subject for one in complaints.failures if _unresolved(one.error)] if first.breaks_names else []
+    lookups = (
+        [failure.subject for failure in complaints.failures if _unresolved(failure.error)] if first.breaks_names else []
+    )
     claimed = dict.fromkeys((*complaints.claimed(subjects, (CODE,)), *lookups))
     parts = zone.id.split("/")
     return Finding(
@@ -192,17 +199,17 @@ def _finding(
         subject=zone.id,
         severity=Severity.ERROR if claimed or first.breaks_names else Severity.WARNING,
         affects=tuple(claimed),
-        because=(*(one.says for one in faults), *(str(one) for one in complaints.standing(CODE)[:1])),
+        because=(*(fault.says for fault in faults), *(str(complaint) for complaint in complaints.standing(CODE)[:1])),
         facts={
             "cause": first.cause,
-            "causes": [one.cause for one in faults],
+            "causes": [fault.cause for fault in faults],
             "zone_name": zone.name,
             "zone_id": zone.id,
             "zone_group": parts[4],
             "zone_subscription": parts[2],
             "brought": cluster.private_zone.startswith("/"),
             "permission": "Microsoft.Network/privateDnsZones/A/write" if first.cause == "not-permitted" else "",
-            "identity": next((one for one in cluster.identities if one != cluster.kubelet_identity), ""),
+            "identity": next((identity for identity in cluster.identities if identity != cluster.kubelet_identity), ""),
             "network": last_name(first.network) if first.network else "",
             "network_id": first.network,
             "host": cluster.private_fqdn,

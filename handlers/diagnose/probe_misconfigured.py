@@ -48,7 +48,7 @@ def _wrong(
     container, pod = symptom.container, symptom.pod
     if not container or not pod:
         return
-    failed = [one for one in symptoms.about(pod, "Unhealthy") if one.container in ("", container.name)]
+    failed = [warned for warned in symptoms.about(pod, "Unhealthy") if warned.container in ("", container.name)]
     for what in (LIVENESS, STARTUP, READINESS):
         probe, told = container.probe(what), _of(failed, what)
         cause = _cause(probe, told, symptom, container, tails) if probe and told else ""
@@ -58,7 +58,7 @@ def _wrong(
 
 
 def _of(failed: Sequence[Warned], what: str) -> list[Warned]:
-    return [one for one in failed if one.message.lower().startswith(what)]
+    return [warned for warned in failed if warned.message.lower().startswith(what)]
 
 
 def _cause(
@@ -66,9 +66,9 @@ def _cause(
 ) -> str:
     if probe.what == LIVENESS and not symptom.state.restarts:
         return ""
-    if any(_OTHER_PROTOCOL.search(one.message) for one in told):
+    if any(_OTHER_PROTOCOL.search(warned.message) for warned in told):
         return "protocol"
-    unanswered = any(_NOT_ANSWERED.search(one.message) for one in told)
+    unanswered = any(_NOT_ANSWERED.search(warned.message) for warned in told)
     if probe.port and unanswered and _is_elsewhere(probe, container):
         return "port"
     return "timing" if probe.what != READINESS and _too_soon(probe, symptom, tails) else ""
@@ -101,7 +101,7 @@ def _finding(
         affects=harmed(symptom.owner, symptom.pods, calls),
         because=(
             f"the {probe.what} probe of container {container.name} in {workload} {_WHY[cause](probe, ports, symptom)}",
-            f"it failed {sum(one.count for one in told)} times: {last.message[:300]}",
+            f"it failed {sum(warned.count for warned in told)} times: {last.message[:300]}",
         ),
         facts=facts_of(symptom)
         | {

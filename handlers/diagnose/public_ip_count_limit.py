@@ -93,13 +93,13 @@ def _rows_of(cluster: ManagedCluster) -> tuple[str, ...]:
 
 def _of_pools(growth: Growth, complaints: Complaints) -> Iterator[Demand]:
     """Pools whose nodes have addresses of their own: those of missing nodes, else of the ones an upgrade adds."""
-    for one in growth.pools:
-        told = _told(complaints, one.pool.id)
-        nodes = one.missing or (one.surge if one.pool.upgrading else 0)
-        if one.pool.node_addresses and nodes and (told or _lacks_nodes(one, complaints)):
-            counted = f"{nodes} {'node' if one.missing else 'surge node'}{'' if nodes == 1 else 's'}, one address each"
-            waits = bool(one.missing) or one.pool.failed
-            yield Demand(f"pool {one.pool.name}", nodes, counted, one.pool.id, one.pool, waits, told)
+    for pool in growth.pools:
+        told = _told(complaints, pool.pool.id)
+        nodes = pool.missing or (pool.surge if pool.pool.upgrading else 0)
+        if pool.pool.node_addresses and nodes and (told or _lacks_nodes(pool, complaints)):
+            counted = f"{nodes} {'node' if pool.missing else 'surge node'}{'' if nodes == 1 else 's'}, one address each"
+            waits = bool(pool.missing) or pool.pool.failed
+            yield Demand(f"pool {pool.pool.name}", nodes, counted, pool.pool.id, pool.pool, waits, told)
 
 
 def _lacks_nodes(wanted: Wanted, complaints: Complaints) -> bool:
@@ -127,10 +127,14 @@ def _of_others(
 ) -> Iterator[Demand]:
     """Whoever Azure refused an address, or failed without a word, although nothing tells how many it wants."""
     known = {demand.about for demand in demands}
-    refused = dict.fromkeys(one.about for one in complaints.standing(CODE))
-    silent = [one.subject for one in complaints.failures if one.complaint is None and one.state.lower() == "failed"]
-    pools = {one.pool.id: one.pool for one in growth.pools}
-    for about in sorted({*refused, *silent} - known, key=lambda one: (one == cluster.id, one)):
+    refused = dict.fromkeys(complaint.about for complaint in complaints.standing(CODE))
+    silent = [
+        failure.subject
+        for failure in complaints.failures
+        if failure.complaint is None and failure.state.lower() == "failed"
+    ]
+    pools = {pool_growth.pool.id: pool_growth.pool for pool_growth in growth.pools}
+    for about in sorted({*refused, *silent} - known, key=lambda name: (name == cluster.id, name)):
         # The cluster repeats what one of its pools was refused.
         if about == cluster.id and (known or len(refused) > 1):
             continue
@@ -141,7 +145,7 @@ def _of_others(
 
 
 def _told(complaints: Complaints, about: str) -> tuple[Complaint, ...]:
-    return tuple(one for one in complaints.standing(CODE) if one.about.lower() == about.lower())
+    return tuple(complaint for complaint in complaints.standing(CODE) if complaint.about.lower() == about.lower())
 
 
 def _reached(
@@ -157,8 +161,8 @@ def _reached(
     spare = _spare(usage, addresses)
     # Nothing tells since when a quota is full: unless Azure names it, a failure may have filled it with its own nodes.
     claimed = complaints.claimed([*(demand.about for demand in demands), cluster.id], (CODE,))
-    waiting = dict.fromkeys(one.about for one in demands if one.waits and not complaints.failure(one.about))
-    told = [str(one) for demand in demands for one in demand.told]
+    waiting = dict.fromkeys(demand.about for demand in demands if demand.waits and not complaints.failure(demand.about))
+    told = [str(complaint) for demand in demands for complaint in demand.told]
     return Finding(
         code=CODE,
         subject=usages.id_of(usage),
@@ -184,8 +188,13 @@ def _reached(
             "wanted_by": [demand.who for demand in demands],
             "seen": spare is not None,
             "unattached": [
-                {"name": one.name, "group": one.group, "address": one.address or one.fqdn or "no address", "id": one.id}
-                for one in spare or ()
+                {
+                    "name": address.name,
+                    "group": address.group,
+                    "address": address.address or address.fqdn or "no address",
+                    "id": address.id,
+                }
+                for address in spare or ()
             ],
             "pool_ids": [demand.pool.id for demand in demands if demand.pool and demand.pool.failed],
             "cluster_id": cluster.id if cluster.failed or any(demand.about == cluster.id for demand in demands) else "",
@@ -198,7 +207,9 @@ def _spare(usage: Usage, addresses: PublicAddresses | Unavailable) -> tuple[Publ
     """Addresses that count in this row and that nothing uses; None where they were not seen."""
     if isinstance(addresses, Unavailable):
         return None
-    return tuple(one for one in addresses.unattached if usage.name.lower() != STANDARD.lower() or one.standard)
+    return tuple(
+        address for address in addresses.unattached if usage.name.lower() != STANDARD.lower() or address.standard
+    )
 
 
 def _says_spare(spare: tuple[PublicAddress, ...] | None) -> str:

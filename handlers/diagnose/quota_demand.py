@@ -54,19 +54,21 @@ def of_pool(
     cluster: ManagedCluster, wanted: Wanted, sizes: VmSizes, told: tuple[Complaint, ...]
 ) -> Iterator[Demand | Unavailable]:
     """By size. A pool that lacks nodes wants those; else those that an upgrade adds for a while."""
-    lacks = [one for one in wanted.by_size if one.missing] or [one for one in wanted.by_size if one.surge]
-    for number, one in enumerate(lacks or wanted.by_size[:1]):
-        size = sizes.of(one.size)
+    lacks = [demand for demand in wanted.by_size if demand.missing] or [
+        demand for demand in wanted.by_size if demand.surge
+    ]
+    for number, lack in enumerate(lacks or wanted.by_size[:1]):
+        size = sizes.of(lack.size)
         if size is None:
-            name = one.size or f"pool {wanted.pool.name}"
+            name = lack.size or f"pool {wanted.pool.name}"
             yield Unavailable(f"the cores of {name}", Why.ABSENT, f"not among the sizes of {cluster.location}")
         else:
             # Azure states one need for a request, whatever the sizes in it.
-            yield _of_size(wanted, one, size, told, stated(told) if number == 0 else 0)
+            yield _of_size(wanted, lack, size, told, stated(told) if number == 0 else 0)
 
 
-def _of_size(wanted: Wanted, one: WantedOfSize, size: VmSize, told: tuple[Complaint, ...], asked: int) -> Demand:
-    pool, nodes = wanted.pool, one.missing or one.surge
+def _of_size(wanted: Wanted, demand: WantedOfSize, size: VmSize, told: tuple[Complaint, ...], asked: int) -> Demand:
+    pool, nodes = wanted.pool, demand.missing or demand.surge
     counted = nodes * size.cores
     each = f"{nodes} × {size.name}, {size.cores} cores each"
     return Demand(
@@ -76,22 +78,24 @@ def _of_size(wanted: Wanted, one: WantedOfSize, size: VmSize, told: tuple[Compla
         quotas=quotas_of(size, spot=pool.spot),
         about=pool.id,
         pool=pool,
-        surges=not one.missing and asked <= counted,
-        waits=bool(one.missing) or pool.failed,
+        surges=not demand.missing and asked <= counted,
+        waits=bool(demand.missing) or pool.failed,
         told=told,
     )
 
 
-def of_backed_off(one: BackedOff, pool: AgentPool, sizes: VmSizes) -> Demand | Unavailable | None:
+def of_backed_off(backoff: BackedOff, pool: AgentPool, sizes: VmSizes) -> Demand | Unavailable | None:
     """None where the autoscaler was stopped by something else than a quota."""
-    if one.named and one.error and one.error.names != CODE:
+    if backoff.named and backoff.error and backoff.error.names != CODE:
         return None
     size = sizes.of(pool.vm_size)
     if size is None:
         return Unavailable(f"the cores of {pool.vm_size or pool.name}", Why.ABSENT, "not among the region's sizes")
-    each = f"{one.lacking} × {size.name}, {size.cores} cores each, for the cluster autoscaler"
+    each = f"{backoff.lacking} × {size.name}, {size.cores} cores each, for the cluster autoscaler"
     quotas = quotas_of(size, spot=pool.spot)
-    return Demand(f"pool {pool.name}", one.lacking * size.cores, each, quotas, pool.id, pool=pool, says=(str(one),))
+    return Demand(
+        f"pool {pool.name}", backoff.lacking * size.cores, each, quotas, pool.id, pool=pool, says=(str(backoff),)
+    )
 
 
 def of_claim(cluster: ManagedCluster, claim: NodeClaim, sizes: VmSizes) -> Demand | None:
@@ -115,16 +119,18 @@ def of_refused_machines(cluster: ManagedCluster, complaints: Complaints, sizes: 
     """Machines of node auto-provisioning that Azure refused: Karpenter deletes such a claim, and tries another size."""
     if not cluster.makes_own_nodes:
         return
-    for one in complaints.recent(CODE):
-        if "/virtualmachines/" not in one.about.lower():
+    for complaint in complaints.recent(CODE):
+        if "/virtualmachines/" not in complaint.about.lower():
             continue
-        size = next((sizes.of(name) for name in _SIZE.findall(one.error.message)), None)
-        family, asked = _FAMILY.search(one.error.message), stated((one,))
+        size = next((sizes.of(name) for name in _SIZE.findall(complaint.error.message)), None)
+        family, asked = _FAMILY.search(complaint.error.message), stated((complaint,))
         cores = max(asked, size.cores if size else 1)
         quotas = (family["family"],) if family else (size.family, REGIONAL) if size else (REGIONAL,)
-        spot = (SPOT,) if "lowpriority" in one.error.message.lower() else quotas
-        name = last_name(one.about)
-        yield Demand(f"machine {name}", cores, "Azure refused to make it", spot, cluster.id, waits=False, told=(one,))
+        spot = (SPOT,) if "lowpriority" in complaint.error.message.lower() else quotas
+        name = last_name(complaint.about)
+        yield Demand(
+            f"machine {name}", cores, "Azure refused to make it", spot, cluster.id, waits=False, told=(complaint,)
+        )
 
 
 def pool_of(group: str, pools: tuple[AgentPool, ...], sets: ScaleSets | Unavailable) -> AgentPool | None:
@@ -143,5 +149,5 @@ def quotas_of(size: VmSize, *, spot: bool) -> tuple[str, ...]:
 
 def stated(told: tuple[Complaint, ...]) -> int:
     """The cores that Azure says it was asked for."""
-    found = (_STATED_NEED.search(one.error.message) for one in told)
-    return max((int(one["cores"]) for one in found if one), default=0)
+    found = (_STATED_NEED.search(complaint.error.message) for complaint in told)
+    return max((int(match["cores"]) for match in found if match), default=0)

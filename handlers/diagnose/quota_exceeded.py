@@ -47,14 +47,14 @@ def quota_exceeded(
     claims: NodeClaims | NotApplicable | Unavailable,
 ) -> Iterator[Judgement]:
     """A core quota (family, regional or spot) has no room for the nodes that somebody wants."""
-    wanting = [one for one in growth.pools if _wants_cores(cluster, one, complaints)]
+    wanting = [pool for pool in growth.pools if _wants_cores(cluster, pool, complaints)]
     found: list[Demand | Unavailable] = []
-    for one in wanting:
-        found += of_pool(cluster, one, sizes, _refusals(cluster, one, complaints))
-    found += _of_autoscaler(pools, sizes, sets, scaler, {one.pool.id for one in wanting})
+    for pool_growth in wanting:
+        found += of_pool(cluster, pool_growth, sizes, _refusals(cluster, pool_growth, complaints))
+    found += _of_autoscaler(pools, sizes, sets, scaler, {pool_growth.pool.id for pool_growth in wanting})
     found += _of_provisioning(cluster, sizes, complaints, claims)
-    demands = [one for one in found if isinstance(one, Demand)]
-    yield from (one for one in found if isinstance(one, Unavailable))
+    demands = [item for item in found if isinstance(item, Demand)]
+    yield from (item for item in found if isinstance(item, Unavailable))
     yield from _unseen(pools, usages, sizes, scaler, claims)
     unseen = next(iter((*growth.gaps, *complaints.gaps)), None)  # more may be missing, or was asked for
     if not demands:
@@ -65,7 +65,7 @@ def quota_exceeded(
 
 
 def _nobody_waits(pools: AgentPools, complaints: Complaints) -> str:
-    reserved = [f"pool {one.name} is in {one.reserved}" for one in pools.pools if one.reserved]
+    reserved = [f"pool {pool.name} is in {pool.reserved}" for pool in pools.pools if pool.reserved]
     until = f"the day until {complaints.until}"
     return "; ".join([f"no node pool lacks nodes, and none was refused cores in {until}", *reserved])
 
@@ -77,13 +77,17 @@ def _wants_cores(cluster: ManagedCluster, wanted: Wanted, complaints: Complaints
     if pool.failed or (wanted.missing and not pool.busy):
         failure = complaints.failure(pool.id)
         return bool(told) or failure is None or not failure.named
-    return any(one in told for one in complaints.recent(CODE))
+    return any(complaint in told for complaint in complaints.recent(CODE))
 
 
 def _refusals(cluster: ManagedCluster, wanted: Wanted, complaints: Complaints) -> tuple[Complaint, ...]:
     """What Azure said about quota: of the pool, or of the cluster where that names the pool."""
     of_cluster = complaints.naming(CODE, cluster.id)
-    named = tuple(one for one in of_cluster if re.search(rf"\b{re.escape(wanted.pool.name)}\b", one.error.message))
+    named = tuple(
+        complaint
+        for complaint in of_cluster
+        if re.search(rf"\b{re.escape(wanted.pool.name)}\b", complaint.error.message)
+    )
     return complaints.naming(CODE, wanted.pool.id) or named
 
 
@@ -95,10 +99,10 @@ def _of_autoscaler(
     known: set[str],
 ) -> Iterator[Demand | Unavailable]:
     """Node groups that are backed off, beside the pools that want cores anyway."""
-    for one in scaler.backed_off if isinstance(scaler, AutoscalerStatus) else ():
-        pool = pool_of(one.group, pools.pools, sets)
+    for backoff in scaler.backed_off if isinstance(scaler, AutoscalerStatus) else ():
+        pool = pool_of(backoff.group, pools.pools, sets)
         if pool and pool.autoscaled and not pool.reserved and pool.id not in known:
-            demand = of_backed_off(one, pool, sizes)
+            demand = of_backed_off(backoff, pool, sizes)
             yield from [demand] if demand else []
 
 
@@ -109,7 +113,7 @@ def _of_provisioning(
     claims: NodeClaims | NotApplicable | Unavailable,
 ) -> Iterator[Demand]:
     waiting = claims.waiting if isinstance(claims, NodeClaims) else ()
-    found = [demand for one in waiting if (demand := of_claim(cluster, one, sizes))]
+    found = [demand for claim in waiting if (demand := of_claim(cluster, claim, sizes))]
     yield from found or of_refused_machines(cluster, complaints, sizes)
 
 
@@ -133,9 +137,9 @@ def _unseen(
 def _all_may_grow(pools: AgentPools, usages: ComputeUsages, sizes: VmSizes) -> bool:
     wanted: dict[str, int] = {}
     for pool in pools.pools:
-        for one in pool.sizes if pool.autoscaled and not pool.reserved else ():
-            size, more = sizes.of(one.size), max(0, one.most - one.wanted)
-            if size is None or not one.most:
+        for nodes in pool.sizes if pool.autoscaled and not pool.reserved else ():
+            size, more = sizes.of(nodes.size), max(0, nodes.most - nodes.wanted)
+            if size is None or not nodes.most:
                 return False
             for name in quotas_of(size, spot=pool.spot):
                 wanted[name] = wanted.get(name, 0) + more * size.cores
@@ -175,7 +179,7 @@ def _exceeded(
     cores: int,
     complaints: Complaints,
 ) -> Finding:
-    told = [one for demand in wanted for one in demand.told]
+    told = [complaint for demand in wanted for complaint in demand.told]
     of_pools = list({demand.pool.id: demand.pool for demand in wanted if demand.pool}.values())
     # Nothing tells since when a quota is full: unless Azure names it, a failure may have filled it with its own nodes.
     claimed = complaints.claimed([*(demand.about for demand in wanted), cluster.id], (CODE,))
@@ -190,7 +194,7 @@ def _exceeded(
             *(str(demand) for demand in wanted),
             f"{usage.used} + {cores} = {usage.used + cores} > {usage.limit}: {cores - usage.free} cores short",
             *dict.fromkeys(said for demand in wanted for said in demand.says),
-            *(str(one) for one in told[:1]),
+            *(str(complaint) for complaint in told[:1]),
         ),
         facts={
             "quota": usage.name,
@@ -232,8 +236,8 @@ def _holders(pools: AgentPools, sizes: VmSizes, usage: Usage, but: set[str]) -> 
 
 def _cores_of(pool: AgentPool, sizes: VmSizes, usage: Usage) -> int:
     cores = 0
-    for one in pool.sizes:
-        size = sizes.of(one.size)
+    for nodes in pool.sizes:
+        size = sizes.of(nodes.size)
         rows = (SPOT,) if pool.spot else (size.family, REGIONAL) if size else ()
-        cores += one.wanted * size.cores if size and usage.name.lower() in (row.lower() for row in rows) else 0
+        cores += nodes.wanted * size.cores if size and usage.name.lower() in (row.lower() for row in rows) else 0
     return cores

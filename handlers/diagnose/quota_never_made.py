@@ -58,11 +58,11 @@ def _services(
     """A workload of the very name that others call, and no service leads to it."""
     if isinstance(services, Unavailable) or not services.complete or not _is_full(quota, "services"):
         return
-    there = [one for one in owners.workloads if one.namespace == quota.namespace]
-    bare = {one.name: one for one in there if not any(leads_to(service, one) for service in services.services)}
+    there = [workload for workload in owners.workloads if workload.namespace == quota.namespace]
+    bare = {owner.name: owner for owner in there if not any(leads_to(service, owner) for service in services.services)}
     for name, callers in _called(there, services).items():
         if name in bare:
-            suffering = (one for caller in callers for one in harmed(caller, (), calls))
+            suffering = (item for caller in callers for item in harmed(caller, (), calls))
             yield Lack(quota, "services", f"service {name}", callers, tuple(dict.fromkeys(suffering)))
 
 
@@ -81,11 +81,11 @@ def _claims(
 ) -> Iterator[Lack]:
     if isinstance(claims, Unavailable) or not claims.complete:
         return
-    resource = next((one for one in _STORAGE if one in quota.hard and _used(quota, one) >= NEARLY_FULL), "")
+    resource = next((item for item in _STORAGE if item in quota.hard and _used(quota, item) >= NEARLY_FULL), "")
     for pod in pods.pods:
         if not resource or pod.namespace != quota.namespace or not pod.unscheduled:
             continue
-        missing = next((one for one in pod.spec.claims if not claims.named(pod.namespace, one)), "")
+        missing = next((claim for claim in pod.spec.claims if not claims.named(pod.namespace, claim)), "")
         if missing:
             affects = (f"{pod.namespace}/PersistentVolumeClaim/{missing}", *harmed(pod.owned_by, (pod,), calls))
             yield Lack(quota, resource, f"claim {missing}", (pod.owned_by,), affects)
@@ -120,6 +120,6 @@ def _finding(lack: Lack) -> Finding:
             "rows": [{"resource": resource, "requested": lack.what, "used": used, "limited": hard}],
             "unsaid": "",
             "workload": workload,
-            "workloads": [one.partition("/")[2] for one in lack.needed_by],
+            "workloads": [item.partition("/")[2] for item in lack.needed_by],
         },
     )

@@ -52,7 +52,7 @@ class Refusal:
         """What follows from it: what it is about, unless that has failed for something else, and the failures for which
         Azure names it. What it says of the cluster stopped each pool that failed with the cluster."""
         mine = complaints.affected((self.about,), (code,)) if self.waits else ()
-        with_it = [one.subject for one in complaints.failures if self.about == cluster.id] or [self.about]
+        with_it = [failure.subject for failure in complaints.failures if self.about == cluster.id] or [self.about]
         return tuple(dict.fromkeys((*mine, *complaints.claimed((*with_it, cluster.id), (code,)))))
 
 
@@ -71,14 +71,14 @@ class Refused:
 
     def missing(self, pool: AgentPool) -> int | None:
         """The nodes that a pool lacks; None where its machines were not seen."""
-        found = next((one.missing for one in self.growth.pools if one.pool.id == pool.id), 0)
+        found = next((pool_growth.missing for pool_growth in self.growth.pools if pool_growth.pool.id == pool.id), 0)
         return found or (None if self.growth.gaps else 0)
 
     def judged(self, code: str, told: Callable[[Refusal], Finding], nobody: str) -> Iterator[Judgement]:
         """The verdict of a check whose proof is Azure's own error: what it found, what is open, or why it is clear."""
         named = list(self.naming(code))
-        unseen = [*self.unseen(), *(one for one in named if isinstance(one, Unavailable))]
-        found = [one for one in named if isinstance(one, Refusal)]
+        unseen = [*self.unseen(), *(item for item in named if isinstance(item, Unavailable))]
+        found = [item for item in named if isinstance(item, Refusal)]
         yield from unseen
         yield from map(told, found)
         if not found and not unseen and self.pools.complete:
@@ -108,11 +108,11 @@ class Refused:
         if of_failure and of_failure.about.lower() == pool.id.lower():
             yield Refusal(pool.id, of_failure.error, _lines([str(of_failure), *backed]), pool, missing=missing)
         elif backed or broken:
-            errors = [*(one.error for one in told), *(one.error for one in backed), *broken]
-            error = next(one for one in errors if one)
-            lines = [str(one) for one in (*told[:1], *backed, *broken)]
+            errors = [*(complaint.error for complaint in told), *(backoff.error for backoff in backed), *broken]
+            error = next(detail for detail in errors if detail)
+            lines = [str(item) for item in (*told[:1], *backed, *broken)]
             yield Refusal(pool.id, error, _lines(lines), pool, missing=missing or 1)
-        elif recent := [one for one in self.complaints.recent(code, pool.id) if one in told]:
+        elif recent := [complaint for complaint in self.complaints.recent(code, pool.id) if complaint in told]:
             yield from self._of_recent(pool, recent[0], missing)
 
     def _of_recent(self, pool: AgentPool, told: Complaint, missing: int | None) -> Iterator[Refusal | Unavailable]:
@@ -129,25 +129,31 @@ class Refused:
     def _backed_off(self, code: str, pool: AgentPool) -> list[BackedOff]:
         """The autoscaler's own words about this pool; of what it did not name, the log of the node group tells."""
         found = self.scaler.backed_off if isinstance(self.scaler, AutoscalerStatus) else ()
-        mine = [one for one in found if pool_of(one.group, (pool,), self.sets)]
-        return [one for one in mine if one.error and one.error.names == code]
+        mine = [backoff for backoff in found if pool_of(backoff.group, (pool,), self.sets)]
+        return [backoff for backoff in mine if backoff.error and backoff.error.names == code]
 
     def _broken(self, code: str, pool: AgentPool) -> list[ErrorDetail]:
         """Machines that exist and that Azure could not start."""
         mine = self.instances.of(pool) if isinstance(self.instances, Instances) else ()
-        return [error for one in mine if one.failed for error in one.errors if error.names == code]
+        return [error for instance in mine if instance.failed for error in instance.errors if error.names == code]
 
     def _of_cluster(self, code: str) -> Iterator[Refusal]:
         """An error of the cluster's own; one that a pool of it tells, too, is that pool's."""
         failure = self.complaints.failure(self.cluster.id)
         told = self.complaints.naming(code, self.cluster.id)
         stands = [failure.complaint] if failure and failure.complaint and failure.names == code else []
-        of_failure = [one for one in stands if one.about.lower() == self.cluster.id.lower()]
+        of_failure = [stand for stand in stands if stand.about.lower() == self.cluster.id.lower()]
         known = any(self.complaints.naming(code, pool.id) for pool in self.pools.pools)
-        refused = [one for one in self.complaints.recent(code, self.cluster.id) if one.refused and one in told]
-        for one in [] if known else (of_failure or refused)[:1]:
-            pool = self._pool_in(one.error.message)
-            yield Refusal(self.cluster.id, one.error, (str(one),), pool, waits=not one.refused)
+        refused = [
+            complaint
+            for complaint in self.complaints.recent(code, self.cluster.id)
+            if complaint.refused and complaint in told
+        ]
+        for each_complaint in [] if known else (of_failure or refused)[:1]:
+            pool = self._pool_in(each_complaint.error.message)
+            yield Refusal(
+                self.cluster.id, each_complaint.error, (str(each_complaint),), pool, waits=not each_complaint.refused
+            )
 
     def _pool_in(self, message: str) -> AgentPool | None:
         """The pool that a text names by its own word, or the only one there is."""
@@ -158,12 +164,14 @@ class Refused:
 
     def _of_provisioning(self, code: str) -> Iterator[Refusal | Unavailable]:
         """Karpenter tries another size by itself: it is a problem where a claim of it still waits."""
-        refused = [one for one in self.complaints.recent(code) if "/virtualmachines/" in one.about.lower()]
+        refused = [
+            complaint for complaint in self.complaints.recent(code) if "/virtualmachines/" in complaint.about.lower()
+        ]
         if isinstance(self.claims, Unavailable):
             yield from [self.claims] if refused else []
             return
         claims = self.claims.waiting if isinstance(self.claims, NodeClaims) else ()
-        waiting = [one for one in claims if one.error.names == code or (refused and not one.message)]
+        waiting = [claim for claim in claims if claim.error.names == code or (refused and not claim.message)]
         if waiting:
             error = refused[0].error if refused else waiting[0].error
             lines = [*map(str, waiting[:2]), *map(str, refused[:1])]

@@ -68,16 +68,18 @@ def _only_silent(complaints: Complaints) -> bool:
 
 def _none_enforced(assigned: Policies | Unavailable) -> bool:
     return (
-        isinstance(assigned, Policies) and assigned.complete and not any(one.enforced for one in assigned.assignments)
+        isinstance(assigned, Policies)
+        and assigned.complete
+        and not any(assignment.enforced for assignment in assigned.assignments)
     )
 
 
 def _by_policy(refusals: tuple[Refusal, ...]) -> list[list[Refusal]]:
     """Those of one assignment and rule together; what names none, by what it is about."""
     groups: dict[tuple[str, ...], list[Refusal]] = {}
-    for one in refusals:
-        key = one.violation.key if one.violation else (one.complaint.about.lower(),)
-        groups.setdefault(key, []).append(one)
+    for refusal in refusals:
+        key = refusal.violation.key if refusal.violation else (refusal.complaint.about.lower(),)
+        groups.setdefault(key, []).append(refusal)
     return list(groups.values())
 
 
@@ -85,9 +87,9 @@ def _found(
     cluster: ManagedCluster, group: list[Refusal], policies: PolicyRefusals | NotApplicable, complaints: Complaints
 ) -> Finding:
     first, violation = group[0], group[0].violation
-    mine = [one.complaint.error for one in group]
-    failed = [one.subject for one in complaints.failures if one.error in mine]
-    denied = [*dict.fromkeys(last_name(one.resource) for one in group)]
+    mine = [refusal.complaint.error for refusal in group]
+    failed = [failure.subject for failure in complaints.failures if failure.error in mine]
+    denied = [*dict.fromkeys(last_name(refusal.resource) for refusal in group)]
     since = policies.changed_since(first) if isinstance(policies, PolicyRefusals) else None
     unseen = policies.gaps if isinstance(policies, PolicyRefusals) else ()
     return Finding(
@@ -96,7 +98,7 @@ def _found(
         affects=complaints.claimed(failed, (CODE,)),
         because=(
             _denies(violation, policies, denied),
-            *(str(one) for one in (violation.differs if violation else ())),
+            *(str(differ) for differ in (violation.differs if violation else ())),
             *([f"it is assigned to {violation.scope}"] if violation and violation.scope else []),
             *([f"it was changed at {since:%Y-%m-%d %H:%M} UTC, after that: it may allow it now"] if since else []),
             *([f"whether it still applies was not seen: {unseen[0].detail}"] if unseen and violation else []),
@@ -150,7 +152,7 @@ def _facts(
         "reference": violation.reference if violation else "",
         "policy_scope": violation.scope if violation else "",
         "resource": ", ".join(denied[:SHOWN]),
-        "differs": [str(one) for one in violation.differs] if violation else [],
+        "differs": [str(differ) for differ in violation.differs] if violation else [],
         "tag": _tag(violation) if violation else "",
         "reason": reason[1] if reason else "",
         "by_azure": error.code.lower() == "requestdisallowedbyazure",
@@ -165,5 +167,5 @@ def _facts(
 
 def _tag(violation: Violation) -> str:
     """The tag that it wants, if it wants one."""
-    found = next((match for one in violation.differs if (match := _TAG.search(one.field))), None)
+    found = next((match for differ in violation.differs if (match := _TAG.search(differ.field))), None)
     return (found[1] or found[2]) if found else ""

@@ -48,7 +48,7 @@ def resource_lock(
     for lock in locks.locks:
         held = [place for place in where if place.held_by(lock.scope)]
         blocked = next((place for place in held if lock.read_only or place.deletes), None)
-        told = [one for one in refusals if _names(one, lock, cluster, or_else=blocked is not None)]
+        told = [refusal for refusal in refusals if _names(refusal, lock, cluster, or_else=blocked is not None)]
         if told or blocked:
             yield _found(lock, blocked or next(iter(held), None), cluster, complaints, told)
         elif held and (cluster.failed or pools.failed) and blind:
@@ -65,9 +65,9 @@ def resource_lock(
 
 def _refusals(cluster: ManagedCluster, complaints: Complaints) -> Iterator[Complaint]:
     """Refusals that still matter. That the cluster itself was not deleted is what its guard lock is for."""
-    for one in complaints.standing(CODE):
-        if one.about != cluster.id or not one.operation.lower().endswith("/delete"):
-            yield one
+    for complaint in complaints.standing(CODE):
+        if complaint.about != cluster.id or not complaint.operation.lower().endswith("/delete"):
+            yield complaint
 
 
 def _refused_deletes(cluster: ManagedCluster, log: NodeActivityLog | Unavailable) -> Iterator[Complaint]:
@@ -138,7 +138,7 @@ def _found(
             *(["AKS refuses every operation while a lock is in its node resource group"] if inside else []),
             *(["AKS deletes nodes there when it scales down and when it upgrades"] if inherited else []),
             *([stops] if stops else []),
-            *(str(one) for one in told[:1]),
+            *(str(complaint) for complaint in told[:1]),
             *([f"set at {lock.created:%Y-%m-%d %H:%M} UTC"] if lock.created else []),
             *([f"its note says: {lock.notes}"] if lock.notes else []),
         ),

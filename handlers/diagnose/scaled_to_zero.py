@@ -45,7 +45,7 @@ def _asleep(
 ) -> Iterator[Finding]:
     seen: set[str] = set()
     for service in services.services:
-        behind = [one for one in owners.of_kind(DEPLOYMENT, STATEFUL_SET) if leads_to(service, one)]
+        behind = [owner for owner in owners.of_kind(DEPLOYMENT, STATEFUL_SET) if leads_to(service, owner)]
         if len(behind) != 1 or behind[0].wanted or behind[0].subject in seen or slices.ready(service):
             continue
         owner = behind[0]
@@ -61,15 +61,17 @@ def _ran_lately(owner: Owner, warnings: WarningEvents | Unavailable, at: datetim
     told = [row.since for row in owner.conditions if row.since]
     if isinstance(warnings, WarningEvents):
         stem = f"{owner.name}-"
-        pods = (one for one in warnings.events if one.kind == "Pod" and one.namespace == owner.namespace)
-        told += [one.last for one in pods if one.name.startswith(stem) and one.name.count("-") == stem.count("-") + 1]
+        pods = (event for event in warnings.events if event.kind == "Pod" and event.namespace == owner.namespace)
+        told += [pod.last for pod in pods if pod.name.startswith(stem) and pod.name.count("-") == stem.count("-") + 1]
     last = max(told, default=None)
     return last if last and last >= at - LATELY else None
 
 
 def _all_sleep(owner: Owner, owners: Owners) -> bool:
     """A whole namespace at 0 has been put to sleep for the night."""
-    return all(not one.wanted for one in owners.of_kind(DEPLOYMENT) if one.namespace == owner.namespace)
+    return all(
+        not each_owner.wanted for each_owner in owners.of_kind(DEPLOYMENT) if each_owner.namespace == owner.namespace
+    )
 
 
 def _finding(
@@ -77,15 +79,16 @@ def _finding(
 ) -> Finding:
     workload = owner.subject.partition("/")[2]
     because = [f"{workload} is scaled to 0, and service {service.name} leads to nothing else"]
-    because += [f"{one.owner.partition('/')[2]} calls it: {one.line}" for one in missing[:2]]
+    because += [f"{complains.owner.partition('/')[2]} calls it: {complains.line}" for complains in missing[:2]]
     if since:
         because.append(f"it still had pods at {since:%H:%M} UTC")
-    affects = (*harmed(owner.subject, (), calls), service.subject, *(one.owner for one in missing))
+    affects = (*harmed(owner.subject, (), calls), service.subject, *(complains.owner for complains in missing))
     return Finding(
         code=CODE,
         subject=owner.subject,
         severity=Severity.ERROR if missing else Severity.WARNING,
         affects=tuple(dict.fromkeys(affects)),
         because=tuple(because),
-        facts=workload_facts(owner.subject) | {"service": service.name, "callers": [one.owner for one in missing]},
+        facts=workload_facts(owner.subject)
+        | {"service": service.name, "callers": [complains.owner for complains in missing]},
     )

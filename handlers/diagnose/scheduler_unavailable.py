@@ -45,7 +45,7 @@ def _finding(
     oldest = min(waiting, key=lambda pod: pod.created.timestamp() if pod.created else 0)
     names = sorted({pod.workload for pod in waiting})
     planes = [node.subject for node in nodes.nodes if not node.pool and not node.virtual]
-    affects = (one for pod in waiting for one in harmed(pod.owned_by, (pod,), calls))
+    affects = (item for pod in waiting for item in harmed(pod.owned_by, (pod,), calls))
     age = f"since {oldest.created:%H:%M:%S} UTC" if oldest.created else ""
     told = [f"nobody has looked at {len(waiting)} pending pods: no PodScheduled condition ({', '.join(names[:5])})"]
     told.append(f"{oldest.name} waits {age}; no scheduling gate holds it")

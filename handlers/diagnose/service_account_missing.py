@@ -38,7 +38,7 @@ def _missing(
 def _there(namespace: str, accounts: ServiceAccounts | Unavailable) -> list[str]:
     if isinstance(accounts, Unavailable):
         return []
-    return [one.name for one in accounts.accounts if one.namespace == namespace]
+    return [account.name for account in accounts.accounts if account.namespace == namespace]
 
 
 def _exists(namespace: str, name: str, accounts: ServiceAccounts | Unavailable) -> bool:

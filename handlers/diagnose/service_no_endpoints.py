@@ -58,7 +58,8 @@ def service_no_endpoints(
             elif open_question:
                 yield open_question
     if sure and services.complete and owners.complete:
-        yield Clear(f"{looked} services in {len({one.namespace for one in services.services})} namespaces looked at")
+        namespaces = len({service.namespace for service in services.services})
+        yield Clear(f"{looked} services in {namespaces} namespaces looked at")
 
 
 def _of(
@@ -70,19 +71,21 @@ def _of(
     lost: frozenset[str],
     calls: Calls | Unavailable,
 ) -> Iterator[Finding]:
-    behind = [one for one in pods.selected(service.namespace, service.selector) if not one.done]
-    if any(one.ready for one in behind):  # a Ready pod that is no endpoint: its port has no such name
+    behind = [pod for pod in pods.selected(service.namespace, service.selector) if not pod.done]
+    if any(pod.ready for pod in behind):  # a Ready pod that is no endpoint: its port has no such name
         return
     if behind:
-        unready = [one for one in behind if _for_long(one, pods)]
-        if len(unready) == len(behind) and not all(one.node in lost for one in behind):  # else the node is the question
+        unready = [pod for pod in behind if _for_long(pod, pods)]
+        if len(unready) == len(behind) and not all(pod.node in lost for pod in behind):  # else the node is the question
             yield _finding(cluster, service, use, calls, "not-ready", unready, None)
         return
-    makers = [one for one in owners.workloads if one.namespace == service.namespace and one.kind != JOB]
-    matching = [one for one in makers if service.selector.items() <= one.labels.items()]
+    makers = [
+        workload for workload in owners.workloads if workload.namespace == service.namespace and workload.kind != JOB
+    ]
+    matching = [maker for maker in makers if service.selector.items() <= maker.labels.items()]
     if matching:  # scaled to 0, or its pods cannot be made: that is the question then
         return
-    near = nearest(service, [one for one in makers if one.wanted])
+    near = nearest(service, [maker for maker in makers if maker.wanted])
     if near:
         yield _finding(cluster, service, use, calls, "selector", pods.of(near.owner.subject), near)
 
@@ -104,7 +107,7 @@ def _finding(
 ) -> Finding:
     selector = ", ".join(f"{key}={value}" for key, value in sorted(service.selector.items()))
     harmed = calls.harmed_by(service.subject)[1:] if isinstance(calls, Calls) else use.callers
-    ready = sum(one.ready for one in pods)
+    ready = sum(pod.ready for pod in pods)
     return Finding(
         code=CODE,
         subject=service.subject,
@@ -127,7 +130,7 @@ def _finding(
             "nearest": f"{near.owner.kind}/{near.owner.name}" if near else "",
             "differences": list(near.differences) if near else [],
             "patch": json.dumps({"spec": {"selector": dict(near.patch)}}) if near else "",
-            "pods": [one.name for one in pods][:5],
+            "pods": [pod.name for pod in pods][:5],
             "owner": pods[0].workload if pods else "",
             "callers": list(use.callers),
             "cluster": cluster.name,

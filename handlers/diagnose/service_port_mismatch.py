@@ -52,11 +52,11 @@ def service_port_mismatch(
     for service in services.services:
         if service.namespace in cluster.all_system_namespaces or service.kind == "ExternalName":
             continue
-        behind = [one for one in pods.selected(service.namespace, service.selector) if one.ready]
+        behind = [pod for pod in pods.selected(service.namespace, service.selector) if pod.ready]
         looked += bool(behind)
         found = list(_wrong(service, behind))
         use = use_of(service, calls, tails, ingresses)
-        harmful = [one for one in found if _matters(one, use, every=len(found) == len(service.ports))]
+        harmful = [wrong for wrong in found if _matters(wrong, use, every=len(found) == len(service.ports))]
         if harmful:
             yield _finding(cluster, service, harmful[0], behind, use, calls)
         elif found and (missing := unseen(calls, tails, ingresses)):
@@ -67,9 +67,9 @@ def service_port_mismatch(
 
 def _wrong(service: WorkloadService, behind: Sequence[WorkloadPod]) -> Iterator[_Wrong]:
     for position, port in enumerate(service.ports):
-        declared = tuple({one: None for pod in behind for box in pod.containers for one in box.ports})
+        declared = tuple({port: None for pod in behind for box in pod.containers for port in box.ports})
         named = not port.target.isdigit()
-        if not behind or any(_meets(port, one) for one in declared):
+        if not behind or any(_meets(port, each_port) for each_port in declared):
             continue
         if named or declared:
             yield _Wrong(position, port, declared, named)
@@ -139,7 +139,7 @@ def _headline(service: WorkloadService, wrong: _Wrong) -> str:
 
 
 def _declared(wrong: _Wrong) -> str:
-    return ", ".join(_spoken(one) for one in wrong.declared) or "no port with a name"
+    return ", ".join(_spoken(port) for port in wrong.declared) or "no port with a name"
 
 
 def _spoken(port: Port) -> str:
@@ -148,6 +148,6 @@ def _spoken(port: Port) -> str:
 
 def _right(wrong: _Wrong) -> Port | None:
     """The port that was meant: the only one, or the one with the service's own number."""
-    fits = [one for one in wrong.declared if one.protocol == wrong.port.protocol]
-    same = [one for one in fits if one.number == wrong.port.number]
+    fits = [port for port in wrong.declared if port.protocol == wrong.port.protocol]
+    same = [fit for fit in fits if fit.number == wrong.port.number]
     return fits[0] if len(fits) == 1 else same[0] if same else None

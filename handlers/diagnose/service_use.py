@@ -57,7 +57,7 @@ def use_of(
     """Everything that shows that a service is used."""
     named = calls.callers.get(service.subject, ()) if isinstance(calls, Calls) else ()
     return Use(
-        tuple(one for one in named if one != service.subject),
+        tuple(item for item in named if item != service.subject),
         tuple(_routes(service, ingresses)),
         tuple(_complaints(service, tails)) if isinstance(tails, LogTails) else (),
     )
@@ -65,17 +65,17 @@ def use_of(
 
 def unseen(*looked: Evidence | Unavailable) -> Unavailable | None:
     """What could not be seen of who uses a service: where something leads nowhere, whether that matters stays open."""
-    missing = [one for one in looked if isinstance(one, Unavailable)]
-    gaps = [gap for one in looked if isinstance(one, Evidence) for gap in one.gaps]
+    missing = [item for item in looked if isinstance(item, Unavailable)]
+    gaps = [gap for item in looked if isinstance(item, Evidence) for gap in item.gaps]
     return next(iter((*missing, *gaps)), None)
 
 
 def _routes(service: WorkloadService, ingresses: Ingresses | Unavailable) -> Iterator[str]:
     if service.kind in FROM_OUTSIDE:
         yield f"its type {service.kind}"
-    for one in ingresses.ingresses if isinstance(ingresses, Ingresses) else ():
-        if one.namespace == service.namespace and any(to.service == service.name for to in one.backends):
-            yield one.subject
+    for ingress in ingresses.ingresses if isinstance(ingresses, Ingresses) else ():
+        if ingress.namespace == service.namespace and any(to.service == service.name for to in ingress.backends):
+            yield ingress.subject
 
 
 def _complaints(service: WorkloadService, tails: LogTails) -> Iterator[tuple[str, str]]:
@@ -84,7 +84,7 @@ def _complaints(service: WorkloadService, tails: LogTails) -> Iterator[tuple[str
     if service.address and service.address != "None":
         wanted += [f"{service.address}:{port.number}" for port in service.ports]
     for tail in tails.tails:
-        said = [line for line in tail.lines if any(one in line for one in wanted) and _COMPLAINT.search(line)]
+        said = [line for line in tail.lines if any(action in line for action in wanted) and _COMPLAINT.search(line)]
         if said:
             yield tail.owner, _around(said[-1])
 

@@ -57,8 +57,13 @@ def service_address_wrong(
 def _other_protocol(service: WorkloadService, port: ServicePort, pods: WorkloadPods) -> WorkloadPod | None:
     """A pod behind the service that has this port in another protocol, and not in the service's."""
     for pod in pods.selected(service.namespace, service.selector):
-        same = [one for box in pod.containers for one in box.ports if port.target in (one.name, str(one.number))]
-        if same and all(one.protocol != port.protocol for one in same):
+        same = [
+            each_port
+            for box in pod.containers
+            for each_port in box.ports
+            if port.target in (each_port.name, str(each_port.number))
+        ]
+        if same and all(each_port.protocol != port.protocol for each_port in same):
             return pod
     return None
 
@@ -71,15 +76,20 @@ def _mismatch(
     symptoms: Symptoms,
     tails: LogTails | Unavailable,
 ) -> Finding:
-    container = next(one for box in pod.containers for one in box.ports if port.target in (one.name, str(one.number)))
+    container = next(
+        each_port
+        for box in pod.containers
+        for each_port in box.ports
+        if port.target in (each_port.name, str(each_port.number))
+    )
     missing = complaining(service, calls, tails, symptoms)
-    told = [f"{one.owner.partition('/')[2]} calls it: {one.line}" for one in missing[:2]]
+    told = [f"{complains.owner.partition('/')[2]} calls it: {complains.line}" for complains in missing[:2]]
     callers = calls.callers.get(service.subject, ())
     return Finding(
         code=PROTOCOL,
         subject=service.subject,
         severity=Severity.ERROR if missing else Severity.WARNING,
-        affects=tuple(dict.fromkeys(one for owner in callers for one in harmed(owner, (), calls))),
+        affects=tuple(dict.fromkeys(item for owner in callers for item in harmed(owner, (), calls))),
         because=(
             f"service {service.name} forwards port {port.number} as {port.protocol}",
             f"its pods listen on {container.number} as {container.protocol}: {pod.workload}",
@@ -100,12 +110,12 @@ def _mismatch(
 def _failing(pod: WorkloadPod, wrong: WrongAddress, symptoms: Symptoms, tails: LogTails | Unavailable) -> str:
     """What shows that it fails for this address: a line that names it. Most environments name something that nobody
     needs, and that is no problem."""
-    lines = [line for one in tails.of(pod.owned_by) for line in one.lines] if isinstance(tails, LogTails) else []
+    lines = [line for tail in tails.of(pod.owned_by) for line in tail.lines] if isinstance(tails, LogTails) else []
     naming = next((line for line in reversed(lines) if wrong.host in line or _leads(line, wrong)), "")
     words = said([naming]) if naming else None
     if words and words.cause in OF_DEPENDENCY:
         return words.line
-    unwell = any(one.owner == pod.owned_by for one in symptoms.symptoms)
+    unwell = any(symptom.owner == pod.owned_by for symptom in symptoms.symptoms)
     return naming.strip() if naming and unwell else ""
 
 
@@ -115,7 +125,7 @@ def _leads(line: str, wrong: WrongAddress) -> bool:
 
 def _wrong(pod: WorkloadPod, wrong: WrongAddress, told: str, services: Services, calls: Calls | Unavailable) -> Finding:
     workload, name = pod.workload, wrong.variable.name
-    near = nearest(wrong.host, [one.name for one in services.services if one.namespace == pod.namespace])
+    near = nearest(wrong.host, [service.name for service in services.services if service.namespace == pod.namespace])
     if wrong.service:
         ports = [str(port.number) for port in wrong.service.ports]
         why = f"{workload}: {name}={wrong.variable.value}, but service {wrong.service.name} has port {', '.join(ports)}"
@@ -143,5 +153,5 @@ def _wrong(pod: WorkloadPod, wrong: WrongAddress, told: str, services: Services,
 def nearest(host: str, names: list[str]) -> str:
     """The service that a wrong name probably means: the one that it begins with, or that begins with it."""
     short = host.partition(".")[0]
-    fitting = [one for one in names if short.startswith(one) or one.startswith(short)]
+    fitting = [name for name in names if short.startswith(name) or name.startswith(short)]
     return max(fitting, key=len, default="")

@@ -98,7 +98,7 @@ def _of_classes(
 ) -> Iterator[Demand]:
     """One node more. Classes without a subnet of their own use that of the first system pool."""
     system = next((pool.subnet for pool in pools.pools if pool.mode.lower() == "system"), "")
-    for one in classes:
-        if (one.subnet or system).lower() == subnet.id.lower():
-            pods = (one.max_pods or FLAT_PODS) if network.pods_use_the_subnet else 0
-            yield Demand(f"the next node of AKSNodeClass {one.name}", 1 + pods, surge_nodes=1)
+    for class_ in classes:
+        if (class_.subnet or system).lower() == subnet.id.lower():
+            pods = (class_.max_pods or FLAT_PODS) if network.pods_use_the_subnet else 0
+            yield Demand(f"the next node of AKSNodeClass {class_.name}", 1 + pods, surge_nodes=1)

@@ -38,9 +38,9 @@ def subnet_full(
     for subnet in subnets.subnets:
         wanting = demands(subnet, cluster, pools, network, growth, classes_of(classes))
         # An upgrade of the cluster needs room for the surge of all its pools (Azure: customize node surge upgrade).
-        wanted = sum(one.missing + one.surge for one in wanting)
-        room = replace(subnet, used=max(subnet.used, sum(one.taken for one in wanting)))
-        if any(one.unknown for one in wanting):
+        wanted = sum(demand.missing + demand.surge for demand in wanting)
+        room = replace(subnet, used=max(subnet.used, sum(demand.taken for demand in wanting)))
+        if any(demand.unknown for demand in wanting):
             yield Unavailable(f"the pods of {subnet.name}", Why.ABSENT, "a node pool does not say its maxPods")
         elif wanted > room.free:
             yield _full(cluster, room, wanting, wanted, complaints)
@@ -51,16 +51,16 @@ def subnet_full(
 def _full(
     cluster: ManagedCluster, subnet: Subnet, wanting: list[Demand], wanted: int, complaints: Complaints
 ) -> Finding:
-    lacks = sum(one.missing for one in wanting) > subnet.free
-    of_pools = [one.pool for one in wanting if one.pool]
-    stuck = [one for one in wanting if one.pool and ((one.missing and lacks) or one.pool.failed)]
+    lacks = sum(demand.missing for demand in wanting) > subnet.free
+    of_pools = [demand.pool for demand in wanting if demand.pool]
+    stuck = [demand for demand in wanting if demand.pool and ((demand.missing and lacks) or demand.pool.failed)]
     # Nothing tells since when a subnet is full: unless Azure names it, a failure may have filled it with its own nodes.
-    claimed = complaints.claimed([*(one.pool.id for one in stuck if one.pool), cluster.id], (CODE,))
-    harmed = [*claimed, *(one.pool.id for one in stuck if one.pool and not one.pool.failed)]
-    told = [one for pool in of_pools for one in complaints.naming(CODE, pool.id)]
-    refused = [one for one in complaints.recent(CODE) if "/virtualmachines/" in one.about.lower()]
+    claimed = complaints.claimed([*(name.pool.id for name in stuck if name.pool), cluster.id], (CODE,))
+    harmed = [*claimed, *(name.pool.id for name in stuck if name.pool and not name.pool.failed)]
+    told = [complaint for pool in of_pools for complaint in complaints.naming(CODE, pool.id)]
+    refused = [complaint for complaint in complaints.recent(CODE) if "/virtualmachines/" in complaint.about.lower()]
     told += refused if len(of_pools) < len(wanting) else []
-    first = next((one for one in (*stuck, *wanting) if one.pool), wanting[0])
+    first = next((name for name in (*stuck, *wanting) if name.pool), wanting[0])
     kept, short = RESERVED * len(subnet.prefixes), wanted - subnet.free
     room = f"{', '.join(subnet.prefixes)}: {subnet.size} addresses - {kept} kept by Azure - {subnet.used} in use"
     return Finding(
@@ -70,9 +70,9 @@ def _full(
         affects=tuple(harmed),
         because=(
             f"{room} = {subnet.free} free",
-            *(str(one) for one in wanting if one.missing or one.surge),
+            *(str(demand) for demand in wanting if demand.missing or demand.surge),
             f"wanted {wanted}, free {subnet.free}: {short} short",
-            *(str(one) for one in told[:1]),
+            *(str(complaint) for complaint in told[:1]),
         ),
         facts={
             "subnet": subnet.name,
@@ -86,7 +86,7 @@ def _full(
             "wanted": wanted,
             "short": short,
             "pools": [pool.name for pool in of_pools],
-            "others": [one.who for one in wanting if one.pool is None],
+            "others": [demand.who for demand in wanting if demand.pool is None],
             "for_api_server": cluster.api_server_subnet.lower() == subnet.id.lower(),
             "for_pods": first.for_pods,
             "surging": [pool.name for pool in map(_surges, wanting) if pool],

@@ -48,7 +48,7 @@ def subscription_not_registered(
 
 def _missing(cluster: ManagedCluster, namespace: str, feature: str, state: str, complaints: Complaints) -> Finding:
     told = _refusals(namespace, complaints)
-    named = [subject for subject in complaints.failed if any(one.about == subject for one in told)]
+    named = [subject for subject in complaints.failed if any(complaint.about == subject for complaint in told)]
     harmed = complaints.claimed(named, (CODE,))
     return Finding(
         code=CODE,
@@ -59,7 +59,7 @@ def _missing(cluster: ManagedCluster, namespace: str, feature: str, state: str, 
             f"{namespace} is {state} in subscription {cluster.subscription}",
             f"{cluster.name} needs it for {feature}",
             *([_WAIT] if state.lower() == REGISTERING else []),
-            *(str(one) for one in told[:1]),
+            *(str(complaint) for complaint in told[:1]),
         ),
         facts={
             "namespace": namespace,
@@ -75,7 +75,7 @@ def _missing(cluster: ManagedCluster, namespace: str, feature: str, state: str, 
 
 def _refusals(namespace: str, complaints: Complaints) -> list[Complaint]:
     """Refusals that still matter and name it, or no provider at all."""
-    return [one for one in complaints.standing(CODE) if _named(one.error) in ("", namespace.lower())]
+    return [complaint for complaint in complaints.standing(CODE) if _named(complaint.error) in ("", namespace.lower())]
 
 
 def _named(error: ErrorDetail) -> str:

@@ -67,7 +67,11 @@ def troubles(
             owners[owner].broken.append(pod)
         elif _restarting(pod, pods.taken_at, at.get(pod.node)):
             owners[owner].restarting.append(pod)
-    known = {one.owner: one for one in workloads.workloads} if isinstance(workloads, SystemWorkloads) else {}
+    known = (
+        {system_workload.owner: system_workload for system_workload in workloads.workloads}
+        if isinstance(workloads, SystemWorkloads)
+        else {}
+    )
     for owner in sorted(owners.keys() | known.keys()):
         mine, workload = owners[owner], known.get(owner)
         standing = pods.counts.get(owner, len(mine.broken))

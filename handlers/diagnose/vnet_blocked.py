@@ -64,11 +64,11 @@ def vnet_blocked(
     yield from [instances] if isinstance(instances, Unavailable) else instances.gaps
     yield from (*complaints.gaps, *needed.gaps) if complaints.failures else ()
     yield from _unseen_of(zone) if complaints.failures else ()
-    for one in node_ways(cluster, pools, networks, filters, sets):
-        if isinstance(one, Unavailable):
-            yield one
+    for way in node_ways(cluster, pools, networks, filters, sets):
+        if isinstance(way, Unavailable):
+            yield way
         else:
-            case = Case(cluster, one, complaints, symptoms(cluster, one, complaints, instances))
+            case = Case(cluster, way, complaints, symptoms(cluster, way, complaints, instances))
             yield from _of_subnet(case, needed, zone)
 
 
@@ -91,9 +91,9 @@ class Case:
     @property
     def unresolved(self) -> bool:
         """Whether a node could not resolve the name."""
-        told = [one.error for one in self.seen.complaints]
-        told += [error for one in self.seen.machines for error in one.extension_errors]
-        return any(_UNRESOLVED.search(f"{one.code} {one.message}") for one in told)
+        told = [complaint.error for complaint in self.seen.complaints]
+        told += [error for machine in self.seen.machines for error in machine.extension_errors]
+        return any(_UNRESOLVED.search(f"{detail.code} {detail.message}") for detail in told)
 
     @property
     def unsure(self) -> bool:
@@ -104,9 +104,13 @@ def symptoms(
     cluster: ManagedCluster, way: NodeWay, complaints: Complaints, instances: Instances | Unavailable
 ) -> Symptoms:
     """A node's script that did not reach the API server, or did not resolve its name."""
-    subjects = {cluster.id.lower(), *(one.id.lower() for one in way.pools)}
-    told = [one for one in complaints.standing(SCRIPT) if one.about.lower() in subjects and _is_unreached(one.error)]
-    hit = [one for one in machines_of(instances, way) if any(map(_is_unreached, one.extension_errors))]
+    subjects = {cluster.id.lower(), *(pool.id.lower() for pool in way.pools)}
+    told = [
+        complaint
+        for complaint in complaints.standing(SCRIPT)
+        if complaint.about.lower() in subjects and _is_unreached(complaint.error)
+    ]
+    hit = [instance for instance in machines_of(instances, way) if any(map(_is_unreached, instance.extension_errors))]
     return Symptoms(tuple(told), tuple(hit))
 
 
@@ -117,11 +121,11 @@ def _is_unreached(error: ErrorDetail) -> bool:
 def _of_subnet(
     case: Case, needed: RequiredEndpoints, zone: PrivateZone | NotApplicable | Unavailable
 ) -> Iterator[Judgement]:
-    names = [(one, case.way.of(one)) for one in _name_packets(case.way)]
-    servers = [(one, case.way.of(one)) for one in _api_packets(case.cluster, zone)]
-    of_all = {case.way.of(one).subject.lower() for one in needed.packets if _is_denied(case.way.of(one))}
-    denied = [(one, way) for one, way in (*names, *servers) if _is_denied(way)]
-    own = [(one, way) for one, way in denied if way.subject.lower() not in of_all]
+    names = [(packet, case.way.of(packet)) for packet in _name_packets(case.way)]
+    servers = [(packet, case.way.of(packet)) for packet in _api_packets(case.cluster, zone)]
+    of_all = {case.way.of(packet).subject.lower() for packet in needed.packets if _is_denied(case.way.of(packet))}
+    denied = [(name, way) for name, way in (*names, *servers) if _is_denied(way)]
+    own = [(packet, way) for packet, way in denied if way.subject.lower() not in of_all]
     if own:
         yield _denied(case, *own[0])
     elif denied and denied[0][1].rule and not case.complaints.failures:
@@ -143,10 +147,10 @@ def _is_denied(way: Way) -> bool:
 
 
 def _name_packets(way: NodeWay) -> Iterator[Packet]:
-    for one in way.name_servers:
-        address = _address(one)
+    for server in way.name_servers:
+        address = _address(server)
         if address:
-            yield Packet(one, 53, "UDP", address)
+            yield Packet(server, 53, "UDP", address)
 
 
 def _api_packets(cluster: ManagedCluster, zone: PrivateZone | NotApplicable | Unavailable) -> Iterator[Packet]:
@@ -155,7 +159,7 @@ def _api_packets(cluster: ManagedCluster, zone: PrivateZone | NotApplicable | Un
         yield from [Packet(cluster.fqdn, 443)] if cluster.fqdn else []
         return
     held = (zone.endpoint or zone.record or ()) if isinstance(zone, PrivateZone) else ()
-    yield from (Packet(cluster.private_fqdn, 443, address=found) for one in held if (found := _address(one)))
+    yield from (Packet(cluster.private_fqdn, 443, address=found) for item in held if (found := _address(item)))
 
 
 def _address(text: str) -> IPv4Address | None:
@@ -200,15 +204,15 @@ def _unknown(case: Case, ways: tuple[tuple[Packet, Way], ...]) -> str:
 
 def _quiet(way: NodeWay, ways: list[tuple[Packet, Way]]) -> str:
     told = [f"names are asked of {', '.join(way.name_servers)}"] if way.name_servers else []
-    told += [f"{packet}: {one.says}" for packet, one in ways if packet.port != 53][:1]
+    told += [f"{packet}: {way.says}" for packet, way in ways if packet.port != 53][:1]
     return "; ".join((*told, "no node's script says that it did not reach its API server"))
 
 
 def _finding(case: Case, way: Way, *, proven: bool, packet: Packet | None = None) -> Finding:
-    cluster, subjects = case.cluster, (*(one.id for one in case.way.pools), case.cluster.id)
-    hit = {one.about.lower() for one in case.seen.complaints}
+    cluster, subjects = case.cluster, (*(pool.id for pool in case.way.pools), case.cluster.id)
+    hit = {complaint.about.lower() for complaint in case.seen.complaints}
     codes = (CODE, SCRIPT)
-    claimed = tuple(one for one in case.complaints.claimed(subjects, codes) if one.lower() in hit)
+    claimed = tuple(item for item in case.complaints.claimed(subjects, codes) if item.lower() in hit)
     to_names = packet is not None and packet.port == 53
     what = f"; DNS server {packet.to} does not hear the nodes" if packet and to_names else ""
     what = f"; API server {packet.to} is only reachable there" if packet and not to_names else what
@@ -229,8 +233,8 @@ def _finding(case: Case, way: Way, *, proven: bool, packet: Packet | None = None
             "host": server,
             "private": cluster.private,
             "outbound": outbound_type(cluster),
-            "pools": [one.name for one in case.way.pools],
-            "pool_ids": [one.id for one in case.way.pools if one.failed],
+            "pools": [pool.name for pool in case.way.pools],
+            "pool_ids": [pool.id for pool in case.way.pools if pool.failed],
             "cluster_id": cluster.id,
             "cluster": cluster.name,
             "group": cluster.group,

@@ -65,15 +65,17 @@ def _refused(symptom: Symptom, tails: LogTails | Unavailable, calls: Calls | Una
     if not container or not words or words.cause not in (Cause.PERMISSION, Cause.READ_ONLY):
         return None
     claimed = {
-        one.name
+        volume.name
         for pod in symptom.pods
-        for one in pod.spec.volumes
-        if one.kind not in ("secret", "configMap", "projected", "downwardAPI")
+        for volume in pod.spec.volumes
+        if volume.kind not in ("secret", "configMap", "projected", "downwardAPI")
     }
-    mounts = [one for one in container.mounts if one.volume in claimed and not one.path.startswith(_SYSTEM_MOUNTS)]
+    mounts = [
+        mount for mount in container.mounts if mount.volume in claimed and not mount.path.startswith(_SYSTEM_MOUNTS)
+    ]
     if not mounts:
         return None
-    mount = next((one for one in mounts if one.path in words.line), mounts[0])
+    mount = next((mount for mount in mounts if mount.path in words.line), mounts[0])
     workload = symptom.owner.partition("/")[2]
     because = (
         f"container {container.name} of {workload} may not use the files of volume {mount.volume} at {mount.path}",

@@ -67,7 +67,12 @@ def _unbound(
         seen = volumes.volumes if isinstance(volumes, Volumes) else ()
         known = classes if isinstance(classes, StorageClasses) else None
         event = next(
-            (one.message for one in symptoms.warnings if one.subject == claim.subject and one.reason in _FAILED), ""
+            (
+                warning.message
+                for warning in symptoms.warnings
+                if warning.subject == claim.subject and warning.reason in _FAILED
+            ),
+            "",
         )
         cause, because = _cause(claim, seen, known, event)
         if cause:
@@ -85,7 +90,7 @@ def _cause(
     """Which of the claim's wishes nothing fulfils, with both sides."""
     wanted = _class_of(claim, classes)
     if classes and claim.storage_class and wanted is None:
-        there = ", ".join(one.name for one in classes.classes) or "none"
+        there = ", ".join(class_.name for class_ in classes.classes) or "none"
         because = [
             f"claim {claim.name} wants storage class {claim.storage_class}, which does not exist; there are: {there}"
         ]
@@ -118,14 +123,14 @@ def nearest(claim: Claim, volumes: tuple[Volume, ...], wanted: StorageClass | No
     """The volume that lacks least. One that somebody else's claim holds counts only if it would fit else."""
     class_name = wanted.name if wanted else claim.storage_class or ""
     if claim.volume:
-        volumes = tuple(one for one in volumes if one.name == claim.volume)
-    misses = [Miss(one, tuple(_lacks(claim, one, class_name))) for one in volumes]
+        volumes = tuple(volume for volume in volumes if volume.name == claim.volume)
+    misses = [Miss(volume, tuple(_lacks(claim, volume, class_name))) for volume in volumes]
     candidates = [
-        one
-        for one in misses
-        if one.lacks and len(one.lacks) <= 2 and ("occupied" not in one.lacks or len(one.lacks) == 1)
+        miss
+        for miss in misses
+        if miss.lacks and len(miss.lacks) <= 2 and ("occupied" not in miss.lacks or len(miss.lacks) == 1)
     ]
-    return min(candidates, key=lambda one: (len(one.lacks), "occupied" in one.lacks, one.volume.name), default=None)
+    return min(candidates, key=lambda miss: (len(miss.lacks), "occupied" in miss.lacks, miss.volume.name), default=None)
 
 
 def _lacks(claim: Claim, volume: Volume, class_name: str) -> Iterator[str]:
@@ -166,7 +171,7 @@ def _finding(
     namespace, _, name = key.partition("/")
     owner = waiting[0].owned_by
     subject = f"{namespace}/PersistentVolumeClaim/{name}"
-    suffering = tuple(one for pod in waiting for one in harmed(pod.owned_by, (pod,), calls))
+    suffering = tuple(item for pod in waiting for item in harmed(pod.owned_by, (pod,), calls))
     return Finding(
         code=CODE,
         subject=subject,

@@ -36,7 +36,7 @@ def webhook_blocks(
                 break
     known = webhooks.webhooks if isinstance(webhooks, Webhooks) else ()
     yield from named(
-        _finding(name, answered, rows, next((one for one in known if one.name == name), None), empty, calls)
+        _finding(name, answered, rows, next((webhook for webhook in known if webhook.name == name), None), empty, calls)
         for (name, answered), rows in by_name.items()
     )
 
@@ -56,7 +56,7 @@ def _finding(
     )
     because = [told, *_behind(webhook, empty)]
     because.append(f"{len(rows)} workloads cannot create their pods, {workload} since {_since(symptom)}")
-    affects = tuple(dict.fromkeys(one for row, _ in rows for one in harmed(row.owner, (), calls)))
+    affects = tuple(dict.fromkeys(item for row, _ in rows for item in harmed(row.owner, (), calls)))
     service = webhook.service if webhook else ""
     return Finding(
         code=CODE,

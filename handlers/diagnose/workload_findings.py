@@ -51,7 +51,7 @@ def named(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The first few, each with its name; the last of them counts the rest."""
     found = iter(findings)
     first = list(islice(found, MOST_NAMED))
-    rest = [one.subject for one in found]
+    rest = [finding.subject for finding in found]
     if rest:
         affects = tuple(dict.fromkeys((*first[-1].affects, *rest)))
         told = f"{len(rest)} more workloads have the same problem"
@@ -63,7 +63,7 @@ def tail_of(symptom: Symptom, tails: LogTails | Unavailable | NotApplicable) -> 
     """The last lines of a symptom's own container."""
     if not isinstance(tails, LogTails) or not symptom.container:
         return None
-    return next((one for one in tails.of(symptom.owner) if one.container == symptom.container.name), None)
+    return next((tail for tail in tails.of(symptom.owner) if tail.container == symptom.container.name), None)
 
 
 def pods_of(count: int) -> str:

@@ -19,4 +19,4 @@ def published(resource_manager: str) -> tuple[Packet, ...]:
     """What the documentation lists for every cluster of a cloud ("Outbound network and FQDN rules for AKS")."""
     cloud = resource_manager if resource_manager in _SIGN_IN else PUBLIC
     hosts = ("mcr.microsoft.com", "*.data.mcr.microsoft.com", cloud, _SIGN_IN[cloud], "packages.microsoft.com")
-    return tuple(Packet(one, HTTPS) for one in hosts)
+    return tuple(Packet(host, HTTPS) for host in hosts)

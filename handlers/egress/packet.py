@@ -12,8 +12,8 @@ PLATFORM = IPv4Address("168.63.129.16")
 """Azure's own name server and health probe. Neither route tables nor security rules reach it, but for a rule that names
 its service tag (Azure: "What is IP address 168.63.129.16?")."""
 NOT_PUBLIC = tuple(
-    IPv4Network(one)
-    for one in (
+    IPv4Network(item)
+    for item in (
         *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
         *("172.16.0.0/12", "192.168.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
     )
@@ -63,8 +63,8 @@ class Around:
 
 def networks(texts: Iterable[str]) -> tuple[IPv4Network, ...]:
     """The IPv4 prefixes among some texts."""
-    found = (network(one) for one in texts)
-    return tuple(one for one in found if one is not None)
+    found = (network(text) for text in texts)
+    return tuple(ipv4_network for ipv4_network in found if ipv4_network is not None)
 
 
 def network(text: str) -> IPv4Network | None:
@@ -77,12 +77,12 @@ def network(text: str) -> IPv4Network | None:
 
 
 def is_public(address: IPv4Address) -> bool:
-    return address != PLATFORM and not any(address in one for one in NOT_PUBLIC)
+    return address != PLATFORM and not any(address in ipv4_network for ipv4_network in NOT_PUBLIC)
 
 
 def reaches_public(prefix: IPv4Network) -> bool:
     """Whether a public service may have an address in it."""
-    return not any(prefix.subnet_of(one) for one in NOT_PUBLIC)
+    return not any(prefix.subnet_of(ipv4_network) for ipv4_network in NOT_PUBLIC)
 
 
 def cover_all_public(prefixes: Iterable[IPv4Network]) -> bool:

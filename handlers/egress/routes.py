@@ -78,26 +78,26 @@ def hops(routes: Sequence[Route], packet: Packet, around: Around) -> tuple[Route
 
 def _to_public(routes: Sequence[Route]) -> tuple[Route, ...]:
     """A public name may have an address in any public prefix; the default route takes what no other does."""
-    ranged = [(one, prefix) for one in routes if (prefix := network(one.prefix)) is not None]
-    default = next((one for one, prefix in ranged if prefix == EVERYTHING), SYSTEM_DEFAULT)
-    longer = [(one, prefix) for one, prefix in ranged if prefix != EVERYTHING and reaches_public(prefix)]
-    tagged = [one for one in routes if network(one.prefix) is None and ":" not in one.prefix]
+    ranged = [(route, prefix) for route in routes if (prefix := network(route.prefix)) is not None]
+    default = next((route for route, prefix in ranged if prefix == EVERYTHING), SYSTEM_DEFAULT)
+    longer = [(route, prefix) for route, prefix in ranged if prefix != EVERYTHING and reaches_public(prefix)]
+    tagged = [route for route in routes if network(route.prefix) is None and ":" not in route.prefix]
     left = () if cover_all_public(prefix for _, prefix in longer) else (default,)
-    return *left, *(one for one, _ in longer), *tagged
+    return *left, *(route for route, _ in longer), *tagged
 
 
 def _to_address(routes: Sequence[Route], address: IPv4Address, around: Around) -> Route:
     """The longest prefix wins; of two alike, the one that somebody made."""
     if address == PLATFORM:
         return LOCAL
-    system: list[tuple[Route, IPv4Network]] = [(LOCAL, one) for one in around.network]
-    system += [(UNREACHED, one) for one in _PRIVATE]
-    own = [(one, prefix) for one in routes if (prefix := network(one.prefix)) is not None]
+    system: list[tuple[Route, IPv4Network]] = [(LOCAL, ipv4_network) for ipv4_network in around.network]
+    system += [(UNREACHED, ipv4_network) for ipv4_network in _PRIVATE]
+    own = [(route, prefix) for route in routes if (prefix := network(route.prefix)) is not None]
     fitting = [(prefix.prefixlen, route.own, route) for route, prefix in (*system, *own) if address in prefix]
-    best = max(fitting, key=lambda one: one[:2], default=None)
+    best = max(fitting, key=lambda item: item[:2], default=None)
     return best[2] if best else SYSTEM_DEFAULT
 
 
-_PRIVATE = tuple(IPv4Network(one) for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
+_PRIVATE = tuple(IPv4Network(item) for item in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
 """For these Azure has a route to nowhere, until a network, a peering or a gateway brings a better one. Which of these
 there are, nobody can be sure of from here."""

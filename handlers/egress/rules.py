@@ -88,7 +88,7 @@ class Decision:
 def decide(rules: Iterable[Rule], packet: Packet, around: Around) -> Decision:
     """The rule that decides. One of the other kind that stands before it and may be for the packet leaves it open."""
     perhaps: list[Rule] = []
-    for rule in sorted((*rules, *DEFAULTS), key=lambda one: one.priority):
+    for rule in sorted((*rules, *DEFAULTS), key=lambda rule: rule.priority):
         fits = rule.fits(packet, around)
         if fits is Fit.MAYBE:
             perhaps.append(rule)
@@ -98,7 +98,7 @@ def decide(rules: Iterable[Rule], packet: Packet, around: Around) -> Decision:
 
 
 def _decided(rule: Rule, perhaps: Sequence[Rule]) -> Decision:
-    other = next((one for one in perhaps if one.allows is not rule.allows), None)
+    other = next((perhap for perhap in perhaps if perhap.allows is not rule.allows), None)
     if other:
         return Decision(Passage.UNKNOWN, other)
     if rule is DEFAULTS[-1]:
@@ -113,7 +113,7 @@ def _port(ports: Sequence[str], wanted: int) -> Fit:
 
 
 def _ephemeral(ports: Sequence[str]) -> Fit:
-    ranges = [_range(one) for one in ports]
+    ranges = [_range(port) for port in ports]
     if any(low <= EPHEMERAL.start and EPHEMERAL.stop - 1 <= high for low, high in ranges):
         return Fit.YES
     return Fit.MAYBE if any(low < EPHEMERAL.stop and EPHEMERAL.start <= high for low, high in ranges) else Fit.NO

@@ -33,7 +33,7 @@ may not be enough (images come through AzureFrontDoor.FirstParty, too)."""
 
 def target(places: Sequence[str], packet: Packet, around: Around, *, denies: bool) -> Fit:
     """Whether one of these places is where a packet goes."""
-    fits = any_of(_is_target(one.lower(), packet, around, denies=denies) for one in places)
+    fits = any_of(_is_target(place.lower(), packet, around, denies=denies) for place in places)
     if fits is Fit.MAYBE and packet.address is None and cover_all_public(_prefixes(places)):
         return Fit.YES
     return fits
@@ -41,7 +41,7 @@ def target(places: Sequence[str], packet: Packet, around: Around, *, denies: boo
 
 def source(places: Sequence[str], around: Around) -> Fit:
     """Whether one of these places is where a node stands."""
-    return any_of(_is_source(one.lower(), around) for one in places)
+    return any_of(_is_source(place.lower(), around) for place in places)
 
 
 def _is_target(place: str, packet: Packet, around: Around, *, denies: bool) -> Fit:
@@ -76,13 +76,13 @@ def _inside(packet: Packet, around: Around) -> Fit:
 
 
 def _known(address: IPv4Address, around: Around) -> bool:
-    return any(address in one for one in (*around.network, *around.routed))
+    return any(address in ipv4_network for ipv4_network in (*around.network, *around.routed))
 
 
 def _in_prefixes(prefixes: Sequence[IPv4Network], packet: Packet) -> Fit:
     if packet.address is not None:
-        return Fit.YES if any(packet.address in one for one in prefixes) else Fit.NO
-    return Fit.MAYBE if any(reaches_public(one) for one in prefixes) else Fit.NO
+        return Fit.YES if any(packet.address in prefix for prefix in prefixes) else Fit.NO
+    return Fit.MAYBE if any(reaches_public(prefix) for prefix in prefixes) else Fit.NO
 
 
 def _in_tag(tag: str, packet: Packet, *, denies: bool) -> Fit:
@@ -102,19 +102,19 @@ def _is_source(place: str, around: Around) -> Fit:
     prefixes = _prefixes([place])
     if not prefixes:
         return Fit.NO if place in {INTERNET, "azureloadbalancer"} or ":" in place else Fit.MAYBE
-    if around.subnet and all(any(mine.subnet_of(one) for one in prefixes) for mine in around.subnet):
+    if around.subnet and all(any(mine.subnet_of(prefix) for prefix in prefixes) for mine in around.subnet):
         return Fit.YES
-    overlaps = any(mine.overlaps(one) for mine in around.subnet for one in prefixes)
+    overlaps = any(mine.overlaps(prefix) for mine in around.subnet for prefix in prefixes)
     return Fit.MAYBE if overlaps or not around.subnet else Fit.NO
 
 
 def _prefixes(places: Sequence[str]) -> list[IPv4Network]:
     """IPv4 prefixes, addresses, and ranges from one address to another."""
     found: list[IPv4Network] = []
-    for one in places:
-        first, dash, last = one.partition("-")
-        known = network(one)
-        if one.lower() in ANYWHERE:
+    for place in places:
+        first, dash, last = place.partition("-")
+        known = network(place)
+        if place.lower() in ANYWHERE:
             found.append(EVERYTHING)
         elif known is not None:
             found.append(known)

@@ -49,7 +49,7 @@ def way_out(packet: Packet, place: Place) -> Way:
     """What a packet meets first that does not let it through; else how it leaves."""
     leaves = _route(packet, place)
     found = [*_groups(packet, place), leaves]
-    worst = min(found, key=lambda one: _WORST.index(one.passage))
+    worst = min(found, key=lambda way: _WORST.index(way.passage))
     return leaves if worst.open else worst
 
 
@@ -74,7 +74,7 @@ def _says_rule(decision: Decision, group: SecurityGroup, packet: Packet) -> str:
 
 def _route(packet: Packet, place: Place) -> Way:
     taken = hops(place.routes, packet, place.around)
-    kinds = {one.hop for one in taken}
+    kinds = {route.hop for route in taken}
     first = taken[0]
     if kinds == {Hop.NOWHERE} and first.own:
         return Way(Passage.DENIED, _says_route(first, place, "drops it"), _subject(first, place), route=first)
@@ -99,7 +99,7 @@ def _beyond(route: Route, place: Place) -> str:
 
 
 def _several(taken: tuple[Route, ...], place: Place) -> str:
-    named = ", ".join(f"{one.name} ({one.hop})" if one.own else one.name for one in taken[:3])
+    named = ", ".join(f"{route.name} ({route.hop})" if route.own else route.name for route in taken[:3])
     table = f" in route table {place.table.name}" if place.table else ""
     return f"which route it takes{table} cannot be told from here: {named}"
 
@@ -118,8 +118,8 @@ def around(
     subnet: tuple[str, ...], space: tuple[str, ...], table: RouteTable | None, *, gateway: bool, endpoints: bool
 ) -> Around:
     """What is known around a subnet. Azure counts what own routes lead to as part of the tag VirtualNetwork."""
-    routed = networks(one.prefix for one in table.routes) if table else ()
+    routed = networks(route.prefix for route in table.routes) if table else ()
     propagates = gateway and (table is None or table.propagates)
-    wide = propagates or any(reaches_public(one) for one in routed)
-    private = tuple(one for one in routed if not reaches_public(one))
+    wide = propagates or any(reaches_public(network) for network in routed)
+    private = tuple(network for network in routed if not reaches_public(network))
     return Around(networks(subnet), networks(space), private, wide, propagates, endpoints)

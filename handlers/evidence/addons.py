@@ -28,5 +28,5 @@ def uses_managed_identity(config: Mapping[str, str]) -> bool:
 
 def _enabled(properties: Any, name: str) -> Any:
     addons = dig(properties, "addonProfiles")
-    found = (one for key, one in addons.items() if key.lower() == name) if isinstance(addons, Mapping) else ()
-    return next((one for one in found if dig(one, "enabled") is True), None)
+    found = (addon for key, addon in addons.items() if key.lower() == name) if isinstance(addons, Mapping) else ()
+    return next((item for item in found if dig(item, "enabled") is True), None)

@@ -117,7 +117,7 @@ def read_claim(body: Mapping[str, Any]) -> NodeClaim | None:
     said = next((row for row in rows(body, "status", "conditions") if text(row, "type") == "Launched"), None)
     if text(said, "status") == "True" or text(body, "metadata", "deletionTimestamp"):
         return None
-    kinds = [one for one in rows(body, "spec", "requirements") if text(one, "key") == "karpenter.sh/capacity-type"]
+    kinds = [row for row in rows(body, "spec", "requirements") if text(row, "key") == "karpenter.sh/capacity-type"]
     return NodeClaim(
         name=need_text(body, "metadata", "name"),
         node_pool=text(body, "metadata", "labels", "karpenter.sh/nodepool"),

@@ -193,7 +193,7 @@ class AgentPool:
     @property
     def nodes_by_size(self) -> str:
         """`3 × Standard_D4s_v5`, with a plus where its machines have several sizes."""
-        return " + ".join(str(one) for one in self.sizes) or f"{self.count} nodes"
+        return " + ".join(str(size) for size in self.sizes) or f"{self.count} nodes"
 
     @property
     def stopped(self) -> bool:
@@ -296,8 +296,8 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
     return AgentPool(
         id=need_text(body, "id"),
         name=need_text(body, "name"),
-        count=sum(one.wanted for one in sizes),
-        vm_size=next((one.size for one in sizes), ""),
+        count=sum(size.wanted for size in sizes),
+        vm_size=next((size.size for size in sizes), ""),
         type=text(properties, "type"),
         mode=text(properties, "mode"),
         os=text(properties, "osType"),
@@ -313,8 +313,8 @@ def read_pool(body: Mapping[str, Any]) -> AgentPool:
         pods_in_blocks=text(properties, "podIPAllocationMode").lower() == "staticblock",
         zones=texts(properties, "availabilityZones"),
         spot=text(properties, "scaleSetPriority").lower() == "spot",
-        autoscaled=dig(properties, "enableAutoScaling") is True or any(one.autoscaled for one in sizes),
-        most_nodes=sum(one.most for one in sizes),
+        autoscaled=dig(properties, "enableAutoScaling") is True or any(size.autoscaled for size in sizes),
+        most_nodes=sum(size.most for size in sizes),
         parks_nodes=text(properties, "scaleDownMode").lower() == "deallocate",
         error=innermost(dig(properties, "status", "provisioningError")),
         sizes=sizes,
@@ -358,6 +358,6 @@ def _etag(body: Any) -> str:
 
 def _identities(body: Any) -> tuple[str, ...]:
     assigned = dig(body, "identity", "userAssignedIdentities")
-    users = [text(one, "principalId") for one in assigned.values()] if isinstance(assigned, Mapping) else []
+    users = [text(item, "principalId") for item in assigned.values()] if isinstance(assigned, Mapping) else []
     kubelet = text(body, "properties", "identityProfile", "kubeletidentity", "objectId")
-    return tuple(dict.fromkeys(one for one in (text(body, "identity", "principalId"), *users, kubelet) if one))
+    return tuple(dict.fromkeys(item for item in (text(body, "identity", "principalId"), *users, kubelet) if item))

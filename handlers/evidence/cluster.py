@@ -296,8 +296,8 @@ async def pods(cluster: ManagedCluster, nodes: Nodes, complaints: Complaints | U
     """the pods"""
     emptied = {node.name for node in nodes.nodes if node.cordoned or not node.is_ready}
     if isinstance(complaints, Complaints):
-        told = [one for one in complaints.all if speaks_of_drain(one.error)]
-        emptied |= {name for one in told for name in named_nodes(one.error)}
+        told = [complaint for complaint in complaints.all if speaks_of_drain(complaint.error)]
+        emptied |= {name for complaint in told for name in named_nodes(complaint.error)}
     systems = cluster.all_system_namespaces
     swept = await kube.fold("/api/v1/pods", lambda: Sweep(frozenset(emptied), systems), Sweep.add)
     return Pods(
@@ -372,7 +372,7 @@ def read_pod(body: Mapping[str, Any]) -> Pod:
         trouble=trouble,
         detail=detail,
         image=image,
-        restarts=sum(number(one, "restartCount") for one in containers),
+        restarts=sum(number(container, "restartCount") for container in containers),
         labels=dict(dig(metadata, "labels") or {}),
         uid=text(metadata, "uid"),
         ended=_last_end(containers),
@@ -409,18 +409,22 @@ def _ready_since(status: Any) -> datetime | None:
 
 def _restarts(body: Mapping[str, Any]) -> int:
     boxes = (body.get("status") or {}).get("containerStatuses") or ()
-    return max((number(one, "restartCount") for one in boxes), default=0)
+    return max((number(box, "restartCount") for box in boxes), default=0)
 
 
 def _last_end(containers: list[Mapping[str, Any]]) -> LastEnd | None:
     ends = []
-    for one in containers:
-        last = dig(one, "lastState", "terminated")
+    for container in containers:
+        last = dig(container, "lastState", "terminated")
         at = moment(text(last, "finishedAt"))
         if at:
             ends.append(
                 LastEnd(
-                    text(one, "name"), text(last, "reason"), number(last, "exitCode"), at, number(one, "restartCount")
+                    text(container, "name"),
+                    text(last, "reason"),
+                    number(last, "exitCode"),
+                    at,
+                    number(container, "restartCount"),
                 )
             )
     return max(ends, key=lambda end: end.at, default=None)
@@ -428,14 +432,14 @@ def _last_end(containers: list[Mapping[str, Any]]) -> LastEnd | None:
 
 def _trouble(status: Any, containers: list[Mapping[str, Any]]) -> tuple[str, str, str]:
     """What is wrong with a pod, in Kubernetes' own word; its message; and the image it is about."""
-    for one in containers:
-        waiting, ended = dig(one, "state", "waiting"), dig(one, "state", "terminated")
-        last = dig(one, "lastState", "terminated")
+    for container in containers:
+        waiting, ended = dig(container, "state", "waiting"), dig(container, "state", "terminated")
+        last = dig(container, "lastState", "terminated")
         reason = text(waiting, "reason")
         if reason and reason not in ("ContainerCreating", "PodInitializing"):
-            return reason, text(waiting, "message") or text(last, "message"), text(one, "image")
+            return reason, text(waiting, "message") or text(last, "message"), text(container, "image")
         if text(ended, "reason") and number(ended, "exitCode"):
-            return text(ended, "reason"), text(ended, "message"), text(one, "image")
+            return text(ended, "reason"), text(ended, "message"), text(container, "image")
     for row in rows(status, "conditions"):
         if text(row, "type") == "PodScheduled" and text(row, "status") == "False":
             return text(row, "reason"), text(row, "message"), ""

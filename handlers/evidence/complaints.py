@@ -127,21 +127,27 @@ class Complaints(Evidence):
     """What is Failed although neither it nor a log says why, by name."""
 
     def about(self, subject: str) -> tuple[Complaint, ...]:
-        return tuple(one for one in self.all if one.about.lower() == subject.lower())
+        return tuple(complaint for complaint in self.all if complaint.about.lower() == subject.lower())
 
     def naming(self, code: str, subject: str = "") -> tuple[Complaint, ...]:
         """Those that name a cause; of one thing, where that is given."""
         told = self.about(subject) if subject else self.all
-        return tuple(one for one in told if one.error.names == code)
+        return tuple(complaint for complaint in told if complaint.error.names == code)
 
     def recent(self, code: str, subject: str = "") -> tuple[Complaint, ...]:
         """Those that somebody may still wait for: a refused request leaves nothing failed behind."""
-        return tuple(one for one in self.naming(code, subject) if one.at and self.taken_at - one.at < one.waited_for)
+        return tuple(
+            complaint
+            for complaint in self.naming(code, subject)
+            if complaint.at and self.taken_at - complaint.at < complaint.waited_for
+        )
 
     def standing(self, code: str) -> tuple[Complaint, ...]:
         """Those that still matter: of what is Failed now, or recent."""
         recent = self.recent(code)
-        return tuple(one for one in self.naming(code) if one in recent or self.failure(one.about))
+        return tuple(
+            complaint for complaint in self.naming(code) if complaint in recent or self.failure(complaint.about)
+        )
 
     def blind_spot(self) -> Unavailable | None:
         """What keeps us from saying that nothing was refused in the last day."""
@@ -163,11 +169,11 @@ class Complaints(Evidence):
     @property
     def failed(self) -> tuple[str, ...]:
         """The ids of the cluster and the pools that are Failed or Canceled."""
-        return tuple(one.subject for one in self.failures)
+        return tuple(failure.subject for failure in self.failures)
 
     def failure(self, subject: str) -> Failure | None:
         """The failure of this cluster or pool; None where it is not Failed."""
-        return next((one for one in self.failures if one.subject.lower() == subject.lower()), None)
+        return next((failure for failure in self.failures if failure.subject.lower() == subject.lower()), None)
 
     def claim(self, subject: str, codes: Iterable[str], observed: Observed = never) -> Claim | None:
         """What ties a cause to the failure of a thing; None where that has not failed.
@@ -187,13 +193,13 @@ class Complaints(Evidence):
     def claimed(self, subjects: Iterable[str], codes: Iterable[str], observed: Observed = never) -> tuple[str, ...]:
         """Of these, the failures that the cause explains: Azure named it, or it was seen to be in the way."""
         strong, names = (Claim.NAMED, Claim.OBSERVED), frozenset(codes)
-        return tuple(one for one in dict.fromkeys(subjects) if self.claim(one, names, observed) in strong)
+        return tuple(subject for subject in dict.fromkeys(subjects) if self.claim(subject, names, observed) in strong)
 
     def affected(self, subjects: Iterable[str], codes: Iterable[str], observed: Observed = never) -> tuple[str, ...]:
         """Of these, what the cause harms: all that has not failed, and the failures that it explains."""
         wanted = tuple(dict.fromkeys(subjects))
         claimed = self.claimed(wanted, codes, observed)
-        return tuple(one for one in wanted if one in claimed or self.failure(one) is None)
+        return tuple(action for action in wanted if action in claimed or self.failure(action) is None)
 
 
 @collector(reads=())
@@ -216,17 +222,17 @@ async def complaints(
         mine = [*_of(pool.id, pool.error, log)]
         scale_set = sets.of(pool) if isinstance(sets, ScaleSets) else None
         mine += _told_of_part(pool.id, _last_failures(node_log, scale_set.id)) if scale_set else ()
-        mine += [one for one in machines if one.about == pool.id]
+        mine += [machine for machine in machines if machine.about == pool.id]
         failures += [_failure(pool.id, pool.state, mine, log)] if pool.failed else []
         found += mine
-    found += [one for one in machines if one not in found]
+    found += [machine for machine in machines if machine not in found]
     if cluster.failed:
         failures = [_with_its_pools(failures[0], failures[1:]), *_with_their_cluster(failures[1:], failures[0])]
     return Complaints(
         source=f"{cluster.source} and the activity logs",
         taken_at=cluster.taken_at,
         truncated=pools.truncated or (isinstance(sets, ScaleSets) and sets.truncated),
-        gaps=tuple(one for one in (sets, log, node_log) if isinstance(one, Unavailable)),
+        gaps=tuple(item for item in (sets, log, node_log) if isinstance(item, Unavailable)),
         all=tuple(found),
         failures=tuple(failures),
         told_since=_told_since(log, node_log),
@@ -250,7 +256,7 @@ def _told_until(log: ActivityLog | Unavailable, node_log: NodeActivityLog | Unav
 def _silent(cluster: ManagedCluster, pools: AgentPools, found: list[Complaint]) -> tuple[str, ...]:
     """It failed a moment ago, or before the log begins: either way nobody has said why. A cluster's error speaks for
     the pools that failed with it, and what was canceled was not refused."""
-    told = {one.about for one in found}
+    told = {complaint.about for complaint in found}
     failed = [(f"pool {pool.name}", pool.id) for pool in pools.pools if pool.state.lower() == "failed"]
     failed += [(f"cluster {cluster.name}", cluster.id)] if cluster.state.lower() == "failed" and not told else []
     return () if cluster.id in told else tuple(name for name, subject in failed if subject not in told)
@@ -260,14 +266,18 @@ def _failure(subject: str, state: str, told: list[Complaint], log: ActivityLog |
     """The error of the accepted operation that set the state: what the resource itself keeps stands first."""
     event = log.last_failure(subject, accepted=True) if isinstance(log, ActivityLog) else None
     at = event.at if event else None
-    of_it = [one for one in told if not one.refused and (one.at is None or at is None or abs(one.at - at) < OPERATION)]
-    telling = next((one for one in of_it if one.error.specific), of_it[0] if of_it else None)
+    of_it = [
+        complaint
+        for complaint in told
+        if not complaint.refused and (complaint.at is None or at is None or abs(complaint.at - at) < OPERATION)
+    ]
+    telling = next((complaint for complaint in of_it if complaint.error.specific), of_it[0] if of_it else None)
     return Failure(subject, state, telling, at, event.correlation if event else "")
 
 
 def _with_its_pools(cluster: Failure, pools: list[Failure]) -> Failure:
     """Under one correlation there is one failure: where the cluster's error names no cause, that of its pool does."""
-    same = [one for one in pools if one.named and one.correlation and one.correlation == cluster.correlation]
+    same = [pool for pool in pools if pool.named and pool.correlation and pool.correlation == cluster.correlation]
     return replace(cluster, complaint=same[0].complaint) if same and not cluster.named else cluster
 
 
@@ -275,11 +285,13 @@ def _with_their_cluster(pools: list[Failure], cluster: Failure) -> list[Failure]
     """The other way round: what Azure named for the cluster stopped each pool that failed with it, or that failed and
     neither Azure nor its log says a word."""
 
-    def by_it(one: Failure) -> bool:
-        silent = one.complaint is None and one.at is None
-        return not one.named and (silent or (bool(one.correlation) and one.correlation == cluster.correlation))
+    def by_it(failure: Failure) -> bool:
+        silent = failure.complaint is None and failure.at is None
+        return not failure.named and (
+            silent or (bool(failure.correlation) and failure.correlation == cluster.correlation)
+        )
 
-    return [replace(one, complaint=cluster.complaint) if cluster.named and by_it(one) else one for one in pools]
+    return [replace(pool, complaint=cluster.complaint) if cluster.named and by_it(pool) else pool for pool in pools]
 
 
 def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable) -> Iterator[Complaint]:
@@ -290,7 +302,7 @@ def _of(subject: str, error: ErrorDetail | None, log: ActivityLog | Unavailable)
 
 def _told_of_part(subject: str, events: list[Event]) -> Iterator[Complaint]:
     """What Compute turned down at once when AKS asked it is why AKS's own operation failed: no refused wish."""
-    return (replace(one, refused=False) for one in _told(subject, events))
+    return (replace(complaint, refused=False) for complaint in _told(subject, events))
 
 
 def _last_failures(log: ActivityLog | Unavailable, subject: str) -> list[Event]:

@@ -51,7 +51,7 @@ class ScaleSets(Evidence):
     sets: tuple[ScaleSet, ...]
 
     def of(self, pool: AgentPool) -> ScaleSet | None:
-        return next((one for one in self.sets if one.pool.lower() == pool.name.lower()), None)
+        return next((scale_set for scale_set in self.sets if scale_set.pool.lower() == pool.name.lower()), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,14 @@ class Instances(Evidence):
 
     @cached_property
     def by_id(self) -> Mapping[str, Instance]:
-        return {one.id.lower(): one for one in self.machines}
+        return {machine.id.lower(): machine for machine in self.machines}
 
     def would_show(self, machine: str) -> bool:
         """Whether a machine of this id, if it existed, would be among them."""
         return self.complete and ("/virtualmachinescalesets/" in machine.lower() or self.lone_listed)
 
     def of(self, pool: AgentPool) -> tuple[Instance, ...]:
-        return tuple(one for one in self.machines if one.pool.lower() == pool.name.lower())
+        return tuple(machine for machine in self.machines if machine.pool.lower() == pool.name.lower())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,17 +148,21 @@ class VmSize:
         tells."""
         if self.closed_everywhere:
             return ()
-        closed = {zone for one in self.restrictions for zone in one.zones}
+        closed = {zone for restriction in self.restrictions for zone in restriction.zones}
         return tuple(sorted(zone for zone in self.zones if zone not in closed))
 
     @property
     def closed_everywhere(self) -> bool:
         """Whether this subscription may use it nowhere in the region."""
-        return any(not one.zones for one in self.restrictions)
+        return any(not restriction.zones for restriction in self.restrictions)
 
     def closed_to(self, zones: tuple[str, ...]) -> tuple[str, ...]:
         """Why a pool in these zones (none: wherever Azure likes) cannot get it."""
-        return tuple(str(one) for one in self.restrictions if not one.zones or set(one.zones) & set(zones))
+        return tuple(
+            str(restriction)
+            for restriction in self.restrictions
+            if not restriction.zones or set(restriction.zones) & set(zones)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,8 +275,8 @@ def _provisioned_for(body: Mapping[str, Any]) -> str:
 def _security_groups(body: Mapping[str, Any]) -> tuple[str, ...]:
     profile = dig(body, "properties", "virtualMachineProfile", "networkProfile")
     interfaces = rows(profile, "networkInterfaceConfigurations")
-    named = (text(one, "properties", "networkSecurityGroup", "id") for one in interfaces)
-    return tuple(dict.fromkeys(one for one in named if one))
+    named = (text(interface, "properties", "networkSecurityGroup", "id") for interface in interfaces)
+    return tuple(dict.fromkeys(item for item in named if item))
 
 
 def _pool_of(body: Mapping[str, Any]) -> str:
@@ -336,7 +340,7 @@ def _view_errors(view: Any) -> tuple[ErrorDetail, ...]:
 def _extension_errors(view: Any) -> tuple[ErrorDetail, ...]:
     """Of the machine's own statuses, VMExtensionProvisioningError and its like are an extension's too."""
     own = _errors(text(view, "computerName"), view)
-    return (*(one for one in own if one.code.lower().startswith("vmextension")), *_of_extensions(view))
+    return (*(detail for detail in own if detail.code.lower().startswith("vmextension")), *_of_extensions(view))
 
 
 def _of_extensions(view: Any) -> Iterator[ErrorDetail]:

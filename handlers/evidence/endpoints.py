@@ -45,7 +45,7 @@ class KubernetesService(Evidence):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(address for one in self.slices for address in one.ready))
+        return tuple(dict.fromkeys(address for slice_ in self.slices for address in slice_.ready))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,16 +81,16 @@ def read_service(body: Mapping[str, Any]) -> Service:
     """A service from its wire body."""
     return Service(
         address=text(body, "spec", "clusterIP"),
-        ports=tuple((text(one, "name"), number(one, "port")) for one in rows(body, "spec", "ports")),
+        ports=tuple((text(row, "name"), number(row, "port")) for row in rows(body, "spec", "ports")),
         selector=dict(dig(body, "spec", "selector") or {}),
     )
 
 
 def read_slice(body: Mapping[str, Any]) -> Slice:
     """An EndpointSlice from its wire body. An endpoint that says nothing about itself is ready."""
-    endpoints = [(texts(one, "addresses"), dig(one, "conditions", "ready")) for one in rows(body, "endpoints")]
+    endpoints = [(texts(row, "addresses"), dig(row, "conditions", "ready")) for row in rows(body, "endpoints")]
     return Slice(
         ready=tuple(address for addresses, ready in endpoints if ready is not False for address in addresses),
         not_ready=tuple(address for addresses, ready in endpoints if ready is False for address in addresses),
-        ports=tuple((text(one, "name"), number(one, "port")) for one in rows(body, "ports")),
+        ports=tuple((text(row, "name"), number(row, "port")) for row in rows(body, "ports")),
     )

@@ -79,14 +79,14 @@ def only_its_extension(machine: Instance) -> ExtensionError | None:
         return None
     told = [read_extension_error(error) for error in machine.extension_errors]
     # The machine and the extension say the same thing; the one with an exit status says more.
-    return max(told, key=lambda one: (bool(one.exit_code), one.extension != "unknown", len(one.line)))
+    return max(told, key=lambda error: (bool(error.exit_code), error.extension != "unknown", len(error.line)))
 
 
 def script_error(machine: Instance) -> ExtensionError | None:
     """What the set-up script of a Failed machine says; the one with an exit status says more."""
     told = [read_extension_error(error) for error in machine.extension_errors] if machine.failed else []
-    of_script = [one for one in told if one.known_as == SCRIPT_FAILED]
-    return max(of_script, key=lambda one: (bool(one.exit_code), len(one.line)), default=None)
+    of_script = [error for error in told if error.known_as == SCRIPT_FAILED]
+    return max(of_script, key=lambda error: (bool(error.exit_code), len(error.line)), default=None)
 
 
 def read_extension_error(error: ErrorDetail) -> ExtensionError:

@@ -39,21 +39,21 @@ def places(cluster: ManagedCluster, pools: AgentPools, subnets: Subnets) -> Iter
     node_group = f"the node resource group {cluster.node_group}"
     yield Place(cluster.node_group_id, node_group, "no node, disk or load balancer rule can be made", deletes=True)
     yield Place(cluster.id, f"the cluster {cluster.name}", "no update, upgrade or scaling is accepted")
-    for one in subnet_ids(pools):
-        yield Place(one, f"the subnet {last_name(one)}", "no node or pod can join it")
-    for one in outbound_ids(cluster):
-        yield Place(one, f"the outbound address {last_name(one)}", "the load balancer cannot be changed")
+    for item in subnet_ids(pools):
+        yield Place(item, f"the subnet {last_name(item)}", "no node or pod can join it")
+    for item in outbound_ids(cluster):
+        yield Place(item, f"the outbound address {last_name(item)}", "the load balancer cannot be changed")
     if cluster.private_zone.startswith("/"):
         zone = last_name(cluster.private_zone)
         yield Place(cluster.private_zone, f"the private DNS zone {zone}", "the API server's record cannot be renewed")
     if writes_routes(cluster) and isinstance(subnets, PoolSubnets):
-        for one in dict.fromkeys(subnet.route_table for subnet in subnets.subnets if subnet.route_table):
-            yield Place(one, f"the route table {last_name(one)}", "no new node gets a route to its pods")
+        for item in dict.fromkeys(subnet.route_table for subnet in subnets.subnets if subnet.route_table):
+            yield Place(item, f"the route table {last_name(item)}", "no new node gets a route to its pods")
 
 
 def subnet_ids(pools: AgentPools) -> tuple[str, ...]:
     """The subnets of nodes and of pods that people brought themselves."""
-    named = {one.lower(): one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet) if one}
+    named = {item.lower(): item for pool in pools.pools for item in (pool.subnet, pool.pod_subnet) if item}
     return tuple(named.values())
 
 
@@ -66,9 +66,9 @@ def outbound_ids(cluster: ManagedCluster) -> tuple[str, ...]:
         *rows(cluster.network, balancer, "effectiveOutboundIPs"),
     ]
     known: dict[str, str] = {}
-    for one in named:
-        known.setdefault(text(one, "id").lower(), text(one, "id"))
-    return tuple(one for one in known.values() if one and not within(cluster.node_group_id, one))
+    for item in named:
+        known.setdefault(text(item, "id").lower(), text(item, "id"))
+    return tuple(entry for entry in known.values() if entry and not within(cluster.node_group_id, entry))
 
 
 def brought(cluster: ManagedCluster, pools: AgentPools) -> tuple[str, ...]:

@@ -41,15 +41,15 @@ async def narrowing(
     answers: dict[str, Result | CannotSee] = {}
     left = list(wanted)
     for width in (_SUBSCRIPTION, _GROUP, _ITSELF):
-        scopes = {scope.lower(): scope for one in left if (scope := _cut(one, width)).lower() not in answers}
+        scopes = {scope.lower(): scope for item in left if (scope := _cut(item, width)).lower() not in answers}
         answers |= dict(zip(scopes, await _all([*scopes.values()], fetch), strict=True))
-        left = [one for one in left if _is_denied(answers[_cut(one, width).lower()])]
+        left = [item for item in left if _is_denied(answers[_cut(item, width).lower()])]
     results = {scope: answer for scope, answer in answers.items() if not isinstance(answer, CannotSee)}
     refused = {scope: answer for scope, answer in answers.items() if isinstance(answer, CannotSee)}
     if refused and not results:
         raise next(iter(refused.values()))
-    gaps = [one.unavailable for one in refused.values() if not _is_denied(one)]
-    unseen = [replace(refused[one.lower()].unavailable, wanted=f"what holds {last_name(one)}") for one in left]
+    gaps = [error.unavailable for error in refused.values() if not _is_denied(error)]
+    unseen = [replace(refused[item.lower()].unavailable, wanted=f"what holds {last_name(item)}") for item in left]
     return results, tuple(dict.fromkeys((*gaps, *unseen)))
 
 

@@ -108,9 +108,9 @@ async def locks(cluster: ManagedCluster, pools: AgentPools, arm: ArmReader) -> L
     """the locks"""
     wanted = (cluster.id, cluster.node_group_id, *brought(cluster, pools))
     # A list shows what holds at its scope, above and below it (Get-AzResourceLock: "at, above, or below the scope").
-    answers, gaps = await narrowing(wanted, lambda one: arm.list(f"{one}/{_LOCKS}", LOCKS_API))
+    answers, gaps = await narrowing(wanted, lambda name: arm.list(f"{name}/{_LOCKS}", LOCKS_API))
     listings = answers.values()
-    held = {lock.id.lower(): lock for one in listings for lock in map(read_lock, whole(one.items))}
+    held = {lock.id.lower(): lock for listing in listings for lock in map(read_lock, whole(listing.items))}
     return Locks(
         source=", ".join(listing.source for listing in listings),
         taken_at=min(listing.taken_at for listing in listings),
@@ -140,7 +140,7 @@ async def policies(cluster: ManagedCluster, arm: ArmReader) -> Policies:
     """the policy assignments and exemptions"""
     scope = f"{cluster.node_group_id}/providers/Microsoft.Authorization"
     asked = [("policyAssignments", ASSIGNMENTS_API), ("policyExemptions", EXEMPTIONS_API)]
-    answers, gaps = await each(asked, lambda one: arm.list(f"{scope}/{one[0]}", one[1]))
+    answers, gaps = await each(asked, lambda item: arm.list(f"{scope}/{item[0]}", item[1]))
     items = [item for answer in answers for item in whole(answer.items)]
     assigned = [item for item in items if text(item, "type").lower().endswith("/policyassignments")]
     waived = [item for item in items if text(item, "type").lower().endswith("/policyexemptions")]
@@ -173,7 +173,7 @@ async def policy_states(cluster: ManagedCluster, arm: ArmReader) -> PolicyStates
         source=answer.source,
         taken_at=answer.taken_at,
         truncated=len(states) >= MOST_STATES,
-        broken=tuple((text(one, "policyAssignmentId"), text(one, "resourceId")) for one in states),
+        broken=tuple((text(state, "policyAssignmentId"), text(state, "resourceId")) for state in states),
     )
 
 
@@ -182,8 +182,8 @@ async def role_assignments(cluster: ManagedCluster, pools: AgentPools, arm: ArmR
     """the role assignments of the cluster's identities"""
     places = [*subnet_ids(pools)] or [cluster.node_group_id]
     places += [cluster.private_zone] if cluster.private_zone.startswith("/") else []
-    asked = [(place, one) for place in places for one in cluster.identities]
-    answers, gaps = await each(asked, lambda one: _roles(arm, *one))
+    asked = [(place, identity) for place in places for identity in cluster.identities]
+    answers, gaps = await each(asked, lambda item: _roles(arm, *item))
     if not cluster.identities:
         detail = "the cluster names no managed identity: it signs in as a service principal"
         gaps = (Unavailable("the roles of the cluster's identity", Why.ABSENT, detail),)

@@ -34,11 +34,11 @@ class Wanted:
 
     @property
     def missing(self) -> int:
-        return sum(one.missing for one in self.by_size)
+        return sum(size.missing for size in self.by_size)
 
     @property
     def surge(self) -> int:
-        return sum(one.surge for one in self.by_size)
+        return sum(size.surge for size in self.by_size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Growth(Evidence):
 @collector(reads=())
 async def growth(pools: AgentPools, sets: ScaleSets | Unavailable, instances: Instances | Unavailable) -> Growth:
     """the nodes that the pools want"""
-    gaps = [one for one in (sets, instances) if isinstance(one, Unavailable)]
+    gaps = [item for item in (sets, instances) if isinstance(item, Unavailable)]
     gaps += instances.gaps if isinstance(instances, Instances) else ()
     wanted = []
     for pool in pools.pools:
@@ -108,7 +108,7 @@ def _wanted(pool: AgentPool, machines: tuple[Instance, ...] | None) -> Wanted:
     most = max(range(len(pool.sizes)), key=lambda at: pool.sizes[at].wanted, default=0)
     return Wanted(
         pool,
-        tuple(WantedOfSize(one.size, missing[at], surge if at == most else 0) for at, one in enumerate(pool.sizes)),
+        tuple(WantedOfSize(size.size, missing[at], surge if at == most else 0) for at, size in enumerate(pool.sizes)),
     )
 
 
@@ -116,11 +116,11 @@ def _missing(pool: AgentPool, machines: tuple[Instance, ...]) -> list[int]:
     """By size; a machine whose size was not told may be any of them."""
     if len(pool.sizes) == 1:
         return [max(0, pool.count - len(machines))]
-    standing = Counter(one.size.lower() for one in machines)
+    standing = Counter(machine.size.lower() for machine in machines)
     unreported_outcomes = standing.pop("", 0)
     missing = []
-    for one in pool.sizes:
-        lacks = max(0, one.wanted - standing[one.size.lower()])
+    for size in pool.sizes:
+        lacks = max(0, size.wanted - standing[size.size.lower()])
         missing.append(max(0, lacks - unreported_outcomes))
         unreported_outcomes = max(0, unreported_outcomes - lacks)
     return missing

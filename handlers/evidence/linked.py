@@ -39,7 +39,7 @@ class Linked:
 
 def linked_of_cluster(properties: Any) -> tuple[Linked, ...]:
     """Those of the cluster itself. Its pools have their own."""
-    return tuple(one for one in dict.fromkeys(_of_cluster(properties)) if one.resource.startswith("/"))
+    return tuple(link for link in dict.fromkeys(_of_cluster(properties)) if link.resource.startswith("/"))
 
 
 def linked_of_pool(properties: Any) -> tuple[Linked, ...]:
@@ -49,7 +49,7 @@ def linked_of_pool(properties: Any) -> tuple[Linked, ...]:
         Linked(JOIN, text(properties, "podSubnetID")),
         Linked(WRITE_PLACEMENT, text(properties, "proximityPlacementGroupID")),
     )
-    return tuple(one for one in dict.fromkeys(named) if one.resource.startswith("/"))
+    return tuple(link for link in dict.fromkeys(named) if link.resource.startswith("/"))
 
 
 def _of_cluster(properties: Any) -> Iterator[Linked]:

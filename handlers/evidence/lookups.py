@@ -127,17 +127,22 @@ async def named_resources(
 ) -> NamedResources:
     """the resources that the cluster refers to"""
     named = _named(cluster, pools, complaints)
-    wanted = [one for one in named if type_of(_asked_for(one.id)) in USUAL]
+    wanted = [reference for reference in named if type_of(_asked_for(reference.id)) in USUAL]
     # The list of a subscription's addresses has come anyway; what stands in it need not be asked about again.
-    listed = {one.id.lower() for one in addresses.addresses} if isinstance(addresses, PublicAddresses) else set()
-    found = await _look_up(NamedResources, [one for one in wanted if one.id.lower() not in listed], cluster, arm)
-    strange = [one for one in named if type_of(_asked_for(one.id)) not in VERSIONS]
+    listed = (
+        {address.id.lower() for address in addresses.addresses} if isinstance(addresses, PublicAddresses) else set()
+    )
+    found = await _look_up(
+        NamedResources, [reference for reference in wanted if reference.id.lower() not in listed], cluster, arm
+    )
+    strange = [reference for reference in named if type_of(_asked_for(reference.id)) not in VERSIONS]
     return replace(
         found,
         gaps=(*found.gaps, *([addresses] if isinstance(addresses, Unavailable) else [])),
-        present=(*found.present, *(one for one in wanted if one.id.lower() in listed)),
+        present=(*found.present, *(reference for reference in wanted if reference.id.lower() in listed)),
         strange=tuple(
-            Unavailable(_title(one), Why.FAILED, "resources of its type are not looked up") for one in strange
+            Unavailable(_title(reference), Why.FAILED, "resources of its type are not looked up")
+            for reference in strange
         ),
     )
 
@@ -164,7 +169,9 @@ async def rare_resources(
     cluster: ManagedCluster, pools: AgentPools, complaints: Complaints | Unavailable, arm: ArmReader
 ) -> RareResources | NotApplicable:
     """the vaults, groups, gateways and zones that the cluster refers to"""
-    wanted = [one for one in _named(cluster, pools, complaints) if type_of(_asked_for(one.id)) in RARE]
+    wanted = [
+        reference for reference in _named(cluster, pools, complaints) if type_of(_asked_for(reference.id)) in RARE
+    ]
     if not wanted:
         return NotApplicable(f"{cluster.name} names no key vault, encryption set, placement group, gateway or zone")
     return await _look_up(RareResources, wanted, cluster, arm)
@@ -173,11 +180,11 @@ async def rare_resources(
 def _named(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints | Unavailable) -> list[Reference]:
     """Each once, as the cluster names it rather than as an error does."""
     at_rest = not (cluster.stopped or cluster.busy)
-    of_pools = (one for pool in pools.pools for one in pool.references)
+    of_pools = (reference for pool in pools.pools for reference in pool.references)
     known: dict[str, Reference] = {}
-    for one in (*cluster.references, *of_pools, *named_in_errors(complaints)):
-        if at_rest or not one.by_aks:
-            known.setdefault(one.id.lower(), one)
+    for each_reference in (*cluster.references, *of_pools, *named_in_errors(complaints)):
+        if at_rest or not each_reference.by_aks:
+            known.setdefault(each_reference.id.lower(), each_reference)
     return [*known.values()]
 
 
@@ -190,21 +197,21 @@ def named_in(complaint: Complaint) -> Iterator[Reference]:
 def named_in_errors(complaints: Complaints | Unavailable) -> Iterator[Reference]:
     """The same of all errors that still matter."""
     told = complaints.standing(INVALID_REFERENCE) if isinstance(complaints, Complaints) else ()
-    yield from (one for complaint in told for one in named_in(complaint))
+    yield from (reference for complaint in told for reference in named_in(complaint))
 
 
 async def _look_up(kind: type[Kind], references: Sequence[Reference], cluster: ManagedCluster, arm: ArmReader) -> Kind:
     asked = references[:MOST]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_exists(one, arm)) for one in asked]
+        tasks = [group.create_task(_exists(reference, arm)) for reference in asked]
     answers = [task.result() for task in tasks]
     return kind(
-        source=", ".join(f"GET {one.id}" for one in asked) or "the cluster names none",
+        source=", ".join(f"GET {reference.id}" for reference in asked) or "the cluster names none",
         taken_at=cluster.taken_at,
         truncated=len(references) > MOST,
-        gaps=tuple(one for one in answers if isinstance(one, Unavailable)),
-        missing=tuple(one for one in answers if isinstance(one, Missing)),
-        present=tuple(one for one in answers if isinstance(one, Reference)),
+        gaps=tuple(answer for answer in answers if isinstance(answer, Unavailable)),
+        missing=tuple(answer for answer in answers if isinstance(answer, Missing)),
+        present=tuple(answer for answer in answers if isinstance(answer, Reference)),
     )
 
 

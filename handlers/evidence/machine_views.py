@@ -40,15 +40,15 @@ async def machine_views(
     """The views of these machines (their wire bodies)."""
     if not machines:
         return Views()
-    ids = [need_text(one, "id") for one in machines]
-    states = (text(one, "properties", "provisioningState") for one in machines)
-    failed = [one for one, state in zip(ids, states, strict=True) if ended_badly(state)]
+    ids = [need_text(machine, "id") for machine in machines]
+    states = (text(machine, "properties", "provisioningState") for machine in machines)
+    failed = [item for item, state in zip(ids, states, strict=True) if ended_badly(state)]
     try:
         told = await _statuses(arm, subscription, api, most)
     except CannotSee:
         told = {}
     # What is Failed first: if not all can be asked, those are the ones that matter.
-    asked = list(dict.fromkeys([*failed, *(one for one in ids if one.lower() not in told)]))
+    asked = list(dict.fromkeys([*failed, *(item for item in ids if item.lower() not in told)]))
     views, gaps = await _each_view(arm, asked[:MOST_ASKED], api)
     if len(asked) > MOST_ASKED:
         detail = (
@@ -62,7 +62,7 @@ async def machine_views(
 async def _statuses(arm: ArmReader, subscription: str, api: str, most: int) -> dict[str, Any]:
     path = f"/subscriptions/{subscription}/providers/Microsoft.Compute/virtualMachines"
     listing = await arm.list(path, api, params={"statusOnly": "true"}, most=most)
-    return {need_text(one, "id").lower(): dig(one, "properties", "instanceView") for one in whole(listing.items)}
+    return {need_text(item, "id").lower(): dig(item, "properties", "instanceView") for item in whole(listing.items)}
 
 
 async def _each_view(arm: ArmReader, ids: Sequence[str], api: str) -> tuple[dict[str, Any], tuple[Unavailable, ...]]:

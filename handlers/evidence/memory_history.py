@@ -64,7 +64,7 @@ def _series(body: Any) -> list[Mapping[str, Any]]:
 
 def _node(row: Mapping[str, Any]) -> str:
     """Names of dimensions come in any case."""
-    named = (one for one in rows(row, "metadatavalues") if text(one, "name", "value").lower() == "node")
+    named = (item for item in rows(row, "metadatavalues") if text(item, "name", "value").lower() == "node")
     return text(next(named, None), "value")
 
 

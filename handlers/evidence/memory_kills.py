@@ -46,11 +46,11 @@ def memory_kills(body: Mapping[str, Any], owner: Owner) -> Iterator[MemoryKill]:
     if status.get("reason") == "Evicted":
         yield from _evicted(body, owner)
     for key in ("containerStatuses", "initContainerStatuses"):
-        for one in status.get(key) or ():
+        for item in status.get(key) or ():
             for state in ("state", "lastState"):
-                ended = (one.get(state) or {}).get("terminated")
+                ended = (item.get(state) or {}).get("terminated")
                 if ended and ended.get("reason") == "OOMKilled":
-                    yield from _killed(body, owner, text(one, "name"), ended)
+                    yield from _killed(body, owner, text(item, "name"), ended)
 
 
 def _evicted(body: Mapping[str, Any], owner: Owner) -> Iterator[MemoryKill]:
@@ -67,8 +67,8 @@ def _evicted_at(body: Mapping[str, Any]) -> datetime | None:
             return moment(text(row, "lastTransitionTime"))
     ends = [
         at
-        for one in rows(body, "status", "containerStatuses")
-        if (at := moment(text(one, "state", "terminated", "finishedAt")))
+        for row in rows(body, "status", "containerStatuses")
+        if (at := moment(text(row, "state", "terminated", "finishedAt")))
     ]
     return max(ends, default=None)
 
@@ -84,7 +84,7 @@ def _limited(body: Mapping[str, Any], container: str) -> bool:
     spec = body.get("spec") or {}
     if memory_of(dig(spec, "resources"), "limits"):
         return True
-    named = (one for one in (*rows(spec, "containers"), *rows(spec, "initContainers")) if one.get("name") == container)
+    named = (row for row in (*rows(spec, "containers"), *rows(spec, "initContainers")) if row.get("name") == container)
     found = next(named, None)
     return found is None or memory_of(dig(found, "resources"), "limits") is not None
 

@@ -70,8 +70,8 @@ def workspaces_of(properties: Any) -> tuple[Reference, ...]:
 
 
 def _identities(body: Mapping[str, Any]) -> Iterator[Reference]:
-    for one in dig(body, "identity", "userAssignedIdentities") or ():
-        yield Reference(one, "the cluster's identity")
+    for condition in dig(body, "identity", "userAssignedIdentities") or ():
+        yield Reference(condition, "the cluster's identity")
     kubelet = text(body, "properties", "identityProfile", "kubeletidentity", "resourceId")
     yield Reference(kubelet, "the kubelets' identity")
 
@@ -79,13 +79,13 @@ def _identities(body: Mapping[str, Any]) -> Iterator[Reference]:
 def _outbound(body: Mapping[str, Any]) -> Iterator[Reference]:
     network = dig(body, "properties", "networkProfile")
     balancer, gateway = dig(network, "loadBalancerProfile"), dig(network, "natGatewayProfile")
-    for one in rows(balancer, "outboundIPs", "publicIPs"):
-        yield Reference(text(one, "id"), "an outbound address")
-    for one in rows(balancer, "outboundIPPrefixes", "publicIPPrefixes"):
-        yield Reference(text(one, "id"), "an outbound address prefix")
+    for row in rows(balancer, "outboundIPs", "publicIPs"):
+        yield Reference(text(row, "id"), "an outbound address")
+    for row in rows(balancer, "outboundIPPrefixes", "publicIPPrefixes"):
+        yield Reference(text(row, "id"), "an outbound address prefix")
     effective = rows(balancer, "effectiveOutboundIPs")
-    for one in (*effective, *rows(gateway, "effectiveOutboundIPs")):
-        yield Reference(text(one, "id"), "an outbound address", by_aks=True)
+    for item in (*effective, *rows(gateway, "effectiveOutboundIPs")):
+        yield Reference(text(item, "id"), "an outbound address", by_aks=True)
     standard = text(network, "loadBalancerSku").lower() != "basic"
     if text(network, "outboundType").lower() == "loadbalancer" and standard and effective:
         node_group, scope = text(body, "properties", "nodeResourceGroup"), "/".join(text(body, "id").split("/")[:3])
@@ -115,7 +115,7 @@ def _features(properties: Any) -> Iterator[Reference]:
 
 def _once(found: list[Reference]) -> tuple[Reference, ...]:
     known: dict[str, Reference] = {}
-    for one in found:
-        if one.id.startswith("/subscriptions/") and one.id.count("/") >= _PARTS:
-            known.setdefault(one.id.lower(), one)
+    for reference in found:
+        if reference.id.startswith("/subscriptions/") and reference.id.count("/") >= _PARTS:
+            known.setdefault(reference.id.lower(), reference)
     return tuple(known.values())

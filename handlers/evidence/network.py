@@ -49,7 +49,7 @@ class PoolSubnets(Evidence):
     subnets: tuple[Subnet, ...]
 
     def of(self, subnet_id: str) -> Subnet | None:
-        return next((one for one in self.subnets if one.id.lower() == subnet_id.lower()), None)
+        return next((subnet for subnet in self.subnets if subnet.id.lower() == subnet_id.lower()), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,12 @@ async def pool_subnets(
     cluster: ManagedCluster, pools: AgentPools, classes: NodeClasses | NotApplicable | Unavailable, arm: ArmReader
 ) -> PoolSubnets | NotApplicable:
     """the node pools' subnets"""
-    ids = [one for pool in pools.pools for one in (pool.subnet, pool.pod_subnet)]
-    ids += [one.subnet for one in classes.classes] if isinstance(classes, NodeClasses) else []
-    named = {one.lower(): one for one in (*ids, cluster.api_server_subnet) if one}
+    ids = [item for pool in pools.pools for item in (pool.subnet, pool.pod_subnet)]
+    ids += [class_.subnet for class_ in classes.classes] if isinstance(classes, NodeClasses) else []
+    named = {item.lower(): item for item in (*ids, cluster.api_server_subnet) if item}
     if not named:
         return NotApplicable("AKS manages the network: no node pool names a subnet of its own")
-    vnets = {one.lower(): one for one in (subnet.rsplit("/", 2)[0] for subnet in named.values())}
+    vnets = {item.lower(): item for item in (subnet.rsplit("/", 2)[0] for subnet in named.values())}
 
     async def ask(path: str) -> Answer | Listing:
         if path.lower() in vnets:
@@ -104,11 +104,15 @@ async def pool_subnets(
         return await arm.get(path, NETWORK_API)
 
     told, gaps = await each([*named.values(), *vnets.values()], ask)
-    answers = [one for one in told if isinstance(one, Answer)]
-    listings = [one for one in told if isinstance(one, Listing)]
+    answers = [item for item in told if isinstance(item, Answer)]
+    listings = [item for item in told if isinstance(item, Listing)]
     if not answers or not listings:
         raise CannotSee(gaps[0])
-    used = {text(row, "id").lower(): need_number(row, "currentValue") for one in listings for row in whole(one.items)}
+    used = {
+        text(row, "id").lower(): need_number(row, "currentValue")
+        for listing in listings
+        for row in whole(listing.items)
+    }
     known = [answer for answer in answers if need_text(answer.body, "id").lower() in used]
     return PoolSubnets(
         source=", ".join(answer.source for answer in answers),
@@ -119,7 +123,7 @@ async def pool_subnets(
             *(_uncounted(answer.body) for answer in answers if answer not in known),
             *([classes] if isinstance(classes, Unavailable) else []),
         ),
-        subnets=tuple(read_subnet(one.body, used[need_text(one.body, "id").lower()]) for one in known),
+        subnets=tuple(read_subnet(answer.body, used[need_text(answer.body, "id").lower()]) for answer in known),
     )
 
 

@@ -50,12 +50,12 @@ class Network:
     @property
     def learns_routes(self) -> bool:
         """Whether a gateway may propagate routes to it, which no route table shows."""
-        return self.has_gateway or any(one.remote_gateway for one in self.peerings)
+        return self.has_gateway or any(peering.remote_gateway for peering in self.peerings)
 
     @property
     def reach(self) -> tuple[str, ...]:
         """Its address space and that of the networks peered with it."""
-        return (*self.space, *(prefix for one in self.peerings if one.connected for prefix in one.space))
+        return (*self.space, *(prefix for peering in self.peerings if peering.connected for prefix in peering.space))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class NodeNetworks(Evidence):
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        return tuple({one.network.id.lower(): one.network for one in self.subnets}.values())
+        return tuple({subnet.network.id.lower(): subnet.network for subnet in self.subnets}.values())
 
 
 @collector(reads=("Microsoft.Network/virtualNetworks/read",))
@@ -91,7 +91,9 @@ async def node_networks(cluster: ManagedCluster, pools: AgentPools, arm: ArmRead
     in_subnets: dict[str, list[str]] = {}
     for pool in pools.pools:
         in_subnets.setdefault(pool.subnet.lower(), []).append(pool.id)
-    paths = {one.subnet.rsplit("/", 2)[0].lower(): one.subnet.rsplit("/", 2)[0] for one in pools.pools if one.subnet}
+    paths = {
+        pool.subnet.rsplit("/", 2)[0].lower(): pool.subnet.rsplit("/", 2)[0] for pool in pools.pools if pool.subnet
+    }
     asked = list(paths.values())
     asked += [f"{cluster.node_group_id}/providers/Microsoft.Network/virtualNetworks"] if "" in in_subnets else []
 
@@ -100,12 +102,14 @@ async def node_networks(cluster: ManagedCluster, pools: AgentPools, arm: ArmRead
         return await (arm.list(path, NETWORK_API) if is_list else arm.get(path, NETWORK_API))
 
     answers, gaps = await each(asked, ask)
-    bodies = [body for one in answers for body in (whole(one.items) if isinstance(one, Listing) else [one.body])]
-    found = tuple(one for body in bodies for one in _subnets(body, in_subnets, cluster.node_group_id))
+    bodies = [
+        body for answer in answers for body in (whole(answer.items) if isinstance(answer, Listing) else [answer.body])
+    ]
+    found = tuple(subnet for body in bodies for subnet in _subnets(body, in_subnets, cluster.node_group_id))
     return NodeNetworks(
-        source=", ".join(one.source for one in answers),
-        taken_at=min((one.taken_at for one in answers), default=cluster.taken_at),
-        truncated=pools.truncated or any(isinstance(one, Listing) and one.truncated for one in answers),
+        source=", ".join(answer.source for answer in answers),
+        taken_at=min((answer.taken_at for answer in answers), default=cluster.taken_at),
+        truncated=pools.truncated or any(isinstance(answer, Listing) and answer.truncated for answer in answers),
         gaps=(*gaps, *_missing(in_subnets, found, gaps)),
         subnets=found,
     )
@@ -115,7 +119,7 @@ def _missing(
     in_subnets: Mapping[str, list[str]], found: tuple[NodeSubnet, ...], gaps: tuple[Unavailable, ...]
 ) -> Iterator[Unavailable]:
     """Pools whose subnet is in no network that was seen."""
-    seen = {pool for one in found for pool in one.pools}
+    seen = {pool for subnet in found for pool in subnet.pools}
     lost = [pool for pools in in_subnets.values() for pool in pools if pool not in seen]
     if lost and not gaps:
         detail = f"no virtual network holds the subnet of pool {last_name(lost[0])}"
@@ -125,12 +129,12 @@ def _missing(
 def _subnets(body: Mapping[str, Any], pools: Mapping[str, list[str]], node_group: str) -> Iterator[NodeSubnet]:
     network = read_network(body)
     managed = same(network.id.split("/providers/", 1)[0], node_group)
-    for one in need_rows(body, "properties", "subnets"):
-        subnet = need_text(one, "id")
+    for row in need_rows(body, "properties", "subnets"):
+        subnet = need_text(row, "id")
         inside = [*pools.get(subnet.lower(), ())]
         inside += pools.get("", ()) if managed and last_name(subnet).lower() == MADE_BY_AKS else ()
         if inside:
-            yield read_node_subnet(one, network, tuple(inside))
+            yield read_node_subnet(row, network, tuple(inside))
 
 
 def read_network(body: Mapping[str, Any]) -> Network:
@@ -141,7 +145,7 @@ def read_network(body: Mapping[str, Any]) -> Network:
         space=texts(body, "properties", "addressSpace", "addressPrefixes"),
         name_servers=texts(body, "properties", "dhcpOptions", "dnsServers"),
         peerings=tuple(map(_peering, rows(body, "properties", "virtualNetworkPeerings"))),
-        has_gateway=any(text(one, "name").lower() in _GATEWAYS for one in subnets),
+        has_gateway=any(text(subnet, "name").lower() in _GATEWAYS for subnet in subnets),
     )
 
 
@@ -156,7 +160,7 @@ def read_node_subnet(body: Mapping[str, Any], network: Network, pools: tuple[str
         security_group=text(properties, "networkSecurityGroup", "id"),
         route_table=text(properties, "routeTable", "id"),
         nat_gateway=text(properties, "natGateway", "id"),
-        service_endpoints=tuple(text(one, "service") for one in rows(properties, "serviceEndpoints")),
+        service_endpoints=tuple(text(row, "service") for row in rows(properties, "serviceEndpoints")),
         pools=pools,
         network=network,
     )

@@ -59,7 +59,7 @@ class NodeWarnings(Evidence):
     warnings: tuple[NodeWarning, ...]
 
     def of(self, node: str) -> tuple[NodeWarning, ...]:
-        return tuple(one for one in self.warnings if one.node == node)
+        return tuple(warning for warning in self.warnings if warning.node == node)
 
 
 @collector(reads=(), sees=("list events",), deadline_s=10)
@@ -68,7 +68,7 @@ async def node_warnings(cluster: ManagedCluster, kube: KubeReader) -> NodeWarnin
     if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: it has no nodes")
     listing = await kube.list(EVENTS, _read, fields=OF_NODES, most=MOST)
-    latest = sorted(listing.items, key=lambda one: one.last.timestamp() if one.last else 0.0, reverse=True)
+    latest = sorted(listing.items, key=lambda warning: warning.last.timestamp() if warning.last else 0.0, reverse=True)
     return NodeWarnings(
         source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, warnings=tuple(latest)
     )

@@ -33,7 +33,7 @@ def _pattern(text: str) -> Pattern:
 
 def covers(patterns: tuple[str, ...], action: str) -> bool:
     """Whether one of these patterns stands for an action. A `*` stands for anything, slashes included."""
-    return any(_pattern(one).fullmatch(action) for one in patterns)
+    return any(_pattern(pattern).fullmatch(action) for pattern in patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class DenyAssignment:
     def denies(self, action: str, resource: str) -> bool:
         """Whether it denies an action on a resource to those whom it is for."""
         inside = within(self.scope, resource) if self.reaches_below else same(self.scope, resource)
-        return inside and any(one.holds(action) for one in self.permissions)
+        return inside and any(permission.holds(action) for permission in self.permissions)
 
     def is_for(self, principal: str) -> bool | None:
         """Whether it is for this one; None where that cannot be told."""
@@ -96,10 +96,10 @@ class WriterMay(Evidence):
 
     def do(self, action: str, resource: str) -> bool | None:
         """Whether it may; None where its permissions were not seen."""
-        above = [one for scope, held in self.at.items() if within(scope, resource) for one in held]
-        if any(one.holds(action) for one in above):
+        above = [permission for scope, held in self.at.items() if within(scope, resource) for permission in held]
+        if any(permission.holds(action) for permission in above):
             return True  # a role that is held above holds here
-        near = max((one for one in (*self.at, *self.unseen) if within(one, resource)), key=len, default="")
+        near = max((item for item in (*self.at, *self.unseen) if within(item, resource)), key=len, default="")
         # Our writer's role lets whoever holds it see what it may do: who may not even see that holds it nowhere near.
         blind = not near or self.unseen.get(near, Why.DENIED) is not Why.DENIED
         return None if blind else False
@@ -129,9 +129,9 @@ def read_denial(body: Mapping[str, Any]) -> DenyAssignment:
         scope=text(body, "properties", "scope") or assignment[:at],
         reaches_below=dig(body, "properties", "doNotApplyToChildScopes") is not True,
         permissions=tuple(map(_permission, rows(body, "properties", "permissions"))),
-        principals=frozenset(text(one, "id").lower() for one in named),
-        excluded=frozenset(text(one, "id").lower() for one in excluded),
-        names_groups=any(text(one, "type").lower() in GROUPS for one in (*named, *excluded)),
+        principals=frozenset(text(item, "id").lower() for item in named),
+        excluded=frozenset(text(item, "id").lower() for item in excluded),
+        names_groups=any(text(item, "type").lower() in GROUPS for item in (*named, *excluded)),
     )
 
 
@@ -140,9 +140,9 @@ async def writer_may(
     cluster: ManagedCluster, pools: AgentPools, writer_permissions: WriterPermissionReader
 ) -> WriterMay:
     """what the writer may do"""
-    named = [*cluster.linked, *(one for pool in pools.pools for one in pool.linked)]
+    named = [*cluster.linked, *(link for pool in pools.pools for link in pool.linked)]
     places = [f"/subscriptions/{cluster.subscription}", cluster.id, cluster.node_group_id, *cluster.own_identities]
-    places = [*dict.fromkeys([*places, *(probed_at(one) for one in named)])]
+    places = [*dict.fromkeys([*places, *(probed_at(link) for link in named)])]
     unseen: dict[str, Why] = {}
 
     async def of_one(place: str) -> tuple[str, Answer]:

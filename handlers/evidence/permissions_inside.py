@@ -75,7 +75,9 @@ async def _of(writer_permissions: WriterKubePermissionReader, acts: Sequence[Act
 def _in_trouble(
     budgets: Budgets | Unavailable | NotApplicable, pods: Pods | Unavailable | NotApplicable
 ) -> tuple[str, ...]:
-    found = [one.namespace for one in budgets.budgets if not one.allowed] if isinstance(budgets, Budgets) else []
+    found = (
+        [budget.namespace for budget in budgets.budgets if not budget.allowed] if isinstance(budgets, Budgets) else []
+    )
     if isinstance(pods, Pods):
-        found += [one.namespace for one in pods.pods if one.deleting or one.phase == "Unknown"]
+        found += [pod.namespace for pod in pods.pods if pod.deleting or pod.phase == "Unknown"]
     return tuple(dict.fromkeys(found))[:MOST_NAMESPACES]

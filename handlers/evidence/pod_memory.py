@@ -61,29 +61,29 @@ def pod_memory(body: Mapping[str, Any], owner: str) -> PodMemory:
 def by_owner(pods: Iterable[PodMemory]) -> list[OwnerMemory]:
     """The owners of these pods, those with most first."""
     groups: dict[str, list[PodMemory]] = {}
-    for one in pods:
-        groups.setdefault(f"{one.namespace}/{one.owner}", []).append(one)
+    for pod in pods:
+        groups.setdefault(f"{pod.namespace}/{pod.owner}", []).append(pod)
     made = [_together(owner, those) for owner, those in groups.items()]
-    return sorted(made, key=lambda one: (-one.weight, one.owner))
+    return sorted(made, key=lambda memory: (-memory.weight, memory.owner))
 
 
 def _together(owner: str, pods: list[PodMemory]) -> OwnerMemory:
-    used = [one.used for one in pods if one.used is not None]
-    limits = [one.limit for one in pods if one.limit is not None]
+    used = [pod.used for pod in pods if pod.used is not None]
+    limits = [pod.limit for pod in pods if pod.limit is not None]
     return OwnerMemory(
         owner=owner,
         pods=len(pods),
         used=sum(used) if used else None,
-        requested=sum(one.requested for one in pods),
+        requested=sum(pod.requested for pod in pods),
         limit=sum(limits) if len(limits) == len(pods) else None,
     )
 
 
 def _requested(spec: Mapping[str, Any]) -> int:
-    main = sum(_request(one) for one in rows(spec, "containers"))
+    main = sum(_request(row) for row in rows(spec, "containers"))
     first = rows(spec, "initContainers")
-    beside = sum(_request(one) for one in first if one.get("restartPolicy") == "Always")
-    before = max((_request(one) for one in first), default=0)
+    beside = sum(_request(item) for item in first if item.get("restartPolicy") == "Always")
+    before = max((_request(item) for item in first), default=0)
     return max(main + beside, before) + (in_bytes(dig(spec, "overhead", "memory")) or 0)
 
 
@@ -95,5 +95,5 @@ def _request(container: Mapping[str, Any]) -> int:
 
 
 def _limit(spec: Mapping[str, Any]) -> int | None:
-    limits = [memory_of(dig(one, "resources"), "limits") for one in rows(spec, "containers")]
-    return None if None in limits else sum(one or 0 for one in limits)
+    limits = [memory_of(dig(row, "resources"), "limits") for row in rows(spec, "containers")]
+    return None if None in limits else sum(limit or 0 for limit in limits)

@@ -76,7 +76,7 @@ class Exemption:
         over = self.expires is not None and self.expires <= now
         if violation is None or over or not same(self.assignment, violation.assignment_id):
             return False
-        rules = {one.lower() for one in self.references}
+        rules = {reference.lower() for reference in self.references}
         return within(self.scope, refusal.resource) and (not rules or violation.reference.lower() in rules)
 
 
@@ -108,7 +108,7 @@ class PolicyRefusals(Evidence):
         excluded = next((scope for scope in found.excluded if within(scope, refusal.resource)), "")
         if excluded:
             return f"excludes {excluded} now"
-        waived = next((one for one in self.exemptions if one.covers(refusal, self.taken_at)), None)
+        waived = next((exemption for exemption in self.exemptions if exemption.covers(refusal, self.taken_at)), None)
         return f"is waived by exemption {waived.name}" if waived else ""
 
     def changed_since(self, refusal: Refusal) -> datetime | None:
@@ -134,28 +134,36 @@ async def policy_refusals(
 ) -> PolicyRefusals | NotApplicable:
     """the policies that denied a request"""
     refusals = tuple(dict.fromkeys(refused_by_policy(cluster, complaints, log, node_log)))
-    named = [one for one in refusals if one.violation]
+    named = [refusal for refusal in refusals if refusal.violation]
     if not refusals:
         return NotApplicable("no request of the cluster was denied by a policy")
-    places = (cluster.group_id, cluster.node_group_id, *(one.group for one in named))
-    groups = [*{one.lower(): one for one in places}.values()][:MOST_PLACES] if named else []
-    definitions = [*dict.fromkeys(_definition_of(one) for one in named if _definition_of(one))][:MOST_DEFINITIONS]
+    places = (cluster.group_id, cluster.node_group_id, *(refusal.group for refusal in named))
+    groups = [*{place.lower(): place for place in places}.values()][:MOST_PLACES] if named else []
+    definitions = [*dict.fromkeys(_definition_of(refusal) for refusal in named if _definition_of(refusal))][
+        :MOST_DEFINITIONS
+    ]
     assigned, gaps = await _listed(groups, "policyAssignments", ASSIGNMENTS_API, arm)
     waived, more = await _listed(groups, "policyExemptions", EXEMPTIONS_API, arm)
     told, unread = await _definitions(definitions, arm)
     listed = [group for group, listing in assigned.items() if not listing.truncated]
-    sources = [one.source for one in (*assigned.values(), *waived.values())] + [one.source for one in told]
+    sources = [listing.source for listing in (*assigned.values(), *waived.values())] + [
+        answer.source for answer in told
+    ]
     return PolicyRefusals(
         source=", ".join(sources) or complaints.source,
         taken_at=complaints.taken_at,
-        truncated=any(one.truncated for one in (*assigned.values(), *waived.values())),
+        truncated=any(listing.truncated for listing in (*assigned.values(), *waived.values())),
         gaps=(*gaps, *more, *unread),
         refusals=refusals,
         assignments={
-            one.id.lower(): one for listing in assigned.values() for one in map(read_assignment, whole(listing.items))
+            assignment.id.lower(): assignment
+            for listing in assigned.values()
+            for assignment in map(read_assignment, whole(listing.items))
         },
         exemptions=tuple(read_exemption(body) for listing in waived.values() for body in whole(listing.items)),
-        definitions={need_text(one.body, "id").lower(): text(one.body, "properties", "displayName") for one in told},
+        definitions={
+            need_text(answer.body, "id").lower(): text(answer.body, "properties", "displayName") for answer in told
+        },
         listed=frozenset(listed),
         whole=len(listed) == len(groups),
     )
@@ -169,10 +177,10 @@ def refused_by_policy(
 ) -> Iterator[Refusal]:
     """Of what is Failed now, of a wish that somebody may still wait for, and of what AKS makes beside nodes: a load
     balancer, an address or a route that was denied leaves no pool Failed."""
-    events = [event for one in (log, node_log) if isinstance(one, ActivityLog) for event in one.events]
+    events = [event for item in (log, node_log) if isinstance(item, ActivityLog) for event in item.events]
     for complaint in complaints.standing(DENIED_BY_POLICY):
         told = _told(_requests(complaint, events), events)
-        denied = sorted(told, key=lambda one: (not one.policies, same(one.resource, complaint.about)))
+        denied = sorted(told, key=lambda event: (not event.policies, same(event.resource, complaint.about)))
         resource = denied[0].resource if denied else _by_its_name(complaint, cluster)
         yield from _refusals(resource, complaint, told)
     if isinstance(node_log, NodeActivityLog):
@@ -185,16 +193,16 @@ def refused_by_policy(
 def _requests(complaint: Complaint, events: list[Event]) -> set[str]:
     """The correlations of the requests that a complaint may be about: an error in a resource itself tells no time."""
 
-    def its_own(one: Event) -> bool:
-        repeated = one.error == complaint.error and complaint.at in (None, one.at)
-        return repeated or same(one.resource, complaint.about)
+    def its_own(event: Event) -> bool:
+        repeated = event.error == complaint.error and complaint.at in (None, event.at)
+        return repeated or same(event.resource, complaint.about)
 
-    return {one.correlation for one in events if _denied(one) and its_own(one)}
+    return {event.correlation for event in events if _denied(event) and its_own(event)}
 
 
 def _told(requests: set[str], events: list[Event]) -> list[Event]:
     """What the log tells of requests: Azure Policy's own events, and the writes that were denied."""
-    return [one for one in events if one.correlation in requests and (one.policies or _denied(one))]
+    return [event for event in events if event.correlation in requests and (event.policies or _denied(event))]
 
 
 def _denied(event: Event) -> bool:
@@ -266,11 +274,11 @@ async def _definitions(ids: list[str], arm: ArmReader) -> tuple[list[Answer], tu
 
 
 async def _seen(
-    ids: list[str], one: Callable[[str], Awaitable[tuple[str, Read]]]
+    ids: list[str], listing: Callable[[str], Awaitable[tuple[str, Read]]]
 ) -> tuple[dict[str, Read], tuple[Unavailable, ...]]:
     """What could be read. That nothing could is a gap, too: the denied request is told all the same."""
     try:
-        found, gaps = await each(ids, one)
+        found, gaps = await each(ids, listing)
     except CannotSee as error:
         return {}, (error.unavailable,)
     return dict(found), gaps

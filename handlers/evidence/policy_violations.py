@@ -85,24 +85,24 @@ class Violation:
 
     @property
     def differs(self) -> tuple[Expression, ...]:
-        return tuple(one for one in self.expressions if one.telling)[:MOST_EXPRESSIONS]
+        return tuple(expression for expression in self.expressions if expression.telling)[:MOST_EXPRESSIONS]
 
 
 def violations(said: Any) -> tuple[Violation, ...]:
     """Every policy that an error names, wherever it does; the fullest account of each."""
     found: dict[tuple[str, str], Violation] = {}
-    for one in _walk(said, 0):
-        found[one.key] = _merged(one, found[one.key]) if one.key in found else one
+    for violation in _walk(said, 0):
+        found[violation.key] = _merged(violation, found[violation.key]) if violation.key in found else violation
     if not found and isinstance(said, str):
         # The text was cut in the middle of its JSON: the id alone tells whose policy it is.
         ids = dict.fromkeys(match[0] for match in _ASSIGNMENT.finditer(said[:_LONGEST]))
-        return tuple(Violation(one) for one in ids)
+        return tuple(Violation(item) for item in ids)
     return tuple(found.values())
 
 
-def _merged(one: Violation, other: Violation) -> Violation:
+def _merged(violation: Violation, other: Violation) -> Violation:
     """The message has the names, additionalInfo the comparisons."""
-    return Violation(*(getattr(one, field.name) or getattr(other, field.name) for field in fields(Violation)))
+    return Violation(*(getattr(violation, field.name) or getattr(other, field.name) for field in fields(Violation)))
 
 
 def _walk(said: Any, depth: int) -> Iterator[Violation]:
@@ -158,7 +158,7 @@ def _of_details(info: Mapping[str, Any]) -> Violation | None:
         definition=_text(info.get("policydefinitiondisplayname")),
         reference=_text(info.get("policydefinitionreferenceid")),
         effect=_text(info.get("policydefinitioneffect")),
-        expressions=tuple(_expression(one) for one in _rows(expressions)),
+        expressions=tuple(_expression(row) for row in _rows(expressions)),
     )
 
 
@@ -182,7 +182,7 @@ def _expression(row: Mapping[str, Any]) -> Expression:
         field=_text(row.get("expression")) or _text(row.get("path")),
         operator=_text(row.get("operator")),
         value=_shown(row.get("expressionValue")),
-        target=tuple(_shown(one) for one in (target if isinstance(target, list) else [target])),
+        target=tuple(_shown(item) for item in (target if isinstance(target, list) else [target])),
         held=_text(row.get("result")).lower() != "false",
     )
 

@@ -46,7 +46,7 @@ class PrivateZone(Evidence):
         return last_name(self.id)
 
     def linked_to(self, network: str) -> bool:
-        return any(one.completed and one.network.lower() == network.lower() for one in self.links or ())
+        return any(link.completed and link.network.lower() == network.lower() for link in self.links or ())
 
 
 @collector(
@@ -111,7 +111,7 @@ async def _record(arm: ArmReader, path: str) -> tuple[str, ...]:
         answer = await arm.get(path, ZONES_API)
     except NotFound:
         return ()
-    return tuple(text(one, "ipv4Address") for one in rows(answer.body, "properties", "aRecords"))
+    return tuple(text(row, "ipv4Address") for row in rows(answer.body, "properties", "aRecords"))
 
 
 def read_link(body: Mapping[str, Any]) -> ZoneLink:
@@ -123,7 +123,9 @@ def read_link(body: Mapping[str, Any]) -> ZoneLink:
 def endpoint_addresses(interfaces: list[Mapping[str, Any]]) -> tuple[str, ...]:
     """The addresses of the interfaces that AKS made for its private endpoint, which it calls kube-apiserver."""
     ours = [
-        one for one in interfaces if last_name(text(one, "properties", "privateEndpoint", "id")) == "kube-apiserver"
+        interface
+        for interface in interfaces
+        if last_name(text(interface, "properties", "privateEndpoint", "id")) == "kube-apiserver"
     ]
-    held = [dig(row, "properties") for one in ours for row in rows(one, "properties", "ipConfigurations")]
-    return tuple(text(one, "privateIPAddress") for one in held if text(one, "privateIPAddress"))
+    held = [dig(row, "properties") for item in ours for row in rows(item, "properties", "ipConfigurations")]
+    return tuple(text(item, "privateIPAddress") for item in held if text(item, "privateIPAddress"))

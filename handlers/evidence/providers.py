@@ -33,7 +33,7 @@ async def provider_registrations(cluster: ManagedCluster, arm: ArmReader) -> Pro
     # One by one: the list of all providers, with every type and region of each, is several megabytes.
     names = [namespace for namespace, _ in cluster.namespaces]
     answers, gaps = await each(
-        names, lambda one: from_subscription(cluster.subscription, arm.get(f"{above}/{one}", PROVIDERS_API))
+        names, lambda name: from_subscription(cluster.subscription, arm.get(f"{above}/{name}", PROVIDERS_API))
     )
     states = {
         need_text(answer.body, "namespace").lower(): need_text(answer.body, "registrationState") for answer in answers

@@ -42,7 +42,7 @@ class PublicAddress:
         return self.id.split("/")[4]
 
     def __str__(self) -> str:
-        return f"{self.name} ({', '.join(one for one in (self.address, self.fqdn, self.group) if one)})"
+        return f"{self.name} ({', '.join(item for item in (self.address, self.fqdn, self.group) if item)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class PublicAddresses(Evidence):
     @property
     def unattached(self) -> tuple[PublicAddress, ...]:
         """Those that people made and that nothing uses."""
-        return tuple(one for one in self.addresses if not one.attached and not one.of_kubernetes)
+        return tuple(address for address in self.addresses if not address.attached and not address.of_kubernetes)
 
 
 @collector(reads=("Microsoft.Network/locations/usages/read",))

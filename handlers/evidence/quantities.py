@@ -13,9 +13,9 @@ _IN_BYTES = ("memory", "ephemeral-storage", "storage")
 _MIB, _GIB = Decimal(2**20), Decimal(2**30)
 
 
-def larger(one: Amounts, other: Amounts) -> dict[str, Decimal]:
+def larger(item: Amounts, other: Amounts) -> dict[str, Decimal]:
     """Of each resource the larger amount."""
-    return {name: max(one.get(name, NONE), other.get(name, NONE)) for name in {**one, **other}}
+    return {name: max(item.get(name, NONE), other.get(name, NONE)) for name in {**item, **other}}
 
 
 def spoken(resource: str, amount: Decimal) -> str:

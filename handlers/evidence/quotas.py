@@ -36,7 +36,7 @@ class RegionUsages(Evidence):
     usages: tuple[Usage, ...]
 
     def row(self, name: str) -> Usage | None:
-        return next((one for one in self.usages if one.name.lower() == name.lower()), None)
+        return next((usage for usage in self.usages if usage.name.lower() == name.lower()), None)
 
     def id_of(self, usage: Usage) -> str:
         return f"{self.scope}/usages/{usage.name}"

@@ -51,11 +51,11 @@ class Selector:
         return not self.absent and not self.requirements
 
     def matches(self, labels: Labels) -> bool:
-        return not self.absent and all(one.holds(labels) for one in self.requirements)
+        return not self.absent and all(requirement.holds(labels) for requirement in self.requirements)
 
     def missed(self, labels: Labels) -> tuple[Requirement, ...]:
         """The requirements that these labels do not meet."""
-        return tuple(one for one in self.requirements if not one.holds(labels))
+        return tuple(requirement for requirement in self.requirements if not requirement.holds(labels))
 
     def narrowed(self, more: tuple[Requirement, ...]) -> Selector:
         return self if self.absent else Selector((*self.requirements, *more))

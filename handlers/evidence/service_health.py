@@ -60,7 +60,7 @@ class ServiceIssues(Evidence):
 
     def before(self, moment: datetime | None) -> tuple[ServiceIssue, ...]:
         """Those that had begun by then: what began later is not what stopped it."""
-        return tuple(one for one in self.issues if moment is None or one.began is None or one.began <= moment)
+        return tuple(issue for issue in self.issues if moment is None or issue.began is None or issue.began <= moment)
 
 
 @collector(reads=("Microsoft.ResourceHealth/events/read",))
@@ -73,13 +73,13 @@ async def service_issues(cluster: ManagedCluster, arm: ArmReader) -> ServiceIssu
         source=listing.source,
         taken_at=listing.taken_at,
         truncated=listing.truncated,
-        issues=tuple(one for one in found if one),
+        issues=tuple(issue for issue in found if issue),
     )
 
 
 def announced(service: ServiceIssues | Unavailable, by: datetime | None = None) -> tuple[str, ...]:
     """The lines with which a proof begins where Azure blames itself. That it could not be asked proves nothing."""
-    return tuple(str(one) for one in service.before(by)) if isinstance(service, ServiceIssues) else ()
+    return tuple(str(issue) for issue in service.before(by)) if isinstance(service, ServiceIssues) else ()
 
 
 def _issue(body: Mapping[str, Any], location: str, now: datetime) -> ServiceIssue | None:

@@ -55,7 +55,7 @@ class ShortNode:
     @property
     def began(self) -> datetime | None:
         """Since when, as far as anything of it is dated."""
-        known = [one.first for one in self.events] + [one.at for one in self.kills]
+        known = [event.first for event in self.events] + [kill.at for kill in self.kills]
         known += [self.pressure.since] if self.pressure else []
         return min((at for at in known if at), default=None)
 
@@ -89,24 +89,24 @@ async def short_of_memory(
     pods: Pods | Unavailable,
 ) -> ShortOfMemory:
     """the nodes that are short of memory"""
-    said = _by_node(one for one in _warnings(warnings) if one.memory_ran_out)
-    killed = _by_node(one for one in _killed(pods) if one.of_node)
+    said = _by_node(warning for warning in _warnings(warnings) if warning.memory_ran_out)
+    killed = _by_node(kill for kill in _killed(pods) if kill.of_node)
     used = use.used if isinstance(use, NodeMemoryUse) else {}
     found = [
-        one
+        short_node
         for node in nodes.nodes
         if not node.virtual
-        and (one := _short(cluster, node, said.get(node.name, []), killed.get(node.name, []), used)).shows
+        and (short_node := _short(cluster, node, said.get(node.name, []), killed.get(node.name, []), used)).shows
     ]
-    found.sort(key=lambda one: (one.pressure is None, not one.over, -(one.used or 0), one.node.name))
+    found.sort(key=lambda node: (node.pressure is None, not node.over, -(node.used or 0), node.node.name))
     parts = (use, warnings, pods)
     # A list of pods that was cut hides last states alone: nodes and their events say by themselves that memory ran out.
     whole = (nodes, use, warnings)
     return ShortOfMemory(
         source=nodes.source,
         taken_at=nodes.taken_at,
-        truncated=any(isinstance(one, Evidence) and one.truncated for one in whole),
-        gaps=tuple(one for one in parts if isinstance(one, Unavailable)),
+        truncated=any(isinstance(item, Evidence) and item.truncated for item in whole),
+        gaps=tuple(part for part in parts if isinstance(part, Unavailable)),
         nodes=tuple(found),
     )
 
@@ -130,8 +130,8 @@ On = TypeVar("On", bound=_OnNode)
 def _by_node(all_of_them: Iterable[On]) -> dict[str, list[On]]:
     """Once for all nodes: there may be five thousand of them, and as many rows."""
     groups: dict[str, list[On]] = {}
-    for one in all_of_them:
-        groups.setdefault(one.node, []).append(one)
+    for on in all_of_them:
+        groups.setdefault(on.node, []).append(on)
     return groups
 
 
@@ -141,8 +141,8 @@ def _short(
     return ShortNode(
         node=node,
         pressure=node.troubles.get("MemoryPressure"),
-        events=tuple(one for one in said if _counts(cluster, node, one.last)),
-        kills=tuple(one for one in killed if _counts(cluster, node, one.at)),
+        events=tuple(warning for warning in said if _counts(cluster, node, warning.last)),
+        kills=tuple(kill for kill in killed if _counts(cluster, node, kill.at)),
         used=used.get(node.name),
     )
 
@@ -160,16 +160,16 @@ def _counts(cluster: ManagedCluster, node: Node, at: datetime | None) -> bool:
 @collector(reads=(), sees=("list pods.metrics.k8s.io",), deadline_s=15)
 async def pods_on_short_nodes(short: ShortOfMemory, kube: KubeReader) -> PodsOnShortNodes | NotApplicable:
     """the pods on the nodes that are short of memory"""
-    names = [one.node.name for one in short.nodes[:MOST_NODES]]
+    names = [node.node.name for node in short.nodes[:MOST_NODES]]
     if not names:
         return NotApplicable("no node is short of memory")
     found, gaps = await each(names, lambda name: _pods_on(kube, name))
-    used, unmeasured = await _used(kube, {(one.namespace, one.name) for pods in found for one in pods})
+    used, unmeasured = await _used(kube, {(pod.namespace, pod.name) for pods in found for pod in pods})
     return PodsOnShortNodes(
         source=f"the pods on {', '.join(names)}",
         taken_at=short.taken_at,
-        gaps=tuple(dict.fromkeys(replace(one, wanted=pods_on_short_nodes.title) for one in (*gaps, *unmeasured))),
-        by_node={pods[0].node: tuple(one.using(used) for one in pods) for pods in found if pods},
+        gaps=tuple(dict.fromkeys(replace(gap, wanted=pods_on_short_nodes.title) for gap in (*gaps, *unmeasured))),
+        by_node={pods[0].node: tuple(pod.using(used) for pod in pods) for pods in found if pods},
         measured=bool(used),
     )
 
@@ -196,7 +196,7 @@ async def _used(
     def add(kept: dict[tuple[str, str], int], body: Mapping[str, Any]) -> None:
         key = (text(body, "metadata", "namespace"), text(body, "metadata", "name"))
         if key in wanted:
-            kept[key] = sum(in_bytes(dig(one, "usage", "memory")) or 0 for one in rows(body, "containers"))
+            kept[key] = sum(in_bytes(dig(row, "usage", "memory")) or 0 for row in rows(body, "containers"))
 
     start: dict[tuple[str, str], int] = {}
     try:

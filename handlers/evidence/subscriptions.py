@@ -65,7 +65,7 @@ async def subscriptions(cluster: ManagedCluster, complaints: Complaints | Unavai
     wanted = dict.fromkeys((cluster.subscription.lower(), *_named(complaints)))
     ids = [*wanted][: MOST_NAMED + 1]
     answers, gaps = await each(
-        ids, lambda one: from_subscription(one, arm.get(f"/subscriptions/{one}", SUBSCRIPTIONS_API))
+        ids, lambda name: from_subscription(name, arm.get(f"/subscriptions/{name}", SUBSCRIPTIONS_API))
     )
     return Subscriptions(
         source=", ".join(answer.source for answer in answers),
@@ -89,4 +89,6 @@ def read_subscription(body: Mapping[str, Any]) -> Subscription:
 
 def _named(complaints: Complaints | Unavailable) -> Iterator[str]:
     if isinstance(complaints, Complaints):
-        yield from (found for one in complaints.standing(READ_ONLY_CODE) if (found := named_subscription(one)))
+        yield from (
+            found for complaint in complaints.standing(READ_ONLY_CODE) if (found := named_subscription(complaint))
+        )

@@ -53,7 +53,9 @@ class SystemWorkloads(Evidence):
 
     def named(self, *names: str) -> tuple[SystemWorkload, ...]:
         """Those of kube-system with these names."""
-        return tuple(one for one in self.workloads if one.namespace == KUBE_SYSTEM and one.name in names)
+        return tuple(
+            workload for workload in self.workloads if workload.namespace == KUBE_SYSTEM and workload.name in names
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +81,11 @@ async def system_workloads(cluster: ManagedCluster, kube: KubeReader) -> SystemW
     places = [(namespace, kind) for namespace in cluster.system_namespaces for kind in PLURALS]
     found, gaps = await each(places, of)
     return SystemWorkloads(
-        source="; ".join(dict.fromkeys(one.source for one in found)),
-        taken_at=min(one.taken_at for one in found),
-        truncated=any(one.truncated for one in found),
+        source="; ".join(dict.fromkeys(listing.source for listing in found)),
+        taken_at=min(listing.taken_at for listing in found),
+        truncated=any(listing.truncated for listing in found),
         gaps=tuple(dict.fromkeys(replace(gap, wanted=system_workloads.title) for gap in gaps)),
-        workloads=tuple(workload for one in found for workload in one.items),
+        workloads=tuple(workload for listing in found for workload in listing.items),
     )
 
 
@@ -105,12 +107,12 @@ async def system_pods(cluster: ManagedCluster, nodes: Nodes, pods: Pods | Unavai
 
     swept, gaps = await each(cluster.system_namespaces, of)
     return SystemPods(
-        source="; ".join(dict.fromkeys(one.source for one in swept)),
-        taken_at=min(one.taken_at for one in swept),
-        truncated=any(one.truncated for one in swept),
+        source="; ".join(dict.fromkeys(folded.source for folded in swept)),
+        taken_at=min(folded.taken_at for folded in swept),
+        truncated=any(folded.truncated for folded in swept),
         gaps=gaps,
-        pods=tuple(pod for one in swept for pod in one.value.pods),
-        counts={owner: count for one in swept for owner, count in one.value.system.items()},
+        pods=tuple(pod for folded in swept for pod in folded.value.pods),
+        counts={owner: count for folded in swept for owner, count in folded.value.system.items()},
     )
 
 
@@ -140,4 +142,4 @@ def read_workload(body: Mapping[str, Any], kind: str) -> SystemWorkload:
 
 def _said(condition: Mapping[str, Any]) -> str:
     reason, message = text(condition, "reason"), text(condition, "message")
-    return ": ".join(one for one in (reason, message) if one) or text(condition, "type")
+    return ": ".join(item for item in (reason, message) if item) or text(condition, "type")

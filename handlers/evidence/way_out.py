@@ -42,7 +42,7 @@ class PacketFilters(Evidence):
             (subnet.route_table, self.tables),
             (subnet.nat_gateway, self.gateways),
         )
-        return next((one for one, seen in named if one and one.lower() not in seen), "")
+        return next((item for item, seen in named if item and item.lower() not in seen), "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,19 +69,21 @@ async def packet_filters(
     cluster: ManagedCluster, networks: NodeNetworks, sets: ScaleSets | Unavailable, arm: ArmReader
 ) -> PacketFilters:
     """the security groups and routes of the nodes"""
-    of_sets = [group for one in sets.sets for group in one.security_groups] if isinstance(sets, ScaleSets) else []
+    of_sets = (
+        [group for scale_set in sets.sets for group in scale_set.security_groups] if isinstance(sets, ScaleSets) else []
+    )
     named = [
-        one
+        item
         for subnet in networks.subnets
-        for one in (subnet.security_group, subnet.route_table, subnet.nat_gateway)
-        if one
+        for item in (subnet.security_group, subnet.route_table, subnet.nat_gateway)
+        if item
     ]
-    wanted = {one.lower(): one for one in (*named, *of_sets)}
-    answers, gaps = await each([*wanted.values()], lambda one: arm.get(one, NETWORK_API))
-    found = {need_text(one.body, "id").lower(): one.body for one in answers}
+    wanted = {item.lower(): item for item in (*named, *of_sets)}
+    answers, gaps = await each([*wanted.values()], lambda name: arm.get(name, NETWORK_API))
+    found = {need_text(answer.body, "id").lower(): answer.body for answer in answers}
     return PacketFilters(
-        source=", ".join(one.source for one in answers) or networks.source,
-        taken_at=min((one.taken_at for one in answers), default=networks.taken_at),
+        source=", ".join(answer.source for answer in answers) or networks.source,
+        taken_at=min((answer.taken_at for answer in answers), default=networks.taken_at),
         gaps=(*gaps, *([sets] if isinstance(sets, Unavailable) else [])),
         truncated=isinstance(sets, ScaleSets) and sets.truncated,
         groups={key: read_group(body) for key, body in found.items() if "/networksecuritygroups/" in key},
@@ -101,7 +103,7 @@ async def required_endpoints(cluster: ManagedCluster, arm: ArmReader) -> Require
         return RequiredEndpoints(
             source=PUBLISHED, taken_at=cluster.taken_at, gaps=unseen, packets=known, published=True
         )
-    packets = tuple(dict.fromkeys(one for row in whole(listing.items) for one in read_endpoints(row)))
+    packets = tuple(dict.fromkeys(endpoint for row in whole(listing.items) for endpoint in read_endpoints(row)))
     return RequiredEndpoints(
         source=listing.source,
         taken_at=listing.taken_at,
@@ -115,13 +117,13 @@ def read_endpoints(category: Mapping[str, Any]) -> Iterator[Packet]:
     """What nodes must reach of one category by TCP. What is optional stops no node."""
     if "optional" in text(category, "category").lower():
         return
-    for one in rows(category, "endpoints"):
-        for detail in rows(one, "endpointDetails"):
+    for row in rows(category, "endpoints"):
+        for detail in rows(row, "endpointDetails"):
             port, protocol = number(detail, "port"), text(detail, "protocol").lower()
             if not port or protocol == "udp" or (not protocol and port in _NOT_TCP):
                 continue
             address = network(text(detail, "ipAddress"))
-            host = text(one, "domainName") or text(detail, "ipAddress")
+            host = text(row, "domainName") or text(detail, "ipAddress")
             if host:
                 yield Packet(host, port, address=address.network_address if address else None)
 
@@ -129,7 +131,7 @@ def read_endpoints(category: Mapping[str, Any]) -> Iterator[Packet]:
 def read_group(body: Mapping[str, Any]) -> SecurityGroup:
     """A network security group from its wire body: its outbound rules."""
     listed = rows(body, "properties", "securityRules")
-    outbound = [one for one in listed if text(one, "properties", "direction").lower() == "outbound"]
+    outbound = [item for item in listed if text(item, "properties", "direction").lower() == "outbound"]
     return SecurityGroup(need_text(body, "id"), need_text(body, "name"), tuple(map(read_rule, outbound)))
 
 
@@ -151,8 +153,8 @@ def read_rule(body: Mapping[str, Any]) -> Rule:
     )
 
 
-def _both(properties: Any, one: str, many: str) -> tuple[str, ...]:
-    single = text(properties, one)
+def _both(properties: Any, name: str, many: str) -> tuple[str, ...]:
+    single = text(properties, name)
     return (*((single,) if single else ()), *texts(properties, many))
 
 
@@ -168,7 +170,7 @@ def read_table(body: Mapping[str, Any]) -> RouteTable:
 
 def _route(body: Mapping[str, Any]) -> Route:
     kind = need_text(body, "properties", "nextHopType").lower()
-    if kind not in {one.value for one in Hop}:
+    if kind not in {hop.value for hop in Hop}:
         detail = f"route {text(body, 'name')} leads to {kind}"
         raise CannotSee(Unavailable("a route table", Why.FAILED, detail))
     return Route(

@@ -166,7 +166,7 @@ def _decoded(text: str) -> Plan:
     """The same text is the same plan, so one that a fix reads dozens of times is decoded once. What is read from the
     store stays a fresh read each time."""
     data: dict[str, Any] = json.loads(text)
-    steps = tuple(Step(**{**one, "verb": Verb(one["verb"])}) for one in data.pop("steps"))
+    steps = tuple(Step(**{**item, "verb": Verb(item["verb"])}) for item in data.pop("steps"))
     verify = data.pop("verify")
     return Plan(
         steps=steps,

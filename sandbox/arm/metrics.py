@@ -42,7 +42,7 @@ def metrics(site: Site, call: Call) -> Answer:
     resource = site.world.resources[call.place.scope.lower()]
     if str(resource["type"]).lower() != CLUSTERS.lower():
         raise _bad(f"Metrics are not supported for resource type {resource['type']}.")
-    names = [one.strip() for one in call.query.get("metricnames", "").split(",") if one.strip()]
+    names = [part.strip() for part in call.query.get("metricnames", "").split(",") if part.strip()]
     if not names:
         raise _bad("Metric name is required.")
     asked = _Asked.of(site, call)
@@ -81,7 +81,7 @@ class _Asked:
         interval = call.query.get("interval", "PT1M")
         if interval not in _GRAINS:
             raise _bad(f"Detected invalid time grain input: {interval}, supported ones are: {','.join(_GRAINS)}")
-        aggregations = tuple(one.strip().lower() for one in call.query.get("aggregation", "Average").split(","))
+        aggregations = tuple(part.strip().lower() for part in call.query.get("aggregation", "Average").split(","))
         if not set(aggregations) <= set(_AGGREGATIONS):
             raise _bad(f"Invalid aggregation type: {','.join(aggregations)}, supported ones are: Average,Maximum")
         return cls(since, until, interval, aggregations, _wanted(call.filter), _top(call))
@@ -96,7 +96,7 @@ def _timespan(said: str, now: datetime) -> tuple[datetime, datetime]:
     if not said:
         return now - timedelta(hours=1), now
     try:
-        since, until = (datetime.fromisoformat(one).astimezone(UTC) for one in said.split("/"))
+        since, until = (datetime.fromisoformat(part).astimezone(UTC) for part in said.split("/"))
     except ValueError:
         raise _bad(f"Invalid timespan: {said}") from None
     if since >= until:
@@ -169,7 +169,9 @@ def _series(lines: dict[str, list[float]], pools: dict[str, str], asked: _Asked)
     for key, values in ranked[: asked.top] if asked.wanted else ranked:
         named = zip(asked.wanted, key, strict=True)
         yield {
-            "metadatavalues": [{"name": {"value": one, "localizedValue": one}, "value": value} for one, value in named],
+            "metadatavalues": [
+                {"name": {"value": item, "localizedValue": item}, "value": value} for item, value in named
+            ],
             "data": [_point(at, value, asked) for at, value in zip(asked.moments(), values, strict=True)],
         }
 

@@ -83,13 +83,13 @@ class Scribe:
 
     def _policy_event(self, label: str, spec: EventSpec, at: datetime) -> Iterator[Body]:
         """Azure Policy's own entry for a write that it denied, under the same correlation and operation id."""
-        policies = [one["info"] for one in _additional_info(spec.error) if one.get("type") == "PolicyViolation"]
+        policies = [item["info"] for item in _additional_info(spec.error) if item.get("type") == "PolicyViolation"]
         if not policies or spec.operation.startswith("Microsoft.ContainerService/"):
             return  # what AKS only repeats was denied elsewhere
         own = spec.model_copy(
             update={"operation": DENY, "outcome": "Refused", "correlation": spec.correlation or label}
         )
-        extra = {"isComplianceCheck": "False", "policies": json.dumps([_in_the_log(one) for one in policies])}
+        extra = {"isComplianceCheck": "False", "policies": json.dumps([_in_the_log(policy) for policy in policies])}
         body = self._event(f"{label}/policy", own, at, "EndRequest", "Failed", HTTPStatus.FORBIDDEN, extra)
         body["operationId"] = self.mint.guid("operation", label)
         body["category"] = {"value": "Policy", "localizedValue": "Policy"}
@@ -176,7 +176,7 @@ class Scribe:
 
 def _additional_info(error: Body | None) -> list[Body]:
     found = (error or {}).get("additionalInfo")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def _in_the_log(policy: Body) -> Body:

@@ -124,7 +124,7 @@ class _Stagehand:
             world.events.extend(self._events(label, event))
         world.policy_states.extend(self.resolver.moments(deepcopy(spec.policy_states)))
         self._measured(spec.metrics)
-        world.unindexed.update(one.lower() for one in spec.unindexed)
+        world.unindexed.update(field.lower() for field in spec.unindexed)
         world.cloud_as_of = spec.cloud_as_of or world.cloud_as_of
         world.writes[:0] = [self._rule(f"writes[{number}]", rule) for number, rule in enumerate(spec.writes)]
 

@@ -35,16 +35,16 @@ def _named(site: Site, asked: Any) -> StoredFile | None:
     if asked.get("id"):
         return site.files.get(str(asked["id"]))
     url = asked.get("url")
-    return next((one for one in site.files.values() if url and url in one.more.values()), None)
+    return next((file for file in site.files.values() if url and url in file.more.values()), None)
 
 
 def _asked_for(node: Any, place: str) -> Iterator[tuple[str, Any]]:
     if isinstance(node, list):
-        for number, one in enumerate(node):
-            yield from _asked_for(one, f"{place}/{number}")
+        for number, item in enumerate(node):
+            yield from _asked_for(item, f"{place}/{number}")
     elif isinstance(node, dict):
         if isinstance(node.get("slack_file"), dict):
             yield place, node["slack_file"]
-        for key, one in node.items():
+        for key, item in node.items():
             if key != "slack_file":
-                yield from _asked_for(one, f"{place}/{key}")
+                yield from _asked_for(item, f"{place}/{key}")

@@ -67,6 +67,6 @@ class RecentChecks:
             texts = await self._redis.zrange(keys.recent(team), "+inf", oldest, desc=True, byscore=True)
         found: dict[str, RecentCheck] = {}
         for text in texts:
-            one = decode(RecentCheck, str(text))
-            found.setdefault(one.request, one)
+            check = decode(RecentCheck, str(text))
+            found.setdefault(check.request, check)
         return list(found.values())

@@ -147,8 +147,8 @@ class RunningChecks:
         if not request_ids:
             return set()
         with reachable():
-            marks = await self._redis.mget([keys.done(one) for one in request_ids])
-        return {one for one, mark in zip(request_ids, marks, strict=True) if mark}
+            marks = await self._redis.mget([keys.done(item) for item in request_ids])
+        return {item for item, mark in zip(request_ids, marks, strict=True) if mark}
 
     async def keep(self, question: str, text: str) -> Kept:
         """Keep a result for those who ask soon."""

@@ -97,7 +97,7 @@ class Executions:
         """
         with reachable():
             names = await self.redis.smembers(keys.EXECUTING)
-        for name in sorted(str(one) for one in names):
+        for name in sorted(str(name) for name in names):
             here = await self.load(name)
             if here and await self.holder(here.plan.cluster) == name:
                 yield name

@@ -103,8 +103,8 @@ class Proposals:
             text, _ = await self._look(name)
             if not text:
                 await self._forget(team, name)
-            elif (one := _read(name, text)) and one.state is not State.ENDED:
-                found.append(one)
+            elif (proposal := _read(name, text)) and proposal.state is not State.ENDED:
+                found.append(proposal)
         return found
 
     async def _forget(self, team: str, name: str) -> None:

@@ -31,7 +31,7 @@ def png(chart: Chart) -> bytes:
     figure = Figure(figsize=(_WIDE, _HIGH), dpi=_DPI, facecolor=_PAPER, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    moments = [datetime.fromtimestamp(chart.begins, UTC) + timedelta(seconds=one) for one in chart.seconds]
+    moments = [datetime.fromtimestamp(chart.begins, UTC) + timedelta(seconds=second) for second in chart.seconds]
     foreground = 0
     for curve in chart.curves:
         colour = _FAINT if curve.background else _COLOURS[foreground % len(_COLOURS)]

@@ -19,15 +19,15 @@ _WHEN = "%H:%M"
 def memory_by_node(diagnosis: Diagnosis) -> Picture | None:
     """The picture of a diagnosis in which nodes are short of memory; None where Azure Monitor had nothing of them."""
     kept = [
-        (str(one.finding.facts["node"]), over_time)
-        for one in diagnosis.findings
-        if one.finding.code == CODE and (over_time := _kept(one.finding.facts))
+        (str(ranked.finding.facts["node"]), over_time)
+        for ranked in diagnosis.findings
+        if ranked.finding.code == CODE and (over_time := _kept(ranked.finding.facts))
     ]
     if not kept:
         return None
     _, first = kept[0]
-    shown = [(node, one) for node, one in kept if one["moments"] == first["moments"]][:MOST_CURVES]
-    curves = [Curve(node, tuple(one["percent"])) for node, one in shown]
+    shown = [(node, item) for node, item in kept if item["moments"] == first["moments"]][:MOST_CURVES]
+    curves = [Curve(node, tuple(item["percent"])) for node, item in shown]
     if first["others"] and any(value is not None for value in first["others_percent"]):
         label = f"Average of the other {first['others']} nodes"
         curves.append(Curve(label, tuple(first["others_percent"]), background=True))
@@ -66,11 +66,11 @@ def _clock(chart: Chart, number: int) -> str:
 def _kept(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a finding keeps of the history; nothing where there are too few values for a line."""
     over_time: Mapping[str, Any] = facts.get("memory_over_time") or {}
-    values = [one for one in over_time.get("percent", ()) if one is not None]
+    values = [item for item in over_time.get("percent", ()) if item is not None]
     return over_time if len(values) >= FEWEST_VALUES else {}
 
 
 def _plain(name: str) -> str:
     """For a file's name."""
-    kept = "".join(one if one.isascii() and (one.isalnum() or one in "_-") else "-" for one in name)
+    kept = "".join(item if item.isascii() and (item.isalnum() or item in "_-") else "-" for item in name)
     return kept[:60] or "cluster"

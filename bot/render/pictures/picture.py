@@ -34,7 +34,7 @@ class Chart:
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Chart:
-        curves = tuple(Curve(one["label"], tuple(one["values"]), one["background"]) for one in raw["curves"])
+        curves = tuple(Curve(curve["label"], tuple(curve["values"]), curve["background"]) for curve in raw["curves"])
         return cls(**{**raw, "seconds": tuple(raw["seconds"]), "curves": curves})
 
 

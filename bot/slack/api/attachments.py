@@ -39,16 +39,16 @@ def attached(message: Mapping[str, Any]) -> tuple[Attached, ...]:
     files = message.get("files") if not message.get("bot_id") else None
     if not isinstance(files, list | tuple):
         return ()
-    found = (one for one in files[:50] if isinstance(one, Mapping) and _is_text(one) and _is_slacks(one))
-    return tuple(_of(one) for one in islice(found, MOST))
+    found = (file for file in files[:50] if isinstance(file, Mapping) and _is_text(file) and _is_slacks(file))
+    return tuple(_of(item) for item in islice(found, MOST))
 
 
 def others(message: Mapping[str, Any]) -> list[Any]:
     """The files of which no more is read than Slack shows."""
-    files, known = message.get("files"), {one.url for one in attached(message)}
+    files, known = message.get("files"), {attachment.url for attachment in attached(message)}
     if not isinstance(files, list | tuple):
         return []
-    return [one for one in files if not (isinstance(one, Mapping) and str(one.get("url_private"))[:2000] in known)]
+    return [file for file in files if not (isinstance(file, Mapping) and str(file.get("url_private"))[:2000] in known)]
 
 
 def _of(file: Mapping[str, Any]) -> Attached:

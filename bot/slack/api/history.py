@@ -55,7 +55,7 @@ class History:
             )
 
         read = await self._pages("users.conversations", ask, "channels")
-        found = [_channel(one) for one in read.found]
+        found = [_channel(item) for item in read.found]
         return Read(found[:MOST_CHANNELS], read.cut or len(found) > MOST_CHANNELS)
 
     async def said(self, channel: str, since: float, until: float) -> Read[Body]:
@@ -77,7 +77,7 @@ class History:
             return await self._client.conversations_replies(**where, limit=_PAGE, cursor=cursor, **window)
 
         read = await self._pages("conversations.replies", ask, "messages")
-        return Read([one for one in read.found if one.get("ts") != spot.thread_ts], read.cut)
+        return Read([item for item in read.found if item.get("ts") != spot.thread_ts], read.cut)
 
     async def _pages(self, method: str, ask: Any, what: str) -> Read[Body]:
         found: list[Body] = []

@@ -141,15 +141,15 @@ class SlackMessages:
 
     async def find(self, to: Address, mark: Mark, since: datetime) -> Address | None:
         """The message with this mark, if it stands there."""
-        async for one in self._read(to, since):
-            if mark.is_on(one):
-                return Address(channel=to.channel, message_ts=str(one["ts"]))
+        async for item in self._read(to, since):
+            if mark.is_on(item):
+                return Address(channel=to.channel, message_ts=str(item["ts"]))
         return None
 
     async def has_file(self, to: Address, name: str, since: datetime) -> bool:
         """Whether a file of that name is in the thread since then."""
         return any(
-            [one.get("name") == name async for message in self._read(to, since) for one in message.get("files") or ()]
+            [file.get("name") == name async for message in self._read(to, since) for file in message.get("files") or ()]
         )
 
     async def open_view(self, trigger_id: str, view: Body) -> str:
@@ -220,8 +220,8 @@ class SlackMessages:
             except Refused as refused:
                 log.warning("cannot look whether a message stands: %s", refused)
                 return
-            for one in answer.get("messages", ()):
-                yield one
+            for message in answer.get("messages", ()):
+                yield message
             where["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
             if not where["cursor"]:
                 return

@@ -78,7 +78,7 @@ def _shown(node: Any, clean: Any, room: int) -> Any:
     if isinstance(node, str):
         return node if clean == node else escaping.fits(clean, room)
     if isinstance(node, list | tuple):
-        return [_shown(one, redone, room) for one, redone in zip(node, clean, strict=False)]
+        return [_shown(item, redone, room) for item, redone in zip(node, clean, strict=False)]
     if not isinstance(node, dict):
         return node
     room = _ROOM_IN.get(str(node.get("type")), room)

@@ -37,7 +37,7 @@ class People:
     async def asker(self, team: str, user: str, groups: Iterable[str], *, stranger: bool = False) -> Asker:
         """Who this is, and which of these groups they are in."""
         person = await self._user(user)
-        mine = [one for one in groups if user in await self._members(one)]
+        mine = [group for group in groups if user in await self._members(group)]
         return _asker(team, user, person, mine, stranger=stranger)
 
     async def asker_now(self, team: str, user: str, groups: Iterable[str]) -> Asker:
@@ -52,14 +52,16 @@ class People:
         """The same of several at once: each group is asked for once. Refused: Slack knows nobody of that id."""
         people, named = list(dict.fromkeys(users)), list(groups)
         asked = [
-            *(self._anew(f"user {one}", self._ask_user(one, longest_wait_s=0)) for one in people),
-            *(self._anew(f"group {one}", self._ask_group(one, longest_wait_s=0)) for one in named),
+            *(self._anew(f"user {person}", self._ask_user(person, longest_wait_s=0)) for person in people),
+            *(self._anew(f"group {item}", self._ask_group(item, longest_wait_s=0)) for item in named),
         ]
         said = await _within(NOW_WITHIN_S, asked)
-        members = {name: _users(one) for name, one in zip(named, said[len(people) :], strict=True)}
+        members = {name: _users(item) for name, item in zip(named, said[len(people) :], strict=True)}
         return {
-            user: one if isinstance(one, Refused) else _asker(team, user, _user(one), _groups_of(user, members))
-            for user, one in zip(people, said, strict=False)
+            user: person
+            if isinstance(person, Refused)
+            else _asker(team, user, _user(person), _groups_of(user, members))
+            for user, person in zip(people, said, strict=False)
         }
 
     async def name(self, user: str) -> str:
@@ -155,7 +157,7 @@ def _asker(team: str, user: str, person: Body, groups: Iterable[str], *, strange
     teams = {person.get("team_id"), *((person.get("enterprise_user") or {}).get("teams") or ())}
     foreign = stranger or bool(person.get("is_stranger")) or team not in teams
     # Somebody who has left is nobody's colleague any more.
-    guest = any(person.get(one) for one in ("is_restricted", "is_ultra_restricted", "deleted"))
+    guest = any(person.get(item) for item in ("is_restricted", "is_ultra_restricted", "deleted"))
     return Asker(team, user, guest=guest, stranger=foreign, groups=frozenset(groups))
 
 
@@ -175,7 +177,7 @@ def _groups_of(user: str, members: Mapping[str, Sequence[str]]) -> list[str]:
 
 async def _within(seconds: float, asked: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """All answers; none of the questions outlives this."""
-    tasks = [asyncio.create_task(one) for one in asked]
+    tasks = [asyncio.create_task(coroutine) for coroutine in asked]
     try:
         async with asyncio.timeout(seconds):
             return await asyncio.gather(*tasks)

@@ -72,15 +72,15 @@ class Sockets:
         self.opened = asyncio.Event()
         """Whether one of them has been open."""
         self._handlers = [AsyncSocketModeHandler(bolt, token, ping_interval=ping_s) for _ in range(CONNECTIONS)]
-        self._urls = {one: _Url(one) for one in self._handlers}
+        self._urls = {handler: _Url(handler) for handler in self._handlers}
         self._opening: dict[AsyncSocketModeHandler, asyncio.Task[None]] = {}
         self._sessions: dict[AsyncSocketModeHandler, _Session] = {}
-        for one in self._handlers:
-            one.client.on_message_listeners.append(partial(self._told, one))
+        for each_handler in self._handlers:
+            each_handler.client.on_message_listeners.append(partial(self._told, each_handler))
 
     async def up(self) -> int:
         """How many are connected."""
-        return sum([await one.client.is_connected() for one in self._handlers])
+        return sum([await handler.client.is_connected() for handler in self._handlers])
 
     async def why_down(self) -> str | None:
         """What to say of the connections; None while all are up."""
@@ -94,7 +94,7 @@ class Sockets:
     @property
     def alive_at(self) -> float | None:
         """When one of them gave its last sign of life."""
-        return max((one.heard_at for one in self._sessions.values()), default=None)
+        return max((session.heard_at for session in self._sessions.values()), default=None)
 
     async def must_be_let_in(self) -> None:
         """Raises Problem where Slack refuses the token; a Slack that is away may come back."""
@@ -110,49 +110,51 @@ class Sockets:
 
     async def keep_open(self) -> None:
         """Open them, then look for losses, until cancelled."""
-        for one in self._handlers:
-            self._opening[one] = asyncio.create_task(self._open(one), name="a connection to Slack")
+        for handler in self._handlers:
+            self._opening[handler] = asyncio.create_task(self._open(handler), name="a connection to Slack")
         while True:
-            for one in self._handlers:
-                await self._look(one)
+            for handler in self._handlers:
+                await self._look(handler)
             await asyncio.sleep(_LOOK_S)
 
     async def close(self) -> None:
         await end(*self._opening.values())
-        for one in self._handlers:
-            await one.close_async()  # type: ignore[no-untyped-call]
+        for handler in self._handlers:
+            await handler.close_async()  # type: ignore[no-untyped-call]
 
-    async def _open(self, one: AsyncSocketModeHandler) -> None:
-        await one.connect_async()  # type: ignore[no-untyped-call]
+    async def _open(self, handler: AsyncSocketModeHandler) -> None:
+        await handler.connect_async()  # type: ignore[no-untyped-call]
         now = time.time()
-        self._sessions[one] = _Session(one.client.current_session, now, now)
+        self._sessions[handler] = _Session(handler.client.current_session, now, now)
         self.opened.set()
 
-    async def _open_again(self, one: AsyncSocketModeHandler) -> None:
+    async def _open_again(self, handler: AsyncSocketModeHandler) -> None:
         try:
-            await one.client.connect_to_new_endpoint()
+            await handler.client.connect_to_new_endpoint()
         except Exception as lost:  # noqa: BLE001 - whatever it was, it is tried again
             log.warning("no new connection to Slack yet: %s", lost or type(lost).__name__)
             await asyncio.sleep(_NEW_URL_AFTER_S)
 
-    async def _look(self, one: AsyncSocketModeHandler) -> None:
+    async def _look(self, handler: AsyncSocketModeHandler) -> None:
         """A lost connection is replaced at once, not when the client looks next."""
-        if not await one.client.is_connected():
-            self._urls[one].renew()
-            if self._opening[one].done():
-                self._opening[one] = asyncio.create_task(self._open_again(one), name="a new connection to Slack")
-        elif one in self._sessions:
-            self._urls[one] = _Url(one)
-            await self._heard(one)
+        if not await handler.client.is_connected():
+            self._urls[handler].renew()
+            if self._opening[handler].done():
+                self._opening[handler] = asyncio.create_task(
+                    self._open_again(handler), name="a new connection to Slack"
+                )
+        elif handler in self._sessions:
+            self._urls[handler] = _Url(handler)
+            await self._heard(handler)
 
-    async def _heard(self, one: AsyncSocketModeHandler) -> None:
+    async def _heard(self, handler: AsyncSocketModeHandler) -> None:
         """A new connection was deaf since the last sign of life of the old one."""
-        old, now = self._sessions[one], time.time()
-        if one.client.current_session is old.socket:
-            old.heard_at = max(old.heard_at, one.client.last_ping_pong_time or 0.0)
+        old, now = self._sessions[handler], time.time()
+        if handler.client.current_session is old.socket:
+            old.heard_at = max(old.heard_at, handler.client.last_ping_pong_time or 0.0)
             return
-        self._sessions[one] = _Session(one.client.current_session, now, now)
-        others = [self._sessions[other] for other in self._handlers if other is not one and other in self._sessions]
+        self._sessions[handler] = _Session(handler.client.current_session, now, now)
+        others = [self._sessions[other] for other in self._handlers if other is not handler and other in self._sessions]
         if old.told_at is not None and any(_stood(other, old.told_at) for other in others):
             log.info("a connection to Slack was replaced, as Slack has asked")
             return
@@ -161,10 +163,10 @@ class Sockets:
         alone = max([since, *(other.heard_at for other in others)])
         await self._lost(Gap(since, now, min(alone, now)))
 
-    async def _told(self, one: AsyncSocketModeHandler, message: aiohttp.WSMessage) -> None:
+    async def _told(self, handler: AsyncSocketModeHandler, message: aiohttp.WSMessage) -> None:
         """Whether Slack asks for another connection."""
-        if one in self._sessions and _asks_to_go(str(message.data)):
-            self._sessions[one].told_at = time.time()
+        if handler in self._sessions and _asks_to_go(str(message.data)):
+            self._sessions[handler].told_at = time.time()
 
 
 def _stood(other: _Session, at: float) -> bool:

@@ -40,28 +40,30 @@ class TextFiles:
 
     async def read(self, files: Sequence[Attached]) -> list[str]:
         """The texts, each on its own; of what cannot be fetched, the lines that Slack shows."""
-        ends = [(one, Ends()) for one in files[:MOST_FILES]]
+        ends = [(file, Ends()) for file in files[:MOST_FILES]]
         try:
             async with asyncio.timeout(self._patience.total_seconds()):
-                for one, kept in ends:
-                    await self._fetched(one, kept)
+                for attachment, kept in ends:
+                    await self._fetched(attachment, kept)
         except TimeoutError:
             log.warning("files were not read to their end within %g s", self._patience.total_seconds())
         # Five files at once are a quarter of a megabyte: read beside the event loop, which serves everybody.
-        texts = await asyncio.to_thread(lambda: [_text(one, kept) or one.preview for one, kept in ends])
+        texts = await asyncio.to_thread(
+            lambda: [_text(attachment, kept) or attachment.preview for attachment, kept in ends]
+        )
         return [await redact_off_loop(text) for text in texts if text]
 
-    async def _fetched(self, one: Attached, kept: Ends) -> None:
+    async def _fetched(self, attachment: Attached, kept: Ends) -> None:
         try:
-            await self._fetch(one, kept)
+            await self._fetch(attachment, kept)
         except NoText as why:
             kept.clear()
-            log.warning("the file %s is not read: %s", one.name, why)
+            log.warning("the file %s is not read: %s", attachment.name, why)
         except (aiohttp.ClientError, OSError) as lost:
-            log.warning("the file %s was not read to its end: %s", one.name, lost or type(lost).__name__)
+            log.warning("the file %s was not read to its end: %s", attachment.name, lost or type(lost).__name__)
 
-    async def _fetch(self, one: Attached, kept: Ends) -> None:
-        url = self._checked(one.url)
+    async def _fetch(self, attachment: Attached, kept: Ends) -> None:
+        url = self._checked(attachment.url)
         # Unpacked it could be a thousand times as large.
         headers = {"Authorization": f"Bearer {self._token}", "Accept-Encoding": "identity"}
         forever = aiohttp.ClientTimeout(total=None)
@@ -76,7 +78,7 @@ class TextFiles:
                 if kept.is_binary:
                     raise NoText("it is no text")
                 if kept.size > LARGEST:
-                    log.warning("the file %s is longer than %d bytes: the rest is not read", one.name, LARGEST)
+                    log.warning("the file %s is longer than %d bytes: the rest is not read", attachment.name, LARGEST)
                     return
 
     def _checked(self, address: str) -> URL:
@@ -129,16 +131,18 @@ class Ends:
             parts = (self._head, self._tail[len(self._tail) - TAIL + (self.size - TAIL) % 2 :])
         else:
             parts = (self._head + self._tail, bytearray())
-        return "\n".join(one.decode(self._encoding, "replace").lstrip("\ufeff") for one in parts if one)
+        return "\n".join(part.decode(self._encoding, "replace").lstrip("\ufeff") for part in parts if part)
 
 
-def _text(one: Attached, kept: Ends) -> str:
+def _text(attachment: Attached, kept: Ends) -> str:
     """What was fetched, secrets and all; nothing, if it is no text."""
     text = kept.text()
     if text.count("\ufffd") > _STRANGE * len(text) + 4:
-        log.warning("the file %s is not read: it is no text", one.name)
+        log.warning("the file %s is not read: it is no text", attachment.name)
         return ""
     if text[:200].lstrip().lower().startswith(("<!doctype html", "<html")):
-        log.warning("the file %s is not read: it is a page, perhaps Slack's sign-in page (scope files:read)", one.name)
+        log.warning(
+            "the file %s is not read: it is a page, perhaps Slack's sign-in page (scope files:read)", attachment.name
+        )
         return ""
     return text

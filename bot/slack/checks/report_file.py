@@ -22,25 +22,29 @@ def whole(report: Report, library: Library) -> Attachment:
     lines += ["", "", "Every finding with all of its proof", ""]
     for ranked in report.diagnosis.findings:
         lines.append(f"{ranked.finding.code}: {clean(ranked.finding.subject)}")
-        lines += [f"  {clean(one)}" for one in ranked.finding.because]
+        lines += [f"  {clean(item)}" for item in ranked.finding.because]
     lines += ["", "Every check", *all_checks(report)]
     if report.diagnosis.state is State.CLEAR:
         for title, names in beyond(scope_of(report.diagnosis, library)):
             lines += [
                 "",
                 title,
-                *(f"  {one}: {clean(library[one].title)}" if one in library else f"  {one}" for one in names),
+                *(f"  {name}: {clean(library[name].title)}" if name in library else f"  {name}" for name in names),
             ]
     if report.diagnosis.unseen:
-        lines += ["", "What could not be seen", *(f"  {clean(str(one))}" for one in report.diagnosis.unseen)]
+        lines += [
+            "",
+            "What could not be seen",
+            *(f"  {clean(str(unavailable))}" for unavailable in report.diagnosis.unseen),
+        ]
     return Attachment(file_name(report.diagnosis.target.name), "\n".join(lines) + "\n")
 
 
 def all_checks(report: Report) -> list[str]:
     """A line for each check: how it ended, and why."""
     order = list(Outcome)
-    ordered = sorted(report.diagnosis.checks, key=lambda one: (order.index(one.outcome), one.id))
-    return [f"  {one.outcome.value}: {one.id}: {clean(one.why)}" for one in ordered]
+    ordered = sorted(report.diagnosis.checks, key=lambda check: (order.index(check.outcome), check.id))
+    return [f"  {check.outcome.value}: {check.id}: {clean(check.why)}" for check in ordered]
 
 
 def file_name(cluster: str) -> str:

@@ -99,7 +99,11 @@ class SlackReporter:
 
     async def progress(self, requests: Sequence[CheckRequest], progress: Progress) -> None:
         """Edit what is due, then hold the caller until something may be due again: it comes back with the latest."""
-        heads = [(one, head) for one in requests if (head := await self._head(one)) and not head.final]
+        heads = [
+            (check_request, head)
+            for check_request in requests
+            if (head := await self._head(check_request)) and not head.final
+        ]
         now = asyncio.get_running_loop().time()
         soonest = min((head.next_edit for _, head in heads), default=now + limits.EDIT_EVERY_S)
         if soonest > now:

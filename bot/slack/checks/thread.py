@@ -57,11 +57,11 @@ class Thread:
 
     def _parts(self) -> Iterator[Iterable[Block]]:
         """In the order in which they are read: what was told above is not told again."""
-        effects = [one for one in self._diagnosis.findings if not one.root]
+        effects = [ranked for ranked in self._diagnosis.findings if not ranked.root]
         for number, finding in enumerate(self._roots[:MOST_CAUSES]):
             yield self._cause(finding, number)
-        yield self._list(sentences.OTHER_CAUSES, [self._named(one) for one in self._roots[MOST_CAUSES:]])
-        yield self._list(sentences.CONSEQUENCES, [self._effect(one) for one in effects])
+        yield self._list(sentences.OTHER_CAUSES, [self._named(root) for root in self._roots[MOST_CAUSES:]])
+        yield self._list(sentences.CONSEQUENCES, [self._effect(effect) for effect in effects])
         yield self._dark()
         yield self._ruled_out()
         yield self._beyond()
@@ -83,7 +83,7 @@ class Thread:
 
     def _proof(self, finding: Finding) -> Iterator[Element]:
         """Lines as bullets; the steps of a ledger bring their own marks, a bullet before them would hide that."""
-        proof = [_spaced(one) for one in finding.because[:MOST_PROOF_LINES]]
+        proof = [_spaced(item) for item in finding.because[:MOST_PROOF_LINES]]
         for line in proof:
             self._told.note(line)
         shown = [brief(line) for line in proof]
@@ -98,7 +98,7 @@ class Thread:
 
     def _in_full(self, finding: Finding) -> Iterator[Block]:
         """What the proof told in part. It comes after what to do: nobody has to scroll past it to get there."""
-        whole = (_spaced(one) for one in finding.because[:MOST_PROOF_LINES])
+        whole = (_spaced(item) for item in finding.because[:MOST_PROOF_LINES])
         long = [self._line(line, LONGEST_QUOTE) for line in whole if brief(line) != line]
         if long:
             yield from rich_blocks([self._title(sentences.IN_FULL), *map(quote, long)])
@@ -137,7 +137,7 @@ class Thread:
         if len(self._roots) == 1:
             return []
         named = dict.fromkeys(code for code, _ in ranked.explained_by)
-        roots = [code for code in named if code in {one.code for one in self._roots}]
+        roots = [code for code in named if code in {root.code for root in self._roots}]
         causes = ((text(" "), text(self._line(code), as_code=True)) for code in roots or named)
         return [text(f" {sentences.BECAUSE_OF}"), *(element for pair in causes for element in pair)]
 
@@ -153,10 +153,10 @@ class Thread:
     def _unseen(self) -> Iterator[list[Element]]:
         """One reason often hides several things: it is told once."""
         groups: dict[tuple[str, str, str | None], list[Unavailable]] = {}
-        for one in self._diagnosis.unseen:
-            groups.setdefault((one.why, one.detail, one.grant), []).append(one)
+        for unavailable in self._diagnosis.unseen:
+            groups.setdefault((unavailable.why, unavailable.detail, unavailable.grant), []).append(unavailable)
         for (why, detail, permission), hidden in groups.items():
-            names = self._line(", ".join(one.wanted for one in hidden))
+            names = self._line(", ".join(unavailable.wanted for unavailable in hidden))
             yield [
                 text(names, bold=True),
                 text(self._line(f": {why}, {detail}")),

@@ -99,7 +99,7 @@ def checks(given: Answer, library: Library) -> AnswerMessages:
     listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
     listed += rich_blocks(_not_asked(scope_of(given.report.diagnosis, library)))
     messages, fitted = pages([header(sentences.ALL_CHECKS), about, *listed], sentences.ALL_CHECKS, most=2)
-    fitted = fitted and all(len(one_line(one.why)) <= _LONGEST_WHY for one in checks)
+    fitted = fitted and all(len(one_line(check.why)) <= _LONGEST_WHY for check in checks)
     file = None if fitted else whole(given.report, library)
     if file:
         messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, context(sentences.whole_in_file(file.name))))
@@ -108,11 +108,11 @@ def checks(given: Answer, library: Library) -> AnswerMessages:
 
 def _ended(checks: Sequence[Check], outcome: Outcome) -> list[Element]:
     """The checks that ended so."""
-    those = sorted((one for one in checks if one.outcome is outcome), key=lambda one: one.id)
+    those = sorted((check for check in checks if check.outcome is outcome), key=lambda check: check.id)
     if not those:
         return []
     title = rich_section(text(f"{sentences.ENDED[outcome.value]} ({len(those)})", bold=True), text("\n"))
-    why = lines([one.why for one in those], _LONGEST_WHY)
+    why = lines([check.why for check in those], _LONGEST_WHY)
     named = [[text(one_line(check.id), as_code=True), text(" "), *said] for check, said in zip(those, why, strict=True)]
     return [title, bullets(named)]
 
@@ -156,7 +156,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
         shown.append(section(sentences.NOT_PROVEN))
     if diagnosis.unseen:
-        unseen = dict.fromkeys(one.wanted for one in diagnosis.unseen)
+        unseen = dict.fromkeys(unavailable.wanted for unavailable in diagnosis.unseen)
         shown.append(context(sentences.unseen_so_far(tuple(unseen)[:_MOST_UNSEEN_IN_HEAD])))
     report = given.report
     notes = [sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)]
@@ -173,7 +173,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
             button(sentences.WRONG, WRONG, pressed),
         )
     )
-    titles = list(dict.fromkeys(_title(one.code, library) for one in roots))
+    titles = list(dict.fromkeys(_title(root.code, library) for root in roots))
     return Message(
         escaping.fits(sentences.headline(said, titles[:_MOST_CAUSES_IN_HEAD]), limits.MESSAGE_TEXT), tuple(shown)
     )
@@ -198,8 +198,8 @@ def _light(diagnosis: Diagnosis) -> str:
 def _causes(roots: list[Finding], cluster: str, library: Library) -> list[Block]:
     """Each cause with the one line that says most; of several of a kind, what they are about."""
     by_code: dict[str, list[Finding]] = {}
-    for one in roots:
-        by_code.setdefault(one.code, []).append(one)
+    for root in roots:
+        by_code.setdefault(root.code, []).append(root)
     items = [
         _cause(_title(code, library), those, cluster) for code, those in list(by_code.items())[:_MOST_CAUSES_IN_HEAD]
     ]
@@ -213,7 +213,7 @@ def _cause(title: str, those: list[Finding], cluster: str) -> list[Element]:
         said, name = brief(one_line(those[0].because[0])), short(those[0].subject)
         known = re.split("[ /]", name)[-1] in f"{cluster} {said}"
         return [text(title, bold=True), text(f"\n{said}" if known else f" · {escaping.cut(name, 150)}\n{said}")]
-    names = [short(one.subject) for one in those[:_MOST_SUBJECTS]]
+    names = [short(finding.subject) for finding in those[:_MOST_SUBJECTS]]
     rest = [sentences.more(len(those) - _MOST_SUBJECTS)] if len(those) > _MOST_SUBJECTS else []
     return [text(f"{title} × {len(those)}", bold=True), text("\n" + escaping.cut(", ".join([*names, *rest]), 300))]
 

@@ -21,4 +21,4 @@ class SlackAskers:
             found = await self._people.askers_now(team, users, groups)
         except CallFailed as mute:
             raise CannotAsk(str(mute)) from mute
-        return {user: Unknown(str(one)) if isinstance(one, Refused) else one for user, one in found.items()}
+        return {user: Unknown(str(item)) if isinstance(item, Refused) else item for user, item in found.items()}

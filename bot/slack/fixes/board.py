@@ -39,23 +39,23 @@ class Board:
         self._message_poster, self._proposals, self._executions = message_poster, proposals, executions
         self._policy, self._times = policy, times
 
-    async def post(self, one: Proposal) -> Address:
+    async def post(self, proposal: Proposal) -> Address:
         """The message itself, once. Those who may approve are called by it."""
-        posted, _ = await self._message_poster.once(where(one), MESSAGE, await self._message(one))
+        posted, _ = await self._message_poster.once(where(proposal), MESSAGE, await self._message(proposal))
         return posted
 
     async def show(self, name: str) -> None:
         """Of several who do so at once the last one shows the latest."""
         with _or_cannot_tell():
-            one, here = await self._latest(name)
+            proposal, here = await self._latest(name)
             for _ in range(_ROUNDS):
-                if one is None or one.requester is None:
+                if proposal is None or proposal.requester is None:
                     return
-                await self._change(one, here)
-                shown, seen = one, here
+                await self._change(proposal, here)
+                shown, seen = proposal, here
                 # A fresh read: somebody may have moved it while Slack took the message.
-                one, here = await self._latest(name)
-                if one is None or (one.version == shown.version and _shows_all(seen, here)):
+                proposal, here = await self._latest(name)
+                if proposal is None or (proposal.version == shown.version and _shows_all(seen, here)):
                     return
 
     async def try_to_show(self, name: str) -> None:
@@ -64,40 +64,40 @@ class Board:
         except CannotTell as failed:
             log.warning("how far fix %s is could not be shown: %s", name, failed)
 
-    async def report_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
-        if one.requester is not None:
+    async def report_outcome(self, proposal: Proposal, fixes: Sequence[Fix] = ()) -> None:
+        if proposal.requester is not None:
             with _or_cannot_tell():
-                await self._message_poster.once(where(one), OUTCOME, fixes_view.outcome(one, fixes))
+                await self._message_poster.once(where(proposal), OUTCOME, fixes_view.outcome(proposal, fixes))
 
-    async def has_reported_outcome(self, one: Proposal) -> bool:
+    async def has_reported_outcome(self, proposal: Proposal) -> bool:
         with _or_cannot_tell():
-            return await self._message_poster.standing(where(one), OUTCOME) is not None
+            return await self._message_poster.standing(where(proposal), OUTCOME) is not None
 
-    async def tell(self, one: Proposal, part: str, message: Message) -> None:
+    async def tell(self, proposal: Proposal, part: str, message: Message) -> None:
         """Something else, once."""
-        await self._message_poster.once(where(one), part, message)
+        await self._message_poster.once(where(proposal), part, message)
 
-    async def _change(self, one: Proposal, here: Execution | None) -> None:
-        posted = await self._message_poster.standing(where(one), MESSAGE)
+    async def _change(self, proposal: Proposal, here: Execution | None) -> None:
+        posted = await self._message_poster.standing(where(proposal), MESSAGE)
         if posted is None:
-            posted = await self.post(one)
-        message = fixes_view.message(self._shown(one, here))
-        await self._message_poster.change_or_repeat(where(one), posted, MESSAGE, message)
+            posted = await self.post(proposal)
+        message = fixes_view.message(self._shown(proposal, here))
+        await self._message_poster.change_or_repeat(where(proposal), posted, MESSAGE, message)
 
-    async def _message(self, one: Proposal) -> Message:
-        return fixes_view.message(self._shown(one, await self._executions.load(one.id)))
+    async def _message(self, proposal: Proposal) -> Message:
+        return fixes_view.message(self._shown(proposal, await self._executions.load(proposal.id)))
 
-    def _shown(self, one: Proposal, here: Execution | None) -> Shown:
+    def _shown(self, proposal: Proposal, here: Execution | None) -> Shown:
         now = self._times.now()
-        may = may_be_offered(self._policy, one.plan, now)
-        if one.state is not State.OFFERED or not isinstance(may, Open):
-            return Shown(one, here, now=now)
+        may = may_be_offered(self._policy, proposal.plan, now)
+        if proposal.state is not State.OFFERED or not isinstance(may, Open):
+            return Shown(proposal, here, now=now)
         called = whom_to_call(self._policy, may, now)
-        return Shown(one.under(may.rules), here, called, may.rule.break_glass, now)
+        return Shown(proposal.under(may.rules), here, called, may.rule.break_glass, now)
 
     async def _latest(self, name: str) -> tuple[Proposal | None, Execution | None]:
-        one = await self._proposals.load(name)
-        return one, await self._executions.load(name) if one and one.requester else None
+        proposal = await self._proposals.load(name)
+        return proposal, await self._executions.load(name) if proposal and proposal.requester else None
 
 
 def _shows_all(seen: Execution | None, now: Execution | None) -> bool:
@@ -113,8 +113,8 @@ def _or_cannot_tell() -> Iterator[None]:
         raise CannotTell(str(failed)) from failed
 
 
-def where(one: Proposal) -> Reply:
+def where(proposal: Proposal) -> Reply:
     """The thread in which it was asked for."""
-    user = one.requester.user if one.requester else ""
-    place = Address(one.team, one.spot.channel, user, thread_ts=one.spot.thread_ts)
-    return Reply(f"fix-{one.id}", place, datetime.fromtimestamp(one.offered_ms / 1000, UTC))
+    user = proposal.requester.user if proposal.requester else ""
+    place = Address(proposal.team, proposal.spot.channel, user, thread_ts=proposal.spot.thread_ts)
+    return Reply(f"fix-{proposal.id}", place, datetime.fromtimestamp(proposal.offered_ms / 1000, UTC))

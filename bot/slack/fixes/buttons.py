@@ -42,7 +42,7 @@ class PressedFix:
         """What somebody else has put there is no proposal of ours, and is answered so."""
         try:
             values = json.loads(text)
-            proposal, digest, cluster, channel, thread_ts = (str(one) for one in values)
+            proposal, digest, cluster, channel, thread_ts = (str(value) for value in values)
         except (ValueError, TypeError):
             return cls("", "", "")
         return cls(proposal, digest, cluster, channel, thread_ts)

@@ -97,27 +97,27 @@ class FixHandlers:
     async def _click(self, ask: Ask) -> _Click:
         pressed = PressedFix.load(ask.pressed)
         await self.times.agree(self.proposals.now_ms)
-        one = await self.proposals.load(pressed.proposal) if pressed.proposal else None
-        if one is None or one.team != ask.place.team:
+        proposal = await self.proposals.load(pressed.proposal) if pressed.proposal else None
+        if proposal is None or proposal.team != ask.place.team:
             raise _No(fixes_text.not_moved(NotMoved(Why.UNKNOWN)))
         # First of all: the gate then knows who this is, and asks nobody.
-        asker = await self._asker(ask, one)
-        patience_s = AT_THE_DOOR_S if _decides(ask, one) else AT_WORK_S
-        if hidden := await self.gate.refusal(ask.place, fixes_text.name(one.plan), patience_s=patience_s):
+        asker = await self._asker(ask, proposal)
+        patience_s = AT_THE_DOOR_S if _decides(ask, proposal) else AT_WORK_S
+        if hidden := await self.gate.refusal(ask.place, fixes_text.name(proposal.plan), patience_s=patience_s):
             raise _No(hidden.text)
-        return _Click(one, pressed, Person(asker.team, asker.user, await self.people.name(asker.user)), asker)
+        return _Click(proposal, pressed, Person(asker.team, asker.user, await self.people.name(asker.user)), asker)
 
-    async def _asker(self, ask: Ask, one: Proposal) -> Asker:
+    async def _asker(self, ask: Ask, proposal: Proposal) -> Asker:
         """Who this is, by what Slack says now. Where it does not say, nothing is moved; for a look, what it said lately
         is enough."""
-        found = self.policy.rule_for(fixes_text.name(one.plan), one.plan.remedy)
-        groups = _groups_that_matter(ask, one, found[1]) if found else ()
+        found = self.policy.rule_for(fixes_text.name(proposal.plan), proposal.plan.remedy)
+        groups = _groups_that_matter(ask, proposal, found[1]) if found else ()
         team, user = ask.place.team, ask.place.user
         try:
             try:
                 return await self.people.asker_now(team, user, groups)
             except CallFailed:
-                if _decides(ask, one):
+                if _decides(ask, proposal):
                     raise
             return await self.people.asker(team, user, groups)
         except CallFailed as mute:
@@ -135,21 +135,21 @@ class FixHandlers:
         await self._fill(ask, shown)
 
     async def _asking(self, ask: Ask, click: _Click) -> dict[str, object]:
-        one, pressed = click.one, click.pressed
+        proposal, pressed = click.one, click.pressed
         now, now_ms = self.times.now(), await self.proposals.now_ms()
-        probe = moves.ask(one, now_ms, who=click.person, digest=pressed.digest, reason="-")
+        probe = moves.ask(proposal, now_ms, who=click.person, digest=pressed.digest, reason="-")
         if isinstance(probe, NotMoved):
-            return plan_view.shown(one.plan, [section(fixes_text.not_moved(probe))])
-        may = may_be_offered(self.policy, one.plan, now)
+            return plan_view.shown(proposal.plan, [section(fixes_text.not_moved(probe))])
+        may = may_be_offered(self.policy, proposal.plan, now)
         if isinstance(may, NotAllowed):
-            return plan_view.not_possible(one.plan, [self._barred(one, may)])
+            return plan_view.not_possible(proposal.plan, [self._barred(proposal, may)])
         alone = self._is_alone(click, may)
-        if against := await self._tried_enough(one) or _no_place(ask, alone=alone):
-            return plan_view.not_possible(one.plan, [against])
-        one = one.under(may.rules)
-        spot = PressedFix(one.id, pressed.digest, pressed.cluster, ask.place.channel, ask.place.thread_ts)
+        if against := await self._tried_enough(proposal) or _no_place(ask, alone=alone):
+            return plan_view.not_possible(proposal.plan, [against])
+        proposal = proposal.under(may.rules)
+        spot = PressedFix(proposal.id, pressed.digest, pressed.cluster, ask.place.channel, ask.place.thread_ts)
         return plan_view.asking(
-            one, spot, whom_to_call(self.policy, may, now), alone=alone, reason_needed=one.rules.reason_needed
+            proposal, spot, whom_to_call(self.policy, may, now), alone=alone, reason_needed=proposal.rules.reason_needed
         )
 
     async def _show(self, ask: Ask) -> None:
@@ -169,8 +169,8 @@ class FixHandlers:
     # -- words ------------------------------------------------------------------------------------------------
 
     async def _ask(self, ask: Ask, click: _Click) -> None:
-        one = click.one
-        may = await self._must_be_possible(one)
+        proposal = click.one
+        may = await self._must_be_possible(proposal)
         alone = self._is_alone(click, may)
         if where := _no_place(ask, alone=alone):
             raise _No(fixes_text.refused(where))
@@ -181,42 +181,42 @@ class FixHandlers:
             moved = moves.ask(before, now_ms, who=click.person, digest=digest, reason=ask.text, today=today)
             return moved if isinstance(moved, NotMoved) else moved.moved(spot=spot)
 
-        moved = await self._moved(ask, one, asked, Recorded.REQUESTED)
+        moved = await self._moved(ask, proposal, asked, Recorded.REQUESTED)
         await self._audit(ask, audit_records.entry(Recorded.REQUESTED, moved, click.person, reason=ask.text))
         await self._post(moved)
         if alone:
             await self._approve(ask, click)
 
-    async def _post(self, one: Proposal) -> None:
+    async def _post(self, proposal: Proposal) -> None:
         """Where it cannot stand, nobody can answer it."""
         try:
-            await self.board.post(one)
+            await self.board.post(proposal)
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise
             gone = partial(moves.finish, end=End.CANCELLED, why=reasons.NOT_IN_CHANNEL)
-            await self.proposals.move(one.id, gone)
+            await self.proposals.move(proposal.id, gone)
             raise _No(fixes_text.refused(fixes_text.NO_PLACE)) from refused
 
     async def _approve(self, ask: Ask, click: _Click) -> None:
-        one = click.one
-        may = may_approve(self.policy, one.plan, click.asker, self.times.now())
+        proposal = click.one
+        may = may_approve(self.policy, proposal.plan, click.asker, self.times.now())
         if isinstance(may, NotAllowed):
-            await self._refuse(ask, one, click.person, may)
-        today = (await self._must_be_possible(one)).rules
+            await self._refuse(ask, proposal, click.person, may)
+        today = (await self._must_be_possible(proposal)).rules
         word = partial(moves.approve, who=click.person, digest=click.pressed.digest, today=today)
-        moved = await self._moved(ask, one, word, Recorded.APPROVED)
+        moved = await self._moved(ask, proposal, word, Recorded.APPROVED)
         await self._audit(ask, audit_records.entry(Recorded.APPROVED, moved, click.person))
         await self._begin_if_approved(moved)
 
     async def _break_glass(self, ask: Ask, click: _Click) -> None:
-        one, reason = click.one, ask.text.strip()
-        may = may_break_glass(self.policy, one.plan, click.asker, self.times.now())
+        proposal, reason = click.one, ask.text.strip()
+        may = may_break_glass(self.policy, proposal.plan, click.asker, self.times.now())
         if isinstance(may, NotAllowed):
-            await self._refuse(ask, one, click.person, may)
-        await self._must_be_possible(one)
+            await self._refuse(ask, proposal, click.person, may)
+        await self._must_be_possible(proposal)
         word = partial(moves.break_glass, who=click.person, digest=click.pressed.digest, reason=reason)
-        moved = await self._moved(ask, one, word, Recorded.BROKE_GLASS)
+        moved = await self._moved(ask, proposal, word, Recorded.BROKE_GLASS)
         await self._audit(ask, audit_records.entry(Recorded.BROKE_GLASS, moved, click.person, reason=reason))
         await self.board.tell(moved, GLASS, fixes_view.broke_glass(moved, click.person, reason))
         await self._begin_if_approved(moved)
@@ -236,13 +236,13 @@ class FixHandlers:
         else:
             await self.board.show(moved.id)
 
-    async def _begin_if_approved(self, one: Proposal) -> None:
-        if one.state is State.APPROVED:
-            await self.runs.begin(one.id)
-        await self.board.try_to_show(one.id)
+    async def _begin_if_approved(self, proposal: Proposal) -> None:
+        if proposal.state is State.APPROVED:
+            await self.runs.begin(proposal.id)
+        await self.board.try_to_show(proposal.id)
 
     async def _moved(
-        self, ask: Ask, one: Proposal, change: Callable[[Proposal, int], Moved], what: Recorded
+        self, ask: Ask, proposal: Proposal, change: Callable[[Proposal, int], Moved], what: Recorded
     ) -> Proposal:
         """The proposal after the move, or the reason why it did not move; then its message is brought up to date.
 
@@ -257,11 +257,11 @@ class FixHandlers:
             after = change(before, now_ms)
             return after if isinstance(after, NotMoved) else after.moved(clicks=(*before.clicks, click))
 
-        moved = await self.proposals.move(one.id, once)
+        moved = await self.proposals.move(proposal.id, once)
         if isinstance(moved, Proposal):
             return moved
         if moved.proposal is not None:
-            await self.board.try_to_show(one.id)
+            await self.board.try_to_show(proposal.id)
         raise _No(fixes_text.not_moved(moved))
 
     async def _audit(self, ask: Ask, entry: Entry) -> None:
@@ -269,25 +269,25 @@ class FixHandlers:
 
     # -- who, and whether at all ----------------------------------------------------------------------------------
 
-    async def _must_be_possible(self, one: Proposal) -> Open:
+    async def _must_be_possible(self, proposal: Proposal) -> Open:
         """What stands against it whoever asks: the policy, a broken audit, another fix on this cluster."""
-        may = may_be_offered(self.policy, one.plan, self.times.now())
+        may = may_be_offered(self.policy, proposal.plan, self.times.now())
         if isinstance(may, NotAllowed):
-            raise _No(fixes_text.refused(self._barred(one, may)))
-        if against := await self._tried_enough(one):
+            raise _No(fixes_text.refused(self._barred(proposal, may)))
+        if against := await self._tried_enough(proposal):
             raise _No(fixes_text.refused(against))
         verdict = await self.audit.verify()
         if not verdict.whole:
             raise _No(fixes_text.refused(fixes_text.audit_broken(verdict.why)))
-        holder = await self.executions.holder(one.plan.cluster)
-        if holder and holder != one.id:
-            raise _No(fixes_text.refused(fixes_text.held_by_another(fixes_text.name(one.plan))))
+        holder = await self.executions.holder(proposal.plan.cluster)
+        if holder and holder != proposal.id:
+            raise _No(fixes_text.refused(fixes_text.held_by_another(fixes_text.name(proposal.plan))))
         return may
 
-    async def _tried_enough(self, one: Proposal) -> Forbidden | None:
+    async def _tried_enough(self, proposal: Proposal) -> Forbidden | None:
         """An old button knows nothing of what was tried since."""
-        tries = await self.proposals.failed_tries(one.plan)
-        return reasons.escalate(tries, one.plan.title) if tries >= MOST_TRIES else None
+        tries = await self.proposals.failed_tries(proposal.plan)
+        return reasons.escalate(tries, proposal.plan.title) if tries >= MOST_TRIES else None
 
     async def _must_have_a_say(self, ask: Ask, click: _Click) -> None:
         """Whoever asked for it, and whoever could approve it; a freeze keeps nobody from saying no."""
@@ -299,15 +299,15 @@ class FixHandlers:
         if len(refused) == len(mays):
             await self._refuse(ask, click.one, click.person, refused[0])
 
-    async def _refuse(self, ask: Ask, one: Proposal, who: Person, barred: NotAllowed) -> None:
-        why = reasons.why_barred(barred, fixes_text.name(one.plan), one.plan.remedy)
+    async def _refuse(self, ask: Ask, proposal: Proposal, who: Person, barred: NotAllowed) -> None:
+        why = reasons.why_barred(barred, fixes_text.name(proposal.plan), proposal.plan.remedy)
         with suppress(StoreAway):
-            await self._audit(ask, audit_records.entry(Recorded.REFUSED, one, who, reason=why))
+            await self._audit(ask, audit_records.entry(Recorded.REFUSED, proposal, who, reason=why))
         told = barred.barrier in (Barrier.PERSON, Barrier.GUEST, Barrier.FROZEN)
-        raise _No(fixes_text.refused(self._barred(one, barred)), fixes_text.who_instead(barred) if told else ())
+        raise _No(fixes_text.refused(self._barred(proposal, barred)), fixes_text.who_instead(barred) if told else ())
 
-    def _barred(self, one: Proposal, barred: NotAllowed) -> Forbidden:
-        return fixes_text.barred(barred, fixes_text.name(one.plan), one.plan.remedy)
+    def _barred(self, proposal: Proposal, barred: NotAllowed) -> Forbidden:
+        return fixes_text.barred(barred, fixes_text.name(proposal.plan), proposal.plan.remedy)
 
     def _is_alone(self, click: _Click, may: Open) -> bool:
         """Whether the word of whoever asks is all that it needs."""
@@ -316,17 +316,17 @@ class FixHandlers:
         return isinstance(own, Open) and rules.requester_counts and rules.needed == 1
 
 
-def _decides(ask: Ask, one: Proposal) -> bool:
+def _decides(ask: Ask, proposal: Proposal) -> bool:
     """Whether it must be known who this is now. Looks move nothing, and who takes back their own request always may."""
-    own = ask.what in (What.FIX_DECLINE, What.FIX_STOP) and _is_requester(ask, one)
+    own = ask.what in (What.FIX_DECLINE, What.FIX_STOP) and _is_requester(ask, proposal)
     return ask.what not in (What.FIX_PLAN, What.FIX_SHOW) and not own
 
 
-def _is_requester(ask: Ask, one: Proposal) -> bool:
-    return Person(ask.place.team, ask.place.user).is_(one.requester)
+def _is_requester(ask: Ask, proposal: Proposal) -> bool:
+    return Person(ask.place.team, ask.place.user).is_(proposal.requester)
 
 
-def _groups_that_matter(ask: Ask, one: Proposal, rule: FixRule) -> tuple[str, ...]:
+def _groups_that_matter(ask: Ask, proposal: Proposal, rule: FixRule) -> tuple[str, ...]:
     """The groups that this hangs on. Slack answers some twenty questions about groups a minute, for everybody."""
     match ask.what:
         case What.FIX_PLAN | What.FIX_ASK:
@@ -335,7 +335,7 @@ def _groups_that_matter(ask: Ask, one: Proposal, rule: FixRule) -> tuple[str, ..
             return rule.approving_groups
         case What.FIX_GLASS:
             return rule.glass_groups
-        case What.FIX_DECLINE | What.FIX_STOP if not _is_requester(ask, one):
+        case What.FIX_DECLINE | What.FIX_STOP if not _is_requester(ask, proposal):
             return rule.approving_groups + rule.glass_groups
     return ()
 

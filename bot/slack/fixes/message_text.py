@@ -48,28 +48,28 @@ _GOING = {
 }
 
 
-def head(one: Proposal) -> str:
-    mark, state = (_MARKS[one.end], END_WORDS[one.end]) if one.end else _GOING[one.state]
-    return f"{mark} *{plain(one.plan.title, LONGEST)}* on {code(name(one.plan))}: *{state}*"
+def head(proposal: Proposal) -> str:
+    mark, state = (_MARKS[proposal.end], END_WORDS[proposal.end]) if proposal.end else _GOING[proposal.state]
+    return f"{mark} *{plain(proposal.plan.title, LONGEST)}* on {code(name(proposal.plan))}: *{state}*"
 
 
 def begins(step: int, of: int) -> str:
     return "begins" if of == 1 else f"step {step} begins"
 
 
-def asked_by(one: Proposal) -> Said:
-    return ("Asked for by ", person(one.requester), f": {one.reason}" if one.reason else "")
+def asked_by(proposal: Proposal) -> Said:
+    return ("Asked for by ", person(proposal.requester), f": {proposal.reason}" if proposal.reason else "")
 
 
-def words_given(one: Proposal) -> Said:
+def words_given(proposal: Proposal) -> Said:
     """Who has approved, and how many are missing."""
     said: Said = ()
-    for word in one.approvals:
+    for word in proposal.approvals:
         glass = f" {BROKE}" if word.broke_glass else ""
         why = f": {word.reason}" if word.reason else ""
         said += (", " if said else "Approved by ", person(word.person), f"{glass}{why}")
-    if one.state is State.OFFERED and one.missing:
-        missing = f"{one.missing} of {count(one.rules.needed, 'approval')} missing"
+    if proposal.state is State.OFFERED and proposal.missing:
+        missing = f"{proposal.missing} of {count(proposal.rules.needed, 'approval')} missing"
         said += (f" · {missing}" if said else missing,)
     return said
 
@@ -99,24 +99,24 @@ def running_for(time: timedelta) -> str:
 LOOKING_AGAIN = "All steps are over. In a moment a new check says whether it worked."
 
 
-def stopping(one: Person) -> Said:
-    return (person(one), " has asked it to stop: no further step begins.")
+def stopping(each_person: Person) -> Said:
+    return (person(each_person), " has asked it to stop: no further step begins.")
 
 
-def ended_by(one: Proposal) -> Said:
-    if one.ended_by is None:
+def ended_by(proposal: Proposal) -> Said:
+    if proposal.ended_by is None:
         return ()
-    word = {End.DENIED: "Declined", End.CANCELLED: "Withdrawn"}.get(one.end or End.CANCELLED, "Ended")
-    return (f"{word} by ", person(one.ended_by))
+    word = {End.DENIED: "Declined", End.CANCELLED: "Withdrawn"}.get(proposal.end or End.CANCELLED, "Ended")
+    return (f"{word} by ", person(proposal.ended_by))
 
 
-def for_the_requester(one: Proposal) -> Said:
+def for_the_requester(proposal: Proposal) -> Said:
     """An edit rings no bell; this does."""
-    return ("For ", person(one.requester)) if one.requester else ()
+    return ("For ", person(proposal.requester)) if proposal.requester else ()
 
 
-def broke_glass(one: Proposal) -> str:
-    what = f"{plain(one.plan.title, LONGEST)} on {code(name(one.plan))}"
+def broke_glass(proposal: Proposal) -> str:
+    what = f"{plain(proposal.plan.title, LONGEST)} on {code(name(proposal.plan))}"
     return f":rotating_light: *The glass is broken:* {what} runs without the approvals that the policy asks for."
 
 

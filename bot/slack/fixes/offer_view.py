@@ -29,19 +29,19 @@ class FixBlocks:
     def buttons(self, code: str, subject: str, number: int) -> list[Block]:
         """The buttons under this cause."""
         made = []
-        for place, one in enumerate(self._of(code, subject)):
-            if one.offer.plan and one.has_button and one.proposal not in self._shown:
-                self._shown.add(one.proposal)
-                made.append(_button(one.proposal, one.offer.plan, f"{FIX}_{number}_{place}"))
+        for place, fix in enumerate(self._of(code, subject)):
+            if fix.offer.plan and fix.has_button and fix.proposal not in self._shown:
+                self._shown.add(fix.proposal)
+                made.append(_button(fix.proposal, fix.offer.plan, f"{FIX}_{number}_{place}"))
         return made
 
     def reasons(self, code: str, subject: str) -> list[Block]:
         """Why there is no button, if there is none."""
-        said = [reason for one in self._of(code, subject) if not one.has_button for reason in one.reasons]
+        said = [reason for fix in self._of(code, subject) if not fix.has_button for reason in fix.reasons]
         return why_none(said)
 
     def _of(self, code: str, subject: str) -> Iterator[Fix]:
-        return (one for one in self._fixes if one.is_about(code, subject))
+        return (fix for fix in self._fixes if fix.is_about(code, subject))
 
 
 def _button(proposal: str, plan: Plan, action: str) -> Block:
@@ -64,14 +64,14 @@ def why_none(reasons: Iterable[Forbidden]) -> list[Block]:
     told = tuple(dict.fromkeys(reasons))
     if not told:
         return []
-    rows = [_row(one) for one in told[:MOST_REASONS]]
+    rows = [_row(forbidden) for forbidden in told[:MOST_REASONS]]
     if len(told) > MOST_REASONS:
         rows.append([text(sentences.more(len(told) - MOST_REASONS), dim=True)])
     return rich_blocks([rich_section(text(fixes_text.NO_BUTTON, bold=True), text("\n")), bullets(rows)])
 
 
-def _row(one: Forbidden) -> list[Element]:
-    because, do = (escaping.cut(one_line(said), _LONGEST) for said in (one.because, one.do))
+def _row(forbidden: Forbidden) -> list[Element]:
+    because, do = (escaping.cut(one_line(said), _LONGEST) for said in (forbidden.because, forbidden.do))
     return [text(because), text(f"\n→ {do}", dim=True)]
 
 
@@ -80,7 +80,7 @@ def under(fixes: Iterable[Fix]) -> list[Block]:
     all_of_them = tuple(fixes)
     shown = FixBlocks(all_of_them)
     made: list[Block] = []
-    for number, one in enumerate(all_of_them):
-        buttons = shown.buttons(one.offer.code, one.offer.subject, number)
+    for number, fix in enumerate(all_of_them):
+        buttons = shown.buttons(fix.offer.code, fix.offer.subject, number)
         made += [actions(*buttons)] if buttons else []
-    return made + why_none(reason for one in all_of_them if not one.has_button for reason in one.reasons)
+    return made + why_none(reason for fix in all_of_them if not fix.has_button for reason in fix.reasons)

@@ -15,20 +15,20 @@ _LONGEST = 600
 
 def lines(*said: Said) -> list[Block]:
     """A line for each; an empty one is none."""
-    shown = [one for one in said if one]
+    shown = [item for item in said if item]
     if not shown:
         return []
     elements: list[Element] = []
-    for one in shown:
+    for entry in shown:
         elements += [text("\n")] if elements else []
-        elements += [_element(piece) for piece in one if piece]
+        elements += [_element(piece) for piece in entry if piece]
     return rich_blocks([rich_section(*elements)])
 
 
 def as_text(*said: Said) -> str:
     """The same for a notification, which holds no blocks: a sentence after the other."""
-    elements = [[_element(piece) for piece in one if piece] for one in said if one]
-    return " · ".join("".join(entity_of(one) or escaping.escape(one["text"]) for one in line) for line in elements)
+    elements = [[_element(piece) for piece in item if piece] for item in said if item]
+    return " · ".join("".join(entity_of(item) or escaping.escape(item["text"]) for item in line) for line in elements)
 
 
 def _element(piece: str | Who | Moment) -> Element:

@@ -96,7 +96,7 @@ def _more(plan: Plan, cluster: str) -> Iterator[Block]:
 def _titled(title: str, lines: Sequence[str]) -> list[Block]:
     if not lines:
         return []
-    rows: list[list[Element]] = [[text(escaping.cut(one_line(one), LONGEST))] for one in lines[:MOST_LINES]]
+    rows: list[list[Element]] = [[text(escaping.cut(one_line(line), LONGEST))] for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         rows.append([text(sentences.more(len(lines) - MOST_LINES), dim=True)])
     return rich_blocks([rich_section(text(title, bold=True), text("\n")), bullets(rows)])

@@ -50,23 +50,23 @@ def fix_button(plan: Plan) -> str:
 # -- who may ---------------------------------------------------------------------------------------------------------
 
 
-def barred(one: NotAllowed, cluster: str, remedy: str) -> Forbidden:
+def barred(allowed: NotAllowed, cluster: str, remedy: str) -> Forbidden:
     """Why the policy lets nobody, or not this person, or not now: said to the person."""
-    said = reasons.barred(one, cluster, remedy)
-    if one.barrier is not Barrier.PERSON:
+    said = reasons.barred(allowed, cluster, remedy)
+    if allowed.barrier is not Barrier.PERSON:
         return said
     return replace(said, because=f"you are not among those who may approve {remedy} on {cluster}")
 
 
-def who_instead(one: NotAllowed) -> Said:
+def who_instead(allowed: NotAllowed) -> Said:
     """Only the one who was refused sees it, so nobody is called."""
-    approvers = ("Who may approve: ", *people(one.approvers), ". ") if one.approvers else ()
-    glass = ("Who may break the glass: ", *people(one.glass), ".") if one.glass else ()
+    approvers = ("Who may approve: ", *people(allowed.approvers), ". ") if allowed.approvers else ()
+    glass = ("Who may break the glass: ", *people(allowed.glass), ".") if allowed.glass else ()
     return approvers + glass
 
 
-def refused(one: Forbidden) -> str:
-    return f"*Not done:* {plain(one.because, LONGEST)}. {_do(one.do)}"
+def refused(forbidden: Forbidden) -> str:
+    return f"*Not done:* {plain(forbidden.because, LONGEST)}. {_do(forbidden.do)}"
 
 
 def _do(text: str) -> str:
@@ -86,12 +86,12 @@ def plain_keep(text: str) -> str:
 
 def people(names: tuple[str, ...]) -> Said:
     """Only where somebody is called: everybody named gets a sound."""
-    called = [Who(one.rpartition(":")[2]) for one in names]
-    return tuple(part for one in called for part in (one, ", "))[:-1]
+    called = [Who(name.rpartition(":")[2]) for name in names]
+    return tuple(part for who in called for part in (who, ", "))[:-1]
 
 
-def person(one: Person | None) -> str | Who:
-    return Who(one.user) if one and one.user else "aksbot"
+def person(each_person: Person | None) -> str | Who:
+    return Who(each_person.user) if each_person and each_person.user else "aksbot"
 
 
 # -- a click that cannot be ------------------------------------------------------------------------------------------
@@ -124,10 +124,10 @@ _NOT_MOVED = {
 }
 
 
-def not_moved(one: NotMoved) -> str:
-    said = f"*Nothing was done by your click:* {_NOT_MOVED[one.why]}"
-    proposal = one.proposal
-    if one.why is Why.ENDED and proposal and proposal.end:
+def not_moved(moved: NotMoved) -> str:
+    said = f"*Nothing was done by your click:* {_NOT_MOVED[moved.why]}"
+    proposal = moved.proposal
+    if moved.why is Why.ENDED and proposal and proposal.end:
         said += f" ({END_WORDS[proposal.end]})"
     return f"{said}."
 

@@ -43,15 +43,15 @@ class Shown:
 
 def message(shown: Shown) -> Message:
     """What it says now."""
-    one = shown.proposal
+    proposal = shown.proposal
     parts: list[Block] = [
-        section(message_text.head(one)),
+        section(message_text.head(proposal)),
         *_who(shown),
         *_progress(shown),
-        *_end(one),
+        *_end(proposal),
         *_buttons(shown),
     ]
-    return Message(_notice(message_text.head(one), *_said(shown)), tuple(parts))
+    return Message(_notice(message_text.head(proposal), *_said(shown)), tuple(parts))
 
 
 def _notice(head: str, *said: fixes_text.Said, why: str = "") -> str:
@@ -59,40 +59,40 @@ def _notice(head: str, *said: fixes_text.Said, why: str = "") -> str:
     return escaping.fits(" · ".join(filter(None, [head, as_text(*said), why])), limits.MESSAGE_TEXT)
 
 
-def outcome(one: Proposal, fixes: Sequence[Fix] = ()) -> Message:
+def outcome(proposal: Proposal, fixes: Sequence[Fix] = ()) -> Message:
     """How it ended, as a message of its own."""
-    said = message_text.head(one)
-    called = message_text.for_the_requester(one)
+    said = message_text.head(proposal)
+    called = message_text.for_the_requester(proposal)
     parts = [section(said), *lines(called)]
-    notice = _notice(said, called, why=escaping.plain(one.why, _LONGEST))
-    if one.end is End.FIXED:
+    notice = _notice(said, called, why=escaping.plain(proposal.why, _LONGEST))
+    if proposal.end is End.FIXED:
         # It rings; what it was like before and what it is now, with the buttons, stands right above.
         return Message(notice, tuple(parts))
-    parts += _end(one)
+    parts += _end(proposal)
     offered = under(fixes)
     if offered:
         parts += [section(f"*{message_text.NEW_PLAN}*"), *offered]
     else:
-        parts.append(actions(_again(one)))
+        parts.append(actions(_again(proposal)))
     return Message(notice, tuple(parts))
 
 
 def _said(shown: Shown) -> list[fixes_text.Said]:
-    one = shown.proposal
-    said = [message_text.asked_by(one), message_text.words_given(one), message_text.ended_by(one)]
-    if one.state is State.OFFERED:
+    proposal = shown.proposal
+    said = [message_text.asked_by(proposal), message_text.words_given(proposal), message_text.ended_by(proposal)]
+    if proposal.state is State.OFFERED:
         said += [
             *message_text.waits_for(shown.called),
-            message_text.open_until(datetime.fromtimestamp(one.expires_ms / 1000, UTC)),
+            message_text.open_until(datetime.fromtimestamp(proposal.expires_ms / 1000, UTC)),
         ]
-    if one.state is State.RUNNING and one.cancel_by:
-        said.append(message_text.stopping(one.cancel_by))
+    if proposal.state is State.RUNNING and proposal.cancel_by:
+        said.append(message_text.stopping(proposal.cancel_by))
     return said
 
 
 def _who(shown: Shown) -> list[Block]:
-    one, parts = shown.proposal, lines(*_said(shown))
-    return [*parts, context(plan_text.cost(one.plan))] if one.state is not State.ENDED else parts
+    proposal, parts = shown.proposal, lines(*_said(shown))
+    return [*parts, context(plan_text.cost(proposal.plan))] if proposal.state is not State.ENDED else parts
 
 
 def _progress(shown: Shown) -> list[Block]:
@@ -138,43 +138,43 @@ def _mark(here: Execution, number: int) -> str:
     return "skipped" if here.failed_as in (Outcome.CANCELLED, Outcome.STALE) else "failed"
 
 
-def _end(one: Proposal) -> list[Block]:
+def _end(proposal: Proposal) -> list[Block]:
     return (
-        rich_blocks([quote(escaping.cut(escaping.sentence(one.why), 2 * _LONGEST))])
-        if one.state is State.ENDED and one.why
+        rich_blocks([quote(escaping.cut(escaping.sentence(proposal.why), 2 * _LONGEST))])
+        if proposal.state is State.ENDED and proposal.why
         else []
     )
 
 
 def _buttons(shown: Shown) -> list[Block]:
-    one = shown.proposal
-    show = _button(one, message_text.SHOW, SHOW)
-    if one.state is State.ENDED:
-        return [actions(show, _again(one))]
-    stop = _button(one, message_text.STOP, STOP, sure=message_text.SURE_TO_STOP, yes=message_text.SURE_STOP)
-    if one.state is not State.OFFERED:
-        return [actions(show, *([] if one.cancel_by else [stop]))]
-    style = "danger" if one.plan.risk is Risk.HIGH else "primary"
+    proposal = shown.proposal
+    show = _button(proposal, message_text.SHOW, SHOW)
+    if proposal.state is State.ENDED:
+        return [actions(show, _again(proposal))]
+    stop = _button(proposal, message_text.STOP, STOP, sure=message_text.SURE_TO_STOP, yes=message_text.SURE_STOP)
+    if proposal.state is not State.OFFERED:
+        return [actions(show, *([] if proposal.cancel_by else [stop]))]
+    style = "danger" if proposal.plan.risk is Risk.HIGH else "primary"
     approve = _button(
-        one,
+        proposal,
         message_text.APPROVE,
         APPROVE,
         style=style,
-        sure=message_text.sure(one.plan),
+        sure=message_text.sure(proposal.plan),
         yes=message_text.SURE_APPROVE,
     )
     made = [
         approve,
-        _button(one, message_text.DECLINE, DECLINE),
+        _button(proposal, message_text.DECLINE, DECLINE),
         show,
-        _button(one, message_text.WITHDRAW, STOP),
+        _button(proposal, message_text.WITHDRAW, STOP),
     ]
-    return [actions(*made, *([_button(one, message_text.GLASS, GLASS)] if shown.glass else []))]
+    return [actions(*made, *([_button(proposal, message_text.GLASS, GLASS)] if shown.glass else []))]
 
 
-def _button(one: Proposal, label: str, action: str, *, style: str = "", sure: str = "", yes: str = "") -> Block:
-    spot = one.spot
-    pressed = PressedFix(one.id, one.digest, fixes_text.name(one.plan), spot.channel, spot.thread_ts)
+def _button(proposal: Proposal, label: str, action: str, *, style: str = "", sure: str = "", yes: str = "") -> Block:
+    spot = proposal.spot
+    pressed = PressedFix(proposal.id, proposal.digest, fixes_text.name(proposal.plan), spot.channel, spot.thread_ts)
     made: Block = {
         "type": "button",
         "action_id": action,
@@ -197,13 +197,13 @@ def _confirm(said: str, yes: str) -> Block:
     }
 
 
-def _again(one: Proposal) -> Block:
-    return plain_button(sentences.CHECK_AGAIN, CHECK_AGAIN, Pressed(one.id, one.plan.cluster))
+def _again(proposal: Proposal) -> Block:
+    return plain_button(sentences.CHECK_AGAIN, CHECK_AGAIN, Pressed(proposal.id, proposal.plan.cluster))
 
 
-def broke_glass(one: Proposal, who: Person, reason: str) -> Message:
+def broke_glass(proposal: Proposal, who: Person, reason: str) -> Message:
     """Said to everybody in the thread."""
-    said, by = message_text.broke_glass(one), message_text.broke_glass_by(who, reason)
+    said, by = message_text.broke_glass(proposal), message_text.broke_glass_by(who, reason)
     return Message(_notice(said, by), (section(said), *lines(by)))
 
 

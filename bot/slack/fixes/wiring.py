@@ -129,10 +129,10 @@ class Fixing:
         except StoreAway as away:
             log.warning("cannot tell whether the audit is whole: %s", away)
             return
-        for one in standing.aside:
-            log.warning("an earlier audit was set aside %s", account_of(one))
-        for one in standing.changed:
-            log.error("an audit that was set aside is not as it was: its digest should be %s", one.digest)
+        for aside in standing.aside:
+            log.warning("an earlier audit was set aside %s", account_of(aside))
+        for aside in standing.changed:
+            log.error("an audit that was set aside is not as it was: its digest should be %s", aside.digest)
         if standing.verdict.whole:
             log.info("the audit is whole: %d records", standing.verdict.records)
         else:

@@ -109,7 +109,9 @@ class Reading:
         history, gap = self._at.history, self._gap
         said = await self._readable(channel, history.said(channel.id, self._since, gap.until))
         whole = await self._heard(to, _MissedMessages(channel, said))
-        began = [Address(channel=channel.id, thread_ts=str(one["ts"])) for one in said.found if one.get("reply_count")]
+        began = [
+            Address(channel=channel.id, thread_ts=str(item["ts"])) for item in said.found if item.get("reply_count")
+        ]
         for spot in dict.fromkeys([*await self._open_threads(to.team, channel), *began]):
             replies = await self._readable(channel, history.replies(spot, self._since, gap.until))
             whole = await self._heard(to, _MissedMessages(channel, replies, spot.thread_ts)) and whole

@@ -49,7 +49,7 @@ class Viewer:
 
     def seen(self, members: Iterable[FleetMember]) -> tuple[FleetMember, ...]:
         """The part of the fleet that they may look at."""
-        return tuple(one for one in members if self.may_see(one.name))
+        return tuple(member for member in members if self.may_see(member.name))
 
 
 class Gate:
@@ -57,7 +57,7 @@ class Gate:
 
     def __init__(self, look: Look, people: People) -> None:
         self._look, self._people = look, people
-        self._groups = sorted({one for rule in look.rules for one in rule.people if one.startswith("S")})
+        self._groups = sorted({person for rule in look.rules for person in rule.people if person.startswith("S")})
 
     async def refusal(
         self, place: Address, cluster: str | ClusterRef, *, stranger: bool = False, patience_s: float = AT_WORK_S
@@ -105,7 +105,7 @@ def name_of(cluster: str | ClusterRef) -> str:
 def refusal(look: Look, refused: Refused, cluster: str | None) -> Message:
     """What somebody is told who may not look: what, why, and whom to ask."""
     said = gate_text.refused(refused.why, cluster)
-    where = [_channel(one) for one in refused.channels if one != ANYTHING]
+    where = [_channel(channel) for channel in refused.channels if channel != ANYTHING]
     return _told(said, gate_text.whom_to_ask(look.ask), _row(where[:_MOST_CHANNELS]))
 
 
@@ -120,7 +120,7 @@ def _told(said: str, do: str, where: list[Block] | None = None) -> Message:
 def _row(channels: list[Element]) -> list[Block]:
     if not channels:
         return []
-    spaced = [part for one in channels for part in (one, text(" "))]
+    spaced = [part for channel in channels for part in (channel, text(" "))]
     return rich_blocks([rich_section(text(gate_text.ELSEWHERE), *spaced)])
 
 

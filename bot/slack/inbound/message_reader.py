@@ -196,11 +196,11 @@ def taken_back(body: Body) -> Utterance | None:
 def latest(turn: Sequence[Utterance]) -> list[Utterance]:
     """Each message of a turn as it reads now, without those that were taken back."""
     versions: dict[str, Utterance] = {}
-    for one in turn:
-        before = versions.get(one.ts)
-        if before is None or one.edited >= before.edited:
-            versions[one.ts] = one
-    return [one for one in versions.values() if one.text.strip() or one.files]
+    for utterance in turn:
+        before = versions.get(utterance.ts)
+        if before is None or utterance.edited >= before.edited:
+            versions[utterance.ts] = utterance
+    return [version for version in versions.values() if version.text.strip() or version.files]
 
 
 def _is_own(message: Mapping[str, Any], me: Me) -> bool:
@@ -220,7 +220,7 @@ def _words(message: Mapping[str, Any]) -> str:
     shown = {
         "text": message.get("text") or "",
         "blocks": message.get("blocks") or (),
-        "attachments": [one for one in message.get("attachments") or () if not _is_unfurl(one)],
+        "attachments": [attachment for attachment in message.get("attachments") or () if not _is_unfurl(attachment)],
         "files": others(message),
     }
     return read_message(_Bounded(_MOST_TEXT).copy(shown))
@@ -245,9 +245,9 @@ class _Bounded:
         if self._room < 0 or depth > 20:
             return "" if not isinstance(value, dict | list | tuple) else type(value)()
         if isinstance(value, dict):
-            return {name: self.copy(one, depth + 1) for name, one in list(value.items())[:100]}
+            return {name: self.copy(item, depth + 1) for name, item in list(value.items())[:100]}
         if isinstance(value, list | tuple):
-            return [self.copy(one, depth + 1) for one in value[:200]]
+            return [self.copy(item, depth + 1) for item in value[:200]]
         return value
 
 

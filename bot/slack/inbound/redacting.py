@@ -47,7 +47,7 @@ async def typed(body: Body) -> Body:
     if isinstance(view := body.get("view"), dict) and view.get("state"):
         found["view"] = view | {"state": await _clean(view["state"], CHOSEN)}
     if isinstance(actions := body.get("actions"), list):
-        found["actions"] = [await _clean(one, CHOSEN) if _is_typed(one) else one for one in actions]
+        found["actions"] = [await _clean(action, CHOSEN) if _is_typed(action) else action for action in actions]
     return found
 
 

@@ -82,13 +82,13 @@ def runbook(name: str, library: Library) -> Message:
 def _catalogue(library: Library) -> list[Block]:
     """Plain lines: as rich text, this many would weigh three times as much and be cut."""
     sections: list[str] = []
-    for name, one in library.items():
-        line = f"{escaping.code(name)} {escaping.plain(one.title, 150)}"
+    for name, runbook in library.items():
+        line = f"{escaping.code(name)} {escaping.plain(runbook.title, 150)}"
         if sections and len(sections[-1]) + len(line) < limits.SECTION_TEXT:
             sections[-1] += f"\n{line}"
         else:
             sections.append(line)
-    return [section(one) for one in sections]
+    return [section(item) for item in sections]
 
 
 def outline(found: Runbook) -> list[Block]:
@@ -100,9 +100,9 @@ def clusters(members: Sequence[FleetMember]) -> Message:
     """The fleet; what is not well comes first."""
     if not members:
         return only(sentences.NO_FLEET)
-    ordered = sorted(members, key=lambda one: (state_of(one).rank, one.name.lower()))
-    said = sentences.clusters(len(members), sum(not state_of(one).well for one in members))
-    listed = [_member(one) for one in ordered[:_MOST_LISTED]]
+    ordered = sorted(members, key=lambda member: (state_of(member).rank, member.name.lower()))
+    said = sentences.clusters(len(members), sum(not state_of(member).well for member in members))
+    listed = [_member(member) for member in ordered[:_MOST_LISTED]]
     if len(ordered) > _MOST_LISTED:
         listed.append([text(sentences.more(len(ordered) - _MOST_LISTED), dim=True)])
     return _fitted([section(said), *rich_blocks([bullets(listed)])], said)
@@ -114,7 +114,7 @@ def picker(
     """A menu of the fleet. The area and the thread of the answer wait in the block's id until somebody has chosen."""
     if not members:
         return only(sentences.NO_FLEET)
-    options = list(islice(filter(None, (option(one, members) for one in members)), limits.OPTIONS))
+    options = list(islice(filter(None, (option(member, members) for member in members)), limits.OPTIONS))
     menu = {
         "type": "static_select",
         "action_id": PICK,
@@ -135,10 +135,10 @@ def picked(block_id: str) -> tuple[str | None, str]:
     return area or None, thread_ts
 
 
-def _member(one: FleetMember) -> list[Element]:
-    state = state_of(one)
-    place = one_line(f"{state.text} · {one.location} · {one.group}")
-    return [text(one_line(one.name), bold=not state.well), text(f" · {escaping.cut(place, 300)}")]
+def _member(member: FleetMember) -> list[Element]:
+    state = state_of(member)
+    place = one_line(f"{state.text} · {member.location} · {member.group}")
+    return [text(one_line(member.name), bold=not state.well), text(f" · {escaping.cut(place, 300)}")]
 
 
 def _quote(explanation: Explanation) -> list[Block]:
@@ -152,7 +152,7 @@ def _others(explanation: Explanation) -> list[Block]:
     others = explanation.matches[1 : 1 + _MOST_OTHERS]
     if not others:
         return []
-    listed = [[text(one.runbook.code, as_code=True), text(f" {one_line(one.runbook.title)}")] for one in others]
+    listed = [[text(other.runbook.code, as_code=True), text(f" {one_line(other.runbook.title)}")] for other in others]
     return rich_blocks([rich_section(text(sentences.ALSO_SPOKEN_OF, bold=True), text("\n")), bullets(listed)])
 
 

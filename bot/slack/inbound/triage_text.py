@@ -20,7 +20,7 @@ def whole_runbook(name: str) -> str:
 
 
 def named(clusters: list[str]) -> str:
-    return f"It names {', '.join(code(one) for one in clusters)}."
+    return f"It names {', '.join(code(cluster) for cluster in clusters)}."
 
 
 def and_more(number: int) -> str:

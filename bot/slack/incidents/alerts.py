@@ -71,8 +71,8 @@ class AlertHandlers:
             log.warning("an alert was dropped: the policy names no channel where %s is shown", seen.cluster or "it")
             return
         posted, _ = await self._message_poster.once(_where(team, channel, alert), _PART, _message(alert))
-        one = Utterance(team, posted.channel, posted.message_ts, alert.text, app=APP, app_name=alert.source)
-        await self._desk.act(one, seen, task.me)
+        utterance = Utterance(team, posted.channel, posted.message_ts, alert.text, app=APP, app_name=alert.source)
+        await self._desk.act(utterance, seen, task.me)
 
     async def _refused(self, task: Task) -> None:
         """`text` is what to say. It names no cluster, so it may stand wherever alerts do."""
@@ -88,7 +88,7 @@ class AlertHandlers:
         """The first that the policy names; but nothing is shown of a cluster where nobody may look at it."""
         named = (seen.cluster,) if seen.cluster else seen.choices
         for channel in self._policy.channels.channels_for(seen.cluster):
-            if all(is_shown_in(self._policy.look, channel, one) for one in named):
+            if all(is_shown_in(self._policy.look, channel, item) for item in named):
                 return channel
         return None
 

@@ -76,7 +76,7 @@ class IncidentHandlers:
         team, channel, whose = task.of
         texts = await self._turns.take(task.text, (team, channel, whose))
         if texts:
-            turn = latest([decode(Utterance, one) for one in texts])
+            turn = latest([decode(Utterance, text) for text in texts])
             if turn:
                 await self.consider(turn, task.me)
             # An app's words are wanted once somebody allows it.
@@ -84,15 +84,15 @@ class IncidentHandlers:
 
     async def consider(self, turn: Sequence[Utterance], me: str) -> None:
         """One turn: what it speaks of, and what follows."""
-        first = min(turn, key=lambda one: one.ts)
+        first = min(turn, key=lambda utterance: utterance.ts)
         here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else []
         if first.thread_ts and await self._is_silent(turn, first, here, me):
             return
         if here and first.app:
             return
         fleet = await self._places.fleet()
-        text, seen = await asyncio.to_thread(self._read, [one.text for one in turn], fleet.names)
-        if any(one.files for one in turn) and await self._may_open_files(first, text):
+        text, seen = await asyncio.to_thread(self._read, [utterance.text for utterance in turn], fleet.names)
+        if any(utterance.files for utterance in turn) and await self._may_open_files(first, text):
             seen = await self._with_files(turn, text, seen, fleet.names)
         if seen.certainty is Certainty.QUIET or not await self._may_speak(first, me):
             return
@@ -100,22 +100,22 @@ class IncidentHandlers:
             around = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
             where = await asyncio.to_thread(self._recogniser.recognise, text, fleet.names, around)
             seen = replace(seen, cluster=where.cluster, cluster_by=where.cluster_by, choices=where.choices)
-        if here and seen.cluster in (None, *(one.cluster for one in here)):
+        if here and seen.cluster in (None, *(incident.cluster for incident in here)):
             return  # people talk about it in its own thread
         await self.act(first, seen, me)
 
     async def _is_silent(self, turn: Sequence[Utterance], first: Utterance, here: Sequence[Incident], me: str) -> bool:
         """Whether somebody wants nothing of us in this thread. What goes on in another thread goes on there."""
-        at_home = [one for one in here if one.home == first.spot]
-        stops = [one for one in turn if one.asks_for_silence and not one.app]
+        at_home = [incident for incident in here if incident.home == first.spot]
+        stops = [utterance for utterance in turn if utterance.asks_for_silence and not utterance.app]
         if not stops:
-            silenced = bool(at_home) and all(one.silenced for one in at_home)
+            silenced = bool(at_home) and all(incident.silenced for incident in at_home)
             return silenced or await self._incidents.is_hushed(first.team, first.spot)
         if at_home:
             await self._incident_service.silence(first.team, at_home, first.spot)
             return True
         await self._incidents.hush(first.team, first.spot)
-        if here or any(one.to_us for one in stops):
+        if here or any(stop.to_us for stop in stops):
             await self._telling.once_where_possible(_where(first, me), "silenced", replies.only(said.SILENCED))
         return True
 
@@ -127,26 +127,26 @@ class IncidentHandlers:
             return text, replace(whole, certainty=Certainty.QUIET, suspects=(), because=over)
         if whole.certainty is not Certainty.QUIET or len(texts) == 1 or whole.because.startswith(_OVER):
             return text, whole
-        each = [(one, self._recogniser.recognise(one, names)) for one in texts[:_MOST_READ]]
-        loud = [one for one in each if one[1].certainty is not Certainty.QUIET]
-        return max(loud, key=lambda one: one[1].odds, default=(text, whole))
+        each = [(text, self._recogniser.recognise(text, names)) for text in texts[:_MOST_READ]]
+        loud = [target for target in each if target[1].certainty is not Certainty.QUIET]
+        return max(loud, key=lambda item: item[1].odds, default=(text, whole))
 
     def _is_over(self, last: str) -> str:
         """Why the last word of a turn takes back what stands before it, however loud that is."""
-        reasons = (one for one in self._together.against(last) if one.name in _OVER)
-        return next((f"{one.name}: {one.found}" for one in reasons), "") if len(last) <= _SHORT else ""
+        reasons = (reason for reason in self._together.against(last) if reason.name in _OVER)
+        return next((f"{reason.name}: {reason.found}" for reason in reasons), "") if len(last) <= _SHORT else ""
 
     async def _may_open_files(self, first: Utterance, text: str) -> bool:
         """Nobody's files are fetched where nothing is read, or where the words say already that it is none of ours."""
-        if any(one.covers_files for one in self._together.against(text)):
+        if any(reason.covers_files for reason in self._together.against(text)):
             return False
         return await self._is_read(first)
 
     async def _with_files(
         self, turn: Sequence[Utterance], text: str, seen: Recognition, names: FleetNames
     ) -> Recognition:
-        contents = await self._files.read([file for one in turn for file in one.files])
-        read = await asyncio.to_thread(lambda: [self._recogniser.recognise(one, names) for one in contents])
+        contents = await self._files.read([file for utterance in turn for file in utterance.files])
+        read = await asyncio.to_thread(lambda: [self._recogniser.recognise(content, names) for content in contents])
         return self._together.together(text, seen, read)
 
     async def _is_read(self, first: Utterance) -> bool:
@@ -215,7 +215,7 @@ class IncidentHandlers:
 
     async def _mutes(self, team: str, cluster: str, code: str) -> bool:
         muted = await self._incidents.mutes(team, _now_ms())
-        return any(one.code in (code, "*") and one.cluster.lower() == cluster.lower() for one in muted)
+        return any(mute.code in (code, "*") and mute.cluster.lower() == cluster.lower() for mute in muted)
 
     async def _may_see(self, first: Utterance, cluster: str, me: str) -> bool:
         if first.app:
@@ -229,7 +229,7 @@ class IncidentHandlers:
             return
         code, fleet = seen.codes[0], await self._places.fleet()
         title = incidents_view.title_of(self._library, code)
-        choices = [one for one in seen.choices if await self._is_ours(first, one, code, me)]
+        choices = [choice for choice in seen.choices if await self._is_ours(first, choice, code, me)]
         if seen.choices and not choices:
             return
         here = f"which {first.team} {first.channel} {first.spot.thread_ts}"
@@ -241,7 +241,7 @@ class IncidentHandlers:
         elif fleet.problem:
             message = replies.only(said.no_fleet(fleet.problem.what, fleet.problem.why, fleet.problem.do))
         else:
-            seen_by = [one for one in fleet.members if await self._may_see(first, one.name, me)]
+            seen_by = [member for member in fleet.members if await self._may_see(first, member.name, me)]
             checked = code in checked_codes()
             message = incidents_view.which(title, code, first.id, seen_by, checked=checked)
         await self._telling.once_where_possible(_where(first, me), "which", message)
@@ -267,14 +267,14 @@ class IncidentHandlers:
             await self._telling.once_where_possible(where, "gone", replies.only(said.GONE))
         else:
             spot = task.place.thread
-            others = [one for one in await self._incidents.told_in(team, spot) if one.home == spot]
+            others = [incident for incident in await self._incidents.told_in(team, spot) if incident.home == spot]
             await self._incident_service.silence(
-                team, [incident, *(one for one in others if one.id != incident.id)], spot
+                team, [incident, *(other for other in others if other.id != incident.id)], spot
             )
 
 
 def _sighting(first: Utterance, cluster: str, seen: Recognition) -> Sighting:
-    signs = tuple((one.code, one.why[0]) for one in seen.suspects if one.why)
+    signs = tuple((suspect.code, suspect.why[0]) for suspect in seen.suspects if suspect.why)
     why = (seen.suspects[0].why or ("",))[0]
     return Sighting(first.id, cluster, seen.codes, why, first.spot, first.ts, _now_ms(), signs)
 

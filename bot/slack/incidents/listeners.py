@@ -82,25 +82,25 @@ class IncidentListeners:
             return BoltResponse(status=503)
         return None
 
-    async def _hear(self, body: Body, one: message_reader.Utterance, me: message_reader.Me) -> None:
+    async def _hear(self, body: Body, utterance: message_reader.Utterance, me: message_reader.Me) -> None:
         """An edit may overtake what it changes, as events are taken in side by side: then it is what was said."""
-        names = message_reader.names(body, one)
-        original = message_reader.original(one) if one.edited else None
-        if original and await self._turns.amend(names, original, encode(one)):
+        names = message_reader.names(body, utterance)
+        original = message_reader.original(utterance) if utterance.edited else None
+        if original and await self._turns.amend(names, original, encode(utterance)):
             return  # nobody has read the first version yet, and now nobody will
-        early = bool(original and one.user and not one.to_us) and not await self._turns.knows(str(original))
-        of = one.of_person if early else one.of
-        lasts = self._spans.turn if one.joins_consecutive_messages or early else timedelta()
-        kept = await self._turns.hear(names, one.turn, of, encode(one), lasts, original=original)
+        early = bool(original and utterance.user and not utterance.to_us) and not await self._turns.knows(str(original))
+        of = utterance.of_person if early else utterance.of
+        lasts = self._spans.turn if utterance.joins_consecutive_messages or early else timedelta()
+        kept = await self._turns.hear(names, utterance.turn, of, encode(utterance), lasts, original=original)
         if kept.needs_job:
-            place = Address(one.team, one.channel, one.user or me.user)
+            place = Address(utterance.team, utterance.channel, utterance.user or me.user)
             task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=of)
             await self._queue.submit(task, after_s=lasts.total_seconds())
 
     async def silence_wanted(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
         """`@aksbot stop` in a thread, from anyone."""
         event, me = body["event"], context.bot_user_id or ""
-        one = message_reader.Utterance(
+        utterance = message_reader.Utterance(
             str(body["team_id"]),
             str(event["channel"]),
             str(event["ts"]),
@@ -110,7 +110,7 @@ class IncidentListeners:
             edited=message_reader.TO_US,
         )
         try:
-            await self._hear(body, one, message_reader.Me(me, "", ""))
+            await self._hear(body, utterance, message_reader.Me(me, "", ""))
         except StoreAway as away:
             log.warning("a message was not taken in: %s", away)
             return BoltResponse(status=503)

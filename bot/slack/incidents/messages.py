@@ -102,7 +102,7 @@ class IncidentMessages:
             await self._line(where, f"back-{incident.rounds}", said.back_line(incident.cluster, incident.rounds))
         if incident.is_closed:
             await self._line(where, f"closed-{incident.rounds}", said.closed_line(incident.cluster))
-        told = {one.home for one in book.incidents if one.merged_into == incident.id}
+        told = {each_incident.home for each_incident in book.incidents if each_incident.merged_into == incident.id}
         for spot in incident.elsewhere:
             if spot in told:
                 continue

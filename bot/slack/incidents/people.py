@@ -84,7 +84,7 @@ class IncidentCommandHandlers:
             return
         for turn in dict.fromkeys((*await self._incidents.waited(place.team, task.code), task.incident)):
             if kept := await self._turns.kept(turn):
-                await self._desk.consider([decode(Utterance, one) for one in kept], task.me)
+                await self._desk.consider([decode(Utterance, item) for item in kept], task.me)
 
     # -- channels ---------------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class IncidentCommandHandlers:
             return
         mute = replace(mute, cluster=name_of(mute.cluster), by=task.place.user)
         fleet = await self._places.fleet()
-        if fleet.members and not any(one.name.lower() == mute.cluster.lower() for one in fleet.members):
+        if fleet.members and not any(member.name.lower() == mute.cluster.lower() for member in fleet.members):
             await self._reply(task, replies.only(said.cannot_mute(said.no_such_cluster(mute.cluster))))
             return
         await self._incidents.mute(task.place.team, mute)
@@ -160,8 +160,8 @@ class IncidentCommandHandlers:
             await self._reply(task, viewer)
             return
         found = await self._incidents.mutes(task.place.team, _now_ms())
-        lines = [_line(one) for one in found if viewer.may_see(one.cluster)][:_MOST_SHOWN]
-        message = Message(said.MUTED_NOW, (section(said.MUTED_NOW), *(section(one) for one in lines)))
+        lines = [_line(mute) for mute in found if viewer.may_see(mute.cluster)][:_MOST_SHOWN]
+        message = Message(said.MUTED_NOW, (section(said.MUTED_NOW), *(section(line) for line in lines)))
         await self._reply(task, message if lines else replies.only(said.NOTHING_MUTED))
 
     async def _snooze(self, task: Task) -> None:
@@ -175,7 +175,7 @@ class IncidentCommandHandlers:
             await self._whisper(task, replies.only(said.GONE))
             return
         until = datetime.now(UTC) + min(SNOOZE, timedelta(hours=hours))
-        codes = list(dict.fromkeys((*incident.codes, *(one.code for one in incident.causes))))
+        codes = list(dict.fromkeys((*incident.codes, *(cause.code for cause in incident.causes))))
         for code in codes:
             until_ms = int(until.timestamp() * 1000)
             mute = Mute(code, incident.cluster, until_ms, task.place.user, said.SNOOZE_REASON)

@@ -78,8 +78,8 @@ class Places:
         except TimeoutError:
             return self._blind(sentences.no_answer_within(FLEET_TIMEOUT_S))
         # A node resource group carries its cluster's name by default: MC_<group>_<cluster>_<location>.
-        groups = {f"MC_{one.group}_{one.name}_{one.location}": one.name for one in members}
-        return Fleet(members, FleetNames(tuple(one.name for one in members), groups))
+        groups = {f"MC_{member.group}_{member.name}_{member.location}": member.name for member in members}
+        return Fleet(members, FleetNames(tuple(member.name for member in members), groups))
 
     def _blind(self, why: str) -> Fleet:
         """The clusters that were there lately are better than none."""
@@ -98,7 +98,7 @@ class Places:
             return await self._client.conversations_info(channel=channel)
 
         found = (await self._calls.read("conversations.info", ask)).get("channel") or {}
-        texts = [str((found.get(one) or {}).get("value") or "") for one in ("topic", "purpose")]
+        texts = [str((found.get(item) or {}).get("value") or "") for item in ("topic", "purpose")]
         known = ChannelInfo(str(found.get("name") or ""), "\n".join(filter(None, texts)))
         self._channels[channel] = (now + CHANNEL_LASTS_S, known)
         if len(self._channels) > _MOST_CHANNELS:
@@ -130,7 +130,7 @@ class Places:
             )
 
         messages = (await self._calls.read("conversations.replies", ask)).get("messages") or ()
-        return [readable(one)[:8000] for one in messages]
+        return [readable(message)[:8000] for message in messages]
 
     async def react(self, channel: str, ts: str, name: str, *, there: bool) -> bool:
         """A sign under a message; decoration, so nobody waits for it. Whether it is as wanted now."""

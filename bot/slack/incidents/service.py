@@ -57,12 +57,14 @@ class IncidentService:
         if seen.cluster is None:
             return None
         book = await self._incidents.book(team, seen.cluster)
-        return next((one for one in book.incidents if not one.is_closed and one.speaks_of(seen.codes)), None)
+        return next(
+            (incident for incident in book.incidents if not incident.is_closed and incident.speaks_of(seen.codes)), None
+        )
 
     async def open_of(self, team: str, cluster: str) -> Incident | None:
         """The latest incident of a cluster that is not over."""
         book = await self._incidents.book(team, cluster)
-        return next((one for one in reversed(book.incidents) if not one.is_closed), None)
+        return next((incident for incident in reversed(book.incidents) if not incident.is_closed), None)
 
     async def report(self, team: str, sighting: Sighting, user: str) -> Joined:
         """Join it to its incident; where that is new, or back, check the cluster."""
@@ -127,7 +129,11 @@ class IncidentService:
     async def not_observed(self, team: str, cluster: str) -> None:
         """The check itself failed, so nothing is known of what was suspected."""
         book = await self._incidents.book(team, cluster)
-        codes = {code for one in book.incidents for code in (*one.codes, *(cause.code for cause in one.causes))}
+        codes = {
+            code
+            for incident in book.incidents
+            for code in (*incident.codes, *(cause.code for cause in incident.causes))
+        }
         await self._observed(team, cluster, nothing_seen(_now_ms(), codes))
 
     async def _observed(self, team: str, cluster: str, seen: Observation) -> None:

@@ -64,7 +64,7 @@ def _causes(incident: Incident, library: Library) -> str:
     only = incident.causes[0] if len(incident.causes) == 1 else None
     if only and only.said and only.code == _code(incident) and incident.verdict is Verdict.CONFIRMED:
         return said.cause_itself(only.said)
-    return "\n".join(said.cause(title_of(library, one.code), one.said) for one in incident.causes[:_MOST_CAUSES])
+    return "\n".join(said.cause(title_of(library, cause.code), cause.said) for cause in incident.causes[:_MOST_CAUSES])
 
 
 def _unproved(incident: Incident) -> str:
@@ -118,25 +118,25 @@ def _headline(incident: Incident, library: Library, home: Incident | None) -> st
 
 def _code(incident: Incident) -> str:
     """What an incident is called: its suspect that was found. One that is over is called what it was."""
-    causes = [one.code for one in incident.causes]
+    causes = [cause.code for cause in incident.causes]
     if incident.verdict in _OF_A_CHECK and not incident.is_closed:
-        return next((one for one in incident.codes if one in checked_codes()), incident.codes[0])
+        return next((code for code in incident.codes if code in checked_codes()), incident.codes[0])
     if incident.verdict is not Verdict.CONFIRMED and not (incident.is_closed and causes):
         return incident.codes[0]
-    found = (one for one in incident.codes if one in (*causes, *incident.known))
+    found = (code for code in incident.codes if code in (*causes, *incident.known))
     return next(found, causes[0] if causes else incident.codes[0])
 
 
 def offer(title: str, code: str, sighting: str, clusters: Sequence[str]) -> Message:
     """What it reads like, and a button for each cluster that may be meant."""
-    one = len(clusters) == 1
-    words_of = (lambda name: said.check_for(name, code)) if one else said.check
+    item = len(clusters) == 1
+    words_of = (lambda name: said.check_for(name, code)) if item else said.check
     buttons = [
-        button(words_of(name), f"{CHECK}_{number}", Pressed(sighting, name, code=code), primary=one)
+        button(words_of(name), f"{CHECK}_{number}", Pressed(sighting, name, code=code), primary=item)
         for number, name in enumerate(clusters[: limits.ACTIONS_ELEMENTS])
     ]
     line = said.reads_like(title, code)
-    line = line if one else f"{line} {said.SEVERAL}"
+    line = line if item else f"{line} {said.SEVERAL}"
     return Message(line, (section(line), actions(*buttons)))
 
 
@@ -145,7 +145,7 @@ def which(title: str, code: str, sighting: str, members: Sequence[FleetMember], 
     line = said.reads_like(title, code)
     if not checked:
         line = f"{line} {said.NO_CHECK_EXISTS} `/aks runbook {escaping.escape(code)}`"
-    names = list(dict.fromkeys(one.name for one in members if len(one.name) <= limits.OPTION_TEXT))
+    names = list(dict.fromkeys(member.name for member in members if len(member.name) <= limits.OPTION_TEXT))
     options = [
         {"text": {"type": "plain_text", "text": name, "emoji": False}, "value": name}
         for name in islice(names, limits.OPTIONS)

@@ -86,8 +86,8 @@ class WatchHandlers:
             await self._reply(task, viewer)
             return
         now = _now_ms()
-        there = [one for one in await self._watches.all_of(task.place.team, now) if viewer.may_see(one.name)]
-        lasting = [(one, timedelta(milliseconds=now - one.began_ms)) for one in there]
+        there = [watch for watch in await self._watches.all_of(task.place.team, now) if viewer.may_see(watch.name)]
+        lasting = [(watch, timedelta(milliseconds=now - watch.began_ms)) for watch in there]
         await self._reply(task, watch_view.listed(lasting) if lasting else replies.only(said.NONE))
 
     async def _begin(self, task: Task, cluster: str) -> None:
@@ -96,8 +96,8 @@ class WatchHandlers:
             await self._reply(task, refused)
             return
         target = await find(cluster, self._arm, timeout_s=_FIND_S)
-        others = [one for one in await self._watches.all_of(task.place.team, _now_ms()) if one.id != task.id]
-        if any(_is_same(one, target, task.place) for one in others):
+        others = [watch for watch in await self._watches.all_of(task.place.team, _now_ms()) if watch.id != task.id]
+        if any(_is_same(other, target, task.place) for other in others):
             await self._reply(task, replies.only(said.known(target.name)))
         elif len(others) >= MOST:
             await self._reply(task, replies.only(said.too_many(len(others))))

@@ -18,7 +18,7 @@ _AGAIN = "Say `/aks watch {}` to go on."
 
 
 def watching(cluster: str, waits_for: Sequence[str], longest: timedelta) -> str:
-    what = "; ".join(plain(one, 150) for one in waits_for)
+    what = "; ".join(plain(item, 150) for item in waits_for)
     line = f":eyes: I watch {code(cluster)}: {what}."
     return f"{line} I say here when it is over, once; at the latest in {span(longest)} I say that it is not."
 
@@ -56,7 +56,7 @@ def now_clear(found_nothing: str) -> str:
 
 
 def now_found(titles: Sequence[str]) -> str:
-    return f"But something else is wrong there now: {', '.join(plain(one, 150) for one in titles)}."
+    return f"But something else is wrong there now: {', '.join(plain(title, 150) for title in titles)}."
 
 
 NOW_UNCLEAR = "Whether anything else is wrong there could not be seen in full."
@@ -67,7 +67,7 @@ def gave_up(cluster: str, after: timedelta) -> str:
 
 
 def still(waits_for: Sequence[str], cluster: str) -> str:
-    what = "; ".join(plain(one, 150) for one in waits_for)
+    what = "; ".join(plain(item, 150) for item in waits_for)
     return f"It is still so: {what}. {_AGAIN.format(plain(cluster, 80))}"
 
 

@@ -59,9 +59,9 @@ def stopped(watch: Watch, user: str) -> Message:
 def listed(watches: Sequence[tuple[Watch, timedelta]]) -> Message:
     """With a button to stop each."""
     shown: list[Block] = [section(said.LISTED)]
-    for one, lasts in watches[:_MOST_LISTED]:
-        stop = _stop(one, said.STOP)
-        shown.append(section(said.listed(one.name, lasts)) | {"accessory": stop})
+    for watch, lasts in watches[:_MOST_LISTED]:
+        stop = _stop(watch, said.STOP)
+        shown.append(section(said.listed(watch.name, lasts)) | {"accessory": stop})
     return Message(said.LISTED, tuple(shown))
 
 

@@ -30,5 +30,5 @@ def complaint(lines: Iterable[str], target: Target) -> str:
 def _is_about(line: str, target: Target) -> bool:
     if target.name == DNS:
         return _NAMES.search(line) is not None
-    named = any(one in line for one in target.said_as)
+    named = any(item in line for item in target.said_as)
     return named and _SILENCE.search(line) is not None and _REFUSED.search(line) is None

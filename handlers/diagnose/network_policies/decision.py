@@ -52,8 +52,8 @@ def decide(policies: Sequence[Policy], source: End, target: End, port: int, prot
 def _side(
     policies: Sequence[Policy], direction: str, own: End, other: End, target: End, port: int, protocol: str
 ) -> Side:
-    choosing = tuple(one for one in policies if one.chooses(own, direction))
-    allowing = next((one for one in choosing if _lets(one, direction, other, target, port, protocol)), None)
+    choosing = tuple(policy for policy in policies if policy.chooses(own, direction))
+    allowing = next((policy for policy in choosing if _lets(policy, direction, other, target, port, protocol)), None)
     return Side(direction, choosing, allowing)
 
 

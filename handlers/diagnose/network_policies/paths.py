@@ -52,13 +52,13 @@ def end_of(pod: WorkloadPod, namespaces: Mapping[str, Labels]) -> End:
         namespace_labels=namespaces.get(pod.namespace, {}) or own,
         node=pod.node,
         host_network=pod.spec.scheduling.host_network,
-        ports={(one.name, one.protocol): one.number for box in pod.containers for one in box.ports if one.name},
+        ports={(port.name, port.protocol): port.number for box in pod.containers for port in box.ports if port.name},
     )
 
 
 def to_service(service: WorkloadService, port: ServicePort, pods: WorkloadPods, peers: PolicyPeers) -> Target:
     """A port of a service, with the pods behind it that run."""
-    ends = [end_of(one, peers.namespaces) for one in pods.selected(service.namespace, service.selector) if one.address]
+    ends = [end_of(pod, peers.namespaces) for pod in pods.selected(service.namespace, service.selector) if pod.address]
     numbered = [(end, _number(port, end)) for end in ends]
     names = [f"{name}:{port.number}" for name in service.names]
     addresses = [f"{service.address}:{port.number}"] if service.address not in ("", "None") else []
@@ -74,13 +74,13 @@ def to_service(service: WorkloadService, port: ServicePort, pods: WorkloadPods, 
 
 def to_dns(peers: PolicyPeers) -> Target:
     """The DNS of the cluster: over UDP, as every resolver asks first."""
-    ends = tuple((end_of(one, peers.namespaces), DNS_PORT) for one in peers.dns if one.address)
+    ends = tuple((end_of(pod, peers.namespaces), DNS_PORT) for pod in peers.dns if pod.address)
     return Target(DNS, (), ends, "UDP", "kube-system/Service/kube-dns")
 
 
 def to_api_server(service_address: str, addresses: Iterable[str], port: int) -> Target:
     """The API server: outside of the pod network, at the addresses behind default/kubernetes."""
-    ends = tuple((End(one), port) for one in addresses)
+    ends = tuple((End(address), port) for address in addresses)
     said = (f"{service_address}:443", "kubernetes.default", *(f"{end.address}:{port}" for end, port in ends))
     return Target(API_SERVER, said, ends, "TCP", "default/Service/kubernetes")
 

@@ -44,11 +44,11 @@ class Block:
 
     def holds(self, address: str) -> bool:
         try:
-            one = ip_address(address)
+            item = ip_address(address)
         except ValueError:
             return False
-        inside = self.cidr is not None and one in self.cidr
-        return inside and not any(one in other for other in self.excepted)
+        inside = self.cidr is not None and item in self.cidr
+        return inside and not any(item in other for other in self.excepted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Rule:
     def lets(self, other: End, target: End, port: int, protocol: str, namespace: str) -> bool:
         """Whether it lets a connection through whose other end this is."""
         meant = not self.peers or any(peer.means(other, namespace) for peer in self.peers)
-        return meant and (not self.ports or any(one.means(port, protocol, target) for one in self.ports))
+        return meant and (not self.ports or any(rule.means(port, protocol, target) for rule in self.ports))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,31 +123,31 @@ class Policy:
 
 def compiled(policies: Iterable[NetworkPolicy]) -> tuple[Policy, ...]:
     """Network policies as the API has them, made ready to be asked."""
-    return tuple(_compiled(one) for one in policies)
+    return tuple(_compiled(policy) for policy in policies)
 
 
-def _compiled(one: NetworkPolicy) -> Policy:
+def _compiled(policy: NetworkPolicy) -> Policy:
     return Policy(
-        namespace=one.namespace,
-        name=one.name,
-        selector=read_selector(one.selector),
-        kinds=one.kinds,
+        namespace=policy.namespace,
+        name=policy.name,
+        selector=read_selector(policy.selector),
+        kinds=policy.kinds,
         rules={
-            INGRESS: tuple(_rule(row, "from") for row in one.ingress),
-            EGRESS: tuple(_rule(row, "to") for row in one.egress),
+            INGRESS: tuple(_rule(row, "from") for row in policy.ingress),
+            EGRESS: tuple(_rule(row, "to") for row in policy.egress),
         },
     )
 
 
 def _rule(row: Mapping[str, Any], peers: str) -> Rule:
-    return Rule(tuple(_peer(one) for one in rows(row, peers)), tuple(_port(one) for one in rows(row, "ports")))
+    return Rule(tuple(_peer(item) for item in rows(row, peers)), tuple(_port(item) for item in rows(row, "ports")))
 
 
 def _peer(row: Mapping[str, Any]) -> Peer:
     block = dig(row, "ipBlock")
     if isinstance(block, Mapping):
-        excepted = (_network(one) for one in texts(block, "except"))
-        return Peer(block=Block(_network(text(block, "cidr")), tuple(one for one in excepted if one)))
+        excepted = (_network(text) for text in texts(block, "except"))
+        return Peer(block=Block(_network(text(block, "cidr")), tuple(item for item in excepted if item)))
     return Peer(read_selector(dig(row, "podSelector")), read_selector(dig(row, "namespaceSelector")))
 
 

@@ -32,7 +32,7 @@ def facts_of(
     demand = verdict.demand
     answer = next(iter(verdict.nearest), None)
     room = answer.room if answer else None
-    obstacle = next((one for one in answer.obstacles if one.cause == cause), None) if answer else None
+    obstacle = next((obstacle for obstacle in answer.obstacles if obstacle.cause == cause), None) if answer else None
     kind, _, owner = demand.workload.partition("/")
     return {
         "namespace": demand.namespace,
@@ -41,13 +41,13 @@ def facts_of(
         "owner": owner,
         "templated": kind in TEMPLATED,
         "pod": demand.name,
-        "pods": [one.name for one in group],
+        "pods": [demand.name for demand in group],
         "cause": cause,
         "said": demand.said,
         "nodes": len(verdict.answers),
         "node": room.name if room else "",
-        "nearest": [one.room.name for one in verdict.nearest],
-        "to_uncordon": [one.room.name for one in verdict.nearest][:5],
+        "nearest": [answer.room.name for answer in verdict.nearest],
+        "to_uncordon": [answer.room.name for answer in verdict.nearest][:5],
         "why": obstacle.why if obstacle else "",
         "cluster": cluster.name,
         "group": cluster.group,
@@ -62,11 +62,13 @@ def facts_of(
 def _of_labels(demand: Demand, rooms: Iterable[Room]) -> dict[str, object]:
     """What the pod asks of labels, and which values the nodes have of them."""
     known = list(rooms)
-    missed = [one for one in demand.node_selector if not any(one.holds(room.labels) for room in known)]
+    missed = [
+        requirement for requirement in demand.node_selector if not any(requirement.holds(room.labels) for room in known)
+    ]
     wanted = (missed or [*demand.node_selector])[:1]
     terms = demand.node_terms or ()
-    keys = [one.key for one in wanted] or [one.key for term in terms for one in term.labels][:1]
-    patch = {"spec": {"template": {"spec": {"nodeSelector": {one.key: None for one in wanted}}}}}
+    keys = [requirement.key for requirement in wanted] or [label.key for term in terms for label in term.labels][:1]
+    patch = {"spec": {"template": {"spec": {"nodeSelector": {requirement.key: None for requirement in wanted}}}}}
     return {
         "label_wanted": str(wanted[0]) if wanted else " or ".join(str(term) for term in terms),
         "labels_there": _labels_there(keys[0] if keys else "", known),
@@ -84,7 +86,9 @@ def _of_room(waits: Scheduling, verdict: Verdict, obstacle: Obstacle | None) -> 
     """How much is asked for, how much is free at best, and how much the largest node could ever give."""
     resource = obstacle.resource if obstacle else ""
     wanted = verdict.demand.requests.get(resource, NONE)
-    chosen = [one.room for one in verdict.answers if not {o.cause for o in one.obstacles} - CAPACITY - {"cordon"}]
+    chosen = [
+        answer.room for answer in verdict.answers if not {o.cause for o in answer.obstacles} - CAPACITY - {"cordon"}
+    ]
     whole = max((room.allocatable.get(resource, NONE) for room in chosen), default=NONE)
     free = max((waits.free(room, resource) for room in chosen), default=NONE)
     return {
@@ -129,4 +133,4 @@ def _of_pool(room: Room | None, pools: AgentPools | Unavailable) -> dict[str, ob
 
 def _pool(room: Room | None, pools: AgentPools | Unavailable) -> AgentPool | None:
     known = pools.pools if isinstance(pools, AgentPools) else ()
-    return next((one for one in known if room and one.name.lower() == room.pool.lower()), None)
+    return next((pool for pool in known if room and pool.name.lower() == room.pool.lower()), None)

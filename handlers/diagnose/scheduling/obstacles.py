@@ -47,15 +47,15 @@ def chosen(demand: Demand, room: Room) -> bool:
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    return any(_tolerates(one, taint) for one in tolerations)
+    return any(_tolerates(toleration, taint) for toleration in tolerations)
 
 
-def _tolerates(one: Toleration, taint: Taint) -> bool:
-    if one.effect not in ("", taint.effect) or (one.key and one.key != taint.key):
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect not in ("", taint.effect) or (toleration.key and toleration.key != taint.key):
         return False
-    if one.operator == "Exists":
+    if toleration.operator == "Exists":
         return True
-    return bool(one.key) and one.value == taint.value
+    return bool(toleration.key) and toleration.value == taint.value
 
 
 def _named(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
@@ -64,7 +64,7 @@ def _named(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
 
 
 def _not_selected(demand: Demand, room: Room) -> Iterator[Obstacle]:
-    missed = [one for one in demand.node_selector if not one.holds(room.labels)]
+    missed = [requirement for requirement in demand.node_selector if not requirement.holds(room.labels)]
     if missed:
         yield Obstacle("node-selector", f"has no label {', '.join(map(str, missed))}")
 
@@ -128,7 +128,7 @@ def _volume_elsewhere(demand: Demand, room: Room, seen: Scheduling) -> Iterator[
         volume = seen.volumes.get(f"{demand.namespace}/{claim}")
         if volume is None:
             continue
-        wrong = [one for one in volume.zones if one.key in room.labels and not one.holds(room.labels)]
+        wrong = [zone for zone in volume.zones if zone.key in room.labels and not zone.holds(room.labels)]
         reaches = volume.terms is None or any(term.chooses(room.name, room.labels) for term in volume.terms)
         if wrong or not reaches:
             where = " or ".join(map(str, volume.terms or wrong))

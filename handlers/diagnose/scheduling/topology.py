@@ -84,7 +84,7 @@ def _repelled(demand: Demand, seen: Scheduling, rooms: Mapping[str, Room]) -> It
     for pod in seen.neighbours:
         for term in pod.away:
             value = _value(rooms, pod, term.topology)
-            mine = {(one.selector, one.topology) for one in demand.away}
+            mine = {(pod_term.selector, pod_term.topology) for pod_term in demand.away}
             if (term.selector, term.topology) in mine and pod.namespace == demand.namespace:
                 continue  # the same rule from the other side: told once
             if value is not None and term.chooses(demand.namespace, demand.labels, seen.namespaces):
@@ -106,7 +106,7 @@ def _spread(
 
 def _counts(room: Room, spread: Spread, demand: Demand) -> bool:
     """Whether a node is one of those that the pods are spread over."""
-    if any(one.topology not in room.labels for one in demand.spreads):
+    if any(spread.topology not in room.labels for spread in demand.spreads):
         return False
     if spread.honors_affinity and not chosen(demand, room):
         return False

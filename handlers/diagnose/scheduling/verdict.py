@@ -42,7 +42,7 @@ class Answer:
 
     @property
     def effort(self) -> int:
-        kinds = {one.cause for one in self.obstacles}
+        kinds = {obstacle.cause for obstacle in self.obstacles}
         return (OF_CAPACITY if kinds & CAPACITY else 0) + sum(EFFORT[kind] for kind in kinds - CAPACITY)
 
 
@@ -61,7 +61,7 @@ class Verdict:
     def nearest(self) -> tuple[Answer, ...]:
         """The nodes that would take it with the least change; those that lack less come first."""
         least = min((answer.effort for answer in self.answers), default=0)
-        return tuple(sorted((one for one in self.answers if one.effort == least), key=_lack))
+        return tuple(sorted((answer for answer in self.answers if answer.effort == least), key=_lack))
 
     @property
     def cause(self) -> str:
@@ -69,7 +69,11 @@ class Verdict:
         if not self.nearest:
             return ""
         first = self.nearest[0].obstacles
-        return max(first, key=lambda one: (_weight(one), _relative(one, self.demand))).cause if first else ""
+        return (
+            max(first, key=lambda obstacle: (_weight(obstacle), _relative(obstacle, self.demand))).cause
+            if first
+            else ""
+        )
 
     @property
     def only_passing(self) -> bool:
@@ -77,7 +81,7 @@ class Verdict:
         return (
             not self.fits
             and bool(self.nearest)
-            and all(one.passing for answer in self.nearest for one in answer.obstacles)
+            and all(obstacle.passing for answer in self.nearest for obstacle in answer.obstacles)
         )
 
 
@@ -96,14 +100,14 @@ def _in_question(demand: Demand, room: Room) -> bool:
     fields = [term for term in terms if term.fields]
     if not fields or len(fields) < len(terms):
         return True
-    return any(all(one.holds({"metadata.name": room.name}) for one in term.fields) for term in fields)
+    return any(all(field.holds({"metadata.name": room.name}) for field in term.fields) for term in fields)
 
 
 def table(verdict: Verdict) -> Iterator[str]:
     """The table, grouped: how many nodes, and what keeps the pod off them; nearest first."""
     groups: dict[tuple[int, tuple[str, ...]], list[Answer]] = {}
     for answer in verdict.answers:
-        kinds = tuple(dict.fromkeys(one.cause for one in answer.obstacles))
+        kinds = tuple(dict.fromkeys(obstacle.cause for obstacle in answer.obstacles))
         groups.setdefault((answer.effort, kinds), []).append(answer)
     for _, answers in sorted(groups.items(), key=lambda group: group[0]):
         yield _row(sorted(answers, key=_lack))
@@ -112,10 +116,13 @@ def table(verdict: Verdict) -> Iterator[str]:
 def _row(answers: list[Answer]) -> str:
     """What a group of nodes has in common; where they differ, what the one that lacks least says."""
     first = answers[0]
-    why = "; ".join(one.why for one in first.obstacles)
+    why = "; ".join(obstacle.why for obstacle in first.obstacles)
     if len(answers) == 1:
         return f"1 node: {first.room.name}: {why}"
-    same = all([one.why for one in answer.obstacles] == [one.why for one in first.obstacles] for answer in answers)
+    same = all(
+        [obstacle.why for obstacle in answer.obstacles] == [obstacle.why for obstacle in first.obstacles]
+        for answer in answers
+    )
     return f"{_names(answers)}: {why}" if same else f"{_names(answers)}; nearest {first.room.name}: {why}"
 
 
@@ -128,12 +135,12 @@ def _names(answers: list[Answer]) -> str:
 
 
 def _lack(answer: Answer) -> tuple[Decimal, str]:
-    return sum((one.short for one in answer.obstacles), NONE), answer.room.name
+    return sum((obstacle.short for obstacle in answer.obstacles), NONE), answer.room.name
 
 
-def _weight(one: Obstacle) -> int:
-    return EFFORT.get(one.cause, OF_CAPACITY)
+def _weight(obstacle: Obstacle) -> int:
+    return EFFORT.get(obstacle.cause, OF_CAPACITY)
 
 
-def _relative(one: Obstacle, demand: Demand) -> Decimal:
-    return one.short / (demand.requests.get(one.resource, NONE) or 1)
+def _relative(obstacle: Obstacle, demand: Demand) -> Decimal:
+    return obstacle.short / (demand.requests.get(obstacle.resource, NONE) or 1)

@@ -41,7 +41,7 @@ def told_causes(said: str) -> tuple[str, ...]:
     causes = tuple(dict.fromkeys(cause for _, cause in sorted(found)))
     named = {"cpu", "memory", "ephemeral-storage"} & set(causes)
     only_named = reasons.count("Insufficient ") == len(named)
-    return tuple(one for one in causes if one != "extended-resource" or not only_named)
+    return tuple(cause for cause in causes if cause != "extended-resource" or not only_named)
 
 
 def about_volumes(said: str) -> bool:

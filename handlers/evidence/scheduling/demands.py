@@ -30,11 +30,11 @@ class NodeTerm:
 
     def chooses(self, name: str, labels: Labels) -> bool:
         here = {"metadata.name": name}
-        chosen = all(one.holds(labels) for one in self.labels) and all(one.holds(here) for one in self.fields)
+        chosen = all(label.holds(labels) for label in self.labels) and all(field.holds(here) for field in self.fields)
         return chosen and bool(self.labels or self.fields)
 
     def __str__(self) -> str:
-        return " and ".join(str(one) for one in (*self.labels, *self.fields)) or "an empty term"
+        return " and ".join(str(label) for label in (*self.labels, *self.fields)) or "an empty term"
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class Occupancy:
         metadata = body.get("metadata") or {}
         namespace, labels = text(metadata, "namespace"), dict(dig(metadata, "labels") or {})
         away = tuple(pod_terms(spec, "podAntiAffinity", namespace, labels))
-        if away or any(one.matches(labels) for where, one in self.chosen if where in ("", namespace)):
+        if away or any(selector.matches(labels) for where, selector in self.chosen if where in ("", namespace)):
             self.neighbours.append(Neighbour(intern(namespace), text(metadata, "name"), node, labels, away))
 
 

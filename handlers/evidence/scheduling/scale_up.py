@@ -47,9 +47,9 @@ async def scale_ups(pools: AgentPools, waits: Scheduling, kube: KubeReader) -> S
         return NotApplicable("no pod waits for a node")
     if not any(pool.autoscaled for pool in pools.pools):
         return NotApplicable("no node pool is scaled by the cluster autoscaler")
-    found = [await kube.list(EVENTS, read_said, fields=f"reason={one}") for one in (TRIGGERED, NOT_TRIGGERED)]
+    found = [await kube.list(EVENTS, read_said, fields=f"reason={item}") for item in (TRIGGERED, NOT_TRIGGERED)]
     latest: dict[str, Said] = {}
-    for said in sorted((one for listing in found for one in listing.items), key=lambda one: one.at):
+    for said in sorted((message for listing in found for message in listing.items), key=lambda message: message.at):
         latest[said.pod] = said
     return ScaleUps(
         source="; ".join(listing.source for listing in found),

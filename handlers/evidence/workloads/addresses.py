@@ -47,7 +47,7 @@ def service_name(host: str, namespace: str) -> tuple[str, str] | None:
 
 def named_service(host: str, namespace: str, services: Services) -> WorkloadService | None:
     """The service that a host leads to, by its name or its address."""
-    by_address = next((one for one in services.services if host and one.address == host), None)
+    by_address = next((service for service in services.services if host and service.address == host), None)
     if by_address:
         return by_address
     parts = host.split(".")

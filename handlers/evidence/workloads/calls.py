@@ -29,10 +29,10 @@ class Calls(Evidence):
         found: dict[str, None] = {}
         waiting = [owner]
         while waiting:
-            one = waiting.pop(0)
-            if one not in found:
-                found[one] = None
-                waiting += (*self.fronts.get(one, ()), *self.callers.get(one, ()))
+            item = waiting.pop(0)
+            if item not in found:
+                found[item] = None
+                waiting += (*self.fronts.get(item, ()), *self.callers.get(item, ()))
         return tuple(found)
 
 
@@ -42,7 +42,9 @@ async def calls(owners: Owners, services: Services) -> Calls:
     fronts: dict[str, list[str]] = defaultdict(list)
     callers: dict[str, list[str]] = defaultdict(list)
     for owner in owners.workloads:
-        fronts[owner.subject] += [one.subject for one in services.services if leads_to(one, owner)]
+        fronts[owner.subject] += [
+            workload_service.subject for workload_service in services.services if leads_to(workload_service, owner)
+        ]
         for service in called_by(owner.namespace, owner.spec, services):
             callers[service.subject].append(owner.subject)
     return Calls(
@@ -103,4 +105,4 @@ def wrong_addresses(namespace: str, spec: PodSpec, services: Services) -> Iterat
 
 
 def _has(service: WorkloadService, port: int) -> bool:
-    return any(one.number == port for one in service.ports)
+    return any(service_port.number == port for service_port in service.ports)

@@ -45,8 +45,8 @@ async def gateway_routes(owners: Owners, kube: KubeReader) -> GatewayRoutes:
     """the routes of gateways"""
     wanted = [(owner, name) for owner in owners.workloads if _is_gateway(owner) for name in _mounted(owner)]
 
-    async def of(one: tuple[Owner, str]) -> tuple[GatewayRoute, ...]:
-        owner, name = one
+    async def of(item: tuple[Owner, str]) -> tuple[GatewayRoute, ...]:
+        owner, name = item
         answer = await kube.get(f"/api/v1/namespaces/{owner.namespace}/configmaps/{name}")
         data = dig(answer.body, "data")
         texts = data.values() if isinstance(data, dict) else ()
@@ -70,7 +70,9 @@ def _is_gateway(owner: Owner) -> bool:
 
 
 def _mounted(owner: Owner) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.source for one in owner.spec.volumes if one.kind == "configMap" and one.source))
+    return tuple(
+        dict.fromkeys(volume.source for volume in owner.spec.volumes if volume.kind == "configMap" and volume.source)
+    )
 
 
 def read_routes(owner: str, config_map: str, text: str) -> Iterator[GatewayRoute]:
@@ -85,7 +87,7 @@ def read_routes(owner: str, config_map: str, text: str) -> Iterator[GatewayRoute
         found = _URI.search(line)
         if found:
             host = _host(found["host"])
-        paths += [one["path"] for one in _PATH.finditer(line)]
+        paths += [match["path"] for match in _PATH.finditer(line)]
 
 
 def _host(text: str) -> str:

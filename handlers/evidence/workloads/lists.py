@@ -44,9 +44,9 @@ async def in_namespaces(
         return Listed((), unwell.source, unwell.taken_at, unwell.truncated, unwell.gaps)
     found, gaps = await each(unwell.namespaces, of)
     return Listed(
-        items=tuple(item for one in found for item in one.items),
-        source="; ".join(dict.fromkeys(one.source for one in found)),
-        taken_at=min(one.taken_at for one in found),
-        truncated=unwell.truncated or any(one.truncated for one in found),
+        items=tuple(item for listing in found for item in listing.items),
+        source="; ".join(dict.fromkeys(listing.source for listing in found)),
+        taken_at=min(listing.taken_at for listing in found),
+        truncated=unwell.truncated or any(listing.truncated for listing in found),
         gaps=(*unwell.gaps, *dict.fromkeys(replace(gap, wanted=wanted) for gap in gaps)),
     )

@@ -133,8 +133,8 @@ _WORDINGS: dict[Cause, tuple[str, ...]] = {
         r"upstream connect error|upstream request timeout",  # Envoy
     ),
 }
-_FAMILIES = {cause: compile_linear("|".join(f"(?:{one})" for one in told)) for cause, told in _WORDINGS.items()}
-_ANY = compile_linear("|".join(f"(?:{one})" for told in _WORDINGS.values() for one in told))
+_FAMILIES = {cause: compile_linear("|".join(f"(?:{item})" for item in told)) for cause, told in _WORDINGS.items()}
+_ANY = compile_linear("|".join(f"(?:{item})" for told in _WORDINGS.values() for item in told))
 
 _HOST = r"(?P<host>[A-Za-z0-9][A-Za-z0-9._-]*)"
 _HOSTS = tuple(
@@ -203,7 +203,7 @@ def said(lines: Iterable[str]) -> Said | None:
             if family.search(line):
                 found[cause] = line
                 break
-    ordered = [one for one in Cause if one in found]
+    ordered = [cause for cause in Cause if cause in found]
     if not ordered:
         return None
     cause = ordered[0]
@@ -214,9 +214,9 @@ def said(lines: Iterable[str]) -> Said | None:
 
 def _where(line: str, told: list[str]) -> tuple[str, int]:
     """Host and port that a line names, or the line before it that does."""
-    for one in (line, *reversed(told)):
+    for item in (line, *reversed(told)):
         for pattern in _HOSTS:
-            match = pattern.search(one)
+            match = pattern.search(item)
             if match:
                 return match["host"].rstrip("."), int(match.groupdict().get("port") or 0)
     return "", 0
@@ -224,7 +224,7 @@ def _where(line: str, told: list[str]) -> tuple[str, int]:
 
 def _product(line: str, lines: Iterable[str]) -> tuple[str, int]:
     """Whose client speaks: by the line itself, else by those around it."""
-    for text in (line.lower(), *(one.lower() for one in lines)):
+    for text in (line.lower(), *(line.lower() for line in lines)):
         for name, words, port in _PRODUCTS:
             if any(word in text for word in words):
                 return name, port

@@ -58,7 +58,7 @@ class LogTails(Evidence):
     left_out: int = 0
 
     def of(self, owner: str) -> tuple[Tail, ...]:
-        return tuple(one for one in self.tails if one.owner == owner)
+        return tuple(tail for tail in self.tails if tail.owner == owner)
 
 
 @collector(reads=(), sees=("get pods/log",), deadline_s=10)
@@ -72,12 +72,12 @@ async def log_tails(
     """the last lines of containers"""
     wanted = list(_wanted(symptoms, pods, services, slices))
 
-    async def read(one: _Wanted) -> Tail:
-        return await _most_telling(kube, one)
+    async def read(wanted: _Wanted) -> Tail:
+        return await _most_telling(kube, wanted)
 
     tails, gaps = await each(wanted[:MOST_TAILS], read)
     return LogTails(
-        source="; ".join(dict.fromkeys(f"kubectl logs of {one.owner}" for one in tails)),
+        source="; ".join(dict.fromkeys(f"kubectl logs of {tail.owner}" for tail in tails)),
         taken_at=symptoms.taken_at,
         gaps=gaps,
         tails=tuple(tails),
@@ -123,13 +123,15 @@ def _wanted(
     """One container of each workload that is unwell; then one of each that calls a service without endpoints; then
     what was started last."""
     seen: set[str] = set()
-    for one in symptoms.of(Sign.CRASHING, Sign.NOT_READY):
-        if one.pod and one.container and one.owner not in seen:
-            seen.add(one.owner)
+    for symptom in symptoms.of(Sign.CRASHING, Sign.NOT_READY):
+        if symptom.pod and symptom.container and symptom.owner not in seen:
+            seen.add(symptom.owner)
             previous = (
-                one.sign is Sign.CRASHING and one.state.running_since is not None and one.state.before is not None
+                symptom.sign is Sign.CRASHING
+                and symptom.state.running_since is not None
+                and symptom.state.before is not None
             )
-            yield _Wanted(one.pod, one.container.name, previous, True, restarted=one.state.restarts > 0)
+            yield _Wanted(symptom.pod, symptom.container.name, previous, True, restarted=symptom.state.restarts > 0)
     ready = [pod for pod in pods.pods if pod.ready and pod.owned_by not in seen and not pod.deleting]
     ready.sort(key=lambda pod: pod.created.timestamp() if pod.created else 0, reverse=True)
     callers = [pod for pod in ready if _calls_what_is_not_there(pod, services, slices)]
@@ -148,10 +150,12 @@ def _calls_what_is_not_there(
     if isinstance(services, Unavailable) or isinstance(slices, Unavailable):
         return False
     called = called_by(pod.namespace, pod.spec, services)
-    if any(one.selector and not slices.serves(one) for one in called):
+    if any(service.selector and not slices.serves(service) for service in called):
         return True
     return any(True for _ in wrong_addresses(pod.namespace, pod.spec, services))
 
 
 def _main(pod: WorkloadPod) -> Container | None:
-    return next((one for one in pod.containers if not one.init and one.name not in PROXIES), None)
+    return next(
+        (container for container in pod.containers if not container.init and container.name not in PROXIES), None
+    )

@@ -68,7 +68,7 @@ class Owner:
         return max(0, self.wanted - self.standing)
 
     def condition(self, kind: str) -> PodCondition | None:
-        return next((one for one in self.conditions if one.kind == kind), None)
+        return next((condition for condition in self.conditions if condition.kind == kind), None)
 
     @property
     def refused(self) -> PodCondition | None:
@@ -84,15 +84,15 @@ class Owners(Evidence):
     owners: tuple[Owner, ...]
 
     def of_kind(self, *kinds: str) -> tuple[Owner, ...]:
-        return tuple(one for one in self.owners if one.kind in kinds)
+        return tuple(owner for owner in self.owners if owner.kind in kinds)
 
     def named(self, subject: str) -> Owner | None:
-        return next((one for one in self.owners if one.subject == subject), None)
+        return next((owner for owner in self.owners if owner.subject == subject), None)
 
     @property
     def workloads(self) -> tuple[Owner, ...]:
         """What people change: replica sets that stand for themselves, but not those of deployments."""
-        return tuple(one for one in self.owners if one.kind != REPLICA_SET or not one.owner)
+        return tuple(owner for owner in self.owners if owner.kind != REPLICA_SET or not owner.owner)
 
 
 @collector(
@@ -114,11 +114,11 @@ async def owners(unwell: UnwellNamespaces, kube: KubeReader) -> Owners:
 
     found, gaps = await each(list(PATHS), of)
     return Owners(
-        source="; ".join(one.source for one in found),
-        taken_at=min(one.taken_at for one in found),
-        truncated=any(one.truncated for one in found),
-        gaps=(*gaps, *(gap for one in found for gap in one.gaps)),
-        owners=tuple(owner for one in found for owner in one.items),
+        source="; ".join(listed.source for listed in found),
+        taken_at=min(listed.taken_at for listed in found),
+        truncated=any(listed.truncated for listed in found),
+        gaps=(*gaps, *(gap for listed in found for gap in listed.gaps)),
+        owners=tuple(owner for listed in found for owner in listed.items),
     )
 
 

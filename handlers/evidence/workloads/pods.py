@@ -84,17 +84,17 @@ class PodSpec:
 
     @property
     def claims(self) -> tuple[str, ...]:
-        return tuple(one.source for one in self.volumes if one.kind == "persistentVolumeClaim")
+        return tuple(volume.source for volume in self.volumes if volume.kind == "persistentVolumeClaim")
 
     @property
     def references(self) -> tuple[Reference, ...]:
         """Every config map and secret that it names, volumes too."""
         mounted = tuple(
-            Reference({"secret": "Secret", "configMap": "ConfigMap"}[one.kind], one.source, "", one.optional)
-            for one in self.volumes
-            if one.kind in ("secret", "configMap")
+            Reference({"secret": "Secret", "configMap": "ConfigMap"}[volume.kind], volume.source, "", volume.optional)
+            for volume in self.volumes
+            if volume.kind in ("secret", "configMap")
         )
-        return (*mounted, *(one for container in self.containers for one in container.references))
+        return (*mounted, *(reference for container in self.containers for reference in container.references))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class WorkloadPod:
         return self.phase == "Pending" and not self.node and self.deleting is None
 
     def condition(self, kind: str) -> PodCondition | None:
-        return next((one for one in self.conditions if one.kind == kind), None)
+        return next((condition for condition in self.conditions if condition.kind == kind), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,12 +230,12 @@ def requests_of(spec: Any, containers: tuple[Container, ...]) -> dict[str, Decim
     """What the scheduler counts: init containers run one after the other, beside the sidecars started before them."""
     sidecars: dict[str, Decimal] = {}
     peak: dict[str, Decimal] = {}
-    for one in (container for container in containers if container.init):
-        needed = added(sidecars, one.requests)
+    for each_container in (container for container in containers if container.init):
+        needed = added(sidecars, each_container.requests)
         peak = {name: max(peak.get(name, Decimal(0)), value) for name, value in {**peak, **needed}.items()}
-        if one.sidecar:
+        if each_container.sidecar:
             sidecars = needed
-    running = added(sidecars, *(one.requests for one in containers if not one.init))
+    running = added(sidecars, *(container.requests for container in containers if not container.init))
     largest = {name: max(running.get(name, Decimal(0)), peak.get(name, Decimal(0))) for name in {**running, **peak}}
     return added(largest, resources(dig(spec, "overhead")))
 

@@ -83,7 +83,9 @@ class Services(Evidence):
     services: tuple[WorkloadService, ...]
 
     def named(self, namespace: str, name: str) -> WorkloadService | None:
-        return next((one for one in self.services if (one.namespace, one.name) == (namespace, name)), None)
+        return next(
+            (service for service in self.services if (service.namespace, service.name) == (namespace, name)), None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,16 +96,18 @@ class EndpointSlices(Evidence):
 
     def of(self, service: WorkloadService) -> tuple[Endpoint, ...]:
         wanted = service.namespace, service.name
-        return tuple(end for one in self.slices if (one.namespace, one.service) == wanted for end in one.endpoints)
+        return tuple(
+            end for slice_ in self.slices if (slice_.namespace, slice_.service) == wanted for end in slice_.endpoints
+        )
 
     def serves(self, service: WorkloadService) -> bool:
         """Whether an endpoint is Ready at a port: of a port that no container has, a slice holds only the addresses."""
         wanted = service.namespace, service.name
-        of_it = (one for one in self.slices if (one.namespace, one.service) == wanted and one.ports)
-        return any(end.ready for one in of_it for end in one.endpoints)
+        of_it = (slice_ for slice_ in self.slices if (slice_.namespace, slice_.service) == wanted and slice_.ports)
+        return any(end.ready for slice_ in of_it for end in slice_.endpoints)
 
     def ready(self, service: WorkloadService) -> tuple[Endpoint, ...]:
-        return tuple(one for one in self.of(service) if one.ready)
+        return tuple(endpoint for endpoint in self.of(service) if endpoint.ready)
 
 
 @collector(reads=(), sees=("list services",), deadline_s=15)

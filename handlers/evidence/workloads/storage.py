@@ -99,11 +99,11 @@ class Claims(Evidence):
     claims: tuple[Claim, ...]
 
     def named(self, namespace: str, name: str) -> Claim | None:
-        return next((one for one in self.claims if (one.namespace, one.name) == (namespace, name)), None)
+        return next((claim for claim in self.claims if (claim.namespace, claim.name) == (namespace, name)), None)
 
     @property
     def pending(self) -> tuple[Claim, ...]:
-        return tuple(one for one in self.claims if one.phase != "Bound")
+        return tuple(claim for claim in self.claims if claim.phase != "Bound")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,7 @@ class Volumes(Evidence):
     volumes: tuple[Volume, ...]
 
     def named(self, name: str) -> Volume | None:
-        return next((one for one in self.volumes if one.name == name), None)
+        return next((volume for volume in self.volumes if volume.name == name), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +123,11 @@ class StorageClasses(Evidence):
     classes: tuple[StorageClass, ...]
 
     def named(self, name: str) -> StorageClass | None:
-        return next((one for one in self.classes if one.name == name), None)
+        return next((class_ for class_ in self.classes if class_.name == name), None)
 
     @property
     def default(self) -> StorageClass | None:
-        return next((one for one in self.classes if one.default), None)
+        return next((class_ for class_ in self.classes if class_.default), None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,12 +87,16 @@ class Symptoms(Evidence):
     """The events that are recent enough to count."""
 
     def of(self, *signs: Sign) -> tuple[Symptom, ...]:
-        return tuple(one for one in self.symptoms if one.sign in signs)
+        return tuple(symptom for symptom in self.symptoms if symptom.sign in signs)
 
     def about(self, pod: WorkloadPod, *reasons: str) -> tuple[Warned, ...]:
         """What was said of one pod, the last first."""
-        told = (one for one in self.warnings if one.subject == pod.subject and (not reasons or one.reason in reasons))
-        return tuple(sorted(told, key=lambda one: one.last, reverse=True))
+        told = (
+            warning
+            for warning in self.warnings
+            if warning.subject == pod.subject and (not reasons or warning.reason in reasons)
+        )
+        return tuple(sorted(told, key=lambda warned: warned.last, reverse=True))
 
 
 @collector(reads=())
@@ -101,7 +105,7 @@ async def symptoms(
 ) -> Symptoms:
     """what is wrong with workloads now"""
     told = warnings.events if isinstance(warnings, WarningEvents) else ()
-    recent = tuple(one for one in told if one.last >= pods.taken_at - RECENT)
+    recent = tuple(warned for warned in told if warned.last >= pods.taken_at - RECENT)
     lost = {node.name for node in nodes.nodes if not node.is_ready}
     ours = cluster.all_system_namespaces
     standing = [
@@ -110,7 +114,7 @@ async def symptoms(
         if not pod.done and not pod.deleting and pod.node not in lost and pod.namespace not in ours
     ]
     found = [
-        *_refused([one for one in owners.owners if one.namespace not in ours], recent, pods.taken_at),
+        *_refused([owner for owner in owners.owners if owner.namespace not in ours], recent, pods.taken_at),
         *_unwell(standing, recent, pods.taken_at),
     ]
     return Symptoms(
@@ -118,7 +122,7 @@ async def symptoms(
         taken_at=pods.taken_at,
         truncated=pods.truncated or owners.truncated,
         gaps=(*pods.gaps, *owners.gaps, *((warnings,) if isinstance(warnings, Unavailable) else ())),
-        symptoms=tuple(sorted(found, key=lambda one: (list(Sign).index(one.sign), one.owner))),
+        symptoms=tuple(sorted(found, key=lambda symptom: (list(Sign).index(symptom.sign), symptom.owner))),
         warnings=recent,
     )
 
@@ -126,12 +130,12 @@ async def symptoms(
 def _refused(owners: Sequence[Owner], recent: Sequence[Warned], at: datetime) -> Iterator[Symptom]:
     """Owners that lack pods and were told why."""
     for owner in owners:
-        told = [one for one in recent if one.subject == owner.subject and one.reason in _REFUSALS]
+        told = [warned for warned in recent if warned.subject == owner.subject and warned.reason in _REFUSALS]
         refused = owner.refused
         lacks = owner.lacks or (owner.kind == JOB and not owner.standing)
         if not lacks or not (refused or told):
             continue
-        last = max(told, key=lambda one: one.last, default=None)
+        last = max(told, key=lambda warned: warned.last, default=None)
         since = refused.since if refused else last.first if last else None
         message = (last.message if last else "") or (refused.message if refused else "")
         yield Symptom(
@@ -141,7 +145,7 @@ def _refused(owners: Sequence[Owner], recent: Sequence[Warned], at: datetime) ->
             message=message.removeprefix("Error creating: "),
             since=since,
             last=last.last if last else at,
-            count=sum(one.count for one in told) or 1,
+            count=sum(warned.count for warned in told) or 1,
         )
 
 
@@ -149,8 +153,8 @@ def _unwell(pods: Sequence[WorkloadPod], recent: Sequence[Warned], at: datetime)
     """One symptom for each workload, container and sign; its pods together."""
     grouped: dict[tuple[str, str, Sign, str], list[tuple[WorkloadPod, Container, Warned | None]]] = defaultdict(list)
     about: dict[str, list[Warned]] = defaultdict(list)
-    for one in recent:
-        about[one.subject].append(one)
+    for warned in recent:
+        about[warned.subject].append(warned)
     for pod in pods:
         for container in pod.containers:
             found = _sign(pod, container, about[pod.subject], at)
@@ -163,8 +167,8 @@ def _unwell(pods: Sequence[WorkloadPod], recent: Sequence[Warned], at: datetime)
 
 def _symptom(owner: str, sign: Sign, reason: str, rows: list[tuple[WorkloadPod, Container, Warned | None]]) -> Symptom:
     first, container, _ = rows[0]
-    told = [one for _, _, one in rows if one]
-    last = max(told, key=lambda one: one.last, default=None)
+    told = [row for _, _, row in rows if row]
+    last = max(told, key=lambda warned: warned.last, default=None)
     state = container.state or State()
     ready = first.condition("Ready")
     return Symptom(
@@ -174,7 +178,7 @@ def _symptom(owner: str, sign: Sign, reason: str, rows: list[tuple[WorkloadPod, 
         message=(last.message if last else "") if sign in (Sign.STUCK, Sign.NOT_READY) else state.message,
         since=ready.since if ready else first.created,
         last=last.last if last else None,
-        count=max(state.restarts, sum(one.count for one in told)),
+        count=max(state.restarts, sum(warned.count for warned in told)),
         pods=tuple(pod for pod, _, _ in rows),
         container=container,
     )
@@ -196,7 +200,9 @@ def _sign(
     if state.waiting == "CrashLoopBackOff" or _ended_lately(state, at):
         return Sign.CRASHING, _why_ended(state), None
     if state.waiting:
-        stuck = max((one for one in about if one.reason in _STUCK), key=lambda one: one.last, default=None)
+        stuck = max(
+            (warned for warned in about if warned.reason in _STUCK), key=lambda warned: warned.last, default=None
+        )
         return (Sign.STUCK, stuck.reason, stuck) if stuck and stuck.last >= at - STILL_STUCK else None
     if state.running_since and not state.ready and not container.init:
         return _not_ready(pod, container, about, at)
@@ -212,11 +218,15 @@ def _not_ready(
 ) -> tuple[Sign, str, Warned | None] | None:
     """A container that has had the time to become Ready, or whose probe has failed as often as counts."""
     failed = [
-        one for one in about if one.reason == "Unhealthy" and _of(one, container) and "Liveness" not in one.message
+        warned
+        for warned in about
+        if warned.reason == "Unhealthy" and _of(warned, container) and "Liveness" not in warned.message
     ]
-    told = max(failed, key=lambda one: one.last, default=None)
+    told = max(failed, key=lambda warned: warned.last, default=None)
     since = container.state.running_since if container.state else None
-    failing = told is not None and told.last >= at - STILL_FAILING and sum(one.count for one in failed) >= PROBES_FAILED
+    failing = (
+        told is not None and told.last >= at - STILL_FAILING and sum(warned.count for warned in failed) >= PROBES_FAILED
+    )
     if failing or (since and since <= at - STARTING - _initial_delay(container)):
         return Sign.NOT_READY, "Unhealthy" if told else "NotReady", told
     return None
@@ -224,10 +234,19 @@ def _not_ready(
 
 def _liveness(container: Container, about: list[Warned], at: datetime) -> tuple[Sign, str, Warned | None] | None:
     """A container that is Ready, and whose liveness probe fails: the next restart is a matter of seconds."""
-    failed = [one for one in about if one.reason == "Unhealthy" and _of(one, container) and "Liveness" in one.message]
-    told = max(failed, key=lambda one: one.last, default=None)
+    failed = [
+        warned
+        for warned in about
+        if warned.reason == "Unhealthy" and _of(warned, container) and "Liveness" in warned.message
+    ]
+    told = max(failed, key=lambda warned: warned.last, default=None)
     restarts = container.state.restarts if container.state else 0
-    if told and restarts and told.last >= at - STILL_FAILING and sum(one.count for one in failed) >= PROBES_FAILED:
+    if (
+        told
+        and restarts
+        and told.last >= at - STILL_FAILING
+        and sum(warned.count for warned in failed) >= PROBES_FAILED
+    ):
         return Sign.CRASHING, "Unhealthy", told
     return None
 

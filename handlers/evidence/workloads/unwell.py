@@ -127,15 +127,15 @@ async def unwell_namespaces(
     empty: EmptyServices | Unavailable,
 ) -> UnwellNamespaces:
     """the namespaces in which something is unwell"""
-    others = [one for one in (warnings, short, empty) if isinstance(one, Evidence)]
+    others = [item for item in (warnings, short, empty) if isinstance(item, Evidence)]
     systems = cluster.all_system_namespaces
     sure = sorted(dict.fromkeys(_without_pods(pods, short)), key=lambda name: name not in systems)
     ordered = (*sure, *(name for name in dict.fromkeys(_others(warnings, short, empty)) if name not in sure))
     return UnwellNamespaces(
         source=pods.source,
         taken_at=pods.taken_at,
-        truncated=pods.truncated or any(one.truncated for one in others) or len(sure) > MOST_NAMESPACES,
-        gaps=(*pods.gaps, *(one for one in (warnings, short, empty) if isinstance(one, Unavailable))),
+        truncated=pods.truncated or any(other.truncated for other in others) or len(sure) > MOST_NAMESPACES,
+        gaps=(*pods.gaps, *(item for item in (warnings, short, empty) if isinstance(item, Unavailable))),
         namespaces=ordered[:MOST_NAMESPACES],
         left_out=ordered[MOST_NAMESPACES:],
     )
@@ -155,8 +155,8 @@ def _others(
     of them out."""
     if isinstance(warnings, WarningEvents):
         since = warnings.taken_at - RECENT
-        recent = sorted((one for one in warnings.events if one.last >= since), key=lambda one: -one.count)
-        yield from (one.namespace for one in recent if one.namespace and one.kind != "Node")
+        recent = sorted((event for event in warnings.events if event.last >= since), key=lambda warned: -warned.count)
+        yield from (warned.namespace for warned in recent if warned.namespace and warned.kind != "Node")
     if isinstance(empty, EmptyServices):
         yield from (namespace for namespace, _ in empty.empty)
     if isinstance(short, ShortWorkloads):

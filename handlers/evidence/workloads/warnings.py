@@ -52,10 +52,10 @@ class WarningEvents(Evidence):
     events: tuple[Warned, ...]
 
     def about(self, subject: str) -> tuple[Warned, ...]:
-        return tuple(one for one in self.events if one.subject == subject)
+        return tuple(event for event in self.events if event.subject == subject)
 
     def saying(self, *reasons: str) -> Iterator[Warned]:
-        return (one for one in self.events if one.reason in reasons)
+        return (event for event in self.events if event.reason in reasons)
 
 
 @dataclass

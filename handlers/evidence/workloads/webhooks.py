@@ -75,7 +75,7 @@ async def webhooks(unwell: UnwellNamespaces, kube: KubeReader) -> Webhooks | Not
         source=f"{validating.source}; {mutating.source}",
         taken_at=validating.taken_at,
         truncated=validating.truncated or mutating.truncated,
-        webhooks=tuple(one for found in (*validating.items, *mutating.items) for one in found),
+        webhooks=tuple(webhook for found in (*validating.items, *mutating.items) for webhook in found),
     )
 
 
@@ -95,7 +95,7 @@ def _webhook(kind: str, configuration: str, row: Mapping[str, Any]) -> Webhook:
         service=f"{text(service, 'namespace')}/{text(service, 'name')}" if service else "",
         url=text(row, "clientConfig", "url"),
         timeout_s=number(row, "timeoutSeconds") or 10,
-        rules=tuple(_rule(one) for one in rows(row, "rules")),
+        rules=tuple(_rule(item) for item in rows(row, "rules")),
         namespaces=dict(dig(row, "namespaceSelector") or {}),
     )
 

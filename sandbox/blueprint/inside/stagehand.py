@@ -73,9 +73,9 @@ class InsideStagehand:
             remove_object(self.kube, object_id)
 
     def _measure(self, usage: Usage, spec: UsedSpec) -> None:
-        usage.nodes.update({name: one.model_dump() for name, one in spec.nodes.items()})
+        usage.nodes.update({name: node.model_dump() for name, node in spec.nodes.items()})
         for name, containers in spec.pods.items():
-            usage.pods[name] = {container: one.model_dump() for container, one in containers.items()}
+            usage.pods[name] = {container: amount_spec.model_dump() for container, amount_spec in containers.items()}
 
     def _server(self, spec: KubeSpec) -> None:
         kube = self.kube

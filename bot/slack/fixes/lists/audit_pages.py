@@ -47,13 +47,13 @@ async def _page(audit: Audit, viewer: Viewer, before: str) -> AuditPage:
 
 async def whole(audit: Audit, viewer: Viewer) -> str:
     """Each line as `aksbot audit export` prints it."""
-    return "".join([f"{json.dumps(one.as_dict())}\n" async for one in _seen(audit, viewer)])
+    return "".join([f"{json.dumps(record.as_dict())}\n" async for record in _seen(audit, viewer)])
 
 
 async def _seen(audit: Audit, viewer: Viewer) -> AsyncIterator[Record]:
-    async for one in audit.records():
-        if _may_see(viewer, one):
-            yield one
+    async for record in audit.records():
+        if _may_see(viewer, record):
+            yield record
 
 
 def _may_see(viewer: Viewer, record: Record) -> bool:

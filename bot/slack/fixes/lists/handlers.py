@@ -61,24 +61,24 @@ class FixLists:
         target = report.diagnosis.target
         spot = ask.place.thread
         fixes = await self.offering.of(report, ask.place.team, spot, ask.id)
-        waiting = [one for one in await self._open(ask.place.team) if same_cluster(one, str(target.id))]
-        message = lists_view.fixes(target.name, fixes, [await self._row(one) for one in waiting])
+        waiting = [proposal for proposal in await self._open(ask.place.team) if same_cluster(proposal, str(target.id))]
+        message = lists_view.fixes(target.name, fixes, [await self._row(proposal) for proposal in waiting])
         await self.replier.openly(ask, AnswerMessages(message, ()), "fixes")
 
     async def _open(self, team: str) -> list[Proposal]:
         """Those that somebody has asked for."""
-        return [one for one in await self.proposals.open(team) if one.requester is not None]
+        return [proposal for proposal in await self.proposals.open(team) if proposal.requester is not None]
 
-    async def _row(self, one: Proposal) -> OpenApproval:
-        posted = await self.message_poster.standing(where(one), MESSAGE)
+    async def _row(self, proposal: Proposal) -> OpenApproval:
+        posted = await self.message_poster.standing(where(proposal), MESSAGE)
         link, address = "", ""
         with suppress(CallFailed):
             address = await self.people.address()
         if posted and address.startswith("https://"):
             link = f"{address.rstrip('/')}/archives/{posted.channel}/p{posted.message_ts.replace('.', '')}"
-        expires_at = datetime.fromtimestamp(one.expires_ms / 1000, UTC)
-        user = one.requester.user if one.requester else ""
-        return OpenApproval(one.plan.title, last_name(one.plan.cluster), user, expires_at, link)
+        expires_at = datetime.fromtimestamp(proposal.expires_ms / 1000, UTC)
+        user = proposal.requester.user if proposal.requester else ""
+        return OpenApproval(proposal.plan.title, last_name(proposal.plan.cluster), user, expires_at, link)
 
     async def _audit(self, ask: Ask) -> None:
         viewer = await self.gate.viewer(ask.place)
@@ -101,7 +101,9 @@ class FixLists:
         if ask.pressed:
             return AuditState(lists_text.OLDER_RECORDS)
         verdict, aside = await self.audit.verify(), await self.aside.all()
-        return AuditState(lists_text.audit_state(verdict.records, verdict.why), tuple(account_of(one) for one in aside))
+        return AuditState(
+            lists_text.audit_state(verdict.records, verdict.why), tuple(account_of(each_aside) for each_aside in aside)
+        )
 
     # -- App Home ---------------------------------------------------------------------------------------------
 
@@ -110,9 +112,9 @@ class FixLists:
         viewer = await self.gate.viewer(Address(team, user, user))
         if isinstance(viewer, Message):
             return viewer
-        mine = [one for one in await self._open(team) if viewer.may_see(last_name(one.plan.cluster))]
-        return [await self._row(one) for one in mine]
+        mine = [proposal for proposal in await self._open(team) if viewer.may_see(last_name(proposal.plan.cluster))]
+        return [await self._row(proposal) for proposal in mine]
 
 
-def same_cluster(one: Proposal, cluster: str) -> bool:
-    return one.plan.cluster.strip("/").lower() == cluster.strip("/").lower()
+def same_cluster(proposal: Proposal, cluster: str) -> bool:
+    return proposal.plan.cluster.strip("/").lower() == cluster.strip("/").lower()

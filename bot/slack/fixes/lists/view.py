@@ -27,21 +27,25 @@ _LONGEST = 300
 def fixes(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval]) -> Message:
     """What can be done about a cluster now, and what was asked for already."""
     said = lists_text.fixes_of(cluster)
-    about = [[text(one_line(f"{one.offer.code} on {short(one.offer.subject)}"))] for one in offered]
+    about = [[text(one_line(f"{option.offer.code} on {short(option.offer.subject)}"))] for option in offered]
     parts: list[Block] = [section(f"*{said}*")]
     parts += [*rich_blocks([bullets(about[:MOST_OPEN])]), *under(offered)] if offered else []
     parts += [] if offered else [section(lists_text.NOTHING_TO_FIX)]
     parts.append(section(f"*{lists_text.OPEN_TITLE}*"))
     if waiting:
-        parts += rich_blocks([bullets([_waiting(one) for one in waiting[:MOST_OPEN]])])
+        parts += rich_blocks([bullets([_waiting(approval) for approval in waiting[:MOST_OPEN]])])
     else:
         parts.append(section(lists_text.NOTHING_OPEN))
     return Message(said, tuple(parts))
 
 
-def _waiting(one: OpenApproval) -> list[Element]:
-    row = [text(escaping.cut(one_line(one.title), _LONGEST)), text(f" · {one.expires_at:%H:%M} UTC")]
-    return [*row, text(" · "), {"type": "link", "url": one.link, "text": lists_text.REQUEST}] if one.link else row
+def _waiting(approval: OpenApproval) -> list[Element]:
+    row = [text(escaping.cut(one_line(approval.title), _LONGEST)), text(f" · {approval.expires_at:%H:%M} UTC")]
+    return (
+        [*row, text(" · "), {"type": "link", "url": approval.link, "text": lists_text.REQUEST}]
+        if approval.link
+        else row
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,10 @@ class AuditState:
 def audit(said: AuditState, page: AuditPage, *, direct: bool) -> Message:
     """One page, for one person."""
     parts: list[Block] = [header(lists_text.AUDIT_TITLE), section(said.state)]
-    for one in said.aside:
-        parts += rich_blocks([rich_section(text(escaping.cut(one_line(lists_text.set_aside(one)), 2 * _LONGEST)))])
+    for aside in said.aside:
+        parts += rich_blocks([rich_section(text(escaping.cut(one_line(lists_text.set_aside(aside)), 2 * _LONGEST)))])
     if page.records:
-        parts += rich_blocks([bullets([_record(one) for one in page.records])])
+        parts += rich_blocks([bullets([_record(record) for record in page.records])])
     elif page.unreadable:
         parts.append(section(lists_text.UNREADABLE_AUDIT))
     elif not page.looked_at:
@@ -87,24 +91,24 @@ def _older(place: str) -> Block:
     return {"type": "button", "action_id": AUDIT_OLDER, "text": label, "value": place}
 
 
-def _record(one: Record) -> list[Element]:
-    said = f"{one.number} · {_at(one)}"
+def _record(record: Record) -> list[Element]:
+    said = f"{record.number} · {_at(record)}"
     try:
-        said = f"{said} · {_said(one)}"
+        said = f"{said} · {_said(record)}"
     except (ValueError, TypeError, AttributeError):
         said = f"{said} · {lists_text.UNREADABLE}"  # it was tampered with: the others are shown all the same
     return [text(escaping.cut(one_line(said), _LONGEST))]
 
 
-def _at(one: Record) -> str:
+def _at(record: Record) -> str:
     try:
-        return f"{datetime.fromtimestamp(one.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return f"{datetime.fromtimestamp(record.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):
         return "?"
 
 
-def _said(one: Record) -> str:
-    entry = one.entry
+def _said(record: Record) -> str:
+    entry = record.entry
     who, details = entry.get("who") or {}, entry.get("details") or {}
     more = [str(details[key]) for key in ("end", "method", "result") if details.get(key)]
     parts = [
