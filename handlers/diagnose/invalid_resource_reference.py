@@ -89,8 +89,10 @@ def _found(
         affects=harmed,
         began=deleted.at if deleted else None,
         because=(
-            f'{reference.what} "{reference.name}" in {reference.group} does not exist: '
-            f"Azure answers 404 {missing.code}",
+            (
+                f'{reference.what} "{reference.name}" in {reference.group} does not exist: '
+                f"Azure answers 404 {missing.code}"
+            ),
             f"{referrer} refers to it",
             *([f"it was deleted at {deleted.at:%Y-%m-%d %H:%M} UTC"] if deleted else []),
             *(["without it the nodes have no way out"] if reference.what in WAY_OUT else []),

@@ -68,8 +68,10 @@ def _found(
         subject=f"/subscriptions/{subscription.id}",
         affects=(*harmed, *(off if own else ())),
         because=(
-            f"{place}, {subscription.name or subscription.id}, is {subscription.state}: "
-            "it can be read, and every change is refused",
+            (
+                f"{place}, {subscription.name or subscription.id}, is {subscription.state}: "
+                "it can be read, and every change is refused"
+            ),
             *_terms(subscription),
             *([f"{len(off)} nodes are not Ready, and their machines are switched off"] if off and own else []),
             *(str(said) for said in told[:1]),
