@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from handlers.ages import ago
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of, tail_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.calls import Calls
@@ -114,9 +115,9 @@ def _crashing(symptom: Symptom, tail: Tail | None, at: datetime, calls: Calls | 
 def _ended(name: str, workload: str, symptom: Symptom, end: End | None, at: datetime) -> str:
     if end is None:
         return f"container {name} of {workload} cannot be started: {symptom.reason}: {symptom.message}"
-    ago = f", last {int((at - end.at).total_seconds())} s ago" if end.at else ""
+    last = f", last {ago(end.at, at)}" if end.at else ""
     meaning = f" ({_SIGNALS[end.exit_code]})" if end.exit_code in _SIGNALS else ""
-    times = f"restarted {symptom.state.restarts} times{ago}"
+    times = f"restarted {symptom.state.restarts} times{last}"
     return f"container {name} of {workload} ends with exit code {end.exit_code}{meaning}, {times}"
 
 

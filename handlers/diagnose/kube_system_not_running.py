@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from handlers.ages import ago
 from handlers.diagnose.system_owners import Trouble, troubles
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
@@ -106,8 +107,7 @@ def _because(trouble: Trouble, pods: SystemPods) -> Iterator[str]:
 
 
 def _restarted(pod: Pod, end: LastEnd, at: datetime) -> str:
-    ago = int((at - end.at).total_seconds())
-    last = f"last {ago} s ago ({end.reason or 'ended'}, exit code {end.exit_code})"
+    last = f"last {ago(end.at, at)} ({end.reason or 'ended'}, exit code {end.exit_code})"
     now = "Ready now" if pod.ready else "not Ready"
     return f"{pod.name} is {now}; its container {end.container} was restarted {end.restarts} times, {last}"
 

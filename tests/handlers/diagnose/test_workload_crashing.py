@@ -23,7 +23,7 @@ async def test_a_process_that_ends_by_itself_is_found_with_its_last_words() -> N
     finding = await found(CRASH, unwell)
     assert finding.facts["exit_code"] == 2
     assert finding.because[0] == (
-        "container web of Deployment/web ends with exit code 2, restarted 6 times, last 120 s ago"
+        "container web of Deployment/web ends with exit code 2, restarted 6 times, last 2 min ago"
     )
     assert "its last lines: panic: no route table" in finding.because
 
