@@ -98,12 +98,23 @@ def judge(diagnosis: Diagnosis, route: Route, whole: Undamaged) -> None:
             is_in_the_ledger(ranked.finding, route)
 
 
+PARTS = {
+    "loadBalancers": "load balancer",
+    "publicIPAddresses": "address",
+    "subnets": "subnet",
+    "userAssignedIdentities": "identity",
+    "workspaces": "monitoring add-on",
+}
+"""What people call a resource that is looked up by its id, in place of the type in its address."""
+
+
 def is_said(diagnosis: Diagnosis, route: Route) -> None:
     """By the fact's title, or by the part of it that is missing: the last words of the address."""
     last = [part for part in route.template.split("/") if part != "{}"][-1]
     for kind in route.kinds - lost_with_others(route):
         title = GRAPH.collectors[kind].title
-        said = [one for one in diagnosis.unseen if title in one.wanted or last in one.wanted or last in one.detail]
+        part = PARTS.get(last, last)
+        said = [one for one in diagnosis.unseen if title in one.wanted or part in one.wanted or last in one.detail]
         assert said, f"{route.template}: {title} is not named in {[str(one) for one in diagnosis.unseen]}"
 
 

@@ -111,7 +111,7 @@ async def test_a_message_that_is_refused_again_and_again_holds_up_no_other_and_i
     await one.go()
     assert one.left == []
     for channel in ("incidents", "platform-on-call"):
-        assert ["could not take in a message" in said.text for said in said_by_bot(control, channel)] == [True]
+        assert ["could not process a message" in said.text for said in said_by_bot(control, channel)] == [True]
     assert unread(sources, "message") == 2
 
 

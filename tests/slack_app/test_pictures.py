@@ -12,15 +12,15 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.checks.request import Place
+from bot.address import Address
 from bot.metrics import Metrics
 from bot.render.pictures.picture import Chart, Curve, Picture
 from bot.render.pictures.process import Drawing
 from bot.slack.api.calls import Calls
 from bot.slack.api.messages import SlackMessages
-from bot.slack.api.poster import Poster, Where
+from bot.slack.api.poster import Poster, Reply
 from bot.store.connect import Connection
-from bot.store.state import Posted, State
+from bot.store.state import State
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
@@ -57,9 +57,9 @@ async def shown(control: Control, message_poster: Poster, times: int = 1) -> Mes
     """The head under which the picture was to be shown."""
     head = control.say("requester", "incidents", "who uses up the memory?")
     channel = control.team.channel("incidents").id
-    where = Where("job-1", Place("T1", channel, "U1"), datetime.now(UTC))
+    where = Reply("job-1", Address("T1", channel, "U1"), datetime.now(UTC))
     for _ in range(times):
-        await message_poster.picture(where, Posted(channel, head.ts), PICTURE)
+        await message_poster.picture(where, Address(channel=channel, message_ts=head.ts), PICTURE)
     return head
 
 
