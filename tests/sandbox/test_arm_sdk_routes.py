@@ -28,6 +28,7 @@ ASSIGNED, EXEMPTED, STATES, ROLES = "2022-06-01", "2022-07-01-preview", "2019-10
 LOGS, SETTINGS, SKUS = "2015-04-01", "2021-05-01-preview", "2021-07-01"
 PROVIDERS = "2021-04-01"
 NEEDED = ("ContainerService", "Compute", "Network", "Storage", "ManagedIdentity")
+NETWORKING, ZONES = ("loadBalancers", "networkSecurityGroups", "routeTables", "virtualNetworks"), "2020-06-01"
 GRAPH = "/providers/Microsoft.ResourceGraph/resources"
 
 Asked = tuple[str, str, str, dict[str, str]]
@@ -77,7 +78,15 @@ def questions(world: World) -> list[Asked]:
         ("GET", f"{nodes}/providers/Microsoft.Authorization/policyExemptions", EXEMPTED, {}),
         ("POST", f"{nodes}/providers/Microsoft.PolicyInsights/policyStates/latest/queryResults", STATES, {}),
         *(("GET", f"{subscription}/providers/Microsoft.{name}", PROVIDERS, {}) for name in NEEDED),
+        ("GET", f"{cluster}/outboundNetworkDependenciesEndpoints", AKS, {}),
+        ("GET", first(world, "Microsoft.ManagedIdentity/userAssignedIdentities"), "2023-01-31", {}),
+        *(("GET", first(world, f"Microsoft.Network/{name}"), NETWORK, {}) for name in NETWORKING),
+        ("GET", f"{nodes}/providers/Microsoft.Network/networkInterfaces", NETWORK, {}),
+        ("GET", f"{nodes}/providers/Microsoft.Network/virtualNetworks", NETWORK, {}),
+        ("GET", first(world, "Microsoft.Network/privateDnsZones/A"), ZONES, {}),
+        ("GET", f"{first(world, 'Microsoft.Network/privateDnsZones')}/virtualNetworkLinks", ZONES, {}),
         ("GET", "/subscriptions", "2022-12-01", {}),
+        ("GET", subscription, "2022-12-01", {}),
         ("POST", GRAPH, "2022-10-01", {}),
     ]
 
@@ -88,6 +97,11 @@ def one_of(world: World, above: str) -> str:
         for key, body in world.resources.items()
         if key.startswith(above.lower()) and "/" not in key[len(above) :]
     )
+
+
+def first(world: World, kind: str) -> str:
+    """The id of some resource of the type."""
+    return next(str(body["id"]) for body in world.resources.values() if parse(body["id"]).kind.lower() == kind.lower())
 
 
 @asynccontextmanager
