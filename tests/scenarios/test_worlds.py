@@ -25,9 +25,8 @@ OUTSIDE = (
     "/providers/microsoft.policyinsights/policystates/",
     "/subscriptions/109a5e88-712a-48ae-9078-9ca8b3c81345/",  # AKS's own subscription: the node images
 )
-DELETED = {
-    "invalid-resource-reference": "/mc_rg-prod-weu_prod-weu_westeurope/providers/microsoft.network/loadbalancers/kubernetes"
-}
+BALANCER = "/mc_rg-prod-weu_prod-weu_westeurope/providers/microsoft.network/loadbalancers/kubernetes"
+DELETED = {"invalid-resource-reference": BALANCER}
 """What a scenario is about: it was deleted although others refer to its parts. Its twin has it."""
 VIRTUAL_MACHINE = "Microsoft.Compute/virtualMachines"
 
