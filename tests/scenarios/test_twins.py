@@ -63,7 +63,20 @@ def inside_facts(one: KubeWorld, other: KubeWorld) -> list[str]:
         both = table.keys() & twins.keys()
         facts += [f"{key[2]} {name}" for name in both if essence(key[2], table[name]) != essence(key[2], twins[name])]
     nodes = [fact for fact in facts if fact.startswith("nodes ")]
-    return nodes or facts
+    claims = {fact.split()[1] for fact in facts if fact.startswith("persistentvolumeclaims ")}
+    return nodes or [fact for fact in facts if not follows_a_claim(fact, one, other, claims)]
+
+
+def follows_a_claim(fact: str, one: KubeWorld, other: KubeWorld, claims: set[str]) -> bool:
+    """Whether the same pod is placed in the one world and waits in the other, for a claim that differs."""
+    plural, _, name = fact.partition(" ")
+    pods = [table.get(name) for kube in (one, other) for key, table in kube.objects.items() if key[2] == plural]
+    if plural != "pods" or not all(pods):
+        return False
+    specs = [{**pod["spec"], "nodeName": None} for pod in pods if pod]
+    namespace = name.partition("/")[0]
+    mounted = [volume.get("persistentVolumeClaim", {}).get("claimName") for volume in specs[0].get("volumes", ())]
+    return specs[0] == specs[1] and bool(claims & {f"{namespace}/{claim}" for claim in mounted})
 
 
 def essence(plural: str, body: Body) -> Body:
@@ -106,6 +119,8 @@ def exists(world: World, cluster: str, subject: str) -> bool:
     if subject.startswith("/"):
         return subject.lower() in world.resources or world.usage(subject) is not None
     kube = next(kube for key, kube in world.kubes.items() if key.endswith(f"/{cluster}"))
+    if subject.startswith("Scheduler/"):  # no object of the API: it is known by the pods that name it
+        return subject in {f"Scheduler/{pod['spec'].get('schedulerName')}" for pod in kube.every("pods")}
     named = {f"Node/{pod['spec'].get('nodeName')}" for pod in kube.every("pods")}
     return subject in named or find_object(kube, subject) is not None
 
