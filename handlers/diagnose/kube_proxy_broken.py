@@ -129,7 +129,8 @@ def _because(trouble: Trouble | None, stale: list[ProxyTail], tail: ProxyTail | 
             yield f"its controller says {trouble.workload.refused}"
     for pod in (*trouble.broken, *trouble.restarting)[:MOST_NODES] if trouble else ():
         again = f", restarted {pod.restarts} times" if pod.restarts else ""
-        yield f"{pod.name} on {pod.node or 'no node'} is {pod.trouble or pod.phase}{again}: {pod.detail or 'no message'}"
+        state = f"{pod.trouble or pod.phase}{again}: {pod.detail or 'no message'}"
+        yield f"{pod.name} on {pod.node or 'no node'} is {state}"
     for row in stale[:MOST_NODES]:
         yield f"{row.pod} on {row.node} runs and failed {row.count} times in the last 10 minutes: {row.line}"
     if tail and not tail.runs and tail.line:
