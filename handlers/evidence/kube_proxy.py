@@ -9,7 +9,7 @@ from typing import Any
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
-from handlers.evidence.cluster import Pod
+from handlers.evidence.cluster import Nodes, Pod
 from handlers.evidence.gather import each
 from handlers.evidence.system import SystemPods
 from handlers.evidence.system_namespaces import KUBE_SYSTEM
@@ -72,15 +72,16 @@ class _Wanted:
 
 @collector(reads=(), sees=("list pods", "get pods/log"), deadline_s=15)
 async def kube_proxy_logs(
-    cluster: ManagedCluster, pods: SystemPods, symptoms: Symptoms | Unavailable, kube: KubeReader
+    cluster: ManagedCluster, nodes: Nodes, pods: SystemPods, symptoms: Symptoms | Unavailable, kube: KubeReader
 ) -> KubeProxyLogs | NotApplicable:
     """the last lines of kube-proxy"""
     without = why_without(cluster)
     if without:
         return NotApplicable(without)
-    broken = [_of(pod) for pod in pods.pods if is_proxy(pod) and not pod.deleting]
-    nodes = {node for node in _unwell_nodes(symptoms) if node not in {wanted.node for wanted in broken}}
-    running = await _running_on(kube, nodes) if nodes and len(broken) < MOST_PODS else []
+    ready = {node.name for node in nodes.nodes if node.is_ready}
+    broken = [_of(pod) for pod in pods.pods if is_proxy(pod) and _has_ended(pod) and pod.node in ready]
+    others = (_unwell_nodes(symptoms) & ready) - {wanted.node for wanted in broken}
+    running = await _running_on(kube, others) if others and len(broken) < MOST_PODS else []
 
     async def read(wanted: _Wanted) -> ProxyTail:
         return await _tail(kube, wanted)
@@ -105,6 +106,11 @@ def is_proxy(pod: Pod) -> bool:
     return (pod.namespace, pod.owner_kind, pod.owner) == (KUBE_SYSTEM, "DaemonSet", KUBE_PROXY)
 
 
+def _has_ended(pod: Pod) -> bool:
+    """A container that never ran has written nothing; pods that are well stand here where their node is emptied."""
+    return pod.restarts > 0 and not pod.deleting and (not pod.ready or pod.ended is not None)
+
+
 def _of(pod: Pod) -> _Wanted:
     return _Wanted(pod.name, pod.node, pod.ready)
 
@@ -127,7 +133,7 @@ async def _running_on(kube: KubeReader, nodes: set[str]) -> list[_Wanted]:
 
 
 async def _tail(kube: KubeReader, wanted: _Wanted) -> ProxyTail:
-    params = {"container": KUBE_PROXY, "tailLines": str(MOST_LINES)}
+    params = {"tailLines": str(MOST_LINES)}
     if wanted.runs:
         params["sinceSeconds"] = str(LATELY_S)
     path = f"/api/v1/namespaces/{KUBE_SYSTEM}/pods/{wanted.pod}/log"
