@@ -73,10 +73,11 @@ def follows_a_claim(fact: str, one: KubeWorld, other: KubeWorld, claims: set[str
     pods = [table.get(name) for kube in (one, other) for key, table in kube.objects.items() if key[2] == plural]
     if plural != "pods" or not all(pods):
         return False
-    specs = [{**pod["spec"], "nodeName": None} for pod in pods if pod]
-    namespace = name.partition("/")[0]
-    mounted = [volume.get("persistentVolumeClaim", {}).get("claimName") for volume in specs[0].get("volumes", ())]
-    return specs[0] == specs[1] and bool(claims & {f"{namespace}/{claim}" for claim in mounted})
+    bodies = [essence(plural, pod) for pod in pods if pod]
+    first, second = ({**body, "status": None, "spec": {**body["spec"], "nodeName": None}} for body in bodies)
+    volumes = first["spec"].get("volumes", ())
+    mounted = {volume.get("persistentVolumeClaim", {}).get("claimName") for volume in volumes}
+    return first == second and bool(claims & {f"{name.partition('/')[0]}/{claim}" for claim in mounted})
 
 
 def essence(plural: str, body: Body) -> Body:
