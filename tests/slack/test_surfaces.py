@@ -43,7 +43,7 @@ FEATURES = frozenset({PLAN_BLOCKS})
 NOT_FOR_PEOPLE = {messages.as_text, outgoing.message, outgoing.view}
 """Make a message out of another one."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
-_CLOCK = re.compile(r"\b\d\d:\d\d(?= UTC)")
+_CLOCK = re.compile(r"\b\d\d:\d\d(:\d\d)?(?= UTC)")
 _SPAN = re.compile(r"\b(\d+ (d|h|min) ?)+\b")
 _LINE = re.compile(r"(?<=\.md, line )\d+")
 """Moves whenever somebody adds to a runbook."""
