@@ -59,7 +59,7 @@ async def test_small_talk_in_the_same_breath_does_not_drown_a_report_but_its_end
 ) -> None:
     async with reads(spans=ENDED_BY_HAND):
         control.say("requester", "incidents", FULL_QUOTA)
-        control.say("requester", "incidents", "never mind, it is fixed")
+        control.say("requester", "incidents", "never mind, all good again, it works")
         report = control.say("approver", "platform-on-call", "release 4.2 rolled out successfully, thanks all")
         control.say("approver", "platform-on-call", FULL_QUOTA)
         await turns_end(slack, redis)

@@ -76,7 +76,7 @@ async def test_of_two_hundred_causes_the_first_are_shown_and_all_are_in_the_file
 ) -> None:
     await _asked(control)
     thread = await _whole_thread(control)
-    assert any("whole is in" in seen(one) for one in thread)
+    assert any("full report is" in seen(one) for one in thread)
     assert all(f"keep-{number:03}" in _file(control) for number in range(CAUSES))
     assert [one.error for one in slack.log if one.error] == []
 
