@@ -68,7 +68,7 @@ async def test_steps_of_an_answer_that_is_forgotten_are_shown_without_its_facts(
                 one["value"] = json.dumps(["forgotten", "another", *value[2:]])
     await control.press("requester", cause, "show_steps_0")
     shown = await _filled(control)
-    assert "not kept any more" in str(shown.blocks)
+    assert "has expired" in str(shown.blocks)
 
 
 async def test_a_wrong_answer_is_kept_and_replays_for_whoever_looks_into_it(

@@ -70,7 +70,7 @@ async def test_a_cluster_that_is_switched_off_is_named_so(start: Start, arm: Arm
 async def test_a_check_from_the_page_is_answered_in_the_conversation_with_the_bot(bot: Bot, control: Control) -> None:
     view = await _opened(control)
     await control.press("requester", view, "home_check_0")
-    await control.until(lambda: "the answer comes under" in _home(control))
+    await control.until(lambda: "the answer will be under" in _home(control))
     direct = control.direct("requester")
     await control.until(lambda: any(is_answer(one) for one in direct.messages), 30)
     assert control.messages("incidents") == []
