@@ -12,14 +12,14 @@ from tests import sample
 HERE = Path(__file__).parent
 
 ONE_OF = {
-    "slack_app": 7,
-    "scenarios": 6,
-    "chaos": 10,
-    "browser": 3,
-    "remedy_execution": 4,
+    "slack_app": 10,
+    "scenarios": 10,
+    "chaos": 16,
+    "browser": 4,
+    "remedy_execution": 6,
     "incidents": 2,
-    "whole_bot_killed": 14,
-    "worlds": 16,
+    "whole_bot_killed": 24,
+    "worlds": 24,
 }
 """Folders whose tests each start an Azure, its clusters, a Slack or a browser: one test of so many is in the sample."""
 
