@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.log_families import OF_DEPENDENCY, said
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.services import WorkloadService
 from handlers.evidence.workloads.symptoms import Symptoms
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Unavailable
 
 

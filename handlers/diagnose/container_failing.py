@@ -8,11 +8,11 @@ from datetime import datetime
 from handlers.ages import ago
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of, tail_of
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import End
 from handlers.evidence.workloads.log_families import Said, said
 from handlers.evidence.workloads.logs import LogTails, Tail
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, Unavailable
 
 CRASHING, OOM_KILLED = "container-crashing", "container-oom-killed"

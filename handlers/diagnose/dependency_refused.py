@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.addresses import named_service
-from handlers.evidence.workloads.calls import Calls, called_by
 from handlers.evidence.workloads.log_families import OF_DEPENDENCY, Cause, Said, said
 from handlers.evidence.workloads.logs import LogTails, Tail
 from handlers.evidence.workloads.services import Services, WorkloadService
 from handlers.evidence.workloads.symptoms import Symptoms
+from handlers.evidence.workloads.wiring.addresses import named_service
+from handlers.evidence.workloads.wiring.calls import Calls, called_by
 from handlers.model import Finding, Judgement, Severity, Unavailable
 
 CODE = "dependency-refused"

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.system import SystemWorkload, SystemWorkloads
-from handlers.evidence.workloads.addresses import named_service, service_name
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.log_families import Cause, Said, said
 from handlers.evidence.workloads.logs import LogTails, Tail
 from handlers.evidence.workloads.services import Services
 from handlers.evidence.workloads.symptoms import Symptoms
+from handlers.evidence.workloads.wiring.addresses import named_service, service_name
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, NotApplicable, Unavailable
 
 CODE = "dns-broken"

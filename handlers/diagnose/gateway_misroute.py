@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, named, workload_facts
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.gateway_routes import GatewayRoute, GatewayRoutes
 from handlers.evidence.workloads.logs import LogTails
-from handlers.evidence.workloads.routes import Backend, Ingress, Ingresses
 from handlers.evidence.workloads.services import Services, WorkloadService
+from handlers.evidence.workloads.wiring.gateway_routes import GatewayRoute, GatewayRoutes
+from handlers.evidence.workloads.wiring.routes import Backend, Ingress, Ingresses
 from handlers.model import Finding, Judgement, Severity, Unavailable
 
 CODE = "gateway-misroute"

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from handlers.diagnose.quota_never_made import NAME, never_made
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.calls import Calls
+from handlers.evidence.quantities import amount
 from handlers.evidence.workloads.limits import Quota, ResourceQuotas
 from handlers.evidence.workloads.owners import Owners
 from handlers.evidence.workloads.pods import WorkloadPods
-from handlers.evidence.workloads.quantity import amount
 from handlers.evidence.workloads.services import Services
 from handlers.evidence.workloads.storage import Claims
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, Unavailable
 from runbooks.linear import compile_linear
 

@@ -24,12 +24,12 @@ from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster, NetworkProfile
 from handlers.evidence.endpoints import KubernetesService
 from handlers.evidence.policy_peers import OtherPolicies, PolicyPeers
-from handlers.evidence.workloads.calls import Calls, called_by
 from handlers.evidence.workloads.logs import LogTails, Tail
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
-from handlers.evidence.workloads.routes import NetworkPolicies
 from handlers.evidence.workloads.services import Services
 from handlers.evidence.workloads.symptoms import Sign, Symptoms
+from handlers.evidence.workloads.wiring.calls import Calls, called_by
+from handlers.evidence.workloads.wiring.routes import NetworkPolicies
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
 CODE = "network-policy-blocking"

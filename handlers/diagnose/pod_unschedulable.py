@@ -17,11 +17,11 @@ from handlers.evidence.scheduling.collect import Scheduling, Surroundings, waite
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import ScaleUps
 from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.owners import Owners
 from handlers.evidence.workloads.services import Services
 from handlers.evidence.workloads.unwell import EmptyServices, ShortWorkloads
 from handlers.evidence.workloads.warnings import WarningEvents
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
 CODE = "pod-unschedulable"

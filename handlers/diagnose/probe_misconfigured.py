@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from handlers.diagnose.container_failing import KILLED
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, tail_of
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import LIVENESS, READINESS, STARTUP, Container, Probe
 from handlers.evidence.workloads.log_families import said
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
 from handlers.evidence.workloads.warnings import Warned
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, Unavailable
 from runbooks.linear import compile_linear
 

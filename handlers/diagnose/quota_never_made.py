@@ -11,13 +11,13 @@ from decimal import Decimal
 from itertools import chain
 
 from handlers.diagnose.workload_findings import harmed
-from handlers.evidence.workloads.calls import Calls, leads_to, wrong_addresses
+from handlers.evidence.quantities import amount
 from handlers.evidence.workloads.limits import Quota
 from handlers.evidence.workloads.owners import Owner, Owners
 from handlers.evidence.workloads.pods import WorkloadPods
-from handlers.evidence.workloads.quantity import amount
 from handlers.evidence.workloads.services import Services
 from handlers.evidence.workloads.storage import Claims
+from handlers.evidence.workloads.wiring.calls import Calls, leads_to, wrong_addresses
 from handlers.model import Finding, Unavailable
 
 NAME = "namespace-quota-exceeded"

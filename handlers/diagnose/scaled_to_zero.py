@@ -8,13 +8,13 @@ from datetime import datetime
 from handlers.diagnose.callers import Complains, complaining
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.calls import Calls, leads_to
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.owners import DEPLOYMENT, STATEFUL_SET, Owner, Owners
 from handlers.evidence.workloads.services import EndpointSlices, Services, WorkloadService
 from handlers.evidence.workloads.symptoms import Symptoms
 from handlers.evidence.workloads.unwell import LATELY
 from handlers.evidence.workloads.warnings import WarningEvents
+from handlers.evidence.workloads.wiring.calls import Calls, leads_to
 from handlers.model import Finding, Judgement, Severity, Unavailable
 
 CODE = "scaled-to-zero"

@@ -9,8 +9,8 @@ from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, workload_
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Nodes
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, Unavailable
 
 CODE = "scheduler-unavailable"

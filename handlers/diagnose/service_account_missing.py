@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.limits import ServiceAccounts
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, Unavailable
 from runbooks.linear import compile_linear
 

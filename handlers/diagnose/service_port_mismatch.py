@@ -10,13 +10,13 @@ from handlers.diagnose.service_use import Use, unseen, use_of
 from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import Port
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.owners import Owners
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
-from handlers.evidence.workloads.routes import Ingresses
 from handlers.evidence.workloads.services import EndpointSlices, ServicePort, Services, WorkloadService
+from handlers.evidence.workloads.wiring.calls import Calls
+from handlers.evidence.workloads.wiring.routes import Ingresses
 from handlers.model import Clear, Finding, Judgement, Severity, Unavailable
 
 CODE = "service-port-mismatch"

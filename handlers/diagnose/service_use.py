@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.logs import LogTails
-from handlers.evidence.workloads.routes import Ingresses
 from handlers.evidence.workloads.services import WorkloadService
+from handlers.evidence.workloads.wiring.calls import Calls
+from handlers.evidence.workloads.wiring.routes import Ingresses
 from handlers.model import Evidence, Unavailable
 from runbooks.linear import compile_linear
 

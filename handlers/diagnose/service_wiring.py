@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from handlers.diagnose.callers import complaining
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.calls import Calls, WrongAddress, wrong_addresses
 from handlers.evidence.workloads.log_families import OF_DEPENDENCY, said
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.services import ServicePort, Services, WorkloadService
 from handlers.evidence.workloads.symptoms import Symptoms
+from handlers.evidence.workloads.wiring.calls import Calls, WrongAddress, wrong_addresses
 from handlers.model import Finding, Judgement, Severity, Unavailable
 
 PROTOCOL, ADDRESS = "service-protocol-mismatch", "service-address-wrong"

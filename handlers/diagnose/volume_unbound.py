@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
 from handlers.evidence.budgets import matches
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.storage import Claim, Claims, StorageClass, StorageClasses, Volume, Volumes
 from handlers.evidence.workloads.symptoms import Symptoms
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, NotApplicable, Unavailable
 
 CODE = "volume-unbound"

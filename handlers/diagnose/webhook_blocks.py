@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
 from handlers.evidence.workloads.unwell import EmptyServices
 from handlers.evidence.workloads.webhooks import VALIDATING, Webhook, Webhooks
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, NotApplicable, Unavailable
 from runbooks.linear import compile_linear
 

@@ -10,10 +10,10 @@ from handlers.engine.declare import ClearWithout
 from handlers.evidence.azure import AgentPools
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.logs import LogTails, Tail
 from handlers.evidence.workloads.pods import WorkloadPod
 from handlers.evidence.workloads.symptoms import Symptom
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, NotApplicable, Unavailable
 
 WITHOUT_AZURE = ClearWithout(

@@ -16,8 +16,8 @@ from handlers.evidence.azure import NetworkProfile
 from handlers.evidence.selectors import Labels
 from handlers.evidence.wire import dig, text
 from handlers.evidence.workloads.pods import WorkloadPod, read_workload_pod
-from handlers.evidence.workloads.routes import NetworkPolicies
 from handlers.evidence.workloads.unwell import UnwellNamespaces
+from handlers.evidence.workloads.wiring.routes import NetworkPolicies
 from handlers.model import Evidence, NotApplicable
 
 DNS_PODS = "k8s-app=kube-dns"

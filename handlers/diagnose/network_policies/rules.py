@@ -9,7 +9,7 @@ from typing import Any
 
 from handlers.evidence.selectors import NOTHING, Labels, Selector, read_selector
 from handlers.evidence.wire import dig, number, rows, text, texts
-from handlers.evidence.workloads.routes import NetworkPolicy
+from handlers.evidence.workloads.wiring.routes import NetworkPolicy
 
 INGRESS, EGRESS = "Ingress", "Egress"
 Network = IPv4Network | IPv6Network

@@ -9,12 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 from handlers.evidence.cluster import workload
-from handlers.evidence.quantities import Amounts, larger
+from handlers.evidence.quantities import Amounts, added, larger
 from handlers.evidence.selectors import Labels, Requirement, Selector, equal_to, read_requirements, read_selector
 from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
 from handlers.evidence.workloads.containers import resources
 from handlers.evidence.workloads.pods import Toleration
-from handlers.evidence.workloads.quantity import added
 
 ANY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 (it is compared with, nothing is bound)
 POD_LEVEL = ("cpu", "memory")

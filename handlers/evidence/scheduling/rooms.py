@@ -8,7 +8,7 @@ from decimal import Decimal
 from sys import intern
 from typing import Any
 
-from handlers.evidence.quantities import Amounts
+from handlers.evidence.quantities import Amounts, added
 from handlers.evidence.scheduling.demands import (
     Demand,
     HostPort,
@@ -22,7 +22,6 @@ from handlers.evidence.scheduling.demands import (
 from handlers.evidence.selectors import Labels, Requirement, Selector
 from handlers.evidence.wire import dig, need_text, rows, text
 from handlers.evidence.workloads.containers import resources
-from handlers.evidence.workloads.quantity import added
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")

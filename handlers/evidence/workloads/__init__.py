@@ -4,7 +4,7 @@ First a cheap sweep of the whole cluster (`unwell`); then these facts, for the n
 
 containers  what a container asks for and how it fares     pods       pods, with their containers and volumes
 owners      deployments, replica sets, jobs and the like   services   services and what stands behind them
-routes      ingresses and network policies                 storage    claims, volumes, classes, attachments
+wiring      who calls whom; ingresses, network policies    storage    claims, volumes, classes, attachments
 limits      quotas, limit ranges, service accounts         webhooks   admission webhooks
 warnings    events other than Normal                       logs       last lines of containers
 """

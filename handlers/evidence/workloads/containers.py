@@ -8,8 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from handlers.evidence.quantities import amount
 from handlers.evidence.wire import dig, moment, number, rows, text, texts
-from handlers.evidence.workloads.quantity import amount
 from runbooks.linear import compile_linear
 
 LIVENESS, READINESS, STARTUP = "liveness", "readiness", "startup"

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.gather import each
-from handlers.evidence.workloads.calls import called_by, wrong_addresses
 from handlers.evidence.workloads.containers import Container
 from handlers.evidence.workloads.log_families import said
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.services import EndpointSlices, Services
 from handlers.evidence.workloads.symptoms import PROXIES, Sign, Symptoms
 from handlers.evidence.workloads.unwell import LATELY
+from handlers.evidence.workloads.wiring.calls import called_by, wrong_addresses
 from handlers.model import CannotSee, Evidence, Unavailable
 
 MOST_TAILS = 8

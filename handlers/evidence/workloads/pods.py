@@ -11,10 +11,10 @@ from typing import Any
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.cluster import workload
+from handlers.evidence.quantities import added
 from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
 from handlers.evidence.workloads.containers import Container, Reference, read_containers, resources
 from handlers.evidence.workloads.lists import in_namespaces
-from handlers.evidence.workloads.quantity import added
 from handlers.evidence.workloads.unwell import UnwellNamespaces
 from handlers.model import Evidence
 

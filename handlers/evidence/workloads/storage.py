@@ -10,9 +10,9 @@ from typing import Any
 
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
+from handlers.evidence.quantities import amount
 from handlers.evidence.wire import dig, moment, need_text, rows, text, texts
 from handlers.evidence.workloads.lists import in_namespaces
-from handlers.evidence.workloads.quantity import amount
 from handlers.evidence.workloads.unwell import UnwellNamespaces
 from handlers.model import Evidence, NotApplicable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from handlers.diagnose.network_policies.rules import End, Policy, compiled
-from handlers.evidence.workloads.routes import read_network_policy
+from handlers.evidence.workloads.wiring.routes import read_network_policy
 
 Body = dict[str, Any]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from handlers.engine.declare import collector
-from handlers.evidence.workloads.addresses import named_service, read_address, service_name
 from handlers.evidence.workloads.containers import Variable
 from handlers.evidence.workloads.owners import Owner, Owners
 from handlers.evidence.workloads.pods import PodSpec
 from handlers.evidence.workloads.services import Services, WorkloadService
+from handlers.evidence.workloads.wiring.addresses import named_service, read_address, service_name
 from handlers.model import Evidence
 
 
