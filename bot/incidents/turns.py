@@ -12,35 +12,44 @@ from bot.store.away import reachable
 from bot.store.codec import kept_aside
 
 _HEAR = """
+local told, lasts, kept = ARGV[2], tonumber(ARGV[5]), ARGV[6]
+local function add(turn)
+  redis.call('SET', KEYS[1], turn, 'EX', kept)
+  redis.call('SET', KEYS[2], turn, 'EX', kept)
+  redis.call('RPUSH', ARGV[3] .. turn, told)
+  redis.call('EXPIRE', ARGV[3] .. turn, kept)
+end
 local before = redis.call('GET', KEYS[1]) or redis.call('GET', KEYS[2])
-if before then return {before, redis.call('EXISTS', ARGV[4] .. before) == 1 and 'done' or 'again'} end
-local turn = redis.call('GET', KEYS[3])
-local how = 'added'
+if before then return {before, redis.call('EXISTS', ARGV[4] .. before) == 1 and 'done' or 'again', lasts} end
+if ARGV[7] == '1' then
+  local turn = redis.call('GET', KEYS[4])
+  if turn and redis.call('EXISTS', ARGV[3] .. turn) == 1 and redis.call('EXISTS', ARGV[8] .. turn) == 0 then
+    add(turn)
+    return {turn, 'added', lasts}
+  end
+  if turn then lasts = 0 end
+end
+local turn, how = lasts > 0 and redis.call('GET', KEYS[3]), 'added'
 if not turn then
   turn, how = ARGV[1], 'first'
-  if tonumber(ARGV[5]) > 0 then redis.call('SET', KEYS[3], turn, 'PX', ARGV[5]) end
+  if lasts > 0 then redis.call('SET', KEYS[3], turn, 'PX', lasts) end
 end
-redis.call('SET', KEYS[1], turn, 'EX', ARGV[6])
-redis.call('SET', KEYS[2], turn, 'EX', ARGV[6])
-redis.call('SET', KEYS[4], turn, 'EX', ARGV[6], 'NX')
-redis.call('RPUSH', ARGV[3] .. turn, ARGV[2])
-redis.call('EXPIRE', ARGV[3] .. turn, ARGV[6])
-return {turn, how}
+add(turn)
+redis.call('SET', KEYS[4], turn, 'EX', kept, 'NX')
+return {turn, how, lasts}
 """
 
-_AMEND = """
+_TAKE_BACK = """
 local turn = redis.call('GET', KEYS[3])
-if not turn and ARGV[5] ~= '' then
+if not turn then
   redis.call('SET', KEYS[3], ARGV[5], 'EX', ARGV[4])
   redis.call('SET', ARGV[6] .. ARGV[5], '1', 'EX', ARGV[4])
+  return
 end
-if not turn or redis.call('EXISTS', ARGV[2] .. turn) == 0 or redis.call('EXISTS', ARGV[3] .. turn) == 1 then
-  return 0
-end
+if redis.call('EXISTS', ARGV[2] .. turn) == 0 or redis.call('EXISTS', ARGV[3] .. turn) == 1 then return end
 if redis.call('EXISTS', KEYS[1], KEYS[2]) == 0 then redis.call('RPUSH', ARGV[2] .. turn, ARGV[1]) end
 redis.call('SET', KEYS[1], turn, 'EX', ARGV[4])
 redis.call('SET', KEYS[2], turn, 'EX', ARGV[4])
-return 1
 """
 
 _TAKE = """
@@ -58,6 +67,8 @@ class HeardMessage:
     turn: str
     needs_job: bool
     """Whether somebody must see that the turn is dealt with: it is new, or nobody knows that it was."""
+    lasts: timedelta
+    """How long the turn waits for more."""
 
 
 class Turns:
@@ -66,7 +77,7 @@ class Turns:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._hear = redis.register_script(_HEAR)
-        self._take, self._amend = redis.register_script(_TAKE), redis.register_script(_AMEND)
+        self._take, self._take_back = redis.register_script(_TAKE), redis.register_script(_TAKE_BACK)
 
     async def hear(
         self,
@@ -81,28 +92,30 @@ class Turns:
         """Keep a message, once. `names` are those by which a repetition is known; `turn` is what a new turn is called.
 
         `of`: workspace, channel, and who speaks in which thread. `original`: of a changed message the name of its first
-        version, which may come after it and then says nothing new.
+        version. Where nobody has read that yet, the change joins its turn. Where it was read, the change is a turn of
+        its own. Where it was not heard at all, the change has overtaken it and is what was said; the first version,
+        should it come, then says nothing new.
         """
         used = [keys.heard(names[0]), keys.heard(names[1]), keys.turn_of(*of), keys.heard(original or names[1])]
         kept_s, lasts_ms = int(keys.TURN_TTL.total_seconds()), int(lasts.total_seconds() * 1000)
         clean = await kept_aside(text)
-        values: list[str | int] = [turn, clean, keys.turn(""), keys.turn_done(""), lasts_ms, kept_s]
+        changes = int(original is not None)
+        values: list[str | int] = [turn, clean, keys.turn(""), keys.turn_done(""), lasts_ms, kept_s, changes]
         with reachable():
-            found, how = await self._hear(keys=used, args=values)
-        return HeardMessage(str(found), str(how) in ("first", "again"))
+            found, how, waits_ms = await self._hear(keys=used, args=[*values, keys.turn_taken("")])
+        return HeardMessage(str(found), str(how) in ("first", "again"), timedelta(milliseconds=int(waits_ms)))
 
-    async def amend(self, names: tuple[str, str], original: str, text: str, *, gone: str = "") -> bool:
-        """Add another version of a message to its turn. Whether that is still open, and nobody has read it.
+    async def take_back(self, names: tuple[str, str], original: str, text: str, turn: str) -> None:
+        """Add to a turn that nobody has read yet what is left of one of its messages.
 
-        `original` is the name by which the message itself is known as heard. With `gone`, a turn's name, it is taken
-        back: should it come only now, it counts as dealt with.
+        `original` is the name by which the message itself is known as heard. Should it come only now, it counts as
+        dealt with: in `turn`, of which nothing is said.
         """
         used = [keys.heard(names[0]), keys.heard(names[1]), keys.heard(original)]
         kept_s = int(keys.TURN_TTL.total_seconds())
-        clean = await kept_aside(text)
+        values: list[str | int] = [await kept_aside(text), keys.turn(""), keys.turn_taken(""), kept_s]
         with reachable():
-            values: list[str | int] = [clean, keys.turn(""), keys.turn_taken(""), kept_s, gone, keys.turn_done("")]
-            return bool(await self._amend(keys=used, args=values))
+            await self._take_back(keys=used, args=[*values, turn, keys.turn_done("")])
 
     async def take(self, turn: str, of: tuple[str, str, str]) -> list[str]:
         """Close a turn; its messages, or nothing where it has been dealt with."""

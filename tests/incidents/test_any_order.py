@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
+from itertools import permutations
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
@@ -18,7 +20,7 @@ from bot.incidents.model import Book, How
 from bot.incidents.observing import Observation, observe
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
-from bot.slack.inbound.message_reader import Me, Utterance, names, read
+from bot.slack.inbound.message_reader import Me, Utterance, latest, names, original, read
 from bot.store import keys
 from bot.store.codec import decode, encode
 from bot.store.connect import Connection
@@ -169,18 +171,48 @@ async def test_another_version_of_a_message_is_in_its_turn_until_somebody_has_re
     turns, team, run = Turns(connection.redis), "T1", uuid4().hex
     of, lasts = (team, f"C{run}", "requester"), timedelta(seconds=15)
     await turns.hear((f"e1{run}", f"m1{run}"), f"turn{run}", of, "one", lasts)
-    assert await turns.amend((f"e2{run}", f"m1{run} later"), f"m1{run}", "two")
-    assert await turns.amend((f"e2{run}", f"m1{run} later"), f"m1{run}", "two"), "said again by Slack"
-    assert not await turns.amend((f"e3{run}", f"m9{run} later"), f"m9{run}", "of what nobody has heard")
+    for _ in range(2):  # Slack says some things twice
+        later = (f"e2{run}", f"m1{run} later")
+        kept = await turns.hear(later, f"changed{run}", of, "two", lasts, original=f"m1{run}")
+        assert kept.turn == f"turn{run}"
     assert await turns.take(f"turn{run}", of) == ["one", "two"]
-    assert not await turns.amend((f"e4{run}", f"m1{run} last"), f"m1{run}", "three")
+    last = await turns.hear((f"e4{run}", f"m1{run} last"), f"last{run}", of, "three", lasts, original=f"m1{run}")
+    assert (last.turn, last.needs_job, last.lasts) == (f"last{run}", True, timedelta())
     assert await turns.take(f"turn{run}", of) == ["one", "two"], "a worker that repeats itself reads the same"
+
+
+SAID = {
+    "first": Utterance("T1", "", "1800000000.000100", "prod-weu is down", "U1"),
+    "second": Utterance("T1", "", "1800000000.000200", "out of", "U1"),
+    "changed": Utterance("T1", "", "1800000000.000200", "out of quota", "U1", edited="1800000000.000300"),
+    "changed again": Utterance("T1", "", "1800000000.000200", "out of vCPU quota", "U1", edited="1800000000.000400"),
+}
+
+
+@pytest.mark.parametrize("order", list(permutations(SAID)), ids=", ".join)
+async def test_in_whatever_order_a_turn_arrives_it_is_one_and_reads_the_same(
+    connection: Connection, order: tuple[str, ...]
+) -> None:
+    turns, kept = Turns(connection.redis), []
+    channel = f"C{uuid4().hex}"
+    said = {name: replace(utterance, channel=channel) for name, utterance in SAID.items()}
+    for one in (said[name] for name in order):
+        first_version = original(one) if one.edited else None
+        known_by, lasts = names({"event_id": one.turn}, one), timedelta(seconds=15)
+        kept.append(await turns.hear(known_by, one.turn, one.of_person, encode(one), lasts, original=first_version))
+    assert [one.turn for one in kept] == [kept[0].turn] * 4
+    assert kept[0].needs_job
+    texts = await turns.take(kept[0].turn, said["first"].of_person)
+    assert [one.text for one in latest([decode(Utterance, text) for text in texts])] == [
+        "prod-weu is down",
+        "out of vCPU quota",
+    ]
 
 
 async def test_a_message_that_comes_after_it_was_taken_back_or_changed_says_nothing_new(connection: Connection) -> None:
     turns, run = Turns(connection.redis), uuid4().hex
     of, lasts = ("T1", f"C{run}", "requester"), timedelta(seconds=15)
-    assert not await turns.amend((f"e1{run}", f"m1{run} later"), f"m1{run}", "", gone=f"gone{run}")
+    await turns.take_back((f"e1{run}", f"m1{run} later"), f"m1{run}", "", f"gone{run}")
     assert not (await turns.hear((f"e2{run}", f"m1{run}"), f"turn1{run}", of, "one", lasts)).needs_job
     assert await turns.take(f"turn1{run}", of) == []
     changed = f"changed{run}"

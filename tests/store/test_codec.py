@@ -110,7 +110,7 @@ async def test_no_store_keeps_what_somebody_typed(connection: Connection) -> Non
     await State(redis).set_default_cluster("T1", "C1", TYPED)
     await RecentChecks(redis).add("T1", RecentCheck("command-1", TYPED, "", TYPED, "U1", "C1", now))
     await Turns(redis).hear(("e", "m"), "turn", ("T1", "C1", "U1"), json.dumps({"text": TYPED}), timedelta(seconds=5))
-    await Turns(redis).amend(("e2", "m2"), "m", json.dumps({"text": TYPED}))
+    await Turns(redis).take_back(("e2", "m2"), "m", json.dumps({"text": TYPED}), "gone")
     held = await _held(connection)
     assert "[redacted:password]" in held
     assert PLANTED not in held

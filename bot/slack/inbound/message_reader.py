@@ -194,13 +194,14 @@ def taken_back(body: Body) -> Utterance | None:
 
 
 def latest(turn: Sequence[Utterance]) -> list[Utterance]:
-    """Each message of a turn as it reads now, without those that were taken back."""
+    """Each message of a turn as it reads now, in the order they were said, without those that were taken back."""
     versions: dict[str, Utterance] = {}
     for utterance in turn:
         before = versions.get(utterance.ts)
         if before is None or utterance.edited >= before.edited:
             versions[utterance.ts] = utterance
-    return [version for version in versions.values() if version.text.strip() or version.files]
+    ordered = sorted(versions.values(), key=lambda utterance: _seconds(utterance.ts))
+    return [version for version in ordered if version.text.strip() or version.files]
 
 
 def _is_own(message: Mapping[str, Any], me: Me) -> bool:

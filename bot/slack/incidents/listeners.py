@@ -76,7 +76,7 @@ class IncidentListeners:
                 await self._hear(body, heard_here, me)
             elif gone := message_reader.taken_back(body):
                 names = message_reader.names(body, gone)
-                await self._turns.amend(names, message_reader.original(gone), encode(gone), gone=gone.turn)
+                await self._turns.take_back(names, message_reader.original(gone), encode(gone), gone.turn)
         except StoreAway as away:
             log.warning("a message was not taken in: %s", away)
             return BoltResponse(status=503)
@@ -84,18 +84,20 @@ class IncidentListeners:
 
     async def _hear(self, body: Body, utterance: message_reader.Utterance, me: message_reader.Me) -> None:
         """An edit may overtake what it changes, as events are taken in side by side: then it is what was said."""
-        names = message_reader.names(body, utterance)
-        original = message_reader.original(utterance) if utterance.edited else None
-        if original and await self._turns.amend(names, original, encode(utterance)):
-            return  # nobody has read the first version yet, and now nobody will
-        early = bool(original and utterance.user and not utterance.to_us) and not await self._turns.knows(str(original))
-        of = utterance.of_person if early else utterance.of
-        lasts = self._spans.turn if utterance.joins_consecutive_messages or early else timedelta()
-        kept = await self._turns.hear(names, utterance.turn, of, encode(utterance), lasts, original=original)
+        changes = bool(utterance.edited) and not utterance.to_us
+        by_person = bool(utterance.user) and not utterance.to_us
+        kept = await self._turns.hear(
+            message_reader.names(body, utterance),
+            utterance.turn,
+            of := utterance.of_person if by_person else utterance.of,
+            encode(utterance),
+            self._spans.turn if by_person else timedelta(),
+            original=message_reader.original(utterance) if changes else None,
+        )
         if kept.needs_job:
             place = Address(utterance.team, utterance.channel, utterance.user or me.user)
             task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=of)
-            await self._queue.submit(task, after_s=lasts.total_seconds())
+            await self._queue.submit(task, after_s=kept.lasts.total_seconds())
 
     async def silence_wanted(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
         """`@aksbot stop` in a thread, from anyone."""
