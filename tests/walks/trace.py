@@ -24,8 +24,9 @@ ROOMS_BELOW = ("bot.slack", "handlers.clients")
 PARSED: Mapping[str, tuple[str, str]] = {
     "cluster as typed": ("handlers.fleet.cluster_text", "read_cluster"),
     "resource id": ("handlers.resource_id", "ResourceId.parse"),
-    "proposal": ("bot.fixes.proposal", "Proposal.from_json"),
-    "plan": ("handlers.remedy.plan", "Plan.from_json"),
+    "job": ("bot.queue.job", "Kind.read"),
+    "proposal": ("bot.fixes.store.proposals", "_read"),
+    "plan": ("handlers.remedy.plan", "_decoded"),
 }
 
 
@@ -45,7 +46,7 @@ class Trace:
             yield
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]  # the standard library's own way to unset it
+            threading.setprofile(None)
 
     @contextmanager
     def walk(self) -> Iterator[None]:

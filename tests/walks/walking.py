@@ -12,8 +12,8 @@ from bot.checks.library import load
 from bot.drill.repair import Repaired
 from bot.drill.steps import Ask, Scene
 from bot.fixes.proposal import End
-from bot.playground.hurried import HurriedTimes
-from bot.playground.surroundings import azure, bot_between, own_settings, slack
+from bot.playground.hurried import ShortenedPauses
+from bot.playground.surroundings import azure, own_settings, running_bot, slack
 from bot.store.connect import connected
 from sandbox.scenario import Scenario
 from sandbox.slack.cast import drill_workspace
@@ -21,8 +21,6 @@ from tests.walks.trace import Trace
 
 SCENARIO = "nodepool-failed"
 WITHIN_S = 180.0
-MOST_MODULES = 110
-"""Of one check, without the folders that have a file for each question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +29,9 @@ class Walk:
     trace: Trace
 
 
-async def walks(scenario: str = SCENARIO) -> list[Walk]:
+async def walks() -> list[Walk]:
     """All three, each with a bot of its own."""
-    return [await _walk(name, scenario, way) for name, way in WAYS.items()]
+    return [await walk(name) for name in WAYS]
 
 
 async def check(scene: Scene, cluster: str, trace: Trace, _: Scenario) -> None:
@@ -64,12 +62,12 @@ Way = Callable[[Scene, str, Trace, Scenario], Awaitable[None]]
 WAYS: dict[str, Way] = {"check": check, "fix": fix, "incident": incident}
 
 
-async def _walk(name: str, scenario: str, way: Way) -> Walk:
+async def walk(name: str, scenario: str = SCENARIO) -> Walk:
     staged, trace = Scenario.load(scenario), Trace()
     cluster = staged.speaks_of[0]
     with trace.installed():
         async with _scene(staged) as scene:
-            await way(scene, cluster, trace, staged)
+            await WAYS[name](scene, cluster, trace, staged)
     return Walk(name, trace)
 
 
@@ -80,6 +78,6 @@ async def _scene(staged: Scenario) -> AsyncIterator[Scene]:
             connected(None, Path(folder)) as state,
             azure(staged.world) as arm,
             slack(drill_workspace(staged.speaks_of)) as chat,
-            bot_between(arm, chat, state.url, Path(folder, "bot"), times=HurriedTimes()) as around,
+            running_bot(arm, chat, state.url, Path(folder, "bot"), times=ShortenedPauses()) as around,
         ):
             yield Scene(around, load(own_settings()), WITHIN_S)
