@@ -228,6 +228,8 @@ async def _exists(reference: Reference, arm: ArmReader) -> Reference | Missing |
         return replace(error.unavailable, wanted=_title(reference))
     except ArmError as error:
         return replace(error.unavailable, wanted=_title(reference))
+    if not same(text(answer.body, "id"), asked):
+        return Unavailable(_title(reference), Why.FAILED, "the answer is not the resource that was asked for")
     return (
         reference if same(asked, reference.id) or _holds(answer.body, reference.id) else Missing(reference, "NotFound")
     )

@@ -9,7 +9,7 @@ from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssi
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
 from handlers.model import Diagnosis, Evidence, Finding, Outcome
 from tests.chaos.damage import DAMAGES, Route, harmed, routes_of, sampled, side_by_side, struck, world_of
-from tests.chaos.test_damaged_answers import HEALTH, errors_in
+from tests.chaos.test_damaged_answers import HEALTH, errors_in, lost
 from tests.checking import GRAPH, azure, check, wrongly_clear
 
 SCENARIO, CLUSTER = "quota-blocks-upgrade", "prod-weu"
@@ -83,7 +83,8 @@ def judge(diagnosis: Diagnosis, route: Route, whole: Undamaged) -> None:
     where = route.template
     outcomes = {one.id: one.outcome for one in diagnosis.checks}
     assert Outcome.CRASHED not in outcomes.values(), where
-    acquitted = wrongly_clear(diagnosis, route.kinds, in_health=False)
+    found = {one for one, outcome in outcomes.items() if outcome is Outcome.FOUND}
+    acquitted = wrongly_clear(diagnosis, lost(route, found), in_health=False)
     assert not acquitted, f"{where}: clear, and not seen: {acquitted}"
     for one in whole.found:
         assert outcomes[one] in (Outcome.FOUND, Outcome.INCONCLUSIVE), f"{where}: {one} is {outcomes[one]}"
