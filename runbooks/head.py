@@ -22,6 +22,8 @@ KINDS = (AKS, HYBRID, ARC_BRIDGE, GUIDE)
 CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 FENCE = "---"
+_URL = re.compile(r"https://[A-Za-z0-9.-]+(?:/[^\s()<>\[\]|]*)?")
+"""No brackets and no bar: they would end the link in Markdown or in Slack."""
 
 
 class BadRunbook(ValueError):
@@ -66,6 +68,14 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A public page to read on at."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
     """The head of a runbook. `lines` is the line of each key in the file."""
 
@@ -80,6 +90,7 @@ class Head:
     lines: Mapping[str, int]
     values: Mapping[str, Value] = field(default_factory=dict)
     kind: str = AKS
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,6 +173,15 @@ class _Reader:
         read = {"codes": texts, "patterns": self.several(self.pattern), "words": texts}
         return Symptoms(**self.keys(node, key, read, *read)[0])
 
+    def url(self, node: yaml.Node, key: str) -> str:
+        value = self.text(node, key)
+        if not _URL.fullmatch(value):
+            raise self.refuse(node, f"`{key}` must be an address that begins with https://, not {value!r}")
+        return value
+
+    def link(self, node: yaml.Node, key: str) -> Link:
+        return Link(**self.keys(node, key, {"title": self.text, "url": self.url})[0])
+
     def yes(self, node: yaml.Node, key: str) -> bool:
         if not isinstance(node, yaml.ScalarNode) or node.tag != "tag:yaml.org,2002:bool":
             raise self.refuse(node, f"`{key}` must be yes or no")
@@ -218,8 +238,10 @@ def read_head(text: str, file: Path, *, first_line: int) -> Head:
             "reviewed": reader.day,
             "values": reader.values,
             "kind": reader.one_of(*KINDS),
+            "links": reader.several(reader.link),
         },
         "values",
         "kind",
+        "links",
     )
     return Head(**values, lines=lines)

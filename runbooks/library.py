@@ -14,10 +14,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from runbooks.head import AKS, FENCE, BadRunbook, Head, Symptoms, Value, read_head
+from runbooks.head import AKS, FENCE, BadRunbook, Head, Link, Symptoms, Value, read_head
+from runbooks.search import Index
 
 MEANING, CHECK, FIX, NOT_THIS = "What it means", "Check it yourself", "Fix", "Not this, if"
 SECTIONS = (MEANING, CHECK, FIX, NOT_THIS)
+FURTHER = "Further reading"
+"""After the sections, where the head has `links`."""
 OWN = Path(__file__).parent
 
 _HEADING = re.compile(r"##\s+(.*\S)\s*")
@@ -44,6 +47,12 @@ class Runbook:
     """How a pasted text gives what the sections need."""
     kind: str = AKS
     """The kind of cluster that has this problem, or `guide`."""
+    links: tuple[Link, ...] = ()
+
+    @property
+    def further(self) -> str:
+        """The links as Markdown, for whatever shows a page; empty if there are none."""
+        return "\n".join(f"- [{link.title}]({link.url})" for link in self.links)
 
     @classmethod
     def read(cls, path: Path) -> Runbook:
@@ -69,6 +78,7 @@ class Runbook:
             {**head.lines, **lines},
             head.values,
             head.kind,
+            head.links,
         )
 
     def render(self, section: str, facts: Mapping[str, Any]) -> str:
@@ -113,6 +123,7 @@ class Runbook:
             },
             "remedies": list(self.remedies),
             "sources": list(self.sources),
+            "links": [{"title": link.title, "url": link.url} for link in self.links],
             "reviewed": self.reviewed.isoformat(),
         }
 
@@ -133,6 +144,11 @@ class Library(Mapping[str, Runbook]):
     def explains(self) -> Mapping[str, frozenset[str]]:
         """For each code, the codes that it can be the cause of."""
         return {code: frozenset(runbook.explains) for code, runbook in self._by_code.items()}
+
+    @cached_property
+    def index(self) -> Index:
+        """The pages by the words in them."""
+        return Index(self._by_code.values())
 
     def of_kind(self, kind: str) -> frozenset[str]:
         """The codes that clusters of this kind can have."""

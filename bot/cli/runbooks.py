@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 
 from bot import settings
@@ -14,8 +13,10 @@ from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.terminal import show_lines
 from handlers.problem import Exit, Problem
-from runbooks.library import OWN, SECTIONS, Library, Runbook
+from runbooks.library import FURTHER, OWN, SECTIONS, Library, Runbook
 from runbooks.lint import lint
+
+_MOST_PAGES = 10
 
 
 def list_all(*, as_json: bool) -> int:
@@ -32,10 +33,11 @@ def list_all(*, as_json: bool) -> int:
 
 def show(code: str) -> int:
     library = load(settings.load())
-    runbook = library.get(code.strip().lower())
-    if runbook is None:
-        raise _unknown(code, library)
-    show_lines(page(runbook, width()))
+    wanted = code.strip().lower()
+    pages = [wanted] if wanted in library else library.index.about(wanted)
+    if len(pages) != 1:
+        raise _not_one(code, pages, library)
+    show_lines(page(library[pages[0]], width()))
     return Exit.CLEAR
 
 
@@ -45,6 +47,8 @@ def page(runbook: Runbook, columns: int) -> list[Line]:
     for section in SECTIONS:
         lines += [Line(), Line.of((section, "heading"))]
         lines += paragraphs(runbook.outline(section), columns)
+    if runbook.links:
+        lines += [Line(), Line.of((FURTHER, "heading")), *paragraphs(runbook.further, columns)]
     lines += [Line(), Line.of((f"reviewed {runbook.reviewed.isoformat()}", "dim"))]
     sources = wrapped("from " + "; ".join(runbook.sources), hang="  ", columns=columns)
     return lines + [Line.of((text, "dim")) for text in sources]
@@ -76,7 +80,11 @@ def lint_folder(folder: Path | None) -> int:
     return Exit.CLEAR
 
 
-def _unknown(code: str, library: Library) -> Problem:
-    near = get_close_matches(code.lower(), list(library), n=3, cutoff=0.4)
+def _not_one(asked: str, pages: list[str], library: Library) -> Problem:
+    cannot = "cannot show that runbook"
+    if pages:
+        several = f"{len(pages)} runbooks have the words {asked[:80]!r}"
+        return Problem(cannot, several, f"name one of them: {', '.join(pages[:_MOST_PAGES])}", code=Exit.USAGE)
+    near = library.index.nearest(asked)
     do = f"perhaps you mean {' or '.join(near)}" if near else "`aksbot runbooks list` shows all codes"
-    return Problem("cannot show that runbook", f"no runbook has the code {code[:80]!r}", do, code=Exit.USAGE)
+    return Problem(cannot, f"no runbook has the code or the words {asked[:80]!r}", do, code=Exit.USAGE)

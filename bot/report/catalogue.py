@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bot.report.known import checked_codes
 from runbooks.head import GUIDE
-from runbooks.library import OWN, Library, Runbook
+from runbooks.library import FURTHER, OWN, Library, Runbook
 
 CHECK, TEXT = "check", "text"
 FILE = OWN.parent / "docs" / "catalogue.md"
@@ -52,6 +52,7 @@ def _lines(library: Library) -> Iterator[str]:
             yield "| code | what is wrong | severity | known by | explains | fixes it offers |"
             yield "|---|---|---|---|---|---|"
             yield from map(_row, members)
+            yield from _further(members)
 
 
 def _row(runbook: Runbook) -> str:
@@ -64,6 +65,17 @@ def _row(runbook: Runbook) -> str:
         ", ".join(runbook.remedies) or "steps",
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _further(members: Sequence[Runbook]) -> Iterator[str]:
+    """Below the table: the public pages to read on at, each once, with the codes that name it."""
+    codes: dict[tuple[str, str], list[str]] = {}
+    for runbook in members:
+        for link in runbook.links:
+            codes.setdefault((link.title, link.url), []).append(runbook.code)
+    if codes:
+        yield f"\n{FURTHER}:\n"
+        yield from (f"- [{title}]({url}): {', '.join(named)}" for (title, url), named in codes.items())
 
 
 def _known_by(runbook: Runbook) -> str:

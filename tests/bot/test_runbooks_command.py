@@ -40,6 +40,23 @@ def test_an_unknown_code_gets_the_nearest_ones(here: Here) -> None:
     assert "subnet-full" in ran.err
 
 
+def test_a_page_is_shown_by_a_word_that_it_alone_has(here: Here) -> None:
+    assert here("runbooks", "show", "pdb").out == here("runbooks", "show", "pdb-blocks-drain").out
+
+
+def test_words_of_several_pages_name_them(here: Here) -> None:
+    ran = here("runbooks", "show", "spot")
+    assert ran.code == 64
+    assert "node-repaired-or-evicted" in ran.err
+
+
+def test_what_reconciling_does_is_a_page_of_its_own(here: Here) -> None:
+    ran = here("runbooks", "show", "reconcile")
+    assert ran.code == 0
+    assert "It does not:" in ran.out
+    assert "Further reading" in ran.out
+
+
 def test_a_teams_runbooks_are_used(here: Here, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     write(tmp_path / "ours", code="our-proxy")
     monkeypatch.setenv("AKSBOT_RUNBOOKS", str(tmp_path / "ours"))

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from runbooks.library import SECTIONS, Library, Runbook
 from runbooks.values import Facts
-from tests.runbooks import said_azure, said_hybrid
+from tests.runbooks import said_azure, said_hybrid, said_wild
 
 LIBRARY = Library.load()
 GOLDEN = Path(__file__).parent / "golden"
 WRITE = bool(os.environ.get("UPDATE_GOLDEN"))
 """`make generate` writes the golden pages anew; then read what has changed."""
-SAID = said_azure.SAID | said_hybrid.SAID
+SAID = said_azure.SAID | said_hybrid.SAID | said_wild.SAID
 
 
 def page(runbook: Runbook, facts: Facts) -> str:

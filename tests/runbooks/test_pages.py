@@ -15,6 +15,7 @@ from runbooks.values import extract
 from tests.runbooks.pasted import GOLDEN, LIBRARY, SAID, WRITE, page, pasted, shell_lines
 from tests.runbooks.said_azure import ANOTHERS as OF_AZURE
 from tests.runbooks.said_hybrid import ANOTHERS as OF_HYBRID
+from tests.runbooks.said_wild import ANOTHERS as IN_THE_WILD
 
 CASES = [(code, text) for code, texts in SAID.items() for text in texts]
 PROGRAMS = {"az", "kubectl", "curl", "ping", "nc", "nslookup", "openssl", "export"}
@@ -32,7 +33,7 @@ def test_a_text_is_recognised_as_the_problem_it_speaks_of(code: str, text: str) 
     assert [match.runbook.code for match in found][:1] == [code]
 
 
-@pytest.mark.parametrize(("code", "text"), [*OF_AZURE, *OF_HYBRID])
+@pytest.mark.parametrize(("code", "text"), [*OF_AZURE, *OF_HYBRID, *IN_THE_WILD])
 def test_a_neighbours_text_is_not_taken_for_it(code: str, text: str) -> None:
     assert code not in [match.runbook.code for match in explain(text, LIBRARY).matches][:1]
 

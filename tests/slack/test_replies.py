@@ -72,6 +72,30 @@ def test_a_check_is_read(typed: str, cluster: str | None, area: str | None) -> N
     assert (found, scope.area) == (cluster, area)
 
 
+def test_a_word_that_one_page_has_shows_it() -> None:
+    assert replies.runbook("pdb", LIBRARY) == replies.runbook("pdb-blocks-drain", LIBRARY)
+
+
+def test_words_that_several_pages_have_list_them_best_first() -> None:
+    said = replies.runbook("`Quota`", LIBRARY)
+    assert_accepted(said)
+    listed = said.blocks[1]["text"]["text"].split("\n")
+    assert [line.split("`")[1] for line in listed[:2]] == ["namespace-quota-exceeded", "quota-exceeded"]
+    assert "about `quota`" in said.text
+
+
+def test_more_pages_than_fit_a_phone_are_counted() -> None:
+    said = replies.runbook("node", LIBRARY)
+    assert_accepted(said)
+    assert len(said.blocks[1]["text"]["text"].split("\n")) == 10
+    assert "more" in str(said.blocks[-1])
+
+
+def test_unknown_words_get_the_nearest_pages() -> None:
+    assert "Perhaps you mean `snat-exhausted`" in replies.runbook("snatt", LIBRARY).text
+    assert "Perhaps" not in replies.runbook("qqqqqqqq", LIBRARY).text
+
+
 @pytest.mark.parametrize("typed", ["prod-weu netwrk", "prod-weu network twice", "prod-weu from 10.0.0.4"])
 def test_a_check_that_makes_no_sense_is_refused(typed: str) -> None:
     with pytest.raises(Problem, match="cannot tell what to check"):

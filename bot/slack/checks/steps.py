@@ -10,9 +10,9 @@ from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import Block, context, header
 from bot.slack.kit.modal import modal
 from bot.slack.kit.rich_text import blocks as rich_blocks
-from bot.slack.kit.rich_text import size
+from bot.slack.kit.rich_text import markdown, size
 from handlers.model import Finding
-from runbooks.library import SECTIONS, Runbook
+from runbooks.library import FURTHER, SECTIONS, Runbook
 
 
 def steps(runbook: Runbook, finding: Finding) -> dict[str, Any]:
@@ -22,6 +22,8 @@ def steps(runbook: Runbook, finding: Finding) -> dict[str, Any]:
     for name in SECTIONS:
         blocks.append(header(name))
         blocks += rich_blocks(runbook_section(runbook, name, finding))
+    if runbook.links:
+        blocks += [header(FURTHER), *rich_blocks(markdown(runbook.further, runbook.further))]
     room = limits.BLOCKS_IN_VIEW - 1
     kept = blocks[:room]
     if len(blocks) > room or any(size(block) > limits.RICH_TEXT for block in kept):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
 from bot.render.clean import one_line
@@ -18,12 +17,13 @@ from bot.slack.kit.rich_text import section as rich_section
 from bot.slack.kit.sentences import NAME_A_CLUSTER
 from bot.triage.explain import Explanation, explain
 from handlers.fleet.clusters import FleetMember
-from runbooks.library import FIX, MEANING, NOT_THIS, SECTIONS, Library, Runbook
+from runbooks.library import FIX, FURTHER, MEANING, NOT_THIS, SECTIONS, Library, Runbook
 from runbooks.values import Facts
 
 _LONGEST_QUOTE = 1000
 _MOST_OTHERS = 5
 _MOST_LISTED = 60
+_MOST_PAGES = 10
 
 
 def at_once(asked: ParsedCommand, library: Library) -> Message | None:
@@ -68,21 +68,33 @@ def recognised(explanation: Explanation, *, briefly: bool = False) -> Message:
 
 
 def runbook(name: str, library: Library) -> Message:
-    """One runbook, or the list of all."""
+    """One runbook by its code, those that have these words, or the list of all."""
     wanted = one_line(name).strip("` ").lower()
     if not wanted:
         return _fitted([header(sentences.RUNBOOKS), *_catalogue(library)], sentences.RUNBOOKS)
-    found = library.get(wanted)
-    if found is None:
-        return only(sentences.no_runbook(wanted, get_close_matches(wanted, library, n=3, cutoff=0.4)))
+    pages = [wanted] if wanted in library else library.index.about(wanted)
+    if not pages:
+        return only(sentences.no_runbook(wanted, library.index.nearest(wanted)))
+    return _page(library[pages[0]]) if len(pages) == 1 else _found(wanted, pages, library)
+
+
+def _page(found: Runbook) -> Message:
     shown: list[Block] = [header(found.title), context(escaping.code(found.code))]
     return _fitted([*shown, *outline(found)], escaping.plain(found.title))
 
 
-def _catalogue(library: Library) -> list[Block]:
+def _found(wanted: str, pages: list[str], library: Library) -> Message:
+    said = sentences.runbooks_about(wanted, len(pages))
+    shown: list[Block] = [section(said), *_catalogue({code: library[code] for code in pages[:_MOST_PAGES]})]
+    if len(pages) > _MOST_PAGES:
+        shown.append(context(sentences.more(len(pages) - _MOST_PAGES)))
+    return _fitted(shown, said)
+
+
+def _catalogue(runbooks: Mapping[str, Runbook]) -> list[Block]:
     """Plain lines: as rich text, this many would weigh three times as much and be cut."""
     sections: list[str] = []
-    for name, runbook in library.items():
+    for name, runbook in runbooks.items():
         line = f"{escaping.code(name)} {escaping.plain(runbook.title, 150)}"
         if sections and len(sections[-1]) + len(line) < limits.SECTION_TEXT:
             sections[-1] += f"\n{line}"
@@ -93,7 +105,8 @@ def _catalogue(library: Library) -> list[Block]:
 
 def outline(found: Runbook) -> list[Block]:
     """A runbook with `<name>` for every fact."""
-    return [block for name in SECTIONS for block in _outline(found, name)]
+    sections = [block for name in SECTIONS for block in _outline(found, name)]
+    return [*sections, *_under(FURTHER, markdown(found.further, found.further))] if found.links else sections
 
 
 def clusters(members: Sequence[FleetMember]) -> Message:
@@ -157,8 +170,11 @@ def _others(explanation: Explanation) -> list[Block]:
 
 
 def _outline(found: Runbook, name: str, facts: Facts | None = None) -> list[Block]:
-    title = rich_section(text(name, bold=True), text("\n"))
-    return rich_blocks([title, *markdown(found.outline(name, facts), found.sections[name])])
+    return _under(name, markdown(found.outline(name, facts), found.sections[name]))
+
+
+def _under(name: str, elements: Sequence[Element]) -> list[Block]:
+    return rich_blocks([rich_section(text(name, bold=True), text("\n")), *elements])
 
 
 def _fitted(blocks: Collection[Block], said: str) -> Message:

@@ -176,7 +176,7 @@ HELP = (
     "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` mutes a finding; "
     "`/aks mute` lists, `/aks unmute &lt;code&gt; &lt;cluster&gt;` ends it\n"
     "`/aks watch &lt;cluster&gt;` notifies you when the problem or operation there is over; `/aks watch` lists\n"
-    "`/aks runbook &lt;code&gt;` shows what I know about a problem\n"
+    "`/aks runbook [code | words]` shows what I know about a problem, or finds it: `/aks runbook pdb`\n"
     "`/aks help` shows this\n"
     "In threads, where Slack has no commands: `@aksbot check &lt;cluster&gt;`, and so on; in a direct message to me "
     "without the `@aksbot`.\n"
@@ -221,7 +221,11 @@ def unknown(word: str, near: list[str]) -> str:
 
 def no_runbook(name: str, near: list[str]) -> str:
     perhaps = f"Perhaps you mean {' or '.join(code(name) for name in near)}. " if near else ""
-    return f"There is no runbook {code(name)}. {perhaps}`/aks runbook` lists all."
+    return f"There is no runbook {code(name)}, and none has these words. {perhaps}`/aks runbook` lists all."
+
+
+def runbooks_about(words: str, number: int) -> str:
+    return f"{count(number, 'runbook')} about {code(words)}: `/aks runbook &lt;code&gt;` shows one."
 
 
 def clusters(number: int, not_well: int) -> str:
