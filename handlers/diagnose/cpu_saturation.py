@@ -9,7 +9,6 @@ from decimal import Decimal
 
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.calls import Calls
 from handlers.evidence.workloads.containers import Container
 from handlers.evidence.workloads.cpu import CpuUse
 from handlers.evidence.workloads.log_families import Cause, said
@@ -17,6 +16,7 @@ from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods
 from handlers.evidence.workloads.symptoms import PROXIES, Symptoms
 from handlers.evidence.workloads.unwell import LATELY
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.model import Finding, Judgement, NotApplicable, Severity, Unavailable
 from runbooks.linear import compile_linear
 

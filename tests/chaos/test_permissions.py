@@ -20,6 +20,23 @@ from tests.checking import (
 
 ACTIONS = sorted({action for collector in GRAPH.wanted for action in collector.reads})
 SIGHTS = sorted({sight for collector in GRAPH.wanted for sight in collector.sees})
+UNWELL = ("pod-unschedulable", "network-policy-blocking", "gateway-misroute")
+"""Where workloads are looked into: prod-eus2 has pods that do not run there."""
+OF_OTHER_ENGINES = {
+    "list ciliumclusterwidenetworkpolicies.cilium.io",
+    "list ciliumnetworkpolicies.cilium.io",
+    "list globalnetworkpolicies.crd.projectcalico.org",
+}
+"""Policies of engines that prod-eus2 has not."""
+OF_WORKLOADS = sorted(
+    {
+        sight
+        for collector in GRAPH.wanted
+        if collector.makes.__module__.startswith(("handlers.evidence.workloads", "handlers.evidence.scheduling"))
+        for sight in collector.sees
+    }
+    - OF_OTHER_ENGINES
+)
 PRIVATE = ("healthy-fleet", "payments-prod")
 MONITORED = ("unusual-references", "prod-weu")
 ELSEWHERE = {
@@ -65,6 +82,23 @@ async def test_a_missing_right_in_the_cluster_is_named_and_nothing_unseen_is_cle
     lost = denied(diagnosis) & frozenset(collectors_that(lambda collector: sight in collector.sees))
     assert bool(lost) == refused
     judge(diagnosis, lost, {one.code for one in Scenario.load(scenario).expect[name]})
+
+
+@pytest.mark.parametrize("sight", OF_WORKLOADS)
+async def test_where_something_is_unwell_what_is_refused_is_named_and_nothing_unseen_is_clear(sight: str) -> None:
+    refused = []
+    for scenario in UNWELL:
+        world = Scenario.load(scenario).world
+        async with azure(world) as server:
+            inside = server.kube[cluster_id(world, "prod-eus2").key]
+            inside.deny("reader", *verb_and_resource(sight))
+            diagnosis = await check(server, "prod-eus2")
+            refused.append(any(request.status == FORBIDDEN for request in inside.log))
+        lost = denied(diagnosis) & frozenset(collectors_that(lambda collector: sight in collector.sees))
+        assert bool(lost) == refused[-1], scenario
+        assert wrongly_clear(diagnosis, lost, in_health=False) == {}, scenario
+        assert Outcome.CRASHED not in {one.outcome for one in diagnosis.checks}
+    assert any(refused), "no scenario asks for it: add one"
 
 
 async def test_nothing_is_excused_that_need_not_be() -> None:

@@ -13,9 +13,9 @@ from handlers.clients.kube.listing import KubeListing
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.gather import each
+from handlers.evidence.quantities import amount
 from handlers.evidence.wire import dig, moment, need_text, rows, text
 from handlers.evidence.workloads.pods import WorkloadPod
-from handlers.evidence.workloads.quantity import amount
 from handlers.evidence.workloads.unwell import UnwellNamespaces
 from handlers.model import Evidence, NotApplicable
 
