@@ -15,7 +15,7 @@ from handlers.evidence.wire import text
 from handlers.evidence.workloads.log_families import Cause, said
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.symptoms import Sign, Symptoms
-from handlers.model import Clear, Evidence, Finding, Judgement, NotApplicable, Severity, Unavailable
+from handlers.model import Finding, Judgement, NotApplicable, Severity, Unavailable
 
 CODE = "kube-proxy-broken"
 MOST_NODES = 5
@@ -45,11 +45,7 @@ def kube_proxy_broken(
         harmed = _harmed(trouble, stale, symptoms, tails, everywhere=gone)
         yield _finding(cluster, nodes, trouble, stale, logs, harmed)
         return
-    missing = [evidence for evidence in (workloads, logs, symptoms) if isinstance(evidence, Unavailable)]
-    yield from missing
-    known = [evidence for evidence in (nodes, pods, workloads, logs) if isinstance(evidence, Evidence)]
-    if not missing and all(evidence.complete for evidence in known):
-        yield Clear(f"DaemonSet/{KUBE_PROXY} lacks no pod, and none of its pods is broken on a node that is Ready")
+    yield from (evidence for evidence in (workloads, logs, symptoms) if isinstance(evidence, Unavailable))
 
 
 def _nothing_runs(cluster: ManagedCluster, nodes: Nodes) -> str:
