@@ -22,8 +22,8 @@ class Access:
 
     world: KubeWorld
     taken_away: list[tuple[str, str, str]] = field(default_factory=list)
-    """(user, verb, resource), each a pattern: what `KubeServer.deny` took away. `pods.metrics.k8s.io` is of that group alone,
-    `pods` of every group that has it."""
+    """(user, verb, resource), each a pattern: what `KubeServer.deny` took away. `pods.metrics.k8s.io` is of that
+    group alone, `pods` of every group that has it."""
 
     def may(self, user: User, place: Place) -> bool:
         if self._denied(user, place):
