@@ -1,1 +1,1 @@
-"""Applications as their charts install them, and recorded ones whose fault was repaired, with everything running well."""
+"""Applications that run well: as charts install them, and recorded ones whose fault was repaired."""

@@ -1,4 +1,4 @@
-"""Manifests in the shape of well-known charts, written in few words: a name for `metadata`, `pod` for a template's spec.
+"""Manifests in the shape of well-known charts, in few words: `name` for metadata, `pod` for a template's spec.
 
 Beside each stands what such an application always brings: probes that failed at the start, a pod that had to wait for
 its claim, a container that was started again because its database was not there yet, and what it then wrote.

@@ -1,4 +1,4 @@
-"""What a cluster makes of manifests when nothing is wrong: replica sets, pods that are Ready, endpoints, bound claims."""
+"""What a cluster makes of manifests when nothing is wrong: replica sets, Ready pods, endpoints, bound claims."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from sandbox.kube.world import stamp
 
 Body = dict[str, Any]
 
-MADE = ("Pod", "ReplicaSet", "EndpointSlice", "Endpoints")
-"""Kinds that controllers make; pods of a recording stay where they are Ready."""
 CONTROLLERS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
 
 
@@ -31,16 +29,14 @@ class Running:
     def __post_init__(self) -> None:
         self._turns = cycle(self.nodes)
 
-    def objects(self, manifests: Sequence[Body]) -> list[Body]:
-        """The manifests with their status, and what the controllers made of them."""
-        given = [copy.deepcopy(one) for one in manifests if one["kind"] not in MADE]
-        kept = [one for one in manifests if one["kind"] == "Pod" and is_ready(one)]
+    def objects(self, manifests: Sequence[Body], standing: Sequence[Body] = ()) -> list[Body]:
+        """The manifests with their status, and what the controllers made of them. Pods that stand already are behind
+        the services, too."""
+        given = copy.deepcopy(list(manifests))
         for one in given:
             self._born(one)
-        made: list[Body] = []
-        for one in (one for one in given if one["kind"] in CONTROLLERS):
-            made += self._controlled(one, kept)
-        pods = [one for one in made if one["kind"] == "Pod"]
+        made = [item for one in given if one["kind"] in CONTROLLERS for item in self._controlled(one)]
+        pods = [*standing, *(one for one in made if one["kind"] == "Pod")]
         slices = [self._slice(one, pods) for one in given if one["kind"] == "Service" and one["spec"].get("selector")]
         for one in (one for one in given if one["kind"] == "PodDisruptionBudget"):
             one["status"] = _budget(one, pods)
@@ -62,7 +58,7 @@ class Running:
 
     # -- controllers --
 
-    def _controlled(self, body: Body, kept: Sequence[Body]) -> Iterator[Body]:
+    def _controlled(self, body: Body) -> Iterator[Body]:
         """What one controller made, itself not included; its status is written."""
         kind, spec = body["kind"], body["spec"]
         template = spec["template"]
@@ -70,9 +66,7 @@ class Running:
         if owner is not body:
             yield owner
         names = list(self._names(body, owner))
-        there = [one for one in kept if _is_of(one, body)][: len(names)]
-        yield from there
-        for number, name in enumerate(names[len(there) :], len(there)):
+        for number, name in enumerate(names):
             yield from self._claims(body, number)
             yield self._pod(name, body, owner, template, next(self._turns), number)
         self._count(body, owner, len(names))
@@ -114,6 +108,8 @@ class Running:
             case "Deployment":
                 rolled_out = self._condition("Progressing") | {"lastUpdateTime": self._ready}
                 conditions = [self._condition("Available"), rolled_out | {"reason": "NewReplicaSetAvailable"}]
+                if not wanted:  # so many are there at once
+                    conditions = [{**one, "lastTransitionTime": stamp(self._since)} for one in conditions]
                 body["status"] = {**counts, "updatedReplicas": wanted, "conditions": conditions}
                 owner["status"] = counts
             case _:
@@ -241,17 +237,6 @@ class Running:
         return made
 
 
-def is_ready(pod: Body) -> bool:
-    conditions = pod.get("status", {}).get("conditions", ())
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
-
-
-def _is_of(pod: Body, controller: Body) -> bool:
-    labels = pod["metadata"].get("labels", {}).items()
-    same = pod["metadata"]["namespace"] == controller["metadata"]["namespace"]
-    return same and controller["spec"].get("selector", {}).get("matchLabels", {"": ""}).items() <= labels
-
-
 def _endpoint(pod: Body) -> Body:
     target = {"kind": "Pod", "namespace": pod["metadata"]["namespace"], "name": pod["metadata"]["name"]}
     return {
@@ -264,9 +249,7 @@ def _endpoint(pod: Body) -> Body:
 
 def _endpoint_port(port: Body, pod: Body) -> Body:
     wanted = port.get("targetPort", port["port"])
-    named = {
-        one.get("name"): one["containerPort"] for box in pod["spec"]["containers"] for one in box.get("ports", ())
-    }
+    named = {one.get("name"): one["containerPort"] for box in pod["spec"]["containers"] for one in box.get("ports", ())}
     number = wanted if isinstance(wanted, int) else named[wanted]
     return {"name": port.get("name", ""), "port": number, "protocol": port.get("protocol", "TCP")}
 
