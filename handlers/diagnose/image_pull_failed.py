@@ -29,6 +29,8 @@ _CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
 _PATTERNS = tuple((cause, compile_linear(f"(?i)(?:{'|'.join(told)})")) for cause, told in _CAUSES)
 _SECRETS = compile_linear(r"pull secrets \((?P<names>[^)]+)\)")
 NOT_RETRIEVED = "FailedToRetrieveImagePullSecret"
+_WRONG_LOGIN = compile_linear(r"(?i)incorrect username or password|401 Unauthorized")
+DOCKER_HUB = "docker.io"
 _MEANINGS = {
     "reference": "no such image or tag",
     "unauthorized": "the registry refuses who asks",
@@ -56,12 +58,18 @@ def _finding(symptom: Symptom, symptoms: Symptoms, calls: Calls | Unavailable) -
     told = _told(symptom, symptoms)
     secrets = _missing_secrets(symptom, symptoms)
     cause = _cause(symptom, told, secrets)
+    unknown = cause == "unauthorized" and _is_refused_for_its_name(symptom, image, told)
+    cause = "reference" if unknown else cause
     workload = symptom.owner.partition("/")[2]
     because = [
         f"{pods_of(len(symptom.pods))} of {workload}: {symptom.reason}: {_MEANINGS[cause]}",
         f"image {image}",
         told,
     ]
+    if unknown:
+        because.append(
+            f"images of {DOCKER_HUB}/library are public: a registry refuses one of them that it does not have"
+        )
     if secrets:
         because.append(f"the kubelet finds no pull secret named {secrets}")
     return Finding(
@@ -97,7 +105,14 @@ def _cause(symptom: Symptom, told: str, secrets: str) -> str:
     return "pull-secret" if secrets and cause in ("unauthorized", "unknown") else cause
 
 
+def _is_refused_for_its_name(symptom: Symptom, image: str, told: str) -> bool:
+    """Docker Hub's own images need no login. It, and many a mirror of it, answers 403 for one that does not exist."""
+    logs_in = any(pod.spec.pull_secrets for pod in symptom.pods) or _WRONG_LOGIN.search(told)
+    repository = image.removeprefix(f"{DOCKER_HUB}/").removeprefix("library/")
+    return not logs_in and "/" not in repository
+
+
 def registry_of(image: str) -> str:
     """The host that an image comes from; without one it is Docker Hub."""
     first, slash, _ = image.partition("/")
-    return first if slash and ("." in first or ":" in first or first == "localhost") else "docker.io"
+    return first if slash and ("." in first or ":" in first or first == "localhost") else DOCKER_HUB

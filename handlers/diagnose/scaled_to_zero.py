@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from handlers.diagnose.callers import Complains, complaining
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
@@ -18,6 +18,8 @@ from handlers.evidence.workloads.wiring.calls import Calls, leads_to
 from handlers.model import Finding, Judgement, Severity, Unavailable
 
 CODE = "scaled-to-zero"
+AT_ONCE = timedelta(seconds=10)
+"""Conditions of a deployment that was made with 0 replicas are as old as itself: it never had a pod."""
 
 
 @diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
@@ -58,7 +60,8 @@ def _asleep(
 
 def _ran_lately(owner: Owner, warnings: WarningEvents | Unavailable, at: datetime) -> datetime | None:
     """When it last had a pod, if within the hour: somebody has just taken it away, and it is no old state."""
-    told = [row.since for row in owner.conditions if row.since]
+    began = owner.created + AT_ONCE if owner.created else None
+    told = [row.since for row in owner.conditions if row.since and (began is None or row.since > began)]
     if isinstance(warnings, WarningEvents):
         stem = f"{owner.name}-"
         pods = (event for event in warnings.events if event.kind == "Pod" and event.namespace == owner.namespace)

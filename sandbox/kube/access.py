@@ -22,7 +22,8 @@ class Access:
 
     world: KubeWorld
     taken_away: list[tuple[str, str, str]] = field(default_factory=list)
-    """(user, verb, resource), each a pattern: what `KubeServer.deny` took away."""
+    """(user, verb, resource), each a pattern: what `KubeServer.deny` took away. `pods.metrics.k8s.io` is of that
+    group alone, `pods` of every group that has it."""
 
     def may(self, user: User, place: Place) -> bool:
         if self._denied(user, place):
@@ -67,11 +68,11 @@ class Access:
         return (role or {}).get("rules") or ()
 
     def _denied(self, user: User, place: Place) -> bool:
-        named = place.full_resource or place.path
+        names = (place.full_resource or place.path, place.in_group)
         return any(
             (fnmatchcase(user.name, who) or fnmatchcase(user.alias, who))
             and fnmatchcase(place.verb, verb)
-            and fnmatchcase(named, resource)
+            and any(fnmatchcase(name, resource) for name in names)
             for who, verb, resource in self.taken_away
         )
 

@@ -31,6 +31,11 @@ class Place:
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
     @property
+    def in_group(self) -> str:
+        """`deployments.apps`, `pods.metrics.k8s.io`: the name that no other group has."""
+        return f"{self.resource}.{self.group}" if self.group and not self.subresource else self.full_resource
+
+    @property
     def is_resource(self) -> bool:
         return bool(self.resource)
 

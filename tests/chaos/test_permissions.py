@@ -20,6 +20,23 @@ from tests.checking import (
 
 ACTIONS = sorted({action for collector in GRAPH.wanted for action in collector.reads})
 SIGHTS = sorted({sight for collector in GRAPH.wanted for sight in collector.sees})
+UNWELL = ("pod-unschedulable", "network-policy-blocking", "gateway-misroute")
+"""Where workloads are looked into: prod-eus2 has pods that do not run there."""
+OF_OTHER_ENGINES = {
+    "list ciliumclusterwidenetworkpolicies.cilium.io",
+    "list ciliumnetworkpolicies.cilium.io",
+    "list globalnetworkpolicies.crd.projectcalico.org",
+}
+"""Policies of engines that prod-eus2 has not."""
+OF_WORKLOADS = sorted(
+    {
+        sight
+        for collector in GRAPH.wanted
+        if collector.makes.__module__.startswith(("handlers.evidence.workloads", "handlers.evidence.scheduling"))
+        for sight in collector.sees
+    }
+    - OF_OTHER_ENGINES
+)
 PRIVATE = ("healthy-fleet", "payments-prod")
 MONITORED = ("unusual-references", "prod-weu")
 ELSEWHERE = {
@@ -58,13 +75,30 @@ async def test_a_missing_right_in_the_cluster_is_named_and_nothing_unseen_is_cle
     world = Scenario.load(scenario).world
     async with azure(world) as server:
         inside = server.kube[cluster_id(world, name).key]
-        inside.deny("reader", *verb_and_resource(sight))
+        inside.deny("reader", *of_one_group(sight))
         diagnosis = await check(server, name)
         refused = any(request.status == FORBIDDEN for request in inside.log)
     # What is asked only where something is unwell is not asked here, so nothing of it is lost.
     lost = denied(diagnosis) & frozenset(collectors_that(lambda collector: sight in collector.sees))
     assert bool(lost) == refused
     judge(diagnosis, lost, {one.code for one in Scenario.load(scenario).expect[name]})
+
+
+@pytest.mark.parametrize("sight", OF_WORKLOADS)
+async def test_where_something_is_unwell_what_is_refused_is_named_and_nothing_unseen_is_clear(sight: str) -> None:
+    refused = []
+    for scenario in UNWELL:
+        world = Scenario.load(scenario).world
+        async with azure(world) as server:
+            inside = server.kube[cluster_id(world, "prod-eus2").key]
+            inside.deny("reader", *of_one_group(sight))
+            diagnosis = await check(server, "prod-eus2")
+            refused.append(any(request.status == FORBIDDEN for request in inside.log))
+        lost = denied(diagnosis) & frozenset(collectors_that(lambda collector: sight in collector.sees))
+        assert bool(lost) == refused[-1], scenario
+        assert wrongly_clear(diagnosis, lost, in_health=False) == {}, scenario
+        assert Outcome.CRASHED not in {one.outcome for one in diagnosis.checks}
+    assert any(refused), "no scenario asks for it: add one"
 
 
 async def test_nothing_is_excused_that_need_not_be() -> None:
@@ -86,7 +120,7 @@ async def test_nothing_is_excused_that_need_not_be() -> None:
                 for action in wanted.reads if not wanted.sees else ():
                     server.deny("reader", action)
                 for sight in wanted.sees:
-                    server.kube[cluster_id(world, name).key].deny("reader", *verb_and_resource(sight))
+                    server.kube[cluster_id(world, name).key].deny("reader", *of_one_group(sight))
                 diagnosis = await check(server, name)
             if wanted.sees and wanted.makes not in denied(diagnosis):
                 continue
@@ -145,6 +179,12 @@ def denied(diagnosis: Diagnosis) -> frozenset[type[Evidence]]:
     """What the check says it was not allowed to see."""
     titles = {one.wanted for one in diagnosis.unseen if one.why is Why.DENIED}
     return frozenset(collectors_that(lambda collector: collector.title in titles))
+
+
+def of_one_group(sight: str) -> tuple[str, str]:
+    """As the sandbox is told what to refuse: `list pods.metrics.k8s.io` leaves the pods themselves."""
+    verb, resource = sight.split(" ")[:2]
+    return verb, resource.partition(":")[0]
 
 
 def verb_and_resource(sight: str) -> tuple[str, str]:

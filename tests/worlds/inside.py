@@ -52,7 +52,8 @@ def _of_each_node(ids: Ids) -> Iterator[Work]:
     if ids.shape.network in ("overlay", "dynamic", "blocks", "cilium"):
         names.append("azure-cns")
     for name in names:
-        yield Work(name, SYSTEM, "DaemonSet", labels={"k8s-app": name})
+        label = "component" if name == "kube-proxy" else "k8s-app"
+        yield Work(name, SYSTEM, "DaemonSet", labels={label: name})
     if any(pool.kind == "windows" for pool in ids.shape.pools):
         yield Work("cloud-node-manager-windows", SYSTEM, "DaemonSet", os="windows")
     if "calico" in ids.shape.inside:

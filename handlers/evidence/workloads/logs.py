@@ -19,6 +19,9 @@ from handlers.model import CannotSee, Evidence, Unavailable
 
 MOST_TAILS = 8
 """Of containers: each is a call to a kubelet."""
+MOST_OF_STARTED = 40
+"""Where nothing is unwell and a whole application was started lately: only what its parts say shows, then, that a
+database refuses every write. Each says it for itself, and not everybody writes."""
 MOST_LINES = 50
 LONGEST_LINE = 600
 LONGEST_TAIL = 40_000
@@ -75,13 +78,14 @@ async def log_tails(
     async def read(wanted: _Wanted) -> Tail:
         return await _most_telling(kube, wanted)
 
-    tails, gaps = await each(wanted[:MOST_TAILS], read)
+    most = MOST_TAILS if any(one.unwell for one in wanted) else MOST_OF_STARTED
+    tails, gaps = await each(wanted[:most], read)
     return LogTails(
         source="; ".join(dict.fromkeys(f"kubectl logs of {tail.owner}" for tail in tails)),
         taken_at=symptoms.taken_at,
         gaps=gaps,
         tails=tuple(tails),
-        left_out=max(0, len(wanted) - MOST_TAILS),
+        left_out=max(0, len(wanted) - most),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -110,14 +110,15 @@ async def owners(unwell: UnwellNamespaces, kube: KubeReader) -> Owners:
     """the workloads of the namespaces in which something is unwell"""
 
     async def of(kind: str) -> Listed[Owner]:
-        return await in_namespaces(kube, unwell, PATHS[kind], partial(_kept, kind), f"{owners.title} ({kind})")
+        return await in_namespaces(kube, unwell, PATHS[kind], partial(_kept, kind), owners.title)
 
     found, gaps = await each(list(PATHS), of)
+    refused = [replace(gap, wanted=owners.title) for gap in gaps]
     return Owners(
         source="; ".join(listed.source for listed in found),
         taken_at=min(listed.taken_at for listed in found),
         truncated=any(listed.truncated for listed in found),
-        gaps=(*gaps, *(gap for listed in found for gap in listed.gaps)),
+        gaps=tuple(dict.fromkeys((*refused, *(gap for listed in found for gap in listed.gaps)))),
         owners=tuple(owner for listed in found for owner in listed.items),
     )
 

@@ -56,6 +56,26 @@ async def test_a_sleeping_workload_that_nobody_misses_is_as_it_should_be() -> No
     assert (await asked(ZERO, unwell)).outcome is Outcome.CLEAR
 
 
+def slept(made: timedelta) -> Unwell:
+    """Deployment/cart was made so long ago; its conditions are 20 minutes old, and nobody calls it."""
+    unwell = cart(Unwell().stands(RUNNING, ready=True), replicas=0)
+    deployment = next(
+        one for one in unwell.objects if one["kind"] == "Deployment" and one["metadata"]["name"] == "cart"
+    )
+    deployment["metadata"]["creationTimestamp"] = at(made)
+    deployment["status"]["conditions"][0]["lastTransitionTime"] = at(timedelta(minutes=20))
+    return unwell
+
+
+async def test_a_workload_that_had_pods_within_the_hour_was_put_to_sleep() -> None:
+    finding = await found(ZERO, slept(made=timedelta(days=3)))
+    assert (finding.severity, finding.subject) == (Severity.WARNING, "shop/Deployment/cart")
+
+
+async def test_a_workload_that_was_made_with_no_replicas_never_had_pods() -> None:
+    assert (await asked(ZERO, slept(made=timedelta(minutes=20)))).outcome is Outcome.CLEAR
+
+
 async def test_a_service_in_another_protocol_than_its_pods_is_found() -> None:
     finding = await found(PROTOCOL, cart(calling(), protocol="UDP"))
     assert finding.because[:2] == (

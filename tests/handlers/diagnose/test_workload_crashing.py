@@ -193,3 +193,36 @@ async def test_a_dependency_that_is_unwell_itself_is_where_to_begin() -> None:
     unwell.runs("db-6f5d8c7b9-aaaa0", labels=labels, ready=False, spec={"containers": [box]}, status=status)
     assert (await found(DEPENDENCY, unwell)).severity is Severity.WARNING
     assert (await roots(unwell))[0] == "image-pull-failed"
+
+
+def started(parts: int) -> Unwell:
+    """An application whose parts were all started nine minutes ago, and are Ready."""
+    unwell = Unwell().stands({"running": {"startedAt": at(timedelta(minutes=9))}}, ready=True)
+    unwell.warned("Pod", "web-old", "Unhealthy", "Readiness probe failed: refused", count=1)
+    for number in range(parts):
+        pod = unwell.runs(f"part{number:02}-6b5d7f9c88-k2x4z")
+        pod["metadata"]["creationTimestamp"] = at(timedelta(minutes=20, seconds=number))
+        running = {"running": {"startedAt": at(timedelta(minutes=9))}}
+        pod["status"]["containerStatuses"] = [{"name": "main", "ready": True, "restartCount": 0, "state": running}]
+    return unwell
+
+
+READ_ONLY = "The MySQL server is running with the --read-only option so it cannot execute this statement"
+
+
+async def test_of_an_application_that_runs_all_parts_are_heard_that_were_started_lately() -> None:
+    unwell = started(parts=30)
+    unwell.logs["/api/v1/namespaces/shop/pods/part29-6b5d7f9c88-k2x4z/log"] = READ_ONLY
+    assert (await found(DEPENDENCY, unwell)).facts["cause"] == "read-only"
+
+
+async def test_the_twin_whose_parts_say_nothing_of_the_kind_is_clear() -> None:
+    unwell = started(parts=30)
+    unwell.logs["/api/v1/namespaces/shop/pods/part29-6b5d7f9c88-k2x4z/log"] = "order 1290 taken"
+    assert (await asked(DEPENDENCY, unwell)).outcome is Outcome.CLEAR
+
+
+async def test_where_one_of_its_parts_may_not_be_heard_nothing_is_clear() -> None:
+    unwell = started(parts=30)
+    unwell.denied = {"part29-6b5d7f9c88-k2x4z/log"}
+    assert (await asked(DEPENDENCY, unwell)).outcome is Outcome.INCONCLUSIVE

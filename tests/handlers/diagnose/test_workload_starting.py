@@ -30,6 +30,32 @@ async def test_an_image_that_is_not_pulled_is_found_with_the_kubelets_reason(tol
     assert "image registry.example.com/web:4.2.1" in finding.because
 
 
+MIRROR = "unexpected status from HEAD request to https://mirror.example.com/v2/library/redsi/manifests/7?ns=docker.io: "
+
+
+@pytest.mark.parametrize("image", ["redsi:7", "library/redsi:7", "docker.io/library/redsi:7"])
+@pytest.mark.parametrize("told", [f"{MIRROR}403 Forbidden", "insufficient_scope: authorization failed"])
+async def test_an_image_that_needs_no_login_and_is_refused_does_not_exist(image: str, told: str) -> None:
+    finding = await found(IMAGE, Unwell(image=image).waits_for("ErrImagePull", told))
+    assert finding.facts["cause"] == "reference"
+    assert finding.because[-1].startswith("images of docker.io/library are public")
+
+
+@pytest.mark.parametrize("image", ["acme/redis:7", "docker.io/acme/redis:7", "registry.example.com/redis:7"])
+async def test_an_image_of_an_organization_may_need_a_login(image: str) -> None:
+    finding = await found(IMAGE, Unwell(image=image).waits_for("ErrImagePull", f"{MIRROR}403 Forbidden"))
+    assert finding.facts["cause"] == "unauthorized"
+
+
+async def test_a_wrong_login_is_refused_for_a_public_image_too() -> None:
+    unwell = Unwell(image="redis:7").waits_for("ErrImagePull", "401 Unauthorized: incorrect username or password")
+    assert (await found(IMAGE, unwell)).facts["cause"] == "unauthorized"
+    unwell = Unwell(image="redis:7")
+    unwell.template["imagePullSecrets"] = [{"name": "hub"}]
+    unwell.waits_for("ErrImagePull", f"{MIRROR}403 Forbidden")
+    assert (await found(IMAGE, unwell)).facts["cause"] == "unauthorized"
+
+
 async def test_while_the_kubelet_backs_off_its_last_try_says_why() -> None:
     unwell = Unwell().waits_for("ImagePullBackOff", 'Back-off pulling image "registry.example.com/web:4.2.1"')
     unwell.warned("Pod", POD, "Failed", f"Failed to pull image: {PULL}not found")

@@ -109,6 +109,7 @@ class Azure:
         self.daemon_sets: dict[str, Body] = {}
         for name in ("coredns", "metrics-server", "konnectivity-agent"):
             self.deployment(name)
+        self.daemon_set("kube-proxy")
         self.readyz: tuple[int, str] = (200, "[+]ping ok\n[+]etcd ok\nreadyz check passed")
         self.claims: list[Body] = []
         """The claims of node auto-provisioning."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
@@ -59,7 +59,7 @@ async def gateway_routes(owners: Owners, kube: KubeReader) -> GatewayRoutes:
         source=", ".join(f"config map {name}" for _, name in wanted) or owners.source,
         taken_at=owners.taken_at,
         truncated=owners.truncated or len(wanted) > MOST_MAPS,
-        gaps=(*owners.gaps, *gaps),
+        gaps=(*owners.gaps, *dict.fromkeys(replace(gap, wanted=gateway_routes.title) for gap in gaps)),
         routes=tuple(route for routes in found for route in routes),
     )
 
