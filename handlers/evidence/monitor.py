@@ -319,4 +319,3 @@ def _window(target: Target, length: timedelta) -> tuple[datetime, datetime]:
     """Whole hours, so that every check within the hour asks the very same question and shares its answer."""
     hour = target.asked_at.replace(minute=0, second=0, microsecond=0)
     return hour - length, hour + timedelta(hours=1)
-
