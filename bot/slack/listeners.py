@@ -29,6 +29,7 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import (
     CHECK_AGAIN,
     CHECK_ALL,
+    DETECTORS,
     INVITE,
     PICK,
     SHOW_ALL,
@@ -65,6 +66,7 @@ class Listeners:
         app.event("message", matchers=[_is_said_to_us])(self.direct)
         app.action(CHECK_AGAIN)(self.check_again)
         app.action(CHECK_ALL)(self.check_again)
+        app.action(DETECTORS)(self.check_again)
         app.action(PICK)(self.picked)
         app.action(re.compile(rf"^{STEPS}_\d+$"))(self.show_steps)
         for action, what in ((SHOW_ALL, What.SHOW_CHECKS), (WRONG, What.KEEP_CASE), (INVITE, What.INVITE)):

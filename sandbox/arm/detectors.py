@@ -84,8 +84,8 @@ def list_or_run(site: Site, call: Call) -> Answer:
     check_parent_exists(site.world, place, "read")
     if place.collection:
         cluster = site.world.resources[place.parent.lower()]
-        own = list(members(site.world, place))
-        return Answer(200, {"value": [*(_listed(cluster, one) for one in DETECTORS), *map(_without_result, own)]})
+        more = map(_without_result, members(site.world, place))
+        return Answer(200, {"value": [*(_listed(cluster, one) for one in DETECTORS), *more]})
     since, until = _span(site, call)
     own = site.resource(place.path)
     if own is not None:

@@ -8,6 +8,8 @@ from itertools import groupby
 
 from bot.checks.offered_fix import Fix
 from bot.render.clean import one_line
+from bot.render.detectors import TITLE as DETECTORS
+from bot.render.detectors import detector_lines
 from bot.render.proof import own_proof
 from bot.render.subject import short
 from bot.render.verdict import not_checked, not_looked_at
@@ -41,6 +43,7 @@ class Thread:
 
     def __init__(self, report: Report, library: Library, pressed: Pressed, fixes: Iterable[Fix] = ()) -> None:
         self._diagnosis, self._library, self._pressed = report.diagnosis, library, pressed
+        self._asked = report.detectors
         self._fixes = FixBlocks(fixes)
         self.cut = False
         self._told = QuotedErrors()
@@ -62,6 +65,7 @@ class Thread:
             yield self._cause(finding, number)
         yield self._list(sentences.OTHER_CAUSES, [self._named(root) for root in self._roots[MOST_CAUSES:]])
         yield self._list(sentences.CONSEQUENCES, [self._effect(effect) for effect in effects])
+        yield self._list(DETECTORS, self._detectors())
         yield self._dark()
         yield self._ruled_out()
         yield self._beyond()
@@ -117,6 +121,13 @@ class Thread:
             kept.append(element)
             room -= size(element)
         return kept
+
+    def _detectors(self) -> list[list[Element]]:
+        """What Azure's own say, beside the findings."""
+        return [
+            [text(self._line(f"{line.mark} {line.name}".strip()), bold=True), text(self._line(f" {line.says}"))]
+            for line in detector_lines(self._asked, self._diagnosis)
+        ]
 
     def _named(self, finding: Finding) -> list[Element]:
         return [
