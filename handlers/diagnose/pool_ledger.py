@@ -56,6 +56,8 @@ class Ledger:
         self._named = failure.names if failure else ""
         self._steps: list[Step] = []
         self._scale_set: ScaleSet | None = None
+        self.broken_machine = ""
+        """The id of an instance that is Failed or unhealthy."""
 
     def lines(self) -> tuple[str, ...]:
         return tuple(f"{MARKS[step.seen]} {step.number} {step.place}: {step.says}" for step in self._steps)
@@ -103,6 +105,7 @@ class Ledger:
         said += f": {bad[0].name} {bad[0].errors[0] if bad[0].errors else bad[0].state}" if bad else ""
         said += f", {len(unhealthy)} unhealthy: {unhealthy[0].name}" if unhealthy else ""
         bad += unhealthy
+        self.broken_machine = bad[0].id if bad else ""
         seen = Seen.BAD if bad or missing > 0 else Seen.OK if instances.complete else Seen.UNSEEN
         return self._add(3, "instances", seen, said)
 
