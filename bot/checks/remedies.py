@@ -12,10 +12,10 @@ from typing import Any
 import handlers.diagnose
 import handlers.evidence
 from bot.report.detectors import Asked
-from handlers.engine.declare import Diagnostic, Need
+from handlers.engine.declare import Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
-from handlers.evidence.detectors import Detectors
+from handlers.evidence.detectors import ON_REQUEST, Detectors
 from handlers.model import Target
 from handlers.remedy.offers import Remedies
 from handlers.remedy.plan import Offer
@@ -48,7 +48,7 @@ def every_question() -> tuple[Diagnostic, ...]:
 
 async def detectors_of(finished: Finished, target: Target, clients: Mapping[type, Any]) -> Asked:
     """What Azure's own detectors say, or why they could not be read."""
-    engine = Engine(_graph().facts([Need("detectors", Detectors)]), {}, deadline_s=DETECTORS_S)
+    engine = Engine(_graph().facts(ON_REQUEST), {}, deadline_s=DETECTORS_S)
     facts: Mapping[type, Any] = await engine.gather(target, clients, finished.facts)
     told: Asked = facts[Detectors]
     return told

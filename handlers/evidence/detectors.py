@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from handlers.clients.arm.reader import ArmReader
-from handlers.engine.declare import collector
+from handlers.engine.declare import Need, collector
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.gather import each
 from handlers.evidence.signs import named_cause
@@ -114,6 +114,10 @@ async def detectors(target: Target, cluster: ManagedCluster, arm: ArmReader) -> 
         ran=tuple(ran),
         offered=len(offered),
     )
+
+
+ON_REQUEST = (Need("detectors", Detectors),)
+"""No diagnostic needs it: who asks for it, and the reader's role, name it so."""
 
 
 def chosen(offered: list[Mapping[str, Any]]) -> list[str]:

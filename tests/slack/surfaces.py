@@ -30,8 +30,8 @@ from bot.slack.kit.message import Pressed, section
 from bot.slack.kit.modal import modal
 from bot.slack.triage.view import triaged
 from bot.triage.explain import explain
-from handlers.fleet.clusters import FleetMember
 from handlers.evidence.detectors import Detector, Detectors
+from handlers.fleet.clusters import FleetMember
 from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Unavailable
 from handlers.model import Why as Denial
 from handlers.problem import Problem
@@ -59,7 +59,7 @@ def answer(diagnosis: Diagnosis, *, age: timedelta = timedelta(), durable: bool 
 
 
 def with_detectors(diagnosis: Diagnosis) -> Answer:
-    """Azure's own detectors beside it: one that says the same, one that nobody here looks at, one that found nothing."""
+    """Azure's own detectors beside it: the same, something new, nothing."""
     ran = (
         Detector(
             "a", "Node Pool Put and Scale Issues", "Critical", ("QuotaExceeded in pool apps",), ("quota-exceeded",)
