@@ -124,10 +124,11 @@ class Thread:
 
     def _detectors(self) -> list[list[Element]]:
         """What Azure's own say, beside the findings."""
-        return [
-            [text(self._line(f"{line.mark} {line.name}".strip()), bold=True), text(self._line(f" {line.says}"))]
-            for line in detector_lines(self._asked, self._diagnosis)
-        ]
+        shown = []
+        for line in detector_lines(self._asked, self._diagnosis):
+            head = " ".join(filter(None, (line.mark, line.name)))
+            shown.append([*([text(self._line(f"{head} "), bold=True)] if head else []), text(self._line(line.says))])
+        return shown
 
     def _named(self, finding: Finding) -> list[Element]:
         return [
