@@ -18,6 +18,7 @@ import yaml
 import handlers.diagnose
 import handlers.evidence
 from handlers.engine.graph import Graph
+from handlers.evidence.detectors import ON_REQUEST
 from handlers.fleet.clusters import SEARCHED
 from handlers.remedy.inside import IN
 from handlers.remedy.offers import Remedies
@@ -148,9 +149,10 @@ def writer_text() -> str:
 
 
 def _reads(graph: Graph) -> set[str]:
-    """What the checks need, and what is read before a fix is offered."""
+    """What the checks need, also on request, and what is read before a fix is offered."""
     planning = graph.facts(need for remedy in Remedies.discover().all for need in remedy.needs)
-    return {action for collector in (*graph.wanted, *planning.wanted) for action in collector.reads}
+    wanted = (*graph.wanted, *planning.wanted, *graph.facts(ON_REQUEST).wanted)
+    return {action for collector in wanted for action in collector.reads}
 
 
 def _rules(sights: list[str]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 import handlers.diagnose
 import handlers.evidence
 from bot.checks.clients import Clients
-from bot.checks.remedies import every_question, offers_for
+from bot.checks.remedies import detectors_of, every_question, offers_for
 from bot.report.events import Event, Report, Selection, Started
 from handlers.clients.arm.freshness import require_fresh_answers
 from handlers.clients.arm.reader import ArmReader
@@ -65,23 +65,29 @@ class _Start:
 
 
 async def check(
-    cluster: str | ClusterRef, clients: Clients, engine: Engine, *, timeout_s: float, fresh: bool = False
+    cluster: str | ClusterRef,
+    clients: Clients,
+    engine: Engine,
+    *,
+    timeout_s: float,
+    fresh: bool = False,
+    detectors: bool = False,
 ) -> AsyncGenerator[Event, None]:
     """Find the cluster, check it, and say what happens on the way. Close the iterator to cancel it.
 
-    With `fresh` no answer of Azure from before this moment is used.
+    With `fresh` no answer of Azure from before this moment is used; with `detectors` Azure's own are run, too.
     """
     start = _Start.now(clients.arm)
     if fresh:
         require_fresh_answers(clients.arm.clock)
     target = await find(cluster, clients.arm, timeout_s=timeout_s)
-    async with aclosing(check_target(target, clients, engine, start=start)) as events:
+    async with aclosing(check_target(target, clients, engine, start=start, detectors=detectors)) as events:
         async for event in events:
             yield event
 
 
 async def check_target(
-    target: Target, clients: Clients, engine: Engine, *, start: _Start | None = None
+    target: Target, clients: Clients, engine: Engine, *, start: _Start | None = None, detectors: bool = False
 ) -> AsyncGenerator[Event, None]:
     """The same, for a cluster whose id is known."""
     start = start or _Start.now(clients.arm)
@@ -96,10 +102,11 @@ async def check_target(
             # A cause is a root only among all questions; and nobody fixes what was recorded.
             asks_all = not clients.recording and len(questions) == len(every_question())
             offers = await offers_for(event, target, given) if asks_all else ()
+            own = await detectors_of(event, target, given) if detectors else None
             took_ms = (asyncio.get_running_loop().time() - start.at) * 1000
             kube = given[KubeReader]
             arm_calls, kube_calls = start.calls.count + kube.azure_calls, len(kube.calls)
-            yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers)
+            yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers, own)
 
 
 async def find(cluster: str | ClusterRef, arm: ArmReader, *, timeout_s: float = FIND_TIMEOUT_S) -> Target:

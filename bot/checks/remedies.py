@@ -1,4 +1,7 @@
-"""From a diagnosis to what may be done about it. Only a cluster with a root cause costs further questions."""
+"""From a diagnosis to what may be done about it. Only a cluster with a root cause costs further questions.
+
+On request, also what Azure's own detectors say of the same cluster.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,17 @@ from typing import Any
 
 import handlers.diagnose
 import handlers.evidence
+from bot.report.detectors import Asked
 from handlers.engine.declare import Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
+from handlers.evidence.detectors import ON_REQUEST, Detectors
 from handlers.model import Target
 from handlers.remedy.offers import Remedies
 from handlers.remedy.plan import Offer
 
+DETECTORS_S = 35.0
+"""A list, then up to eight detectors at once, each of which Azure works on for seconds."""
 DEADLINE_S = 10.0
 """The person has their diagnosis by then; what is still unseen becomes a doubt, or a reason against."""
 
@@ -37,6 +44,14 @@ def _graph() -> Graph:
 
 def every_question() -> tuple[Diagnostic, ...]:
     return _graph().diagnostics
+
+
+async def detectors_of(finished: Finished, target: Target, clients: Mapping[type, Any]) -> Asked:
+    """What Azure's own detectors say, or why they could not be read."""
+    engine = Engine(_graph().facts(ON_REQUEST), {}, deadline_s=DETECTORS_S)
+    facts: Mapping[type, Any] = await engine.gather(target, clients, finished.facts)
+    told: Asked = facts[Detectors]
+    return told
 
 
 async def offers_for(finished: Finished, target: Target, clients: Mapping[type, Any]) -> tuple[Offer, ...]:

@@ -34,7 +34,8 @@ def azure_runner(clients: Clients, library: Library, timeout_s: float) -> Runner
         if request.scope not in engines:
             engines[request.scope] = engine_for(library, request.scope, timeout_s)
         engine = engines[request.scope]
-        asked = check(request.cluster, clients, engine, timeout_s=timeout_s, fresh=request.fresh)
+        detectors = request.scope.detectors
+        asked = check(request.cluster, clients, engine, timeout_s=timeout_s, fresh=request.fresh, detectors=detectors)
         async with aclosing(asked) as events:
             async for event in events:
                 yield event

@@ -47,7 +47,8 @@ async def _check(cluster: str, scope: Selection, *, as_json: bool, record: Path 
     engine = engine_for(library, scope, limit_s)
     recorder = Recorder() if record else None
     async with clients(azure_access(chosen), kube_access(chosen), recorder=recorder) as opened:
-        report = await watched(cluster, check(cluster, opened, engine, timeout_s=limit_s))
+        asked = check(cluster, opened, engine, timeout_s=limit_s, detectors=scope.detectors)
+        report = await watched(cluster, asked)
     if recorder and record:
         recorder.target = str(report.diagnosis.target.id)
         recorder.questions = engine.plan()[1]

@@ -72,6 +72,9 @@ def check(
     cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
     area: Annotated[str | None, typer.Option(help="Check one area only, such as network.")] = None,
     only: Annotated[str | None, typer.Option(metavar="CODE", help="Check for one finding code only.")] = None,
+    detectors: Annotated[
+        bool, typer.Option("--detectors", help="Run Azure's own detectors too (Diagnose and solve problems).")
+    ] = False,
     output: OutputOption = Output.TEXT,
     record: Annotated[
         Path | None, typer.Option(metavar="FILE.zip", help="Save the redacted answers for `aksbot replay`.")
@@ -86,7 +89,7 @@ def check(
         from bot.cli.check import check_cluster
         from bot.report.events import Selection
 
-        scope = Selection(area, only)
+        scope = Selection(area, only, detectors)
         return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
 
     return act

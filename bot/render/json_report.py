@@ -8,9 +8,11 @@ from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import Any
 
+from bot.report.detectors import Asked, compared
 from bot.report.events import Report
 from bot.report.scope import scope_of
-from handlers.model import Check, Ranked, Unavailable
+from handlers.evidence.detectors import Detectors
+from handlers.model import Check, Diagnosis, NotApplicable, Ranked, Unavailable
 from handlers.remedy.plan import Offer
 from runbooks.library import Library
 
@@ -39,7 +41,29 @@ def as_dict(report: Report, library: Library) -> dict[str, Any]:
         "took_ms": round(report.took_ms, 1),
         "calls": {"arm": report.arm_calls, "kube": report.kube_calls},
         "recorded_at": report.recorded_at.isoformat() if report.recorded_at else None,
+        **({"detectors": _detectors(report.detectors, diagnosis)} if report.detectors else {}),
     }
+
+
+def _detectors(asked: Asked, diagnosis: Diagnosis) -> dict[str, Any]:
+    """Only where somebody asked for them."""
+    if isinstance(asked, NotApplicable):
+        return {"ran": [], "offered": 0, "unseen": [], "not_applicable": asked.because}
+    if not isinstance(asked, Detectors):
+        return {"ran": [], "offered": 0, "unseen": [_unseen(asked)]}
+    same = {one.detector.id: one for one in compared(asked, diagnosis)}
+    rows = [
+        {
+            "id": detector.id,
+            "name": detector.name,
+            "status": detector.status,
+            "says": list(detector.says),
+            "same_as": list(same[detector.id].found) if detector.id in same else [],
+            "ours": same[detector.id].says if detector.id in same else None,
+        }
+        for detector in asked.ran
+    ]
+    return {"ran": rows, "offered": asked.offered, "unseen": [_unseen(gap) for gap in asked.gaps]}
 
 
 def _finding(ranked: Ranked, library: Library, offers: tuple[Offer, ...]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.render.clean import wrapped
+from bot.render.detectors import TITLE, detector_lines
 from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.proof import own_proof_lines, proof_lines
@@ -28,6 +29,7 @@ def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
         if ranked.root:
             lines += [Line(), *_cause(ranked, library, columns)]
     lines += _titled("What follows from it", _consequences(diagnosis, columns))
+    lines += _titled(TITLE, _detectors(report, columns))
     lines += _titled("Could not see", _unseen(diagnosis, columns))
     ends = (*_ruled_out(diagnosis, columns), *_beyond(diagnosis, library, columns), *_cost(report, columns))
     return [*lines, Line(), *ends]
@@ -74,6 +76,12 @@ def _consequences(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
             for line in wrapped(text, indent="  → ", hang="    ", columns=columns):
                 yield Line.of((line, ""))
             yield from own_proof_lines(finding, columns)
+
+
+def _detectors(report: Report, columns: int) -> Iterator[Line]:
+    for line in detector_lines(report.detectors, report.diagnosis):
+        said = f"{line.name}: {line.says}" if line.name else line.says
+        yield from _hanging(said, f"  {line.mark} " if line.mark else "    ", line.style, columns)
 
 
 def _unseen(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:

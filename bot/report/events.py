@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.report.detectors import Asked
 from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Diagnosis, Target
 from handlers.remedy.plan import Offer
@@ -16,6 +17,13 @@ class Selection:
 
     area: str | None = None
     only: str | None = None
+    detectors: bool = False
+    """Azure's own detectors, too: asked on request alone, as each takes Azure seconds. They narrow nothing."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether every question is asked."""
+        return self.area is None and self.only is None
 
 
 EVERYTHING = Selection()
@@ -42,6 +50,8 @@ class Report:
     """When the answers were recorded, where this is a replay."""
     offers: tuple[Offer, ...] = ()
     """What may be done about the root causes: a plan, or the reasons against one."""
+    detectors: Asked | None = None
+    """What Azure's own detectors say; None where nobody asked them."""
 
 
 Event = Started | Collected | DiagnosticEnded | Report

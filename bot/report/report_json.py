@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator
 
+from bot.report.detectors import Asked
 from bot.report.events import Report
 from bot.store.codec import decode, encode
 from handlers.model import Check, Diagnosis, Ranked, Target, Unavailable
@@ -47,17 +48,18 @@ class Kept:
     calls: tuple[int, int]
     recorded_at: datetime | None
     offers: tuple[_Offer, ...] = ()
+    detectors: Asked | None = None
 
 
 def dump(report: Report) -> str:
     diagnosis, calls = report.diagnosis, (report.arm_calls, report.kube_calls)
     target, unseen = diagnosis.target, diagnosis.unseen
     made = (diagnosis.findings, diagnosis.checks, unseen, diagnosis.took_ms, report.took_ms, calls, report.recorded_at)
-    return encode(Kept(str(target.id), target.asked_at, *made, report.offers))
+    return encode(Kept(str(target.id), target.asked_at, *made, report.offers, report.detectors))
 
 
 def load(text: str) -> Report:
     kept = decode(Kept, text)
     target = Target(ResourceId.parse(kept.id), kept.asked_at)
     diagnosis = Diagnosis(target, kept.findings, kept.checks, kept.unseen, kept.diagnosis_ms)
-    return Report(diagnosis, kept.took_ms, *kept.calls, kept.recorded_at, kept.offers)
+    return Report(diagnosis, kept.took_ms, *kept.calls, kept.recorded_at, kept.offers, kept.detectors)

@@ -16,7 +16,6 @@ from bot.address import Address
 from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.priority import Priority
-from bot.report.events import Selection
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed
 from bot.slack.api.messages import SlackMessages
@@ -29,6 +28,7 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import (
     CHECK_AGAIN,
     CHECK_ALL,
+    DETECTORS,
     INVITE,
     PICK,
     SHOW_ALL,
@@ -65,6 +65,7 @@ class Listeners:
         app.event("message", matchers=[_is_said_to_us])(self.direct)
         app.action(CHECK_AGAIN)(self.check_again)
         app.action(CHECK_ALL)(self.check_again)
+        app.action(DETECTORS)(self.check_again)
         app.action(PICK)(self.picked)
         app.action(re.compile(rf"^{STEPS}_\d+$"))(self.show_steps)
         for action, what in ((SHOW_ALL, What.SHOW_CHECKS), (WRONG, What.KEEP_CASE), (INVITE, What.INVITE)):
@@ -121,11 +122,11 @@ class Listeners:
         await ack()
         action, place = body["actions"][0], payloads.click_place(body)
         cluster = ClusterRef.of(action["selected_option"]["value"])
-        area, thread_ts = replies.picked(action["block_id"])
+        scope, thread_ts = replies.picked(action["block_id"])
         if await self._refused(body, respond, cluster):
             return
         there = replace(place, thread_ts=thread_ts or place.thread_ts)
-        await self._intake.check(CheckRequest(payloads.click_id(body), cluster, there, Selection(area)))
+        await self._intake.check(CheckRequest(payloads.click_id(body), cluster, there, scope))
         if not place.thread_ts:
             await respond(**private(replies.only(sentences.looking_at(cluster.name))), replace_original=True)
 
@@ -206,7 +207,7 @@ class Listeners:
             return await self._intake.say(name, place, said) if quiet else said
         default = None if cluster else await self._intake.default_cluster(place)
         about = ClusterRef.of(named) if (named := cluster or default) else None
-        picker = Ask(f"{name}-menu", What.PICKER, place, text=scope.area or "", pressed=default or "")
+        picker = Ask(f"{name}-menu", What.PICKER, place, text=replies.waiting(scope), pressed=default or "")
         if about is None:
             return await self._intake.ask(picker) or _first(sentences.LOOKING_FOR_CLUSTERS, quiet)
         refused = await self._intake.refusal(place, about, body)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from handlers.egress.exits import NO_OUTBOUND, Outbound, leave
@@ -135,6 +136,12 @@ class Symptoms:
     @property
     def subjects(self) -> tuple[str, ...]:
         return tuple(machine.id for machine in self.machines)
+
+
+def failed_alike(machines: Iterable[Instance], pools: Iterable[AgentPool]) -> tuple[str, ...]:
+    """The pools with several of these machines: what they share is told once, about their pool."""
+    count = Counter(machine.pool.lower() for machine in machines)
+    return tuple(pool.id for pool in pools if count[pool.name.lower()] > 1)
 
 
 def failures_that_name_nothing(complaints: Complaints, cluster: ManagedCluster, way: NodeWay) -> bool:

@@ -12,7 +12,8 @@ from handlers.evidence.complaints import Complaints, always
 from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
-from handlers.model import Causes, Clear, Finding, Unavailable
+from handlers.evidence.scale_set_settings import ScaleSetSettings
+from handlers.model import Causes, Clear, Finding, NotApplicable, Unavailable
 
 
 @diagnostic(
@@ -21,8 +22,8 @@ from handlers.model import Causes, Clear, Finding, Unavailable
     causes_of=("nodepool-failed",),
     clear_without=ClearWithout(
         (
-            *(ActivityLog, NodeActivityLog, ScaleSets, Instances, DiagnosticSettings, ComputeUsages, VmSizes),
-            *(Policies, PolicyStates, RoleAssignments, Locks),
+            *(ActivityLog, NodeActivityLog, ScaleSets, Instances, DiagnosticSettings, ScaleSetSettings),
+            *(ComputeUsages, VmSizes, Policies, PolicyStates, RoleAssignments, Locks),
         ),
         "the pools' own states say that none has failed; the other steps only tell why one did",
     ),
@@ -35,6 +36,7 @@ def nodepool_failed(
     log: ActivityLog | Unavailable,
     node_log: NodeActivityLog | Unavailable,
     settings: DiagnosticSettings | Unavailable,
+    set_settings: ScaleSetSettings | NotApplicable | Unavailable,
     usages: ComputeUsages | Unavailable,
     sizes: VmSizes | Unavailable,
     policies: Policies | Unavailable,
@@ -54,7 +56,7 @@ def nodepool_failed(
         ledger.pool_itself()
         ledger.scale_set(sets)
         ledger.machines(instances)
-        ledger.logs(log, node_log, settings)
+        ledger.logs(log, node_log, settings, set_settings)
         ledger.quota_and_capacity(usages, sizes)
         ledger.policies_and_roles(policies, states, roles)
         ledger.locks(locks)
@@ -95,11 +97,18 @@ def _failed(
             "message": telling.error.message if telling else "",
             "ledger": ledger.rows(),
             "scale_set": ledger.scale_set_name,
+            "scale_set_id": ledger.scale_set_id,
+            "type": pool.type,
+            "sizes": [nodes.size for nodes in pool.sizes if nodes.size],
+            "subnet": pool.subnet,
+            "identities": list(cluster.identities),
             "location": cluster.location,
             "cluster": cluster.name,
             "group": cluster.group,
             "node_group": cluster.node_group,
+            "cluster_id": cluster.id,
             "pool_id": pool.id,
+            "machine_id": ledger.broken_machine,
             "subscription": cluster.subscription,
             **stopped.facts(),
         },

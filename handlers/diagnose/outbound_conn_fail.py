@@ -8,6 +8,7 @@ from handlers.diagnose.blocked_way import ADMIN_RULES, blocker_facts, free_prior
 from handlers.diagnose.node_ways import (
     NodeWay,
     Symptoms,
+    failed_alike,
     failures_that_name_nothing,
     is_isolated,
     machines_of,
@@ -159,11 +160,12 @@ def _finding(
     first = blocked[0][1]
     proven = first.passage is Passage.DENIED
     claimed = complaints.claimed((*(pool.id for pool in way.pools), cluster.id), (CODE,))
+    alike = complaints.affected(failed_alike(seen.machines, way.pools), (CODE,))
     return Finding(
         code=CODE,
         subject=first.subject or way.subnet.id,
         severity=Severity.ERROR if claimed or seen.machines else Severity.WARNING,
-        affects=(*claimed, *seen.subjects),
+        affects=tuple(dict.fromkeys((*claimed, *seen.subjects, *alike))),
         because=(_proof(blocked) if proven else first.says, f"nodes of {way.named} leave this way", *seen.lines),
         facts={
             **blocker_facts(first, way),

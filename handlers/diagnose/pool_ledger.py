@@ -10,12 +10,14 @@ from enum import StrEnum
 
 from handlers.evidence.azure import AgentPool, ManagedCluster
 from handlers.evidence.complaints import Complaints
-from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
+from handlers.evidence.compute import ComputeUsages, Instances, ScaleSet, ScaleSets, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
-from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
+from handlers.evidence.monitor import ActivityLog, DiagnosticSetting, DiagnosticSettings, NodeActivityLog
+from handlers.evidence.pool_sizes import SCALE_SETS
 from handlers.evidence.quotas import Usage
+from handlers.evidence.scale_set_settings import ScaleSetSettings
 from handlers.evidence.signs import looked_for_at
-from handlers.model import Causes, Unavailable
+from handlers.model import Causes, NotApplicable, Unavailable
 from handlers.resource_id import last_name, within
 
 
@@ -53,7 +55,9 @@ class Ledger:
         failure = complaints.failure(pool.id)
         self._named = failure.names if failure else ""
         self._steps: list[Step] = []
-        self.scale_set_name = ""
+        self._scale_set: ScaleSet | None = None
+        self.broken_machine = ""
+        """The id of an instance that is Failed or unhealthy."""
 
     def lines(self) -> tuple[str, ...]:
         return tuple(f"{MARKS[step.seen]} {step.number} {step.place}: {step.says}" for step in self._steps)
@@ -64,6 +68,14 @@ class Ledger:
             for step in self._steps
         ]
 
+    @property
+    def scale_set_name(self) -> str:
+        return self._scale_set.name if self._scale_set else ""
+
+    @property
+    def scale_set_id(self) -> str:
+        return self._scale_set.id if self._scale_set else ""
+
     def pool_itself(self) -> None:
         behind = f", asked for {self._pool.version}, runs {self._pool.current_version}" if self._pool.upgrading else ""
         self._add(1, "node pool", Seen.STATE, f"{self._pool.state}{behind}")
@@ -73,11 +85,12 @@ class Ledger:
             return self._absent(2, "scale set", sets)
         found = sets.of(self._pool)
         if found is None:
-            seen = Seen.BAD if self._pool.type.lower() == "virtualmachinescalesets" else Seen.NOT_HERE
+            expected = self._pool.type.lower() == SCALE_SETS
+            seen = Seen.NOT_HERE if not expected else Seen.BAD if sets.complete else Seen.UNSEEN
             return self._add(
                 2, "scale set", seen, f"no scale set of pool {self._pool.name} in {self._cluster.node_group}"
             )
-        self.scale_set_name = found.name
+        self._scale_set = found
         seen = Seen.BAD if found.failed else Seen.OK
         return self._add(2, "scale set", seen, f"{found.name} is {found.state}, capacity {found.capacity}")
 
@@ -86,9 +99,13 @@ class Ledger:
             return self._absent(3, "instances", instances)
         mine = instances.of(self._pool)
         bad = [instance for instance in mine if instance.failed or instance.errors]
+        unhealthy = [instance for instance in mine if instance.unhealthy and instance not in bad]
         missing = self._pool.count - len(mine)
         said = f"{len(mine)} of {self._pool.count} exist, {len(bad)} failed"
         said += f": {bad[0].name} {bad[0].errors[0] if bad[0].errors else bad[0].state}" if bad else ""
+        said += f", {len(unhealthy)} unhealthy: {unhealthy[0].name}" if unhealthy else ""
+        bad += unhealthy
+        self.broken_machine = bad[0].id if bad else ""
         seen = Seen.BAD if bad or missing > 0 else Seen.OK if instances.complete else Seen.UNSEEN
         return self._add(3, "instances", seen, said)
 
@@ -97,18 +114,33 @@ class Ledger:
         log: ActivityLog | Unavailable,
         node_log: NodeActivityLog | Unavailable,
         settings: DiagnosticSettings | Unavailable,
+        of_sets: ScaleSetSettings | NotApplicable | Unavailable,
     ) -> None:
-        sends = "diagnostic settings not seen" if isinstance(settings, Unavailable) else _where_logs_go(settings)
+        """Both activity logs, and the diagnostic settings of the cluster and of the pool's scale set."""
         if isinstance(log, Unavailable):
             return self._absent(4, "activity log", log)
         if isinstance(node_log, Unavailable):
             return self._absent(4, "activity log", node_log)
+        sends, all_seen = self._where_logs_go(settings, of_sets)
         told = [complaint for complaint in self._complaints.about(self._pool.id) if complaint.at]
         since = max(log.reaches_back_to, node_log.reaches_back_to)
         quiet = f"none failed since {since:%m-%d}, known until {self._complaints.until}"
         said = f"failed writes: {told[0].error.code or 'without a code'}" if told else quiet
-        cut = Seen.UNSEEN if log.truncated or node_log.truncated else Seen.OK
-        return self._add(4, "activity log", Seen.BAD if told else cut, f"{said}; {sends}")
+        whole = all_seen and not log.truncated and not node_log.truncated
+        seen = Seen.BAD if told else Seen.OK if whole else Seen.UNSEEN
+        return self._add(4, "activity log", seen, f"{said}; {sends}")
+
+    def _where_logs_go(
+        self, settings: DiagnosticSettings | Unavailable, of_sets: ScaleSetSettings | NotApplicable | Unavailable
+    ) -> tuple[str, bool]:
+        """What the diagnostic settings say, and whether all of them could be read."""
+        cluster = settings.settings if isinstance(settings, DiagnosticSettings) and settings.complete else None
+        said, all_seen = f"diagnostic settings of the cluster: {_destinations(cluster)}", cluster is not None
+        if self._scale_set and not isinstance(of_sets, NotApplicable):
+            own = of_sets.of(self._scale_set) if isinstance(of_sets, ScaleSetSettings) else None
+            said += f", of the scale set: {_destinations(own)}"
+            all_seen = all_seen and own is not None
+        return said, all_seen
 
     def quota_and_capacity(self, usages: ComputeUsages | Unavailable, sizes: VmSizes | Unavailable) -> None:
         if isinstance(usages, Unavailable):
@@ -129,7 +161,8 @@ class Ledger:
                 full += [row] if row and row.free < size.cores and row not in full else []
         closed = [why for size in known for why in size.closed_to(self._pool.zones)]
         said = "; ".join([*(_room(row) for row in full or rows), *closed])
-        return self._add(5, "quota, capacity", Seen.BAD if full or closed else Seen.OK, said)
+        whole = Seen.OK if usages.complete and sizes.complete else Seen.UNSEEN
+        return self._add(5, "quota, capacity", Seen.BAD if full or closed else whole, said)
 
     def policies_and_roles(
         self,
@@ -192,10 +225,10 @@ def _room(row: Usage) -> str:
     return f"{row.title or row.name} {row.used}/{row.limit}"
 
 
-def _where_logs_go(settings: DiagnosticSettings) -> str:
-    if not settings.settings:
-        return "no diagnostic setting"
-    return "logs go to " + ", ".join(last_name(setting.to) or setting.name for setting in settings.settings)
+def _destinations(settings: tuple[DiagnosticSetting, ...] | None) -> str:
+    if settings is None:
+        return "could not be read"
+    return "to " + ", ".join(last_name(setting.to) or setting.name for setting in settings) if settings else "none"
 
 
 def _role_gap(pool: AgentPool, roles: RoleAssignments) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
+from handlers.diagnose.node_ways import failed_alike
 from handlers.egress.packet import network as prefix_of
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.complaints import Complaints
-from handlers.evidence.compute import ScaleSets
+from handlers.evidence.compute import Instance, Instances, ScaleSets
 from handlers.evidence.governance import RoleAssignments
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_networks import Network, NodeNetworks
@@ -48,7 +49,7 @@ class Fault:
     codes=(CODE,),
     area="network",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, ScaleSets),
+        (ActivityLog, NodeActivityLog, ScaleSets, Instances),
         "the zone, its links and its record prove it; errors only tell whom it has hit",
     ),
 )
@@ -59,6 +60,7 @@ def private_dns_zone(
     networks: NodeNetworks | Unavailable,
     roles: RoleAssignments | Unavailable,
     complaints: Complaints,
+    instances: Instances | Unavailable,
 ) -> Iterator[Judgement]:
     """The private DNS zone of the API server is missing, not linked, empty or not permitted."""
     if isinstance(zone, NotApplicable):
@@ -69,7 +71,7 @@ def private_dns_zone(
         return
     faults = [*_faults(cluster, zone, networks), *_not_permitted(cluster, zone, roles)]
     if faults:
-        yield _finding(cluster, pools, zone, faults, complaints)
+        yield _finding(cluster, pools, zone, faults, complaints, _without_name(instances))
         return
     yield from zone.gaps
     yield from _unseen(cluster, networks, roles)
@@ -175,6 +177,12 @@ def _unresolved(error: object) -> bool:
     return error is not None and _UNRESOLVED.search(str(error)) is not None
 
 
+def _without_name(instances: Instances | Unavailable) -> tuple[Instance, ...]:
+    """The machines whose set-up script did not resolve the API server's name."""
+    machines = instances.machines if isinstance(instances, Instances) else ()
+    return tuple(machine for machine in machines if any(map(_unresolved, machine.extension_errors)))
+
+
 def _says_links(zone: PrivateZone, networks: NodeNetworks | Unavailable) -> str:
     if isinstance(networks, Unavailable):
         return ""
@@ -185,14 +193,22 @@ def _says_links(zone: PrivateZone, networks: NodeNetworks | Unavailable) -> str:
 
 
 def _finding(
-    cluster: ManagedCluster, pools: AgentPools, zone: PrivateZone, faults: list[Fault], complaints: Complaints
+    cluster: ManagedCluster,
+    pools: AgentPools,
+    zone: PrivateZone,
+    faults: list[Fault],
+    complaints: Complaints,
+    hit: tuple[Instance, ...],
 ) -> Finding:
     subjects = (cluster.id, *(pool.id for pool in pools.pools))
     first = faults[0]
     lookups = (
         [failure.subject for failure in complaints.failures if _unresolved(failure.error)] if first.breaks_names else []
     )
-    claimed = dict.fromkeys((*complaints.claimed(subjects, (CODE,)), *lookups))
+    stuck = [name for machine in hit for name in (machine.id, f"Node/{machine.computer or machine.name}")]
+    stuck += complaints.affected(failed_alike(hit, pools.pools), (CODE,))
+    harmed = stuck if first.breaks_names else []
+    claimed = dict.fromkeys((*complaints.claimed(subjects, (CODE,)), *lookups, *harmed))
     parts = zone.id.split("/")
     return Finding(
         code=CODE,

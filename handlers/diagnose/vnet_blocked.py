@@ -10,6 +10,7 @@ from handlers.diagnose.blocked_way import ADMIN_RULES, blocker_facts, free_prior
 from handlers.diagnose.node_ways import (
     NodeWay,
     Symptoms,
+    failed_alike,
     failures_that_name_nothing,
     machines_of,
     node_ways,
@@ -213,6 +214,7 @@ def _finding(case: Case, way: Way, *, proven: bool, packet: Packet | None = None
     hit = {complaint.about.lower() for complaint in case.seen.complaints}
     codes = (CODE, SCRIPT)
     claimed = tuple(item for item in case.complaints.claimed(subjects, codes) if item.lower() in hit)
+    alike = case.complaints.affected(failed_alike(case.seen.machines, case.way.pools), codes)
     to_names = packet is not None and packet.port == 53
     what = f"; DNS server {packet.to} does not hear the nodes" if packet and to_names else ""
     what = f"; API server {packet.to} is only reachable there" if packet and not to_names else what
@@ -221,7 +223,7 @@ def _finding(case: Case, way: Way, *, proven: bool, packet: Packet | None = None
         code=CODE,
         subject=way.subject or case.way.subnet.id,
         severity=Severity.ERROR if claimed or case.seen.machines else Severity.WARNING,
-        affects=(*claimed, *case.seen.subjects),
+        affects=tuple(dict.fromkeys((*claimed, *case.seen.subjects, *alike))),
         because=(f"{way.says}{what}", f"nodes of {case.way.named} go this way", *case.seen.lines),
         facts={
             **blocker_facts(way, case.way),

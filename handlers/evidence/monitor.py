@@ -182,6 +182,18 @@ class DiagnosticSetting:
     sends: tuple[str, ...]
     to: str
 
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> DiagnosticSetting:
+        properties = dig(body, "properties")
+        sends = [
+            text(row, "category") or text(row, "categoryGroup")
+            for row in (*rows(properties, "logs"), *rows(properties, "metrics"))
+            if dig(row, "enabled") is True
+        ]
+        kinds = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId")
+        to = next((text(properties, kind) for kind in kinds if text(properties, kind)), "")
+        return cls(need_text(body, "id"), text(body, "name"), tuple(sends), to)
+
 
 @dataclass(frozen=True, kw_only=True)
 class DiagnosticSettings(Evidence):
@@ -235,12 +247,16 @@ async def node_activity_log(target: Target, cluster: ManagedCluster, arm: ArmRea
 @collector(reads=("Microsoft.Insights/diagnosticSettings/read",))
 async def diagnostic_settings(cluster: ManagedCluster, arm: ArmReader) -> DiagnosticSettings:
     """the diagnostic settings"""
-    path = f"{cluster.id}/providers/Microsoft.Insights/diagnosticSettings"
-    listing = await arm.list(path, DIAGNOSTIC_SETTINGS_API)
-    settings = tuple(_setting(item) for item in whole(listing.items))
+    listing = await settings_of(cluster.id, arm)
+    settings = tuple(DiagnosticSetting.of(item) for item in whole(listing.items))
     return DiagnosticSettings(
         source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, settings=settings
     )
+
+
+async def settings_of(resource: str, arm: ArmReader) -> Listing:
+    """The list of one resource's diagnostic settings."""
+    return await arm.list(f"{resource}/providers/Microsoft.Insights/diagnosticSettings", DIAGNOSTIC_SETTINGS_API)
 
 
 @collector(reads=("Microsoft.ResourceHealth/availabilityStatuses/read",))
@@ -303,15 +319,3 @@ def _window(target: Target, length: timedelta) -> tuple[datetime, datetime]:
     """Whole hours, so that every check within the hour asks the very same question and shares its answer."""
     hour = target.asked_at.replace(minute=0, second=0, microsecond=0)
     return hour - length, hour + timedelta(hours=1)
-
-
-def _setting(body: Mapping[str, Any]) -> DiagnosticSetting:
-    properties = dig(body, "properties")
-    sends = [
-        text(row, "category") or text(row, "categoryGroup")
-        for row in (*rows(properties, "logs"), *rows(properties, "metrics"))
-        if dig(row, "enabled") is True
-    ]
-    kinds = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId")
-    to = next((text(properties, kind) for kind in kinds if text(properties, kind)), "")
-    return DiagnosticSetting(need_text(body, "id"), text(body, "name"), tuple(sends), to)

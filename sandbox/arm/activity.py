@@ -42,14 +42,14 @@ def _subscription(event: Body) -> str:
 
 
 def _time(event: Body) -> datetime:
-    return _moment(event["eventTimestamp"])
+    return moment(event["eventTimestamp"])
 
 
-def _moment(text: str) -> datetime:
+def moment(text: str) -> datetime:
     """Azure writes up to seven fractional digits; Python reads six."""
     clean = re.sub(r"(\.\d{6})\d+", r"\1", text.strip().replace(" ", "+"))
-    moment = datetime.fromisoformat(clean)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    at = datetime.fromisoformat(clean)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _parse(text: str) -> tuple[datetime, datetime, Callable[[Body], bool]]:
@@ -86,7 +86,7 @@ def _parse(text: str) -> tuple[datetime, datetime, Callable[[Body], bool]]:
 
 def _readable(value: str, text: str) -> datetime:
     try:
-        return _moment(value)
+        return moment(value)
     except ValueError as error:
         raise _refused(text) from error
 

@@ -9,6 +9,8 @@ from typing import Any
 from sandbox.arm import errors
 from sandbox.arm.activity import list_events
 from sandbox.arm.answers import Answer, Refusal
+from sandbox.arm.detectors import KIND as DETECTORS
+from sandbox.arm.detectors import list_or_run
 from sandbox.arm.front_door import (
     list_groups,
     list_locations,
@@ -210,6 +212,7 @@ SPECIAL: dict[str, Handler] = {
     "Microsoft.Resources/subscriptions/operationresults": poll_result,
     "Microsoft.Insights/eventtypes/values": list_events,
     "Microsoft.Insights/metrics": metrics,
+    DETECTORS: list_or_run,
     "Microsoft.Compute/locations/usages": usages,
     "Microsoft.Network/locations/usages": usages,
     "Microsoft.Storage/locations/usages": usages,
@@ -235,6 +238,6 @@ SPECIAL: dict[str, Handler] = {
 _WHOLE_PATH = {
     kind
     for kind, handler in SPECIAL.items()
-    if handler in (poll_operation, poll_result) or kind.startswith("Microsoft.Resources/")
+    if handler in (poll_operation, poll_result, list_or_run) or kind.startswith("Microsoft.Resources/")
 }
 """Kinds that are special also when the path ends with a name."""

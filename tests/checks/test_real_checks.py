@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -53,3 +54,26 @@ async def test_what_a_real_check_reports_comes_back_from_the_cache_unchanged(nam
     assert isinstance(report, Report)
     again = load(dump(report))
     assert report_lines(again, LIBRARY, 100) == report_lines(report, LIBRARY, 100)
+
+
+@pytest.mark.parametrize("denied", [False, True])
+async def test_what_azures_detectors_said_comes_back_from_the_cache_too(denied: bool) -> None:
+    engine = engine_for(LIBRARY, Selection(only="nodepool-failed"), 30.0)
+    async with (
+        azure(Scenario.load("nodepool-failed").world) as server,
+        clients(access(server), KubeAccess()) as opened,
+    ):
+        if denied:
+            server.deny("reader", "Microsoft.ContainerService/managedClusters/detectors/read")
+        events = [event async for event in check("staging-neu", opened, engine, timeout_s=30.0, detectors=True)]
+    report = events[-1]
+    assert isinstance(report, Report)
+    assert report.detectors is not None
+    assert load(dump(report)).detectors == report.detectors
+
+
+def test_a_check_with_detectors_is_another_question() -> None:
+    plain = request("ada")
+    asked = replace(plain, scope=replace(plain.scope, detectors=True))
+    assert plain.question != asked.question
+    assert plain.question == request("bob").question

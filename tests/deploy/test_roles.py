@@ -8,14 +8,21 @@ from typing import Any
 
 import yaml
 
+from bot.checks.check import check as check_cluster
+from bot.checks.check import engine_for
+from bot.checks.clients import clients
+from bot.report.events import Report, Selection
 from deploy import roles
 from handlers.clients.arm.reader import ArmReader
+from handlers.clients.kube.access import KubeAccess
+from handlers.evidence.detectors import Detectors
 from handlers.fleet.clusters import fleet
 from handlers.remedy.inside import IN
 from handlers.remedy.offers import Remedies
 from sandbox.blueprint.inside.access import PROBE_RULES, WRITER_RULES
 from sandbox.scenario import Scenario
-from tests.checking import GRAPH, access, azure, check
+from sandbox.world import World
+from tests.checking import GRAPH, LIBRARY, access, azure, check
 
 
 def test_the_roles_are_written_anew_with_every_new_fact() -> None:
@@ -74,13 +81,18 @@ def test_the_writers_azure_role_reaches_into_no_cluster() -> None:
     assert {"get pods", "delete pods"} <= granted(everywhere)
 
 
-async def test_with_the_azure_role_alone_the_fleet_is_found_and_nothing_goes_unseen() -> None:
+def with_the_azure_role_alone() -> World:
     world = Scenario.load("healthy-fleet").world
     role = json.loads(roles.AZURE.read_text(encoding="utf-8"))
     world.principals = [
         replace(one, actions=tuple(role["Actions"]), not_actions=()) if one.name == "reader" else one
         for one in world.principals
     ]
+    return world
+
+
+async def test_with_the_azure_role_alone_the_fleet_is_found_and_nothing_goes_unseen() -> None:
+    world = with_the_azure_role_alone()
     async with azure(world) as server:
         async with ArmReader(access(server)) as arm:
             found = await fleet(arm)
@@ -91,6 +103,17 @@ async def test_with_the_azure_role_alone_the_fleet_is_found_and_nothing_goes_uns
             assert await fleet(arm) == found
     assert len(found) == 8
     assert diagnosis.unseen == ()
+
+
+async def test_with_the_azure_role_alone_azures_detectors_can_be_run() -> None:
+    world = with_the_azure_role_alone()
+    engine = engine_for(LIBRARY, Selection(only="cluster-failed"), 30.0)
+    async with azure(world) as server, clients(access(server), KubeAccess()) as opened:
+        events = [one async for one in check_cluster("prod-weu", opened, engine, timeout_s=30.0, detectors=True)]
+    report = events[-1]
+    assert isinstance(report, Report)
+    assert isinstance(report.detectors, Detectors)
+    assert report.detectors.complete
 
 
 def test_the_azure_role_grants_looking_only() -> None:

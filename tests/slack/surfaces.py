@@ -30,8 +30,10 @@ from bot.slack.kit.message import Pressed, section
 from bot.slack.kit.modal import modal
 from bot.slack.triage.view import triaged
 from bot.triage.explain import explain
+from handlers.evidence.detectors import Detector, Detectors
 from handlers.fleet.clusters import FleetMember
-from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked
+from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Unavailable
+from handlers.model import Why as Denial
 from handlers.problem import Problem
 from tests.bot import diagnoses
 from tests.bot.diagnoses import CLUSTER, TARGET, library
@@ -43,6 +45,7 @@ Surface = partial[Any]
 
 PRESSED = Pressed("request-1", CLUSTER)
 IN_NETWORK, ONE_CODE = replace(PRESSED, scope=Selection("network")), Selection(only="cluster-failed")
+DETECTED = replace(PRESSED, scope=Selection(detectors=True))
 SUBSCRIPTION = "3b1f2c84-6a5d-4e70-9c1b-8f2d4a6e7b90"
 ERROR = (
     "ERROR: (ReconcileVMSSAgentPoolFailed) Code=OperationNotAllowed Message=Operation could not be completed as it "
@@ -53,6 +56,25 @@ ERROR = (
 
 def answer(diagnosis: Diagnosis, *, age: timedelta = timedelta(), durable: bool = True, kube_calls: int = 3) -> Answer:
     return Answer(Report(diagnosis, diagnosis.took_ms, 12, kube_calls), age, durable)
+
+
+def with_detectors(diagnosis: Diagnosis) -> Answer:
+    """Azure's own detectors beside it: the same, something new, nothing."""
+    ran = (
+        Detector(
+            "a", "Node Pool Put and Scale Issues", "Critical", ("QuotaExceeded in pool apps",), ("quota-exceeded",)
+        ),
+        Detector("b", "Cluster Load Balancer", "Warning", ("The load balancer has no healthy backend.",), ()),
+        Detector("c", "Cluster DNS", "Success", ("No issues were found.",), ("dns-broken",)),
+    )
+    told = Detectors(source="detectors", taken_at=TARGET.asked_at, ran=ran, offered=119)
+    return replace(answer(diagnosis), report=replace(answer(diagnosis).report, detectors=told))
+
+
+def detectors_denied(diagnosis: Diagnosis) -> Answer:
+    grant = "Microsoft.ContainerService/managedClusters/detectors/read"
+    told = Unavailable("Azure's detectors", Denial.DENIED, f"403 AuthorizationFailed: no {grant}", grant)
+    return replace(answer(diagnosis), report=replace(answer(diagnosis).report, detectors=told))
 
 
 def many(number: int, text: str = "the pool has no room", *, roots: bool = True) -> Diagnosis:
@@ -107,6 +129,9 @@ CHECK: dict[str, Surface] = {
         checks_view.answer, answer(diagnoses.found(), age=timedelta(seconds=40)), PRESSED, library()
     ),
     "found-two-causes": partial(checks_view.answer, answer(two_causes()), PRESSED, LIBRARY),
+    "found-with-detectors": partial(checks_view.answer, with_detectors(diagnoses.found()), DETECTED, library()),
+    "clear-with-detectors": partial(checks_view.answer, with_detectors(diagnoses.clear()), DETECTED, library()),
+    "detectors-denied": partial(checks_view.answer, detectors_denied(diagnoses.clear()), DETECTED, library()),
     "clear": partial(checks_view.answer, answer(diagnoses.clear()), PRESSED, library()),
     "clear-with-problems-without-a-check": partial(
         checks_view.answer, answer(diagnoses.clear()), PRESSED, diagnoses.wider_library()

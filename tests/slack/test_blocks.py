@@ -122,6 +122,9 @@ def test_every_runbook_fits_into_its_window(code: str) -> None:
 def test_a_button_carries_enough_to_ask_again() -> None:
     pressed = Pressed("request-1", CLUSTER, Selection("network", None), "subnet-full")
     assert Pressed.load(pressed.dump()) == pressed
+    assert pressed.dump().count(",") == 4  # a button that an earlier version has posted still works
+    with_detectors = replace(pressed, scope=Selection("network", None, detectors=True))
+    assert Pressed.load(with_detectors.dump()) == with_detectors
 
 
 @given(st.text(max_size=3000), st.text(max_size=3000))

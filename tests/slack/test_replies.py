@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.report.events import Selection
 from bot.slack.inbound import commands, replies
 from bot.slack.kit import limits
 from bot.slack.kit.message import PICK, Message
@@ -65,11 +66,23 @@ def test_what_is_not_well_comes_first() -> None:
         ("prod-weu", "prod-weu", None),
         ("`prod-weu` Network", "prod-weu", "network"),
         ("network", None, "network"),
+        ("prod-weu detectors", "prod-weu", None),
+        ("prod-weu network --detectors", "prod-weu", "network"),
+        ("Detectors", None, None),
     ],
 )
 def test_a_check_is_read(typed: str, cluster: str | None, area: str | None) -> None:
     found, scope = commands.read_check(typed, {"network", "quota"})
     assert (found, scope.area) == (cluster, area)
+    assert scope.detectors is ("detectors" in typed.lower())
+
+
+@pytest.mark.parametrize(
+    "scope", [Selection(), Selection("network"), Selection(detectors=True), Selection("network", detectors=True)]
+)
+def test_what_was_asked_waits_until_a_cluster_is_picked(scope: Selection) -> None:
+    said = replies.picker([_member("a")], replies.waiting(scope), thread_ts="17.5")
+    assert replies.picked(said.blocks[1]["block_id"]) == (scope, "17.5")
 
 
 def test_a_word_that_one_page_has_shows_it() -> None:

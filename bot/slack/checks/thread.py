@@ -8,6 +8,8 @@ from itertools import groupby
 
 from bot.checks.offered_fix import Fix
 from bot.render.clean import one_line
+from bot.render.detectors import TITLE as DETECTORS
+from bot.render.detectors import detector_lines
 from bot.render.proof import own_proof
 from bot.render.subject import short
 from bot.render.verdict import not_checked, not_looked_at
@@ -41,6 +43,7 @@ class Thread:
 
     def __init__(self, report: Report, library: Library, pressed: Pressed, fixes: Iterable[Fix] = ()) -> None:
         self._diagnosis, self._library, self._pressed = report.diagnosis, library, pressed
+        self._asked = report.detectors
         self._fixes = FixBlocks(fixes)
         self.cut = False
         self._told = QuotedErrors()
@@ -62,6 +65,7 @@ class Thread:
             yield self._cause(finding, number)
         yield self._list(sentences.OTHER_CAUSES, [self._named(root) for root in self._roots[MOST_CAUSES:]])
         yield self._list(sentences.CONSEQUENCES, [self._effect(effect) for effect in effects])
+        yield self._list(DETECTORS, self._detectors())
         yield self._dark()
         yield self._ruled_out()
         yield self._beyond()
@@ -117,6 +121,14 @@ class Thread:
             kept.append(element)
             room -= size(element)
         return kept
+
+    def _detectors(self) -> list[list[Element]]:
+        """What Azure's own say, beside the findings."""
+        shown = []
+        for line in detector_lines(self._asked, self._diagnosis):
+            head = " ".join(filter(None, (line.mark, line.name)))
+            shown.append([*([text(self._line(f"{head} "), bold=True)] if head else []), text(self._line(line.says))])
+        return shown
 
     def _named(self, finding: Finding) -> list[Element]:
         return [

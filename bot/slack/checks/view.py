@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.checks.reporter import Answer
 from bot.render.clean import one_line
+from bot.render.detectors import reported_besides
 from bot.render.pictures.memory import memory_by_node
 from bot.render.subject import short
 from bot.render.verdict import clear_in_part, label, not_checked, summary
-from bot.report.events import EVERYTHING
 from bot.report.progress import Progress
 from bot.report.scope import Scope, scope_of
 from bot.slack.checks.report_file import whole
@@ -20,6 +21,7 @@ from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import (
     CHECK_AGAIN,
     CHECK_ALL,
+    DETECTORS,
     SHOW_ALL,
     WRONG,
     AnswerMessages,
@@ -37,6 +39,7 @@ from bot.slack.kit.quoting import brief
 from bot.slack.kit.rich_text import Element, bullets, lines, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
+from handlers.evidence.azure import MANAGED_CLUSTER
 from handlers.model import Check, Diagnosis, Finding, Outcome, Severity, State
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -159,6 +162,9 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
         unseen = dict.fromkeys(unavailable.wanted for unavailable in diagnosis.unseen)
         shown.append(context(sentences.unseen_so_far(tuple(unseen)[:_MOST_UNSEEN_IN_HEAD])))
     report = given.report
+    besides = reported_besides(report.detectors, diagnosis)
+    if besides:
+        shown.append(section(sentences.reported_besides(besides)))
     notes = [sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)]
     if given.age:
         notes.append(sentences.age(given.age))
@@ -170,6 +176,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
             button(sentences.CHECK_AGAIN, CHECK_AGAIN, pressed),
             *_check_all(pressed),
             button(sentences.SHOW_ALL, SHOW_ALL, pressed),
+            *_detectors(pressed, diagnosis),
             button(sentences.WRONG, WRONG, pressed),
         )
     )
@@ -179,9 +186,17 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     )
 
 
+def _detectors(pressed: Pressed, diagnosis: Diagnosis) -> list[Block]:
+    """Azure's own detectors are run on request alone; other kinds of cluster have none."""
+    if pressed.scope.detectors or not diagnosis.target.id.is_a(MANAGED_CLUSTER):
+        return []
+    scope = replace(pressed.scope, detectors=True)
+    return [button(sentences.DETECTORS, DETECTORS, replace(pressed, scope=scope))]
+
+
 def _check_all(pressed: Pressed) -> list[Block]:
     """From a narrowed check it is one tap to the whole."""
-    if pressed.scope == EVERYTHING:
+    if pressed.scope.whole:
         return []
     return [button(sentences.CHECK_ALL, CHECK_ALL, Pressed(pressed.request, pressed.cluster))]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from html import unescape
 
@@ -19,6 +19,8 @@ FIXES, AUDIT = "fixes", "audit"
 MUTE, UNMUTE = "mute", "unmute"
 WATCH = "watch"
 NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
+DETECTORS = "detectors"
+"""After the cluster of a check: run Azure's own, too."""
 NO_CLUSTER = "none"
 """After `default`: take it away."""
 LATER = ("changes", "history", "support")
@@ -54,8 +56,14 @@ def read_mention(text: str) -> ParsedCommand:
 
 
 def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Selection]:
-    """`[cluster] [area]`: the cluster as it was given, or none, and what to ask about it."""
-    given = rest.replace("`", "").split()
+    """`[cluster] [area] [detectors]`: the cluster as it was given, or none, and what to ask about it."""
+    words = rest.replace("`", "").split()
+    given = [word for word in words if word.lower().lstrip("-") != DETECTORS]
+    cluster, scope = _cluster_and_area(given, areas)
+    return cluster, replace(scope, detectors=len(given) < len(words))
+
+
+def _cluster_and_area(given: list[str], areas: Collection[str]) -> tuple[str | None, Selection]:
     if len(given) > 1 and given[1].lower() == "from":
         raise Problem(sentences.CANNOT_READ_CHECK, sentences.FROM_COMES_LATER, sentences.CHECK_USAGE, code=Exit.USAGE)
     if len(given) > 2:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
 from bot.render.clean import one_line
+from bot.report.events import Selection
 from bot.slack.inbound import commands, triage_text
 from bot.slack.inbound.commands import ParsedCommand
 from bot.slack.kit import escaping, limits, sentences
@@ -142,10 +143,16 @@ def picker(
     return Message(said, tuple(shown))
 
 
-def picked(block_id: str) -> tuple[str | None, str]:
-    """What waited in the block's id: the area, and the thread in which to answer."""
-    _, area, thread_ts = [*block_id.split(":"), "", ""][:3]
-    return area or None, thread_ts
+def waiting(scope: Selection) -> str:
+    """What waits in the block's id, until a cluster is picked: `network`, `network+detectors`."""
+    return f"{scope.area or ''}{'+' + commands.DETECTORS if scope.detectors else ''}"
+
+
+def picked(block_id: str) -> tuple[Selection, str]:
+    """What waited there: what to ask, and the thread in which to answer."""
+    _, asked, thread_ts = [*block_id.split(":"), "", ""][:3]
+    area, _, more = asked.partition("+")
+    return Selection(area or None, detectors=more == commands.DETECTORS), thread_ts
 
 
 def _member(member: FleetMember) -> list[Element]:

@@ -61,7 +61,7 @@ class IncidentHooks:
         """An `AfterAnswer`."""
         if isinstance(outcome, Answer):
             await _observed(self._incident_service, request.place.team, outcome.report)
-        elif request.scope == EVERYTHING:
+        elif request.scope.whole:
             await self._not_observed(request)
 
     async def _not_observed(self, request: CheckRequest) -> None:

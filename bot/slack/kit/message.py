@@ -17,6 +17,7 @@ Block = dict[str, Any]
 
 CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "check_again", "check_everything", "show_all_checks"
 WRONG, STEPS = "wrong_answer", "show_steps"
+DETECTORS = "run_detectors"
 INVITE, PICK = "invite_me", "pick_cluster"
 """The action ids of the buttons. Several of one kind in a message are numbered: `show_steps_0`."""
 
@@ -48,15 +49,17 @@ class Pressed:
 
     def dump(self) -> str:
         # The cluster may be text that a person typed; the rest are ids and words of ours.
-        values = [self.request, redact_text(self.cluster), self.scope.area, self.scope.only, self.code]
+        values: list[str | bool | None] = [self.request, redact_text(self.cluster)]
+        values += [self.scope.area, self.scope.only, self.code]
+        values += [True] if self.scope.detectors else []
         value = json.dumps(values, separators=(",", ":"))
         # No existing cluster's id is this long; pasted text may be.
         return value if len(value) <= limits.BUTTON_VALUE else json.dumps([self.request[:255], "", None, None, None])
 
     @classmethod
     def load(cls, value: str) -> Pressed:
-        request, cluster, area, only, code = json.loads(value)
-        return cls(request, cluster, Selection(area, only), code)
+        request, cluster, area, only, code, *more = json.loads(value)
+        return cls(request, cluster, Selection(area, only, detectors=bool(more and more[0])), code)
 
 
 def section(mrkdwn: str) -> Block:

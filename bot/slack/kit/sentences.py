@@ -70,6 +70,7 @@ NOT_PROVEN = "This is no all-clear: something could not be seen."
 
 CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "Check again", "Check everything", "Show all checks"
 WRONG, STEPS = "Wrong answer", "Show the steps"
+DETECTORS = "Azure's detectors"
 
 
 def verdict(cluster: str, label: str, summary: str) -> str:
@@ -83,6 +84,11 @@ def subject(code_name: str, subject_name: str) -> str:
 def headline(verdict_said: str, causes: list[str]) -> str:
     """For a lock screen: the verdict with its causes."""
     return " · ".join([verdict_said, *(plain(cause, 150) for cause in causes)])
+
+
+def reported_besides(number: int) -> str:
+    detectors = "1 of Azure's detectors reports" if number == 1 else f"{number} of Azure's detectors report"
+    return f"{detectors} a problem that no finding here names: see the thread."
 
 
 def age(time: timedelta) -> str:
@@ -139,7 +145,9 @@ def away(problem: Problem) -> str:
 # Immediate replies to commands.
 
 CANNOT_READ_CHECK = "cannot tell what to check"
-CHECK_USAGE = "say `check <cluster> [area]`, with a name, a resource id or a portal link; without one I offer a list"
+CHECK_USAGE = (
+    "say `check <cluster> [area] [detectors]`, with a name, a resource id or a portal link; without one I offer a list"
+)
 FROM_COMES_LATER = "checking from an address (from <ip>) does not exist yet"
 LISTENER_FAILED = "Internal error; nothing was done. Please try again; aksbot's log has the details."
 LOOKING_FOR_CLUSTERS = "Looking for your clusters …"
@@ -167,7 +175,8 @@ NO_FLEET = "There is no cluster: either none exists, or my identity may not read
 
 HELP = (
     "*What I can do*\n"
-    "`/aks check [cluster | id | portal link] [area]` finds out what is wrong with a cluster, and why\n"
+    "`/aks check [cluster | id | portal link] [area] [detectors]` finds out what is wrong with a cluster, and why; "
+    "with `detectors` it also runs Azure's own\n"
     "`/aks clusters` lists the clusters that you may view\n"
     "`/aks default [cluster | none]` shows or sets this channel's default cluster\n"
     "`/aks explain &lt;text&gt;` explains a pasted error\n"

@@ -14,6 +14,7 @@ from tests.handlers.diagnose.wire import (
     NODE_GROUP,
     NODE_GROUP_ID,
     PROVEN,
+    SUB,
     SUBNET,
     Azure,
     asked,
@@ -160,7 +161,9 @@ async def test_the_scale_sets_failed_write_is_told() -> None:
     message = '{"error":{"code":"ZonalAllocationFailed","message":"zone 2"}}'
     azure.events[NODE_GROUP] = [event(scale_set_id("apps"), "Failed", timedelta(hours=1), message)]
     finding = await found("nodepool-failed", azure)
-    assert line(finding, 4) == "failed writes: ZonalAllocationFailed; no diagnostic setting"
+    assert line(finding, 4) == (
+        "failed writes: ZonalAllocationFailed; diagnostic settings of the cluster: none, of the scale set: none"
+    )
     assert finding.because[1] == "at 2026-11-18 02:07 UTC Azure said: ZonalAllocationFailed: zone 2"
 
 
@@ -284,3 +287,80 @@ async def test_what_was_canceled_has_no_cause_to_look_for() -> None:
     fix = LIBRARY["nodepool-failed"].render("Fix", finding.facts)
     assert fix.strip().startswith("Ask whoever aborted it whether it is still wanted.")
     assert "Remove the cause" not in fix
+
+
+# -- the document's command of each step, made for this cluster -----------------------------------------------------
+
+
+def commands(finding: Finding) -> list[str]:
+    page = LIBRARY["nodepool-failed"].render("Check it yourself", finding.facts)
+    return [line for line in page.split("\n") if line.startswith("az ")]
+
+
+async def test_each_step_has_its_command_with_the_values_of_this_cluster() -> None:
+    azure = failed(vnetSubnetID=SUBNET)
+    azure.subnet("10.0.0.0/24", 3)
+    lines = commands(await found("nodepool-failed", azure))
+    wanted = [
+        ("aks nodepool show", "--cluster-name one --name apps"),
+        ("vmss show", "--name aks-apps-12345678-vmss"),
+        ("vmss list-instances", "instanceView.statuses[?level=='Error'].message"),
+        ("monitor activity-log list", f"--resource-group {NODE_GROUP} --status Failed"),
+        ("monitor diagnostic-settings list", f"--resource {scale_set_id('apps')} "),
+        ("vm list-usage", "--location westeurope"),
+        ("vm list-skus", "--size Standard_D4s_v5"),
+        ("policy assignment list", f"--resource-group {NODE_GROUP}"),
+        ("policy exemption list", f"--resource-group {NODE_GROUP}"),
+        ("policy state list", "complianceState eq 'NonCompliant'"),
+        ("role assignment list", f"--assignee 0c --scope {SUBNET} "),
+        ("lock list", f"--subscription {SUB}"),
+    ]
+    for command, value in wanted:
+        assert any(line.startswith(f"az {command} ") and value in line for line in lines), (command, value)
+    assert len([line for line in lines if line.startswith("az role assignment list")]) == 2  # the kubelet's, too
+    assert "activity-log show" not in " ".join(lines)
+
+
+@pytest.mark.parametrize(("kind", "scale_sets"), [("AvailabilitySet", False), ("VirtualMachineScaleSets", True)])
+async def test_only_the_commands_that_fit_the_kind_of_pool_are_shown(kind: str, scale_sets: bool) -> None:
+    lines = " ".join(commands(await found("nodepool-failed", failed(type=kind, machines=0))))
+    assert ("az vmss list-instances" in lines) is scale_sets
+    assert ("az vm availability-set list" in lines) is not scale_sets
+
+
+# -- a step gets its tick only from what was read -------------------------------------------------------------------
+
+
+async def test_where_the_scale_sets_logs_go_is_told() -> None:
+    azure = failed()
+    azure.set_settings = [{"id": "/s", "name": "metrics", "properties": {"workspaceId": "/workspaces/la-prod"}}]
+    finding = await found("nodepool-failed", azure, PROVEN)
+    assert line(finding, 4).endswith("diagnostic settings of the cluster: none, of the scale set: to la-prod")
+
+
+@pytest.mark.parametrize("where", [CLUSTER, scale_set_id("apps")])
+async def test_diagnostic_settings_that_could_not_be_read_leave_step_4_without_a_tick(where: str) -> None:
+    azure = failed(status=UNNAMED)
+    assert seen(await found("nodepool-failed", azure, PROVEN))[4] == "ok"
+    azure.denied = {f"{where}/providers/Microsoft.Insights/diagnosticSettings"}
+    finding = await found("nodepool-failed", azure, PROVEN)
+    assert seen(finding)[4] == "unseen"
+    assert "could not be read" in line(finding, 4)
+
+
+async def test_an_instance_that_azure_calls_unhealthy_is_bad() -> None:
+    azure = failed(status=UNNAMED)
+    view = azure.machines["apps"][1]["properties"]["instanceView"]
+    view["vmHealth"] = {"status": {"code": "HealthState/unhealthy"}}
+    finding = await found("nodepool-failed", azure, PROVEN)
+    assert (seen(finding)[3], line(finding, 3)) == ("bad", "3 of 3 exist, 0 failed, 1 unhealthy: 1")
+    view["vmHealth"] = {"status": {"code": "HealthState/healthy"}}
+    assert seen(await found("nodepool-failed", azure, PROVEN))[3] == "ok"
+
+
+async def test_a_size_list_that_was_cut_leaves_step_5_without_a_tick() -> None:
+    azure = failed(status=UNNAMED)
+    sizes = f"/subscriptions/{SUB}/providers/Microsoft.Compute/skus"
+    offered = azure.answers()[sizes]["value"]
+    azure.more = {sizes: {"value": offered + [{"resourceType": "disks"}] * 20000}}
+    assert seen(await found("nodepool-failed", azure, PROVEN))[5] == "unseen"

@@ -92,6 +92,8 @@ class Azure:
         self.zone_roles: list[Body] = []
         """Those on a private DNS zone that people brought."""
         self.identity: Body = {"principalId": "0c"}
+        self.set_settings: list[Body] = []
+        """The diagnostic settings of every scale set."""
         self.closed: list[Body] = []
         """Where Standard_D4s_v5 may not be used."""
         self.events: dict[str, list[Body]] = {GROUP: [], NODE_GROUP: []}
@@ -408,6 +410,8 @@ class Azure:
                 "properties": {"availabilityState": self.health, "summary": "as seen by Azure"}
             },
         }
+        settings = "providers/Microsoft.Insights/diagnosticSettings"
+        found |= {f"{scale_set_id(name)}/{settings}": rows(self.set_settings) for name in self.pools}
         namespaces = dict.fromkeys(PROVIDERS, "Registered") | self.registered
         above = f"/subscriptions/{SUB}"
         found |= {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from handlers.clients.access import AzureAccess
 from handlers.clients.arm.permission_reader import WriterPermissionReader
@@ -34,25 +37,34 @@ class Reasons:
         return "; ".join(one.because for one in self.offer.forbidden)
 
 
-async def offered(remedy: str, azure: Azure, subject: str = "") -> Offer:
-    """What one remedy says to a finding of its codes, as if that had no other cause."""
-    known = REMEDIES.named(remedy)
-    assert known is not None
+@asynccontextmanager
+async def clients_of(azure: Azure) -> AsyncIterator[tuple[Target, dict[type, Any]]]:
+    """The clients that a check of this cluster is given."""
     target = Target(ResourceId.parse(CLUSTER), NOW)
     transport = Answers(azure.answer, NOW)
-    asking = GRAPH.only([one for one in GRAPH.diagnostics if set(one.codes) & set(known.codes)])
     async with (
         ArmReader(AzureAccess(), transport=transport) as arm,
         WriterPermissionReader(AzureAccess(), transport=transport) as writer_permissions,
         KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
         WriterKubePermissionReader(target, writer_permissions, KubeAccess(), transport=transport) as inside,
     ):
-        clients = {
-            ArmReader: arm,
-            KubeReader: kube,
-            WriterPermissionReader: writer_permissions,
-            WriterKubePermissionReader: inside,
-        }
+        yield (
+            target,
+            {
+                ArmReader: arm,
+                KubeReader: kube,
+                WriterPermissionReader: writer_permissions,
+                WriterKubePermissionReader: inside,
+            },
+        )
+
+
+async def offered(remedy: str, azure: Azure, subject: str = "") -> Offer:
+    """What one remedy says to a finding of its codes, as if that had no other cause."""
+    known = REMEDIES.named(remedy)
+    assert known is not None
+    asking = GRAPH.only([one for one in GRAPH.diagnostics if set(one.codes) & set(known.codes)])
+    async with clients_of(azure) as (target, clients):
         diagnosis = await Engine(asking, {}).diagnose(target, clients)
         facts = await Engine(GRAPH.facts(known.needs), {}).gather(target, clients)
     offers = [one for one in REMEDIES.offers(diagnosis, facts) if one.remedy == remedy]
