@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.report.cost import QuestionCost
 from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Diagnosis, Target
 from handlers.remedy.plan import Offer
@@ -42,6 +44,8 @@ class Report:
     """When the answers were recorded, where this is a replay."""
     offers: tuple[Offer, ...] = ()
     """What may be done about the root causes: a plan, or the reasons against one."""
+    costs: Mapping[str, QuestionCost] = field(default_factory=dict)
+    """By question, where the check has just run; not stored."""
 
 
 Event = Started | Collected | DiagnosticEnded | Report
