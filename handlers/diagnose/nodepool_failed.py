@@ -12,7 +12,7 @@ from handlers.evidence.complaints import Complaints, always
 from handlers.evidence.compute import ComputeUsages, Instances, ScaleSets, VmSizes
 from handlers.evidence.governance import Locks, Policies, PolicyStates, RoleAssignments
 from handlers.evidence.monitor import ActivityLog, DiagnosticSettings, NodeActivityLog
-from handlers.model import Causes, Clear, Finding, Unavailable
+from handlers.model import Causes, Clear, Finding, NotApplicable, Unavailable
 
 
 @diagnostic(
@@ -38,7 +38,7 @@ def nodepool_failed(
     usages: ComputeUsages | Unavailable,
     sizes: VmSizes | Unavailable,
     policies: Policies | Unavailable,
-    states: PolicyStates | Unavailable,
+    states: PolicyStates | NotApplicable | Unavailable,
     roles: RoleAssignments | Unavailable,
     locks: Locks | Unavailable,
     complaints: Complaints,
