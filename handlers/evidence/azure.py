@@ -109,7 +109,7 @@ class ManagedCluster(Evidence):
 
     @property
     def control_plane_identities(self) -> tuple[str, ...]:
-        """Object ids of those that join nodes to subnets and write DNS records. One identity may also be the kubelet's."""
+        """Object ids of those that join nodes to subnets and write DNS records; one identity may be both."""
         return tuple(own for own in self.identities if own != self.kubelet_identity) or self.identities
 
     @property

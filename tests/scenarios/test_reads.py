@@ -1,4 +1,4 @@
-"""How often a check of a healthy cluster with five node pools reads ARM: the subscription's budget of reads is shared."""
+"""How often a check of a healthy cluster with five node pools reads ARM: a subscription's budget of reads is shared."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLUSTERS = {
     "payments-prod": POOLS,
     "staging-neu": POOLS,
 }
-"""Each with the pools that make it five: in a subnet of its own; private, with a subnet for pods; with a route table."""
+"""Each with the pools that make it five: with its own subnet; private, with a subnet for pods; with a route table."""
 
 
 def five_pools(tmp_path: Path, cluster: str) -> World:
