@@ -61,6 +61,12 @@ def nodepool_failed(
         yield _failed(cluster, pool, ledger, complaints, causes)
 
 
+def _failed_with_it(cluster: ManagedCluster, pool: AgentPool, complaints: Complaints, code: str) -> tuple[str, ...]:
+    """The cluster, where it failed over this pool."""
+    claimed = complaints.claimed((pool.id, cluster.id), [code] if code else [], always)
+    return tuple(subject for subject in claimed if subject != pool.id)
+
+
 def _failed(
     cluster: ManagedCluster, pool: AgentPool, ledger: Ledger, complaints: Complaints, causes: Causes
 ) -> Finding:
@@ -71,7 +77,7 @@ def _failed(
     return Finding(
         code="nodepool-failed",
         subject=pool.id,
-        affects=complaints.claimed((cluster.id,), [stopped.code] if stopped.code and its_own else [], always),
+        affects=_failed_with_it(cluster, pool, complaints, stopped.code if its_own else ""),
         because=(
             f"pool {pool.name} ({pool.mode}, {pool.nodes_by_size}) is {pool.state}",
             *([str(telling)] if telling else [without_error(pool.state)]),

@@ -11,8 +11,8 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.budgets import Budget, Budgets
 from handlers.evidence.cluster import Nodes, Pod, Pods
 from handlers.evidence.complaints import Complaint, Complaints
-from handlers.evidence.drains import DRAINS, names_budget
-from handlers.model import Clear, Finding, Unavailable
+from handlers.evidence.drains import DRAINS, evicted, names_budget
+from handlers.model import Clear, Finding, Severity, Unavailable
 
 CODE = "pdb-blocks-drain"
 RECOVERING = timedelta(minutes=5)
@@ -96,14 +96,19 @@ def _blocks(
     pools |= {
         complaint.about: complaint.about.rsplit("/", 1)[-1] for complaint in told if complaint.about != cluster.id
     }
-    told = told or [complaint for draining, _ in held for complaint in draining.told]
+    # Where Azure names pods that were evicted and did not end, no budget refused that drain; it may refuse the next.
+    elsewhere = not told and bool(held) and all(_was_evicted(draining) for draining, _ in held)
+    told = told or ([] if elsewhere else [complaint for draining, _ in held for complaint in draining.told])
     pods = list(dict.fromkeys(pod.name for _, pod in held))
     nodes = sorted({pod.node for _, pod in held})
     pool = held[0][0].pool if held else None
     return Finding(
         code=CODE,
         subject=budget.subject,
-        affects=(*(f"Node/{node}" for node in nodes), *complaints.affected((*pools, cluster.id), DRAINS)),
+        severity=Severity.WARNING if elsewhere else Severity.ERROR,
+        affects=()
+        if elsewhere
+        else (*(f"Node/{node}" for node in nodes), *complaints.affected((*pools, cluster.id), DRAINS)),
         because=(
             f"budget {budget.namespace}/{budget.name} ({_rule(budget)}) allows {budget.allowed} disruptions",
             f"{budget.healthy} of its {budget.expected} pods are healthy, {budget.desired} must stay",
@@ -136,6 +141,10 @@ def _blocks(
             "cluster_id": cluster.id,
         },
     )
+
+
+def _was_evicted(drain: Draining) -> bool:
+    return bool(drain.told) and all(evicted(told.error) for told in drain.told)
 
 
 def _rule(budget: Budget) -> str:
