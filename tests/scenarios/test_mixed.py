@@ -10,6 +10,7 @@ import pytest
 from handlers.model import Diagnosis, Outcome, Ranked, Severity
 from sandbox.scenario import FOLDER, Scenario
 from tests.checking import azure, check
+from tests.runbooks.rendered import wrong_commands
 from tests.scenarios.test_scenarios import found
 
 MIXED = {file.parent.name: file.parent for file in sorted((FOLDER / "mixed").glob("*/scenario.yaml"))}
@@ -33,6 +34,7 @@ async def test_all_problems_are_found_each_with_what_it_explains_and_the_worst_f
     cluster, diagnosis = await checked(scenario)
     expected = scenario.expect[cluster]
     assert found(diagnosis) == {(one.code, one.subject.lower(), frozenset(one.explained_by)) for one in expected}
+    assert wrong_commands(diagnosis) == []
     order = [(ranked.finding.code, ranked.finding.subject.lower()) for ranked in diagnosis.findings]
     assert order == [(one.code, one.subject.lower()) for one in expected]
     undecided = tuple(one.id for one in diagnosis.checks if one.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED))
