@@ -19,7 +19,12 @@ CODE = "dns-broken"
 COREDNS = "coredns"
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="CoreDNS has Ready pods, and no failing workload logs that a name does not resolve",
+)
 def dns_broken(
     system: SystemWorkloads | Unavailable | NotApplicable,
     tails: LogTails,

@@ -20,7 +20,12 @@ from handlers.model import Finding, Judgement, Severity, Unavailable
 CODE = "scaled-to-zero"
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no failing workload calls a service whose workload has 0 replicas",
+)
 def scaled_to_zero(
     owners: Owners,
     services: Services,
