@@ -23,7 +23,7 @@ COREDNS = "coredns"
     codes=(CODE,),
     area="workloads",
     clear_without=WITHOUT_AZURE,
-    clear_says="CoreDNS has Ready pods, and no failing workload logs that a name does not resolve",
+    clear_says="nothing is wrong with CoreDNS, and no failing workload logs that a name does not resolve",
 )
 def dns_broken(
     system: SystemWorkloads | Unavailable | NotApplicable,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from handlers.counted import counted
 from handlers.diagnose.pool_ledger import Ledger
 from handlers.diagnose.stopped_by import StoppedBy, without_error
 from handlers.engine.declare import ClearWithout, diagnostic
@@ -47,7 +48,7 @@ def nodepool_failed(
     """A node pool is Failed or Canceled: the seven places to look, and what each of them shows."""
     if not pools.failed:
         if pools.complete:
-            yield Clear(f"{len(pools.pools)} node pools, none Failed or Canceled")
+            yield Clear(f"{counted(len(pools.pools), 'node pool')}, none Failed or Canceled")
         return
     for pool in pools.failed:
         ledger = Ledger(cluster, pool, complaints, causes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from handlers.counted import counted
 from handlers.diagnose.draining import Draining, draining, named_or_cordoned
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -63,7 +64,13 @@ def pdb_blocks_drain(
         yield blind
     elif budgets.complete and nodes.complete and (pods.complete or not named_or_cordoned(emptied)):
         until = f"refusals are known until {complaints.until}"
-        yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains; {until}")
+        yield Clear(f"{_none_in_the_way(len(budgets.budgets), sum(len(drain.nodes) for drain in emptied))}; {until}")
+
+
+def _none_in_the_way(budgets: int, nodes: int) -> str:
+    if not nodes:
+        return "no node is to be drained, so no disruption budget is in the way"
+    return f"{counted(nodes, 'node')} to drain, and none of {budgets} disruption budgets is in the way"
 
 
 def _insists(budget: Budget, drain: Draining, pods: Pods) -> bool:

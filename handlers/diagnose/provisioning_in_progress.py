@@ -36,7 +36,7 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
         turns = _turns(state, began, pools)
         lasts, usual = cluster.taken_at - began.at, sum((turn.length for turn in turns), USUAL)
         if lasts <= usual:
-            yield Clear(f"{name} is {state} since {spoken(lasts)}, usual is up to {spoken(usual)}")
+            yield Clear(f"{name} has been {state} for {spoken(lasts)}; up to {spoken(usual)} is usual")
             continue
         yield Finding(
             code="provisioning-in-progress",
