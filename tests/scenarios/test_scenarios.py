@@ -48,7 +48,9 @@ async def play(world: World, expect: dict[str, Found], stays_open: Open) -> None
             assert wrong_commands(diagnosis) == [], name
             clear = [one.why for one in diagnosis.checks if one.outcome is Outcome.CLEAR]
             assert not [why for why in clear if any(words in why for words in UNSEEN)], name
-            assert not [why for why in clear if "kubectl get --raw" in why or "GET /" in why], name  # a sentence instead
+            assert not [why for why in clear if "kubectl get --raw" in why or "GET /" in why], (
+                name
+            )  # a sentence instead
             wanted = State.FOUND if expect.get(name) else State.CLEAR
             assert diagnosis.state is wanted, [(one.id, one.outcome, one.why) for one in diagnosis.checks]
 
