@@ -164,13 +164,13 @@ def _templates(runbook: Runbook) -> Iterator[tuple[int, str]]:
 
 def _commands(runbook: Runbook) -> Iterator[tuple[int, str]]:
     for section in SECTIONS:
-        for line, text in _fenced_lines(runbook.sections[section], runbook.lines[section]):
+        for line, text in shell_lines(runbook.sections[section], runbook.lines[section]):
             what = complaint_about(text)
             if what:
                 yield line, f"{section}: {what}"
 
 
-def _fenced_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
+def shell_lines(text: str, first: int) -> Iterator[tuple[int, str]]:
     """The shell lines in code fences, with continuation lines joined, each with its line number."""
     fence, shell, stored, began = "", False, "", 0
     for number, line in enumerate(text.split("\n"), first):

@@ -12,6 +12,7 @@ import handlers.diagnose
 import handlers.evidence
 from bot.checks.clients import Clients
 from bot.checks.remedies import detectors_of, every_question, offers_for
+from bot.report.cost import Stopwatch
 from bot.report.events import Event, Report, Selection, Started
 from handlers.clients.arm.freshness import require_fresh_answers
 from handlers.clients.arm.reader import ArmReader
@@ -93,9 +94,11 @@ async def check_target(
     start = start or _Start.now(clients.arm)
     recorded_at = clients.recording.recorded_at if clients.recording else None
     evidence, questions = engine.plan()
+    stopwatch = Stopwatch()
     yield Started(target, len(evidence), len(questions))
     async with clients.for_target(target) as given, aclosing(engine.check(target, given)) as events:
         async for event in events:
+            stopwatch.note(event)
             if not isinstance(event, Finished):
                 yield event
                 continue
@@ -106,7 +109,8 @@ async def check_target(
             took_ms = (asyncio.get_running_loop().time() - start.at) * 1000
             kube = given[KubeReader]
             arm_calls, kube_calls = start.calls.count + kube.azure_calls, len(kube.calls)
-            yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers, own)
+            costs = stopwatch.costs(engine.waits_for(), start.calls.calls, kube.calls)
+            yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers, own, costs)
 
 
 async def find(cluster: str | ClusterRef, arm: ArmReader, *, timeout_s: float = FIND_TIMEOUT_S) -> Target:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import Any
 
+from bot.report.cost import FactCost, QuestionCost
 from bot.report.detectors import Asked, compared
 from bot.report.events import Report
 from bot.report.scope import scope_of
+from handlers.clients.call_log import Call
 from handlers.evidence.detectors import Detectors
 from handlers.model import Check, Diagnosis, NotApplicable, Ranked, Unavailable
 from handlers.remedy.plan import Offer
@@ -37,7 +39,10 @@ def as_dict(report: Report, library: Library) -> dict[str, Any]:
         "state": diagnosis.state.value,
         "findings": [_finding(ranked, library, report.offers) for ranked in diagnosis.findings],
         "unseen": [_unseen(unavailable) for unavailable in diagnosis.unseen],
-        "checks": [_check(check) for check in sorted(diagnosis.checks, key=lambda check: check.id)],
+        "checks": [
+            _check(check, report.costs.get(check.id)) for check in sorted(diagnosis.checks, key=lambda check: check.id)
+        ],
+        "facts": [_fact(cost) for cost in _facts(report.costs.values())],
         "took_ms": round(report.took_ms, 1),
         "calls": {"arm": report.arm_calls, "kube": report.kube_calls},
         "recorded_at": report.recorded_at.isoformat() if report.recorded_at else None,
@@ -95,14 +100,37 @@ def _fix(offer: Offer) -> dict[str, Any]:
     }
 
 
-def _check(check: Check) -> dict[str, Any]:
+def _check(check: Check, cost: QuestionCost | None) -> dict[str, Any]:
     return {
         "id": check.id,
         "codes": list(check.codes),
         "outcome": check.outcome.value,
         "why": check.why,
         "took_ms": round(check.took_ms, 1),
+        "waited_ms": round(cost.waited_ms, 1) if cost else None,
+        "waited_for": [fact.fact for fact in cost.facts] if cost else None,
+        "calls": {"arm": cost.arm, "kube": cost.kube} if cost else None,
     }
+
+
+def _facts(costs: Iterable[QuestionCost]) -> list[FactCost]:
+    """Every fact that some question waited for, the slowest first."""
+    facts = {fact.fact: fact for cost in costs for fact in cost.facts}
+    return sorted(facts.values(), key=lambda fact: (-fact.took_ms, fact.fact))
+
+
+def _fact(cost: FactCost) -> dict[str, Any]:
+    return {
+        "fact": cost.fact,
+        "took_ms": round(cost.took_ms, 1),
+        "calls": {"arm": len(cost.arm), "kube": len(cost.kube)},
+        "reads": [_read(call) for call in (*cost.arm, *cost.kube)],
+    }
+
+
+def _read(call: Call) -> dict[str, Any]:
+    took_ms = round((call.ended - call.started) * 1000, 1)
+    return {"method": call.method, "path": call.path, "status": call.status, "took_ms": took_ms}
 
 
 def _unseen(unavailable: Unavailable) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.report.cost import QuestionCost
 from bot.report.detectors import Asked
 from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Diagnosis, Target
@@ -52,6 +54,8 @@ class Report:
     """What may be done about the root causes: a plan, or the reasons against one."""
     detectors: Asked | None = None
     """What Azure's own detectors say; None where nobody asked them."""
+    costs: Mapping[str, QuestionCost] = field(default_factory=dict)
+    """By question, where the check has just run; not stored."""
 
 
 Event = Started | Collected | DiagnosticEnded | Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 REMEMBERED = 10_000
 
@@ -35,7 +35,7 @@ class CallLog:
         self._count += 1
         tally = _tally.get()
         if tally is not None and tally.log is self:
-            tally.count += 1
+            tally.calls.append(call)
 
     def tally(self) -> Tally:
         """Start counting the calls made by this task and the tasks it starts."""
@@ -56,10 +56,14 @@ class CallLog:
 
 @dataclass(slots=True)
 class Tally:
-    """The number of calls one task has made, out of a log that it shares with others."""
+    """The calls one task has made, out of a log that it shares with others."""
 
     log: CallLog
-    count: int = 0
+    calls: list[Call] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return len(self.calls)
 
 
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)

@@ -48,7 +48,7 @@ def allocation_failed(
     def told(refusal: Refusal) -> Finding:
         return _failed(cluster, refusal, Place.of(cluster, refusal, sizes, usages), complaints)
 
-    yield from refused.judged(CODE, told, "Azure refused nobody machines for want of capacity")
+    yield from refused.judged(CODE, told, "Azure refused no node for lack of capacity")
 
 
 def _failed(cluster: ManagedCluster, refusal: Refusal, place: Place, complaints: Complaints) -> Finding:

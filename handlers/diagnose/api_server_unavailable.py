@@ -35,7 +35,7 @@ def api_server_unavailable(
         yield Clear(f"the API server is ready, reached {api.reached}")
         return
     if not api.reached and isinstance(nodes, Nodes):
-        yield Clear("the API server answers commands that Azure runs inside")
+        yield Clear("the API server answers through run-command")
         return
     # A name that does not resolve and a connection that hangs may be our own network's fault. A refusal is an answer.
     confirmed = isinstance(health, ResourceHealth) and health.suffers

@@ -38,7 +38,7 @@ def cluster_failed_infra(
     if not isinstance(blamed, Failure):
         yield blamed
     elif causes.found:
-        yield Clear(f"it may have a cause of its owners': {causes.found[0].code}, {causes.found[0].why}")
+        yield Clear(f"another cause was found: {causes.found[0].code}, {causes.found[0].why}")
     elif causes.open:
         yield _open(causes.open)
     else:
@@ -57,7 +57,7 @@ def _internal(cluster: ManagedCluster, pools: AgentPools, complaints: Complaints
     internal = next((failure for failure in failures if failure.internal), None)
     if internal:
         return internal
-    return complaints.gaps[0] if complaints.gaps else Clear("Azure gave no internal error as its cause")
+    return complaints.gaps[0] if complaints.gaps else Clear("Azure reports no internal error of its own")
 
 
 def _open(verdicts: tuple[Verdict, ...]) -> Unavailable:

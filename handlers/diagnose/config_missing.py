@@ -18,7 +18,12 @@ _KEY = compile_linear(r"(?i)couldn't find key (?P<key>[^ ]+) in (?P<kind>secret|
 _UNNAMED_KEY = compile_linear(r"(?i)references non-existent (?P<kind>secret|config) key: ?(?P<key>[^ ]+)")
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no pod waits for a config map, a secret or a key that does not exist",
+)
 def config_missing(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
     """A pod names a config map, a secret or one of their keys that does not exist."""
     seen: dict[tuple[str, str, str], Finding] = {}

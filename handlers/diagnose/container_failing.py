@@ -25,7 +25,12 @@ _LAST_LINES = 3
 _SIGNALS = {139: "a segmentation fault", 134: "an abort", 126: "its command cannot be run", 127: "no such command"}
 
 
-@diagnostic(codes=(OOM_KILLED,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(OOM_KILLED,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no container was killed at its memory limit",
+)
 def container_oom_killed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
     """A container is killed because it needs more memory than its limit."""
     found = {
@@ -36,7 +41,12 @@ def container_oom_killed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iter
     yield from named(_oom_killed(symptom, calls) for symptom in found.values())
 
 
-@diagnostic(codes=(CRASHING,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CRASHING,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no container keeps ending by itself",
+)
 def container_crashing(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

@@ -18,7 +18,12 @@ CODE = "container-port-conflict"
 _PORT = compile_linear(r"(?i)port:? ([0-9]{2,5})|:([0-9]{2,5})(?:[^0-9]|$)")
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no container failed over a port that another one of its pod holds",
+)
 def container_port_conflict(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

@@ -66,8 +66,8 @@ def cse_error(
     yield from unseen
     yield from found
     if not found and not unseen and pools.complete:
-        until = f"the day until {complaints.until}"
-        yield Clear(f"no machine's set-up script has failed, and Azure told of none in {until}")
+        until = f"the 24 hours up to {complaints.until}"
+        yield Clear(f"no node set-up script (vmssCSE) has failed on a machine, and Azure reported none in {until}")
 
 
 def _of_machines(case: Case, instances: Instances | Unavailable) -> Iterator[Finding]:

@@ -46,7 +46,12 @@ class Refused:
         return self.words.host or self.words.product
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no failing workload logs that something it depends on refuses it",
+)
 def dependency_refused(
     tails: LogTails, services: Services | Unavailable, calls: Calls | Unavailable, symptoms: Symptoms
 ) -> Iterator[Judgement]:

@@ -19,7 +19,12 @@ CODE = "dns-broken"
 COREDNS = "coredns"
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="nothing is wrong with CoreDNS, and no failing workload logs that a name does not resolve",
+)
 def dns_broken(
     system: SystemWorkloads | Unavailable | NotApplicable,
     tails: LogTails,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from handlers.counted import counted
 from handlers.diagnose.draining import Draining, draining, named_or_cordoned
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -47,7 +48,11 @@ def drain_error(
     if pools.failed and complaints.gaps:  # whether that was a drain is told there
         yield complaints.gaps[0]
     elif nodes.complete and (pods.complete or not named_or_cordoned(emptied)):
-        yield Clear(f"{sum(len(draining.nodes) for draining in emptied)} nodes to be drained, none stuck")
+        yield Clear(_none_stuck(sum(len(draining.nodes) for draining in emptied)))
+
+
+def _none_stuck(nodes: int) -> str:
+    return f"{counted(nodes, 'node')} to drain, and no pod is stuck there" if nodes else "no node is to be drained"
 
 
 def _stuck(pod: Pod, pods: Pods) -> bool:

@@ -19,7 +19,12 @@ SHORTEST = 4
 _REFUSALS = (" 404 ", " 405 ", " 502 ", " 503 ", "404 NOT_FOUND")
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no Ingress, Gateway route or virtual service points to a service or port that does not exist",
+)
 def gateway_misroute(
     ingresses: Ingresses | Unavailable,
     routes: GatewayRoutes | Unavailable,

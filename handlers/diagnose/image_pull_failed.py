@@ -41,7 +41,12 @@ _MEANINGS = {
 }
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no pod fails to pull its image",
+)
 def image_pull_failed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
     """The image of a workload cannot be pulled."""
     waiting = (symptom for symptom in symptoms.of(Sign.WAITING) if symptom.reason in REASONS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from handlers.counted import counted
 from handlers.diagnose.deletions import deletion_of
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -47,7 +48,7 @@ def invalid_resource_reference(
         yield complaints.gaps[0]  # an error that was not seen may name another resource
     elif all(each.complete for each in looked_up):
         count = sum(len(each.present) for each in looked_up)
-        yield Clear(f"{count} resources are referred to, and all exist")
+        yield Clear(f"everything that the cluster refers to exists ({counted(count, 'resource')})")
 
 
 def _without_a_name(complaints: Complaints) -> Iterator[Unavailable]:

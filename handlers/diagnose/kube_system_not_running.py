@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from handlers.ages import ago
+from handlers.counted import counted
 from handlers.diagnose.system_owners import Trouble, troubles
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
@@ -50,9 +51,11 @@ def kube_system_not_running(
     if isinstance(workloads, Unavailable):
         yield workloads
     elif pods.complete and nodes.complete and (isinstance(workloads, NotApplicable) or workloads.complete):
-        counted = "" if isinstance(workloads, NotApplicable) else _none_lacks(workloads)
+        lacking = "" if isinstance(workloads, NotApplicable) else _none_lacks(workloads)
         where = ", ".join(cluster.system_namespaces)
-        yield Clear(f"{sum(pods.counts.values())} pods in {where}, none broken on a node that is Ready{counted}")
+        yield Clear(
+            f"{counted(sum(pods.counts.values()), 'pod')} in {where}, none of them failing on a Ready node{lacking}"
+        )
 
 
 def _none_lacks(workloads: SystemWorkloads) -> str:

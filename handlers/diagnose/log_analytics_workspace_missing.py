@@ -33,7 +33,7 @@ def log_analytics_workspace_missing(
         yield _found(cluster, missing, complaints, log)
     yield from workspaces.gaps
     if workspaces.complete:
-        yield Clear(f"{', '.join(reference.name for reference in workspaces.present)} exists")
+        yield Clear(f"Log Analytics workspace {', '.join(reference.name for reference in workspaces.present)} exists")
 
 
 def _found(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
+from handlers.counted import counted
 from handlers.diagnose import memory_proof
 from handlers.diagnose.node_machines import OFF, machine_of
 from handlers.engine.declare import ClearWithout, diagnostic
@@ -51,7 +52,7 @@ def memory_saturation(
         yield _found(cluster, pools, node, pods, history, instances)
     if short.complete and not short.nodes:
         none = use.because if isinstance(use, NotApplicable) else f"the fullest uses {_fullest(nodes, use)}"
-        yield Clear(f"none of {len(nodes.nodes)} nodes is short of memory or was within the last hour; {none}")
+        yield Clear(f"{counted(len(nodes.nodes), 'node')}, none short of memory now or in the last hour; {none}")
 
 
 def _fullest(nodes: Nodes, use: NodeMemoryUse | Unavailable) -> str:

@@ -41,7 +41,12 @@ class Refusal:
         return ", ".join(row[0] for row in self.rows) or self.unsaid
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no ResourceQuota keeps a workload from creating what it needs",
+)
 def namespace_quota_exceeded(
     symptoms: Symptoms,
     quotas: ResourceQuotas | Unavailable,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from handlers.counted import counted
 from handlers.diagnose.network_policies.complaints import complaint
 from handlers.diagnose.network_policies.decision import Side
 from handlers.diagnose.network_policies.paths import (
@@ -91,7 +92,8 @@ def network_policy_blocking(
         return
     if isinstance(others, OtherPolicies) and others.names and symptoms.symptoms:
         yield _outside(others)
-    yield Clear(f"{len(rules)} network policies drop nothing that an unwell workload is known to miss")
+    checked = counted(len(rules), "policy", "policies")
+    yield Clear(f"no NetworkPolicy blocks what a failing workload is known to need ({checked} checked)")
 
 
 def _suspects(symptoms: Symptoms, tails: LogTails | Unavailable) -> Iterator[tuple[WorkloadPod, Tail | None]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from handlers.counted import counted
 from handlers.diagnose.node_machines import JOINING, OFF, gone_or_off, machine_of, may_be_off
 from handlers.diagnose.short_pools import ShortPool, short_pools
 from handlers.diagnose.unregistered import Unregistered, unregistered
@@ -104,7 +105,7 @@ def node_not_ready(
         for short in short_pools(cluster, pools, nodes, instances):
             yield _short(cluster, short, nodes)
         passing = f"; passing: {', '.join(excused[:3])}" if excused else ""
-        yield Clear(f"{len(nodes.nodes)} nodes, none out of order, and no machine without its node{passing}")
+        yield Clear(f"{counted(len(nodes.nodes), 'node')}, none out of order, and every machine has its node{passing}")
 
 
 def _excuse(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from handlers.counted import counted
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
@@ -53,7 +54,7 @@ def node_vm_failed(
         named.add(finding.subject)
         yield finding
     if instances.complete:
-        yield Clear(f"{len(instances.machines)} virtual machines, none Failed")
+        yield Clear(f"{counted(len(instances.machines), 'virtual machine')}, none Failed")
 
 
 def _failed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from handlers.counted import counted
 from handlers.diagnose.pool_ledger import Ledger
 from handlers.diagnose.stopped_by import StoppedBy, without_error
 from handlers.engine.declare import ClearWithout, diagnostic
@@ -40,7 +41,7 @@ def nodepool_failed(
     usages: ComputeUsages | Unavailable,
     sizes: VmSizes | Unavailable,
     policies: Policies | Unavailable,
-    states: PolicyStates | Unavailable,
+    states: PolicyStates | NotApplicable | Unavailable,
     roles: RoleAssignments | Unavailable,
     locks: Locks | Unavailable,
     complaints: Complaints,
@@ -49,7 +50,7 @@ def nodepool_failed(
     """A node pool is Failed or Canceled: the seven places to look, and what each of them shows."""
     if not pools.failed:
         if pools.complete:
-            yield Clear(f"{len(pools.pools)} node pools, none Failed or Canceled")
+            yield Clear(f"{counted(len(pools.pools), 'node pool')}, none Failed or Canceled")
         return
     for pool in pools.failed:
         ledger = Ledger(cluster, pool, complaints, causes)
@@ -63,6 +64,12 @@ def nodepool_failed(
         yield _failed(cluster, pool, ledger, complaints, causes)
 
 
+def _failed_with_it(cluster: ManagedCluster, pool: AgentPool, complaints: Complaints, code: str) -> tuple[str, ...]:
+    """The cluster, where it failed over this pool."""
+    claimed = complaints.claimed((pool.id, cluster.id), [code] if code else [], always)
+    return tuple(subject for subject in claimed if subject != pool.id)
+
+
 def _failed(
     cluster: ManagedCluster, pool: AgentPool, ledger: Ledger, complaints: Complaints, causes: Causes
 ) -> Finding:
@@ -73,7 +80,7 @@ def _failed(
     return Finding(
         code="nodepool-failed",
         subject=pool.id,
-        affects=complaints.claimed((cluster.id,), [stopped.code] if stopped.code and its_own else [], always),
+        affects=_failed_with_it(cluster, pool, complaints, stopped.code if its_own else ""),
         because=(
             f"pool {pool.name} ({pool.mode}, {pool.nodes_by_size}) is {pool.state}",
             *([str(telling)] if telling else [without_error(pool.state)]),

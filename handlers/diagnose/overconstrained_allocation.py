@@ -48,7 +48,7 @@ def overconstrained_allocation(
     def told(refusal: Refusal) -> Finding:
         return _overconstrained(cluster, refusal, Place.of(cluster, refusal, sizes, usages), complaints)
 
-    yield from refused.judged(CODE, told, "Azure called no pool's conditions too restrictive")
+    yield from refused.judged(CODE, told, "Azure refused no node because a pool asks for too much at once")
 
 
 def _overconstrained(cluster: ManagedCluster, refusal: Refusal, place: Place, complaints: Complaints) -> Finding:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from handlers.counted import counted
 from handlers.diagnose.draining import Draining, draining, named_or_cordoned
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.budgets import Budget, Budgets
 from handlers.evidence.cluster import Nodes, Pod, Pods
 from handlers.evidence.complaints import Complaint, Complaints
-from handlers.evidence.drains import DRAINS, names_budget
-from handlers.model import Clear, Finding, Unavailable
+from handlers.evidence.drains import DRAINS, evicted, names_budget
+from handlers.model import Clear, Finding, Severity, Unavailable
 
 CODE = "pdb-blocks-drain"
 RECOVERING = timedelta(minutes=5)
@@ -63,7 +64,13 @@ def pdb_blocks_drain(
         yield blind
     elif budgets.complete and nodes.complete and (pods.complete or not named_or_cordoned(emptied)):
         until = f"refusals are known until {complaints.until}"
-        yield Clear(f"{len(budgets.budgets)} budgets, none in the way of {len(emptied)} drains; {until}")
+        yield Clear(f"{_none_in_the_way(len(budgets.budgets), sum(len(drain.nodes) for drain in emptied))}; {until}")
+
+
+def _none_in_the_way(budgets: int, nodes: int) -> str:
+    if not nodes:
+        return "no node is to be drained, so no disruption budget is in the way"
+    return f"{counted(nodes, 'node')} to drain, and none of {budgets} disruption budgets is in the way"
 
 
 def _insists(budget: Budget, drain: Draining, pods: Pods) -> bool:
@@ -96,14 +103,19 @@ def _blocks(
     pools |= {
         complaint.about: complaint.about.rsplit("/", 1)[-1] for complaint in told if complaint.about != cluster.id
     }
-    told = told or [complaint for draining, _ in held for complaint in draining.told]
+    # Where Azure names pods that were evicted and did not end, no budget refused that drain; it may refuse the next.
+    elsewhere = not told and bool(held) and all(_was_evicted(draining) for draining, _ in held)
+    told = told or ([] if elsewhere else [complaint for draining, _ in held for complaint in draining.told])
     pods = list(dict.fromkeys(pod.name for _, pod in held))
     nodes = sorted({pod.node for _, pod in held})
     pool = held[0][0].pool if held else None
     return Finding(
         code=CODE,
         subject=budget.subject,
-        affects=(*(f"Node/{node}" for node in nodes), *complaints.affected((*pools, cluster.id), DRAINS)),
+        severity=Severity.WARNING if elsewhere else Severity.ERROR,
+        affects=()
+        if elsewhere
+        else (*(f"Node/{node}" for node in nodes), *complaints.affected((*pools, cluster.id), DRAINS)),
         because=(
             f"budget {budget.namespace}/{budget.name} ({_rule(budget)}) allows {budget.allowed} disruptions",
             f"{budget.healthy} of its {budget.expected} pods are healthy, {budget.desired} must stay",
@@ -136,6 +148,10 @@ def _blocks(
             "cluster_id": cluster.id,
         },
     )
+
+
+def _was_evicted(drain: Draining) -> bool:
+    return bool(drain.told) and all(evicted(told.error) for told in drain.told)
 
 
 def _rule(budget: Budget) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
+from handlers.counted import counted
 from handlers.diagnose.scheduling.change import facts_of
 from handlers.diagnose.scheduling.verdict import Verdict, judge, table
 from handlers.diagnose.scheduling.words import UNSEEN_BY_US, about_volumes, shortened, told_causes
@@ -72,7 +73,11 @@ def pod_unschedulable(
     for verdict, group in found[:MOST_NAMED]:
         yield _finding(cluster, waits, verdict, group, _said(group, ups, autoscaler), pools, calls, more)
     if waits.complete and not found:
-        yield Clear(f"{len(waits.waiting)} pods wait for a node, none for long" if waits.waiting else "no pod waits")
+        yield Clear(
+            f"{counted(len(waits.waiting), 'pod')} waiting for a node, none for long"
+            if waits.waiting
+            else "no pod is waiting for a node"
+        )
 
 
 def _groups(waits: Scheduling) -> list[list[Demand]]:

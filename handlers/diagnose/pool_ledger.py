@@ -167,7 +167,7 @@ class Ledger:
     def policies_and_roles(
         self,
         policies: Policies | Unavailable,
-        states: PolicyStates | Unavailable,
+        states: PolicyStates | NotApplicable | Unavailable,
         roles: RoleAssignments | Unavailable,
     ) -> None:
         if isinstance(policies, Unavailable):
@@ -181,10 +181,11 @@ class Ledger:
             for assignment in policies.assignments
             if assignment.enforced and assignment.id.lower() not in policies.exempted
         ]
-        said = [f"{len(enforced)} policies enforced", f"{len(states.broken)} resources break one"]
+        said = [f"{len(enforced)} policies enforced"]
+        said += [f"{len(states.broken)} resources break one"] if isinstance(states, PolicyStates) else []
         denied = _role_gap(self._pool, roles)
         said.append(denied or f"{len(roles.roles)} role assignments of its identities")
-        whole = policies.complete and states.complete and roles.complete
+        whole = policies.complete and roles.complete and isinstance(states, PolicyStates) and states.complete
         seen = Seen.UNSEEN if not whole else Seen.BAD if denied else Seen.OK
         return self._add(6, "policies, roles", seen, ", ".join(said))
 

@@ -30,13 +30,13 @@ def private_cluster_unreachable(
         yield Clear(f"the private API server was reached {api.reached}")
         return
     if isinstance(nodes, Nodes):
-        yield Clear(f"out of reach from here ({api.detail}); its inside was seen through run-command")
+        yield Clear(f"cannot be reached from here ({api.detail}); run-command reached it")
         return
     if isinstance(nodes, Unavailable) and (nodes.grant or "").startswith("list nodes"):
-        yield Clear(f"out of reach from here ({api.detail}); it was reached through run-command, and refuses")
+        yield Clear(f"cannot be reached from here ({api.detail}); run-command reached it, and it refuses")
         return
     if api.trouble == "refused":
-        yield Clear(f"the way to the private API server is open, and it refuses: {api.detail}")
+        yield Clear(f"the private API server can be reached, and refuses: {api.detail}")
         return
     if isinstance(health, ResourceHealth) and health.suffers:
         # Whoever is inside gets no answer now either: only once it answers can one tell where the bot stands.

@@ -140,7 +140,7 @@ def _not_permitted(cluster: ManagedCluster, zone: PrivateZone, roles: RoleAssign
     """Only for a zone that people brought: AKS owns the one that it made itself."""
     if not zone.exists or not cluster.private_zone.startswith("/") or isinstance(roles, Unavailable):
         return
-    own = {identity for identity in cluster.identities if identity != cluster.kubelet_identity}
+    own = set(cluster.control_plane_identities)
     held = {_definition(role.definition) for role in roles.roles if role.principal in own and role.covers(zone.id)}
     if own and roles.complete and held <= READERS:
         says = (
@@ -225,7 +225,7 @@ def _finding(
             "zone_subscription": parts[2],
             "brought": cluster.private_zone.startswith("/"),
             "permission": "Microsoft.Network/privateDnsZones/A/write" if first.cause == "not-permitted" else "",
-            "identity": next((identity for identity in cluster.identities if identity != cluster.kubelet_identity), ""),
+            "identity": next(iter(cluster.control_plane_identities), ""),
             "network": last_name(first.network) if first.network else "",
             "network_id": first.network,
             "host": cluster.private_fqdn,

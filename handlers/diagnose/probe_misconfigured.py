@@ -30,7 +30,12 @@ _FIRST_MINUTE_S = 60
 """A container that its liveness probe kills so young has not been given the time to start."""
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no probe fails because of its own settings",
+)
 def probe_misconfigured(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

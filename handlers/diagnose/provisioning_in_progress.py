@@ -36,7 +36,7 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
         turns = _turns(state, began, pools)
         lasts, usual = cluster.taken_at - began.at, sum((turn.length for turn in turns), USUAL)
         if lasts <= usual:
-            yield Clear(f"{name} is {state} since {spoken(lasts)}, usual is up to {spoken(usual)}")
+            yield Clear(f"{name} has been {state} for {spoken(lasts)}; up to {spoken(usual)} is usual")
             continue
         yield Finding(
             code="provisioning-in-progress",
@@ -45,7 +45,7 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
             affects=tuple(pool.id for pool in busy_pools),
             because=(
                 f"{name} is {state} since {began.at:%Y-%m-%d %H:%M} UTC",
-                f"that is {spoken(lasts)}; usual is up to {spoken(usual)}",
+                f"that is {spoken(lasts)}; up to {spoken(usual)} is usual",
                 *(turn.sum for turn in turns),
                 *(f"pool {pool.name} is {pool.state}" for pool in busy_pools if pool.id != subject),
                 f"it began with {began.operation} (correlation {began.correlation})",

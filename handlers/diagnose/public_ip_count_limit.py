@@ -82,7 +82,7 @@ def public_ip_count_limit(
 
 
 def _nobody_waits(complaints: Complaints) -> str:
-    until = f"the day until {complaints.until}"
+    until = f"the 24 hours up to {complaints.until}"
     return f"no node pool and no outbound profile lacks public addresses, and none was refused in {until}"
 
 
@@ -169,7 +169,7 @@ def _reached(
         severity=Severity.ERROR if claimed or waiting else Severity.WARNING,
         affects=(*claimed, *waiting),
         because=(
-            f"{title} in {usages.location}: {usage.used} of {usage.limit} used, {usage.free} free",
+            f"{title} in {usages.location}: {usage.used} of {usage.limit} used, {usage.room}",
             *map(str, demands),
             f"{usage.used} + {wanted} = {usage.used + wanted} > {usage.limit}: {_addresses(short)} short",
             _says_spare(spare),

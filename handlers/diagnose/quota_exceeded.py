@@ -66,7 +66,7 @@ def quota_exceeded(
 
 def _nobody_waits(pools: AgentPools, complaints: Complaints) -> str:
     reserved = [f"pool {pool.name} is in {pool.reserved}" for pool in pools.pools if pool.reserved]
-    until = f"the day until {complaints.until}"
+    until = f"the 24 hours up to {complaints.until}"
     return "; ".join([f"no node pool lacks nodes, and none was refused cores in {until}", *reserved])
 
 
@@ -190,7 +190,7 @@ def _exceeded(
         severity=Severity.ERROR if claimed or waiting else Severity.WARNING,
         affects=(*claimed, *waiting),
         because=(
-            f"{usage.title or usage.name} in {usages.location}: {usage.used} of {usage.limit} used, {usage.free} free",
+            f"{usage.title or usage.name} in {usages.location}: {usage.used} of {usage.limit} used, {usage.room}",
             *(str(demand) for demand in wanted),
             f"{usage.used} + {cores} = {usage.used + cores} > {usage.limit}: {cores - usage.free} cores short",
             *dict.fromkeys(said for demand in wanted for said in demand.says),

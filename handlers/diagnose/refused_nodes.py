@@ -82,7 +82,7 @@ class Refused:
         yield from unseen
         yield from map(told, found)
         if not found and not unseen and self.pools.complete:
-            yield Clear(f"{nobody} in the day until {self.complaints.until}")
+            yield Clear(f"{nobody} in the 24 hours up to {self.complaints.until}")
 
     def naming(self, code: str) -> Iterator[Refusal | Unavailable]:
         """Everyone whom this cause keeps from nodes, and what could not be seen of it."""

@@ -57,7 +57,7 @@ def request_disallowed_by_policy(
     elif gone:
         yield Clear("; ".join(gone))
     elif not refusals:
-        yield Clear(f"no request was denied by a policy in the day until {complaints.until}")
+        yield Clear(f"no policy denied a request in the 24 hours up to {complaints.until}")
 
 
 def _only_silent(complaints: Complaints) -> bool:

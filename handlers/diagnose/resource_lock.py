@@ -60,7 +60,7 @@ def resource_lock(
         yield Unavailable("the route table of the nodes' subnet", subnets.why, subnets.detail, subnets.grant)
     if locks.complete:
         known = f"; refusals are known until {complaints.until}" if complaints.told_until else ""
-        yield Clear(f"no lock in the way{_beside(harmless)}{known}")
+        yield Clear(f"no lock is in the way{_beside(harmless)}{known}")
 
 
 def _refusals(cluster: ManagedCluster, complaints: Complaints) -> Iterator[Complaint]:
@@ -167,4 +167,4 @@ def _facts(
 
 
 def _beside(harmless: list[str]) -> str:
-    return f"; {', '.join(harmless)} (CanNotDelete) only guards against deletion" if harmless else ""
+    return f"; {', '.join(harmless)} (CanNotDelete) only protects against deletion" if harmless else ""

@@ -22,7 +22,12 @@ AT_ONCE = timedelta(seconds=10)
 """Conditions of a deployment that was made with 0 replicas are as old as itself: it never had a pod."""
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no failing workload calls a service whose workload has 0 replicas",
+)
 def scaled_to_zero(
     owners: Owners,
     services: Services,

@@ -20,7 +20,12 @@ AT_ONCE = timedelta(seconds=20)
 lease of its leader."""
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no pod is left Pending without a word from its scheduler",
+)
 def scheduler_unavailable(
     cluster: ManagedCluster, pods: WorkloadPods, nodes: Nodes, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

@@ -18,7 +18,12 @@ _MISSING = compile_linear(
 )
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no workload lacks the service account of its pods",
+)
 def service_account_missing(
     symptoms: Symptoms, accounts: ServiceAccounts | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

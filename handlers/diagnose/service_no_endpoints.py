@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 
+from handlers.counted import counted
 from handlers.diagnose.nearest_labels import Nearest, nearest
 from handlers.diagnose.service_use import Use, unseen, use_of
 from handlers.diagnose.workload_findings import WITHOUT_AZURE
@@ -58,8 +59,7 @@ def service_no_endpoints(
             elif open_question:
                 yield open_question
     if sure and services.complete and owners.complete:
-        namespaces = len({service.namespace for service in services.services})
-        yield Clear(f"{looked} services in {namespaces} namespaces looked at")
+        yield Clear(f"no service in use lacks Ready pods ({counted(looked, 'service')} checked)")
 
 
 def _of(

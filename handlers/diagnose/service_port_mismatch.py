@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from handlers.counted import counted
 from handlers.diagnose.service_use import Use, unseen, use_of
 from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import ClearWithout, diagnostic
@@ -62,7 +63,8 @@ def service_port_mismatch(
         elif found and (missing := unseen(calls, tails, ingresses)):
             yield missing
     if services.complete and pods.complete:
-        yield Clear(f"{looked} services with Ready pods looked at")
+        checked = counted(looked, "service")
+        yield Clear(f"no service in use forwards to a port that its Ready pods do not have ({checked} checked)")
 
 
 def _wrong(service: WorkloadService, behind: Sequence[WorkloadPod]) -> Iterator[_Wrong]:

@@ -18,7 +18,12 @@ from handlers.model import Finding, Judgement, Severity, Unavailable
 PROTOCOL, ADDRESS = "service-protocol-mismatch", "service-address-wrong"
 
 
-@diagnostic(codes=(PROTOCOL,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(PROTOCOL,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no service that fails says UDP where its pods say TCP, or TCP where they say UDP",
+)
 def service_protocol_mismatch(
     services: Services, pods: WorkloadPods, calls: Calls, symptoms: Symptoms, tails: LogTails | Unavailable
 ) -> Iterator[Judgement]:
@@ -32,7 +37,12 @@ def service_protocol_mismatch(
     yield from named(found)
 
 
-@diagnostic(codes=(ADDRESS,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(ADDRESS,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no failing workload names a service or port that does not exist",
+)
 def service_address_wrong(
     services: Services,
     pods: WorkloadPods,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from handlers.counted import counted
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.complaints import Complaint, Complaints
@@ -43,7 +44,7 @@ def subscription_not_registered(
         yield from complaints.gaps[:1]  # whether it has stopped anything is told there, and nowhere else
     if providers.complete:
         how = f"{', '.join(waiting)} is being registered, which takes minutes" if waiting else "all are registered"
-        yield Clear(f"{len(cluster.namespaces)} resource providers are needed, {how}")
+        yield Clear(f"the cluster needs {counted(len(cluster.namespaces), 'resource provider')}; {how}")
 
 
 def _missing(cluster: ManagedCluster, namespace: str, feature: str, state: str, complaints: Complaints) -> Finding:

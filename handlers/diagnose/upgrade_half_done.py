@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from handlers.counted import counted
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
@@ -55,7 +56,7 @@ def upgrade_half_done(
         yield nodes
     elif pools.complete and (isinstance(nodes, NotApplicable) or nodes.complete):
         turn = f"; waiting their turn: {', '.join(waiting)}" if waiting else ""
-        yield Clear(f"{len(pools.pools)} node pools, none half upgraded{turn}")
+        yield Clear(f"{counted(len(pools.pools), 'node pool')}, none half upgraded{turn}")
 
 
 def _of_upgrade(failure: Failure) -> bool:

@@ -206,7 +206,7 @@ def _unknown(case: Case, ways: tuple[tuple[Packet, Way], ...]) -> str:
 def _quiet(way: NodeWay, ways: list[tuple[Packet, Way]]) -> str:
     told = [f"names are asked of {', '.join(way.name_servers)}"] if way.name_servers else []
     told += [f"{packet}: {way.says}" for packet, way in ways if packet.port != 53][:1]
-    return "; ".join((*told, "no node's script says that it did not reach its API server"))
+    return "; ".join((*told, "no node set-up script reports that it failed to reach the API server"))
 
 
 def _finding(case: Case, way: Way, *, proven: bool, packet: Packet | None = None) -> Finding:

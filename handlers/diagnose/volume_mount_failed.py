@@ -32,7 +32,12 @@ _CAUSES = tuple(
 _SYSTEM_MOUNTS = ("/var/run/secrets/", "/etc/istio", "/var/lib/istio", "/etc/podinfo")
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no pod waits for a volume to be attached or mounted",
+)
 def volume_mount_failed(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:

@@ -27,7 +27,12 @@ class Miss:
     """Causes: storage-class, capacity, access-mode, selector, occupied."""
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no pod waits for a volume claim that nothing can fulfil",
+)
 def volume_unbound(
     pods: WorkloadPods,
     claims: Claims,

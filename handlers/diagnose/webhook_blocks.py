@@ -19,7 +19,12 @@ _FAILED = compile_linear(r'failed calling webhook "(?P<name>[^"]+)": (?P<why>.+)
 _DENIED = compile_linear(r'admission webhook "(?P<name>[^"]+)" denied the request: ?(?P<why>.*)')
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no admission webhook keeps pods from being created",
+)
 def webhook_blocks(
     symptoms: Symptoms,
     webhooks: Webhooks | Unavailable | NotApplicable,

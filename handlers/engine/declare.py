@@ -80,6 +80,7 @@ class Diagnostic:
     area: str
     causes_of: tuple[str, ...] = ()
     clear_without: ClearWithout | None = None
+    clear_says: str = ""
 
     def may_be_clear_without(self, kind: type) -> bool:
         return self.clear_without is not None and kind in self.clear_without.kinds
@@ -112,9 +113,11 @@ def diagnostic(
     area: str,
     causes_of: tuple[str, ...] = (),
     clear_without: ClearWithout | None = None,
+    clear_says: str = "",
 ) -> Callable[[Callable[..., Iterator[Judgement]]], Diagnostic]:
     """Declare a diagnostic. `codes` are the findings it can make; its docstring is the question that people see.
 
+    `clear_says` is what people read where it yields nothing and nothing was missing; else the sources are named.
     `causes_of`: the codes whose causes its parameter of type `Causes` covers. It may be clear without the facts in
     `clear_without`, and without no others: the engine enforces that.
     """
@@ -131,7 +134,7 @@ def diagnostic(
         if any(need.kind is Causes for need in needs) != bool(causes_of):
             raise BadDeclaration(f"{where}: a parameter of type Causes and `causes_of` go together")
         name = judge.__name__.replace("_", "-")
-        return Diagnostic(name, codes, judge, needs, _asks(judge), area, causes_of, clear_without)
+        return Diagnostic(name, codes, judge, needs, _asks(judge), area, causes_of, clear_without, clear_says)
 
     return declare
 

@@ -79,6 +79,12 @@ class Graph:
         self._order(self.also, order)
         return tuple(order.values())
 
+    def behind_facts(self, needs: Iterable[Need]) -> tuple[str, ...]:
+        """The names of all facts that these needs wait for, directly or not, dependencies first."""
+        order: dict[type[Evidence], Collector] = {}
+        self._order(tuple(needs), order)
+        return tuple(collector.name for collector in order.values())
+
     def _order(self, needs: tuple[Need, ...], order: dict[type[Evidence], Collector]) -> None:
         for need in needs:
             if need.kind in order or not issubclass(need.kind, Evidence):

@@ -40,7 +40,7 @@ def judge(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> Check:
         log.exception("diagnostic %s crashed", diagnostic.id)
         why = f"a fault in this check: {type(error).__name__}: {error}"
         return _ended(diagnostic, Outcome.CRASHED, why, yielded, _unseen(arguments.values()))
-    outcome, why = _verdict(yielded, arguments)
+    outcome, why = _verdict(diagnostic, yielded, arguments)
     if outcome is Outcome.CLEAR:
         outcome, why = _unless_unseen(diagnostic, arguments, why)
     return _ended(diagnostic, outcome, why, yielded, _unseen([*arguments.values(), *yielded]))
@@ -62,7 +62,7 @@ def _not_asked_then(need: Need, value: Any) -> Any:
     return NotApplicable(value.detail) if not_asked and need.or_not_applicable else value
 
 
-def _verdict(yielded: list[Judgement], arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
+def _verdict(diagnostic: Diagnostic, yielded: list[Judgement], arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
     findings = [result for result in yielded if isinstance(result, Finding)]
     open_questions = [result for result in yielded if isinstance(result, Unavailable)]
     clears = [result.because for result in yielded if isinstance(result, Clear)]
@@ -78,18 +78,18 @@ def _verdict(yielded: list[Judgement], arguments: Mapping[str, Any]) -> tuple[Ou
         return Outcome.NOT_APPLICABLE, open_questions[0].detail
     if pointless:
         return Outcome.NOT_APPLICABLE, "; ".join(pointless)
-    return _silence(arguments)
+    return _silence(diagnostic, arguments)
 
 
-def _silence(arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
+def _silence(diagnostic: Diagnostic, arguments: Mapping[str, Any]) -> tuple[Outcome, str]:
     facts = list(arguments.values())
     for missing in _unseen(facts):
         return Outcome.INCONCLUSIVE, str(missing)
     for fact in facts:
         if isinstance(fact, Evidence) and fact.truncated:
             return Outcome.INCONCLUSIVE, f"only a part could be read of {fact.source}"
-    sources = [fact.source for fact in facts if isinstance(fact, Evidence)]
-    return Outcome.CLEAR, f"nothing wrong in {', '.join(sources)}"
+    sources = dict.fromkeys(fact.source for fact in facts if isinstance(fact, Evidence) and fact.source)
+    return Outcome.CLEAR, diagnostic.clear_says or f"nothing wrong in {', '.join(sources)}"
 
 
 def _absent(needs: tuple[Need, ...], arguments: Mapping[str, Any]) -> Unavailable | NotApplicable | None:

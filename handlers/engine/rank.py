@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from handlers.model import Finding, Ranked, Severity
@@ -15,7 +16,8 @@ _LOUDEST_FIRST = tuple(Severity)
 
 
 def rank(findings: Iterable[Finding], explains: Explains) -> tuple[Ranked, ...]:
-    """Every finding with what explains it: roots first, then by severity, each cause before its effects."""
+    """Every finding with what explains it: roots first, then by severity and by what follows from each (errors before
+    warnings), each cause before its effects."""
     unique = {finding.key: finding for finding in findings}
     causes = {
         key: [other for other in unique.values() if _explains(other, finding, explains)]
@@ -26,9 +28,10 @@ def rank(findings: Iterable[Finding], explains: Explains) -> tuple[Ranked, ...]:
     def depth(finding: Finding) -> int:
         return 1 + max((depth(cause) for cause in causes[finding.key]), default=-1)
 
-    def order(finding: Finding) -> tuple[int, int, int, str, str]:
-        explained = sum(finding in above for above in causes.values())
-        return depth(finding), _LOUDEST_FIRST.index(finding.severity), -explained, *finding.key
+    def order(finding: Finding) -> tuple[int, int, tuple[int, ...], str, str]:
+        effects = Counter(unique[key].severity for key, above in causes.items() if finding in above)
+        follows = tuple(-effects[severity] for severity in _LOUDEST_FIRST)
+        return depth(finding), _LOUDEST_FIRST.index(finding.severity), follows, *finding.key
 
     ordered = sorted(unique.values(), key=order)
     return tuple(

@@ -54,9 +54,10 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticEnded:
-    """A diagnostic has ended."""
+    """A diagnostic has ended; `waited_ms` after the check began, its evidence was in."""
 
     check: Check
+    waited_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,13 @@ class Engine:
         """The names of what a check will collect and judge."""
         collected = tuple(collector.name for collector in self._graph.wanted)
         return collected, tuple(diagnostic.id for diagnostic in self._graph.diagnostics)
+
+    def waits_for(self) -> dict[str, tuple[str, ...]]:
+        """For each diagnostic, the facts it waits for: its own, and those of the checks whose verdicts it asks for."""
+        return {one.id: self._graph.behind_facts(self._needs(one)) for one in self._graph.diagnostics}
+
+    def _needs(self, diagnostic: Diagnostic) -> list[Need]:
+        return [need for one in (*self._causes.behind((diagnostic,)), diagnostic) for need in one.needs]
 
     async def check(self, target: Target, clients: Mapping[type, Any]) -> AsyncGenerator[Event, None]:
         """Events as they happen, the diagnosis last. Closing the iterator cancels everything still running."""
@@ -198,7 +206,7 @@ class _Run:
         check = replace(check, took_ms=(self._clock() - began) * 1000)
         self._checks[diagnostic.id].set_result(check)
         if diagnostic not in self._graph.behind:
-            self.events.put_nowait(DiagnosticEnded(check))
+            self.events.put_nowait(DiagnosticEnded(check, (began - self._began) * 1000))
 
     async def _causes_for(self, diagnostic: Diagnostic) -> Causes:
         """The verdicts it asks for, once those checks have ended."""

@@ -108,6 +108,11 @@ class ManagedCluster(Evidence):
         return ended_badly(self.state)
 
     @property
+    def control_plane_identities(self) -> tuple[str, ...]:
+        """Object ids of those that join nodes to subnets and write DNS records; one identity may be both."""
+        return tuple(own for own in self.identities if own != self.kubelet_identity) or self.identities
+
+    @property
     def busy(self) -> bool:
         return still_runs(self.state)
 

@@ -73,6 +73,9 @@ class Failure:
     at: datetime | None
     """When the operation that set the state ended; None where no log tells."""
     correlation: str = ""
+    pools: frozenset[str] = frozenset()
+    """Of a cluster: the pools, in lower case, that its failure is about, as far as Azure tells. What stopped another
+    pool has nothing to do with it."""
 
     @property
     def error(self) -> ErrorDetail | None:
@@ -193,7 +196,18 @@ class Complaints(Evidence):
     def claimed(self, subjects: Iterable[str], codes: Iterable[str], observed: Observed = never) -> tuple[str, ...]:
         """Of these, the failures that the cause explains: Azure named it, or it was seen to be in the way."""
         strong, names = (Claim.NAMED, Claim.OBSERVED), frozenset(codes)
-        return tuple(subject for subject in dict.fromkeys(subjects) if self.claim(subject, names, observed) in strong)
+        wanted = tuple(dict.fromkeys(subjects))
+        return tuple(
+            subject
+            for subject in wanted
+            if self.claim(subject, names, observed) in strong and not self._of_other_pools(subject, wanted)
+        )
+
+    def _of_other_pools(self, subject: str, concerned: tuple[str, ...]) -> bool:
+        """Whether a cluster's failure is about pools, and the cause about none of them."""
+        failure = self.failure(subject)
+        others = {item.lower() for item in concerned} - {subject.lower()}
+        return failure is not None and bool(failure.pools and others) and not others & failure.pools
 
     def affected(self, subjects: Iterable[str], codes: Iterable[str], observed: Observed = never) -> tuple[str, ...]:
         """Of these, what the cause harms: all that has not failed, and the failures that it explains."""
@@ -227,7 +241,8 @@ async def complaints(
         found += mine
     found += [machine for machine in machines if machine not in found]
     if cluster.failed:
-        failures = [_with_its_pools(failures[0], failures[1:]), *_with_their_cluster(failures[1:], failures[0])]
+        named = replace(failures[0], pools=_its_pools(failures[0], pools, sets, (log, node_log)))
+        failures = [_with_its_pools(named, failures[1:]), *_with_their_cluster(failures[1:], named)]
     return Complaints(
         source=f"{cluster.source} and the activity logs",
         taken_at=cluster.taken_at,
@@ -279,6 +294,20 @@ def _with_its_pools(cluster: Failure, pools: list[Failure]) -> Failure:
     """Under one correlation there is one failure: where the cluster's error names no cause, that of its pool does."""
     same = [pool for pool in pools if pool.named and pool.correlation and pool.correlation == cluster.correlation]
     return replace(cluster, complaint=same[0].complaint) if same and not cluster.named else cluster
+
+
+def _its_pools(
+    cluster: Failure, pools: AgentPools, sets: ScaleSets | Unavailable, logs: tuple[ActivityLog | Unavailable, ...]
+) -> frozenset[str]:
+    """The pools whose own error is the cluster's, and those that failed, or whose scale set did, in its operation."""
+    found = {pool.id.lower() for pool in pools.pools if pool.error and cluster.error == pool.error}
+    for pool in pools.pools if cluster.correlation else ():
+        scale_set = sets.of(pool) if isinstance(sets, ScaleSets) else None
+        parts = [pool.id, *([scale_set.id] if scale_set else [])]
+        told = [event for log in logs if isinstance(log, ActivityLog) for part in parts for event in log.below(part)]
+        if any(event.correlation == cluster.correlation for event in told):
+            found.add(pool.id.lower())
+    return frozenset(found)
 
 
 def _with_their_cluster(pools: list[Failure], cluster: Failure) -> list[Failure]:

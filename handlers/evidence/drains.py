@@ -11,12 +11,19 @@ _NODE = compile_linear(
     r"[Dd]rain(?:ing|ed)? (?:of )?(?:node:? )?'?(?P<aks>aks[a-z0-9.-]*[a-z0-9])"
     r"|[Dd]rain(?:ing|ed)? (?:of )?node:? '?(?P<other>[a-z0-9][a-z0-9.-]*[a-z0-9])"
 )
+_EVICTED = compile_linear(r"(?i)did not terminate|still terminating")
+_BUDGET = compile_linear(r"(?i)\bpdb\b|disruption ?budget|too many requests")
 DRAINS = ("drain-error", "pdb-blocks-drain")
 """What Azure calls a node that was not emptied: PodDrainFailure, a refused eviction, its preflight about budgets."""
 
 
 def speaks_of_drain(error: ErrorDetail) -> bool:
     return error.names in DRAINS
+
+
+def evicted(error: ErrorDetail) -> bool:
+    """Whether the pods were evicted and did not end: no budget has refused that."""
+    return _EVICTED.search(error.message) is not None and _BUDGET.search(error.message) is None
 
 
 def speaks_of_upgrade(error: ErrorDetail) -> bool:

@@ -14,7 +14,7 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.footprint import brought, subnet_ids
 from handlers.evidence.gather import each, narrowing
 from handlers.evidence.wire import moment, need_rows, need_text, text, whole
-from handlers.model import Evidence, Unavailable, Why
+from handlers.model import Evidence, NotApplicable, Unavailable, Why
 from handlers.resource_id import within
 
 LOCKS_API = "2020-05-01"
@@ -163,8 +163,10 @@ async def policies(cluster: ManagedCluster, arm: ArmReader) -> Policies:
 
 
 @collector(reads=("Microsoft.PolicyInsights/policyStates/queryResults/action",))
-async def policy_states(cluster: ManagedCluster, arm: ArmReader) -> PolicyStates:
+async def policy_states(cluster: ManagedCluster, pools: AgentPools, arm: ArmReader) -> PolicyStates | NotApplicable:
     """the policy states"""
+    if not pools.failed:
+        return NotApplicable("no node pool is Failed or Canceled")
     scope = f"{cluster.node_group_id}/providers/Microsoft.PolicyInsights/policyStates/latest/queryResults"
     asked = {"$filter": "ComplianceState eq 'NonCompliant'", "$top": str(MOST_STATES)}
     answer = await arm.query(scope, POLICY_STATES_API, {}, params=asked)
@@ -182,7 +184,7 @@ async def role_assignments(cluster: ManagedCluster, pools: AgentPools, arm: ArmR
     """the role assignments of the cluster's identities"""
     places = [*subnet_ids(pools)] or [cluster.node_group_id]
     places += [cluster.private_zone] if cluster.private_zone.startswith("/") else []
-    asked = [(place, identity) for place in places for identity in cluster.identities]
+    asked = [(place, identity) for place in places for identity in cluster.control_plane_identities]
     answers, gaps = await each(asked, lambda item: _roles(arm, *item))
     if not cluster.identities:
         detail = "the cluster names no managed identity: it signs in as a service principal"

@@ -23,6 +23,11 @@ class Usage:
     limit: int
 
     @property
+    def room(self) -> str:
+        """`4 free`. A limit that was lowered later, or what the surge of an upgrade took, leaves less than nothing."""
+        return f"{self.free} free" if self.free >= 0 else f"{-self.free} over the limit"
+
+    @property
     def free(self) -> int:
         return self.limit - self.used
 

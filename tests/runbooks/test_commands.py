@@ -13,6 +13,7 @@ import yaml
 
 from runbooks.commands import complaint_about, programs
 from runbooks.library import OWN
+from tests.runbooks.rendered import wrong_with
 
 TABLE = OWN / "commands.yaml"
 
@@ -55,6 +56,20 @@ def test_commands_that_exist_are_accepted(line: str) -> None:
 )
 def test_commands_that_do_not_exist_are_named(line: str, what: str) -> None:
     assert what in (complaint_about(line) or "")
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("az aks show --name '' --resource-group rg", "`--name` has no value"),
+        ('az aks show --name x --resource-group=""', "`--resource-group` has no value"),
+        ("az aks kollect --name x", "is not in commands.yaml"),
+        ("kubectl get pods --selector ''x", ""),
+        ("az aks show --name x --resource-group 'a b'", ""),
+    ],
+)
+def test_a_line_filled_in_without_a_value_is_named(line: str, what: str) -> None:
+    assert wrong_with(line) == what if not what else what in wrong_with(line)
 
 
 EXTENSIONS = frozenset(yaml.safe_load(TABLE.read_text(encoding="utf-8"))["az"]["extensions"].split())

@@ -11,6 +11,7 @@ from sandbox.scenario import Scenario
 from sandbox.world import World
 from tests.checking import azure, check, cluster_id
 from tests.replaying import replayed, verdict
+from tests.runbooks.rendered import wrong_commands
 
 OUT_OF_REACH = {"api-server-unavailable", "private-cluster-unreachable", "read-only-disabled-subscription"}
 """Where the API server does not answer, or Azure refuses its credential, the inside stays unseen, and that is said."""
@@ -44,8 +45,12 @@ async def play(world: World, expect: dict[str, Found], stays_open: Open) -> None
             assert out_of_reach or undecided == stays_open.get(name, ()), name
             assert out_of_reach or undecided or diagnosis.unseen == (), (name, diagnosis.unseen)
             assert found(diagnosis) == expect.get(name, set()), name
+            assert wrong_commands(diagnosis) == [], name
             clear = [one.why for one in diagnosis.checks if one.outcome is Outcome.CLEAR]
             assert not [why for why in clear if any(words in why for words in UNSEEN)], name
+            assert not [why for why in clear if "kubectl get --raw" in why or "GET /" in why], (
+                name
+            )  # a sentence instead
             wanted = State.FOUND if expect.get(name) else State.CLEAR
             assert diagnosis.state is wanted, [(one.id, one.outcome, one.why) for one in diagnosis.checks]
 

@@ -150,12 +150,10 @@ def _own_group(ids: Ids) -> str:
 
 def _allow_list(ids: Ids) -> Iterator[Body]:
     """Everything is denied that no rule before lets out."""
-    allowed = (
-        ("VirtualNetwork", "*"),
-        ("AzureCloud", "443"),
-        ("Internet", "123"),
-        ("MicrosoftContainerRegistry", "443"),
-    )
+    by_service = (("AzureCloud", "443"), ("MicrosoftContainerRegistry", "443"))
+    by_port = (("0.0.0.0/0", "443"), ("Internet", "9000"))
+    more = by_port if ids.shape.allow_list == "by port" else by_service
+    allowed = (("VirtualNetwork", "*"), ("Internet", "123"), *more)
     for number, (place, port) in enumerate(allowed):
         yield _rule(ids, f"allow-{number}", 100 + number, "Allow", place, port)
     yield _rule(ids, "deny-the-rest", 4096, "Deny", "*", "*")
@@ -237,7 +235,7 @@ def _subnet(ids: Ids, name: str, prefix: str, used: int, wanted: int) -> Body:
         properties["routeTable"] = {"id": _route_table_id(ids)}
     if ids.shape.outbound == "userAssignedNATGateway" and name == "nodes":
         properties["natGateway"] = {"id": _nat_gateway(ids)}
-    if ids.seed % 5 == 0 and name == "nodes":
+    if ids.shape.allow_list and name == "nodes":
         properties["networkSecurityGroup"] = {"id": _own_group(ids)}
     if name != "nodes":
         properties["delegations"] = [
@@ -247,16 +245,16 @@ def _subnet(ids: Ids, name: str, prefix: str, used: int, wanted: int) -> Body:
 
 
 def _vnet(ids: Ids, subnets: list[Body]) -> Body:
-    """A third of them are spokes: their name servers stand in a hub, whose gateway they may use."""
+    """The name servers of a spoke stand in its hub, whose gateway it may use."""
     space = {"addressPrefixes": ["10.16.0.0/16"]}
     properties: Body = {"provisioningState": "Succeeded", "addressSpace": space, "subnets": subnets}
-    if ids.seed % 3 == 0:
+    if ids.shape.spoke:
         hub = f"{ids.network_group}/providers/Microsoft.Network/virtualNetworks/hub"
         peering = {
             "remoteVirtualNetwork": {"id": hub},
             "remoteAddressSpace": {"addressPrefixes": ["10.15.0.0/16"]},
             "peeringState": "Connected",
-            "useRemoteGateways": ids.seed % 2 == 0,
+            "useRemoteGateways": ids.seed % 2 == 0 or ids.shape.way == "forced-tunnel",
         }
         properties["dhcpOptions"] = {"dnsServers": ["10.15.0.4", "10.15.0.5"]}
         properties["virtualNetworkPeerings"] = [{"id": f"{ids.vnet}/p/hub", "name": "hub", "properties": peering}]
@@ -269,9 +267,20 @@ def _route_table_id(ids: Ids) -> str:
 
 
 def _route_table(ids: Ids) -> Body:
-    to_firewall = {"addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.15.0.4"}
-    routes = [{"name": "to-firewall", "properties": to_firewall}] if ids.shape.outbound == "userDefinedRouting" else []
-    return _plain(_route_table_id(ids), routes=routes, disableBgpRoutePropagation=False)
+    routes = [{"name": name, "properties": hop} for name, hop in _routes(ids)]
+    return _plain(_route_table_id(ids), routes=routes, disableBgpRoutePropagation=ids.shape.way == "appliance")
+
+
+def _routes(ids: Ids) -> Iterator[tuple[str, Body]]:
+    way = ids.shape.way
+    if way.startswith("appliance"):
+        firewall = {"nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.15.0.4"}
+        yield "to-firewall", {"addressPrefix": "0.0.0.0/0", **firewall}
+    if way == "forced-tunnel":
+        yield "to-own-network", {"addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualNetworkGateway"}
+    if way == "appliance-and-direct":
+        for place in (f"AzureCloud.{LOCATION}", "MicrosoftContainerRegistry"):
+            yield f"direct-{place}", {"addressPrefix": place, "nextHopType": "Internet"}
 
 
 def _nat_gateway(ids: Ids) -> str:

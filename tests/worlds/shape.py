@@ -9,6 +9,10 @@ from random import Random
 NETWORKS = ("overlay", "cilium", "flat", "dynamic", "blocks", "kubenet", "none")
 """`none`: the cluster's owners brought their own network plugin."""
 OUTBOUND = ("loadBalancer", "managedNATGateway", "userAssignedNATGateway", "userDefinedRouting", "none", "block")
+WAYS = ("appliance", "forced-tunnel", "appliance-and-direct")
+"""Where the route table of user-defined routing leads: to a firewall in the hub, through a gateway to the network on
+premises, or to a firewall with routes to Azure's own services beside it."""
+ALLOW_LISTS = ("by service", "by port")
 ACCESS = ("public", "ranges", "private", "vnet-integration", "private-vnet-integration")
 ZONES = ("system", "own", "none")
 OPERATIONS = (
@@ -108,6 +112,21 @@ class Shape:
     @property
     def private(self) -> bool:
         return self.access in ("private", "private-vnet-integration")
+
+    @property
+    def way(self) -> str:
+        """Where its own routes lead; empty where it has none."""
+        return WAYS[self.seed // 2 % len(WAYS)] if self.outbound == "userDefinedRouting" else ""
+
+    @property
+    def spoke(self) -> bool:
+        """Whether its network is peered with a hub, in which its name servers stand."""
+        return self.own_subnet and (self.seed % 3 == 0 or self.way != "")
+
+    @property
+    def allow_list(self) -> str:
+        """How its subnet's security group lets out what nodes need, and nothing else; empty where it denies nothing."""
+        return ALLOW_LISTS[self.seed // 5 % 2] if self.own_subnet and self.seed % 5 == 0 else ""
 
     @property
     def integrated(self) -> bool:

@@ -27,6 +27,10 @@ def test_every_kind_of_cluster_is_among_them() -> None:
     drawn = [draw(seed) for seed in range(CLUSTERS)]
     assert {one.network for one in drawn} == set(kinds.NETWORKS)
     assert {one.outbound for one in drawn} == set(kinds.OUTBOUND)
+    assert {one.way for one in drawn} == {"", *kinds.WAYS}
+    assert {one.allow_list for one in drawn} == {"", *kinds.ALLOW_LISTS}
+    assert {(one.way, one.allow_list) for one in drawn if one.spoke} >= {(way, "") for way in kinds.WAYS}
+    assert {one.allow_list for one in drawn if one.way} == {"", *kinds.ALLOW_LISTS}  # both at once
     assert {one.access for one in drawn} == set(kinds.ACCESS)
     assert {one.zone for one in drawn if one.private} == set(kinds.ZONES)
     assert {one.operation for one in drawn} == {"", *kinds.OPERATIONS}

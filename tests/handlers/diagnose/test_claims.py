@@ -217,3 +217,39 @@ async def test_the_twin_whose_own_log_tells_of_its_failure_stays_without_the_clu
     internal = '{"status":"Failed","error":{"code":"InternalOperationError","message":"Internal server error"}}'
     azure.events[GROUP] = [event(pool_id("apps"), "Failed", timedelta(hours=9), internal)]
     assert (await found("nodepool-failed", azure)).facts["stopped_by"] == ""
+
+
+def _two_pools(message: str, correlation: str) -> Azure:
+    """Pools apps and spot both failed for want of cores, each of its own quota; the cluster failed over apps."""
+    azure = Azure()
+    azure.usages[1:3] = [usage("lowPriorityCores", 100, 100), usage("standardDSv5Family", 100, 100)]
+    lacks = {"code": "QuotaExceeded", "message": "exceeding approved standardDSv5Family Cores quota"}
+    spot = {"code": "QuotaExceeded", "message": "exceeding approved LowPriorityCores quota"}
+    azure.pool("apps", 3, 2, provisioningState="Failed", status={"provisioningError": lacks})
+    azure.pool("spot", 3, 2, provisioningState="Failed", scaleSetPriority="Spot", status={"provisioningError": spot})
+    error = {"code": "QuotaExceeded", "message": message or lacks["message"]}
+    azure.cluster |= {"provisioningState": "Failed", "status": {"provisioningError": error}}
+    azure.events[GROUP] = [
+        event(CLUSTER, "Failed", FAILED_AT, correlation="upgrade"),
+        event(APPS, "Failed", FAILED_AT, correlation=correlation),
+        event(pool_id("spot"), "Failed", timedelta(hours=5), correlation="scale"),
+    ]
+    return azure
+
+
+@pytest.mark.parametrize(
+    ("message", "correlation"), [("", "another"), ("cores quota", "upgrade")], ids=["same error", "same operation"]
+)
+async def test_what_stopped_another_pool_does_not_explain_a_cluster_that_failed_over_one(
+    message: str, correlation: str
+) -> None:
+    diagnosis = await diagnosed(_two_pools(message, correlation))
+    failure = next(one for one in diagnosis.findings if one.finding.code == "cluster-failed")
+    assert {subject.rpartition("/")[2] for _, subject in failure.explained_by} == {"standardDSv5Family", "apps"}
+
+
+async def test_the_twin_in_which_azure_ties_the_cluster_to_no_pool_leaves_it_to_both() -> None:
+    diagnosis = await diagnosed(_two_pools("cores quota", "another"))
+    failure = next(one for one in diagnosis.findings if one.finding.code == "cluster-failed")
+    subjects = {subject.rpartition("/")[2] for _, subject in failure.explained_by}
+    assert subjects == {"standardDSv5Family", "lowPriorityCores", "apps", "spot"}

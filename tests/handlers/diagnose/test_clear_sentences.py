@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import handlers.diagnose
+from handlers.engine.declare import Diagnostic
+from tests.checking import GRAPH
 
 BLIND = ("not looked at", "was not seen", "were not seen", "could not", "cannot be seen", "not read", "unknown")
 SOURCES = sorted(Path(handlers.diagnose.__file__).parent.glob("*.py"))
@@ -43,3 +46,13 @@ def test_no_clear_sentence_holds_what_was_not_looked_at(source: Path) -> None:
 def test_a_constant_is_read_too() -> None:
     code = 'NOT = "policies were not looked at"\ndef f():\n    yield Clear(f"it leads to {x}; {NOT}")\n'
     assert "policies were not looked at" in list(sentences(code))
+
+
+def test_whoever_is_clear_by_silence_says_so_in_a_sentence_and_not_in_requests() -> None:
+    unsaid = [one.id for one in GRAPH.diagnostics if not one.clear_says and not _may_say_clear(one)]
+    assert unsaid == []
+
+
+def _may_say_clear(one: Diagnostic) -> bool:
+    source = Path(inspect.getfile(one.judge)).read_text()
+    return "Clear(" in source or ".judged(" in source

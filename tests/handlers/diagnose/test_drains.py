@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, LIBRARY, Azure, asked, at, event, found, pool_id
+from tests.handlers.diagnose.wire import CLUSTER, GROUP, LIBRARY, Azure, asked, at, diagnosed, event, found, pool_id
 
 DRAIN = "Drain node node-0 failed when evicting pod web with Too Many Requests error. See http://aka.ms/aks/debugdrainfailures"
 
@@ -112,6 +112,31 @@ async def test_a_pod_that_does_not_go_is_named_with_what_holds_it() -> None:
         "shop/web is Terminating since 2026-11-18 02:27 UTC: held by finalizer queue.example.com/drained"
         in finding.because
     )
+
+
+async def test_a_budget_is_not_what_stopped_a_drain_whose_pods_were_evicted_and_did_not_end() -> None:
+    azure = stuck()
+    azure.pod("other", labels={"app": "other"})
+    azure.budget("other", "other")
+    budget = await found("pdb-blocks-drain", azure)
+    assert (budget.subject, budget.severity, budget.affects) == (
+        "shop/PodDisruptionBudget/other",
+        Severity.WARNING,
+        (),
+    )
+    diagnosis = await diagnosed(azure)
+    pool = next(one for one in diagnosis.findings if one.finding.code == "nodepool-failed")
+    assert [code for code, _ in pool.explained_by] == ["drain-error"]
+
+
+async def test_the_twin_in_which_azure_names_the_budget_beside_such_pods_is_the_budgets() -> None:
+    azure = stuck()
+    azure.pod("other", labels={"app": "other"})
+    azure.budget("other", "other")
+    error = azure.pools["apps"]["status"]["provisioningError"]
+    error["message"] += ": [shop/web: still terminating, shop/other blocked by pdb other]"
+    budget = await found("pdb-blocks-drain", azure)
+    assert (budget.severity, budget.affects) == (Severity.ERROR, ("Node/node-0", pool_id("apps"), CLUSTER))
 
 
 async def test_a_pod_on_a_node_that_exists_no_more_is_named_too() -> None:

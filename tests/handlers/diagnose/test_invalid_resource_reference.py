@@ -106,7 +106,7 @@ async def test_a_load_balancer_that_is_gone_is_named_although_nothing_has_failed
 async def test_the_twin_whose_load_balancer_exists_is_clear() -> None:
     check = await asked(QUESTION, cluster())
     assert check.outcome is Outcome.CLEAR
-    assert check.why == "3 resources are referred to, and all exist"
+    assert check.why == "everything that the cluster refers to exists (3 resources)"
 
 
 async def test_a_failure_that_names_it_is_explained() -> None:

@@ -70,7 +70,7 @@ async def test_the_twin_whose_workspace_exists_is_clear() -> None:
     azure = monitored()
     azure.more[WORKSPACE] = resource(WORKSPACE, {"provisioningState": "Succeeded"})
     check = await asked(QUESTION, azure)
-    assert (check.outcome, check.why) == (Outcome.CLEAR, "logs exists")
+    assert (check.outcome, check.why) == (Outcome.CLEAR, "Log Analytics workspace logs exists")
 
 
 @pytest.mark.parametrize("addons", [{}, {"omsagent": {"enabled": False, "config": {}}}])

@@ -117,8 +117,7 @@ async def test_the_twin_without_pressure_is_clear_and_says_how_full_the_fullest_
     check = await asked(CODE, calm())
     assert check.outcome is Outcome.CLEAR
     assert check.why == (
-        "none of 3 nodes is short of memory or was within the last hour; "
-        "the fullest uses 50 % of what its pods may have"
+        "3 nodes, none short of memory now or in the last hour; the fullest uses 50 % of what its pods may have"
     )
 
 

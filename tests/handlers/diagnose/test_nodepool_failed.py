@@ -109,7 +109,7 @@ async def test_a_pool_explains_a_cluster_that_failed_with_it_and_not_one_that_fa
 async def test_what_azure_named_and_is_gone_stands_in_nobodys_way() -> None:
     azure = failed(status={"provisioningError": {"code": "ScopeLocked", "message": "scope(s) are locked"}})
     finding = await found("nodepool-failed", azure)
-    assert "what Azure names, resource-lock, is gone: no lock in the way" in "\n".join(finding.because)
+    assert "what Azure names, resource-lock, is gone: no lock is in the way" in "\n".join(finding.because)
     assert (finding.facts["named"], finding.facts["stopped_by"], finding.facts["gone"]) == ("resource-lock", "", True)
 
 

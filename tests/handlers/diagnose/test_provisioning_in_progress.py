@@ -25,14 +25,14 @@ async def test_an_update_that_runs_for_hours_is_found_with_its_start() -> None:
     assert finding.subject == CLUSTER
     assert finding.because[:2] == (
         "one is Updating since 2026-11-17 23:57 UTC",
-        "that is 3 h 10 min; usual is up to 30 min",
+        "that is 3 h 10 min; up to 30 min is usual",
     )
 
 
 async def test_the_twin_that_has_just_begun_is_clear() -> None:
     check = await asked("provisioning-in-progress", running("Updating", timedelta(minutes=6)))
     assert check.outcome is Outcome.CLEAR
-    assert check.why == "one is Updating since 6 min, usual is up to 30 min"
+    assert check.why == "one has been Updating for 6 min; up to 30 min is usual"
 
 
 def upgrading(ago: timedelta, **settings: Any) -> Azure:
@@ -68,7 +68,7 @@ async def test_the_sum_is_shown() -> None:
     )
     finding = await found("provisioning-in-progress", azure)
     assert finding.because[1:3] == (
-        "that is 9 h 00 min; usual is up to 3 h 45 min",
+        "that is 9 h 00 min; up to 3 h 45 min is usual",
         (
             "pool apps, 3 nodes, 1 at a time: 3 × (10 min for a node to come + 45 min drainTimeoutInMinutes + 10 min "
             "nodeSoakDurationInMinutes) = 3 h 15 min; a node that cannot be drained is left behind (Cordon)"

@@ -356,3 +356,8 @@ async def test_machines_whose_cores_are_paid_for_already_need_no_quota(where: st
 async def test_beyond_its_reservation_azure_itself_names_the_quota() -> None:
     azure = refused_pool(capacityReservationGroupID=f"{NODE_GROUP_ID}/providers/x/y/reserved")
     assert (await asked("quota-exceeded", azure)).outcome is Outcome.FOUND
+
+
+async def test_a_quota_whose_limit_was_lowered_is_over_it_and_has_nothing_less_than_free() -> None:
+    finding = await found("quota-exceeded", refused_pool(used=120))
+    assert finding.because[0] == "standardDSv5Family vCPUs in westeurope: 120 of 100 used, 20 over the limit"

@@ -59,7 +59,7 @@ async def test_any_lock_in_the_node_resource_group_is_found(scope: str) -> None:
 async def test_a_delete_lock_on_the_cluster_or_its_group_is_good_practice(scope: str) -> None:
     check = await asked("resource-lock", locked(scope, "CanNotDelete"))
     assert check.outcome is Outcome.CLEAR
-    assert "keep (CanNotDelete) only guards against deletion" in check.why
+    assert "keep (CanNotDelete) only protects against deletion" in check.why
 
 
 async def test_a_delete_lock_that_the_node_resource_group_inherits_stops_the_deletes_of_nodes() -> None:

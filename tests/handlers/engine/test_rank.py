@@ -60,6 +60,21 @@ def test_among_roots_the_loud_and_the_far_reaching_come_first() -> None:
     assert [one.finding.code for one in ranked] == ["quota", "alone", "late", "pool"]
 
 
+def test_a_root_that_explains_an_error_comes_before_one_that_explains_warnings() -> None:
+    explains = {"a-quiet-one": frozenset({"noise"}), "quota": frozenset({"pool"})}
+    ranked = rank(
+        [
+            finding("a-quiet-one", "/q", "/n", "/m"),
+            finding("noise", "/n", severity=Severity.WARNING),
+            finding("noise", "/m", severity=Severity.WARNING),
+            finding("quota", QUOTA, POOL),
+            finding("pool", POOL),
+        ],
+        explains,
+    )
+    assert [one.finding.code for one in ranked if one.root] == ["quota", "a-quiet-one"]
+
+
 def test_the_same_finding_twice_is_one() -> None:
     assert len(rank([finding("pool", POOL), finding("pool", POOL.upper())], EXPLAINS)) == 1
 

@@ -59,7 +59,7 @@ async def test_that_none_was_refused_is_said_of_the_time_until_which_the_log_is_
     assert check.outcome is Outcome.CLEAR
     # It is 03:07, and the log lags by a quarter of an hour.
     assert timedelta(minutes=15) == LAG
-    assert check.why.endswith("none was refused cores in the day until 02:52 UTC")
+    assert check.why.endswith("none was refused cores in the 24 hours up to 02:52 UTC")
 
 
 async def test_what_failed_although_nothing_says_why_yet_leaves_it_open() -> None:
