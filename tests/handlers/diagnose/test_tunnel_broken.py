@@ -33,7 +33,9 @@ class Tunnel(Inside):
         for number in range(2):
             labels = {"app": "konnectivity-agent"}
             ready = number < agents_ready
-            self.runs(f"konnectivity-agent-abcdef12-{number}", f"node-{number}", "kube-system", ready=ready, labels=labels)
+            self.runs(
+                f"konnectivity-agent-abcdef12-{number}", f"node-{number}", "kube-system", ready=ready, labels=labels
+            )
 
     def inside(self, path: str) -> tuple[int, Any]:
         refusal = next((why for part, why in self.refusals.items() if part in path and path.endswith("/log")), "")
@@ -97,7 +99,9 @@ async def test_one_agent_of_two_is_enough() -> None:
 
 async def test_a_log_that_speaks_of_the_tunnel_is_no_refusal() -> None:
     azure = Tunnel()
-    azure.logs["/api/v1/namespaces/kube-system/pods/konnectivity-agent-abcdef12-0/log"] = "error dialing backend: No agent available"
+    azure.logs["/api/v1/namespaces/kube-system/pods/konnectivity-agent-abcdef12-0/log"] = (
+        "error dialing backend: No agent available"
+    )
     assert (await asked(CODE, azure)).outcome is Outcome.CLEAR
 
 
