@@ -8,7 +8,6 @@ from datetime import timedelta
 from handlers.ages import ago
 from handlers.diagnose.node_machines import JOINING
 from handlers.diagnose.pod_routes import RouteFault, route_faults
-from handlers.diagnose.pod_sandboxes import SandboxFailure, by_node, sandbox_failures
 from handlers.diagnose.system_owners import Trouble, troubles
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster, NetworkProfile
@@ -17,6 +16,7 @@ from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_networks import NodeNetworks
 from handlers.evidence.pod_ranges import PodRanges
+from handlers.evidence.pod_sandboxes import SandboxFailure, by_node, sandbox_failures
 from handlers.evidence.system import SystemPods, SystemWorkloads
 from handlers.evidence.way_out import PacketFilters
 from handlers.evidence.workloads.warnings import WarningEvents

@@ -37,11 +37,11 @@ def route_faults(
     known = [node for node in named if node.range and node.address]
     for subnet in networks.subnets:
         table = filters.tables.get(subnet.route_table.lower())
-        if not subnet.route_table:
+        if not subnet.route_table and known:
             yield RouteFault(subnet, None, tuple(known))
-        elif table is None:
+        elif table is None and subnet.route_table:
             yield from filters.gaps or (_unseen(subnet),)
-        elif lost := [node for node in known if _leads_elsewhere(table, node)]:
+        elif table and (lost := [node for node in known if _leads_elsewhere(table, node)]):
             wrong = tuple(word for node in lost if (word := _leads_elsewhere(table, node)))
             yield RouteFault(subnet, table, tuple(lost), wrong)
 
