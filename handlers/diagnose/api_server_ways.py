@@ -1,4 +1,4 @@
-"""What stands between nodes or pods and their API server: authorized ranges, rules and routes, private DNS, policies."""
+"""What stands between nodes or pods and their API server: ranges, rules and routes, private DNS, policies."""
 
 from __future__ import annotations
 
@@ -88,7 +88,9 @@ def by_way_out(cluster: ManagedCluster, ways: Iterable[NodeWay | Unavailable]) -
 def by_zone(cluster: ManagedCluster, zone: PrivateZone, networks: Iterable[str]) -> Iterator[Obstruction]:
     """The private name of the API server leads nowhere."""
     if not zone.exists:
-        yield Obstruction("private-dns", f"private DNS zone {zone.name} of {cluster.private_fqdn} does not exist", zone.id)
+        yield Obstruction(
+            "private-dns", f"private DNS zone {zone.name} of {cluster.private_fqdn} does not exist", zone.id
+        )
     elif zone.record == ():
         yield Obstruction("private-dns", f"zone {zone.name} holds no A record for {cluster.private_fqdn}", zone.id)
     elif zone.record and zone.endpoint and not set(zone.record) & set(zone.endpoint):
@@ -113,6 +115,8 @@ def by_policies(
         for path in dropped(rules, pod, [target], peers.namespaces):
             side = path.decision.blocking or path.decision.egress
             names = ", ".join(policy.subject for policy in side.choosing[:3])
-            told = f"{names} restricts what {pod.workload} may send, and allows nothing to {path.end.address}:{path.port}"
+            told = (
+                f"{names} restricts what {pod.workload} may send, and allows nothing to {path.end.address}:{path.port}"
+            )
             yield Obstruction("policy", told, facts={"policy": names, "pod": pod.name, "owner": pod.owned_by})
             return

@@ -88,4 +88,6 @@ def _gateways(networks: NodeNetworks | Unavailable) -> list[str]:
     """Those of the nodes' subnets: they go before a load balancer."""
     if isinstance(networks, Unavailable):
         return []
-    return list({subnet.nat_gateway.lower(): subnet.nat_gateway for subnet in networks.subnets if subnet.nat_gateway}.values())
+    return list(
+        {subnet.nat_gateway.lower(): subnet.nat_gateway for subnet in networks.subnets if subnet.nat_gateway}.values()
+    )
