@@ -10,11 +10,12 @@ from handlers.diagnose.quota_demand import pool_of
 from handlers.diagnose.scheduling.growing import would_take
 from handlers.diagnose.scheduling.verdict import Verdict, judge
 from handlers.diagnose.scheduling.words import about_volumes
-from handlers.diagnose.workload_findings import WITHOUT_AZURE, pods_of
+from handlers.diagnose.workload_findings import pods_of
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus, BackedOff, NodeClaim, NodeClaims
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.compute import ScaleSets
+from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_groups import NodeGroup
 from handlers.evidence.scheduling.collect import Scheduling, Surroundings, waited_since, with_surroundings
 from handlers.evidence.scheduling.scale_up import Said, ScaleUps
@@ -71,7 +72,7 @@ class _Scaler:
     codes=(CODE,),
     area="workloads",
     clear_without=ClearWithout(
-        (*WITHOUT_AZURE.kinds, Surroundings, ScaleUps, AutoscalerStatus, NodeClaims),
+        (ActivityLog, NodeActivityLog, ScaleSets, Surroundings, ScaleUps, AutoscalerStatus, NodeClaims),
         "without a pod that waits for a node nothing is asked of an autoscaler",
     ),
 )
@@ -87,7 +88,7 @@ def autoscaler_stuck(
 ) -> Iterator[Judgement]:
     """Pods wait for a node, and the autoscaler adds none."""
     if isinstance(status, NotApplicable) and isinstance(claims, NotApplicable):
-        yield NotApplicable(f"no node of {cluster.name} is added by an autoscaler")
+        yield Clear(f"no node of {cluster.name} is added by an autoscaler")
         return
     waiting = tuple(_waiting(with_surroundings(waits, around), MACHINE_COMES if cluster.makes_own_nodes else PATIENCE))
     found: list[Judgement] = []

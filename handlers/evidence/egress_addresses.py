@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import collector
@@ -12,7 +13,7 @@ from handlers.evidence.gather import each
 from handlers.evidence.network import NETWORK_API
 from handlers.evidence.node_networks import NodeNetworks
 from handlers.evidence.wire import rows, text
-from handlers.model import Evidence, NotApplicable, Unavailable
+from handlers.model import Evidence, NotApplicable, Unavailable, Why
 from handlers.resource_id import last_name
 
 NO_RESTRICTION = frozenset({"0.0.0.0/0"})
@@ -20,7 +21,7 @@ NO_RESTRICTION = frozenset({"0.0.0.0/0"})
 
 @dataclass(frozen=True, slots=True)
 class EgressAddress:
-    """An address or a prefix of addresses, and what holds it."""
+    """An address, and what holds it."""
 
     range: str
     of: str
@@ -38,7 +39,6 @@ class EgressAddresses(Evidence):
     reads=(
         "Microsoft.Network/natGateways/read",
         "Microsoft.Network/publicIPAddresses/read",
-        "Microsoft.Network/publicIPPrefixes/read",
     )
 )
 async def egress_addresses(
@@ -50,26 +50,32 @@ async def egress_addresses(
     named = dict(_of_profile(cluster))
     gateways = _gateways(networks)
 
-    async def of_gateway(gateway: str) -> list[tuple[str, str]]:
-        body = (await arm.get(gateway, NETWORK_API)).body
-        held = (*rows(body, "properties", "publicIpAddresses"), *rows(body, "properties", "publicIpPrefixes"))
-        return [(text(row, "id"), f"NAT gateway {last_name(gateway)}") for row in held]
+    async def of_gateway(gateway: str) -> tuple[str, Any]:
+        return gateway, (await arm.get(gateway, NETWORK_API)).body
 
     async def read(item: tuple[str, str]) -> EgressAddress:
-        body = (await arm.get(item[0], NETWORK_API)).body
-        return EgressAddress(text(body, "properties", "ipAddress") or text(body, "properties", "ipPrefix"), item[1])
+        return EgressAddress(text((await arm.get(item[0], NETWORK_API)).body, "properties", "ipAddress"), item[1])
 
     held, unseen = await each(gateways, of_gateway) if gateways else ([], ())
-    for found in held:
-        named |= dict(found)
+    for gateway, body in held:
+        of = f"NAT gateway {last_name(gateway)}"
+        named |= {text(row, "id"): of for row in rows(body, "properties", "publicIpAddresses")}
     addresses, gaps = await each([*named.items()], read) if named else ([], ())
     more = (networks,) if isinstance(networks, Unavailable) else networks.gaps
     return EgressAddresses(
         source=", ".join(named) or cluster.source,
         taken_at=cluster.taken_at,
-        gaps=(*unseen, *gaps, *more),
+        gaps=(*unseen, *gaps, *more, *_prefixes(held)),
         addresses=tuple(address for address in addresses if address.range),
     )
+
+
+def _prefixes(held: list[tuple[str, Any]]) -> Iterator[Unavailable]:
+    """A gateway may leave from a whole prefix of addresses, which is not looked up."""
+    for gateway, body in held:
+        for row in rows(body, "properties", "publicIpPrefixes"):
+            what = f"the addresses of NAT gateway {last_name(gateway)}"
+            yield Unavailable(what, Why.ABSENT, f"its prefix {last_name(text(row, 'id'))} is not read")
 
 
 def restricted(cluster: ManagedCluster) -> bool:

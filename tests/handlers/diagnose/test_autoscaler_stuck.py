@@ -185,4 +185,4 @@ async def test_an_autoscaler_without_a_status_leaves_it_open() -> None:
 async def test_where_nothing_is_autoscaled_nobody_is_asked() -> None:
     inside = cluster("")
     inside.pools["apps"]["enableAutoScaling"] = False
-    assert (await asked(CODE, inside)).outcome is Outcome.NOT_APPLICABLE
+    assert (await asked(CODE, inside)).outcome is Outcome.CLEAR
