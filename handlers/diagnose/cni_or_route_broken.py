@@ -9,6 +9,7 @@ from handlers.ages import ago
 from handlers.diagnose.node_machines import JOINING
 from handlers.diagnose.pod_routes import RouteFault, route_faults
 from handlers.diagnose.system_owners import Trouble, troubles
+from handlers.diagnose.workload_findings import pods_of
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster, NetworkProfile
 from handlers.evidence.cluster import Node, Nodes, Pod, Pods
@@ -180,8 +181,8 @@ def _plugin(
         code=CODE,
         subject=f"Node/{name}",
         affects=(f"Node/{name}", *_owners(stuck)),
-        because=(f"{len(stuck)} pods on {name} get no network", *_stuck(stuck)),
-        facts=_facts(cluster, network, "plugin", stuck[0].told.message) | _of_node(node) | {"node": name},
+        because=(f"without a network: {pods_of(len(stuck))} on {name}", *_stuck(stuck)),
+        facts=_facts(cluster, network, "plugin", stuck[0].says) | _of_node(node) | {"node": name},
     )
 
 
@@ -189,7 +190,7 @@ def _stuck(stuck: list[SandboxFailure]) -> Iterator[str]:
     for failure in stuck[:MOST_NAMED]:
         times = f", {failure.told.count} times" if failure.told.count > 1 else ""
         pod = f"{failure.pod.namespace}/{failure.pod.name}"
-        yield f"kubelet of {failure.pod.node} about {pod}{times}: {failure.told.message}"
+        yield f"kubelet of {failure.pod.node} about {pod}{times}: {failure.says}"
 
 
 def _owners(stuck: Iterable[SandboxFailure]) -> tuple[str, ...]:

@@ -74,8 +74,8 @@ def _finding(
         subject=pool.id if pool else f"Node/{first.node}",
         affects=(*owners, *(f"Node/{use.node}" for use in uses)),
         because=(
-            f"{pods_of(len(waiting))} on {', '.join(use.node for use in uses[:MOST_NAMED])} wait for an address",
-            f"kubelet about {waiting[0].pod.namespace}/{waiting[0].pod.name}: {waiting[0].told.message}",
+            f"without an address: {pods_of(len(waiting))} on {', '.join(use.node for use in uses[:MOST_NAMED])}",
+            f"kubelet about {waiting[0].pod.namespace}/{waiting[0].pod.name}: {waiting[0].says}",
             *(_arithmetic(use) for use in uses[:MOST_NAMED]),
             *([f"pods on {addresses.left_out} more nodes wait, too"] if addresses.left_out else []),
             *(str(gap) for gap in addresses.gaps[:1]),
@@ -108,8 +108,8 @@ def _finding(
 
 
 def _arithmetic(use: AddressUse) -> str:
-    """`node-1: 253 addresses, 251 pods hold one, 4 wait, 30 have ended and are not cleared away`."""
+    """`node-1: 254 addresses, held by 251 pods, waited for by 4, 30 have ended and are not cleared away`."""
     size = f"{use.size} addresses" if use.size else "nobody says how many addresses"
     asked = f" ({use.config.requested} requested)" if use.config and use.config.requested > use.config.assigned else ""
     ended = f", {use.ended} have ended and are not cleared away" if use.ended else ""
-    return f"{use.node}: {size}{asked}, {use.live} pods hold one, {len(use.waiting)} wait{ended}"
+    return f"{use.node}: {size}{asked}, held by {pods_of(use.live)}, waited for by {len(use.waiting)}{ended}"

@@ -13,7 +13,7 @@ from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable
 
 CODE = "tunnel-broken"
 SUBJECT = f"{KUBE_SYSTEM}/Deployment/{AGENT}"
-FAILS = "kubectl logs, exec and port-forward, admission webhooks and kubectl top go this way"
+FAILS = "kubectl exec and port-forward, admission webhooks and kubectl top go this way"
 MOST_NAMED = 3
 
 
@@ -49,7 +49,7 @@ def _finding(
         because=tuple(_because(way, cause, ready, wanted)),
         facts={
             "cause": cause,
-            "says": first.refusal,
+            "says": first.says,
             "partly": bool(way.answered),
             "ready": ready,
             "wanted": wanted,
@@ -85,12 +85,12 @@ def _subject(cluster: ManagedCluster, way: KubeletCalls, cause: str) -> str:
 
 def _because(way: KubeletCalls, cause: str, ready: int, wanted: int) -> Iterator[str]:
     for call in way.refused[:MOST_NAMED]:
-        yield f"the API server asked {call.node.name}, which is Ready, for the log of {call.pod}: {call.refusal}"
+        yield f"the API server does not reach the kubelet of {call.node.name}, which is Ready: {call.says}"
     if way.answered:
         yield f"it does reach {', '.join(_with_agent(call) for call in way.answered)}"
     if cause != "own-network":
         yield f"{AGENT}: {ready} of {wanted} pods are Ready"
-    yield FAILS
+    yield f"asked for the log of {way.refused[0].pod}; {FAILS}"
 
 
 def _with_agent(call: Call) -> str:

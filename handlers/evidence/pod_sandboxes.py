@@ -46,6 +46,11 @@ class SandboxFailure:
     told: Warned
 
     @property
+    def says(self) -> str:
+        """What the plugin said, without what containerd and the kubelet put before it."""
+        return self.told.message.rpartition("failed (add): ")[2]
+
+    @property
     def lacks_address(self) -> bool:
         return any(sign in self.told.message.lower() for sign in NO_ADDRESS)
 

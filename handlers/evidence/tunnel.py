@@ -49,6 +49,12 @@ class Call:
     has_agent: bool
 
     @property
+    def says(self) -> str:
+        """The refusal without the address that was asked for: `No agent available`."""
+        _, found, rest = self.refusal.partition('": ')
+        return rest if found and 'Get "' in self.refusal else self.refusal
+
+    @property
     def no_agent(self) -> bool:
         return "no agent available" in self.refusal.lower()
 

@@ -82,7 +82,7 @@ async def test_its_causes_are_told_apart(case: Addresses, cause: str) -> None:
 
 async def test_a_leak_shows_the_arithmetic_and_what_to_do() -> None:
     finding = await found(CODE, Addresses(4).holds(16, 16))
-    assert finding.because[2] == "node-0: 16 addresses, 4 pods hold one, 1 wait"
+    assert finding.because[2] == "node-0: 16 addresses, held by 4 pods, waited for by 1"
     assert "az aks nodepool delete-machines" in page("Fix", finding)
 
 

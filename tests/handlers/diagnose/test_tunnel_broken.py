@@ -56,7 +56,9 @@ async def test_without_an_agent_that_is_ready_the_agents_are_the_cause() -> None
     finding = await found(CODE, Tunnel(agents_ready=0).without_reach(0, 1, 2, why=NO_AGENT))
     assert (finding.subject, finding.facts["cause"]) == (AGENTS, "agents")
     assert "konnectivity-agent: 0 of 2 pods are Ready" in finding.because
-    assert NO_AGENT in finding.because[0]
+    assert finding.because[0] == (
+        "the API server does not reach the kubelet of node-0, which is Ready: No agent available"
+    )
     assert "kubectl rollout restart deployment/konnectivity-agent" in page("Fix", finding)
 
 
