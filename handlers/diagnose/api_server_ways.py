@@ -14,10 +14,8 @@ from handlers.egress.rules import Passage
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.egress_addresses import EgressAddresses
 from handlers.evidence.endpoints import KubernetesService
-from handlers.evidence.policy_peers import PolicyPeers
+from handlers.evidence.held_pods import HeldPods
 from handlers.evidence.private_zone import PrivateZone
-from handlers.evidence.workloads.pods import WorkloadPods
-from handlers.evidence.workloads.wiring.routes import NetworkPolicies
 from handlers.model import Unavailable, Why
 
 HTTPS = 443
@@ -101,22 +99,17 @@ def by_zone(cluster: ManagedCluster, zone: PrivateZone, networks: Iterable[str])
         yield Obstruction("private-dns", told, zone.id)
 
 
-def by_policies(
-    way: KubernetesService, pods: WorkloadPods, policies: NetworkPolicies, peers: PolicyPeers
-) -> Iterator[Obstruction]:
+def by_policies(way: KubernetesService, held: HeldPods) -> Iterator[Obstruction]:
     """A network policy drops what system pods that are not Ready send to the API server."""
     if way.service is None:
         return
-    rules = compiled(policies.policies)
+    rules = compiled(held.policies)
     target = to_api_server(way.service.address, way.addresses, HTTPS)
-    for pod in pods.pods:
-        if pod.namespace != "kube-system" or pod.ready or pod.done or not pod.node or pod.spec.scheduling.host_network:
-            continue
-        for path in dropped(rules, pod, [target], peers.namespaces):
+    for pod in held.pods:
+        for path in dropped(rules, pod, [target], {}):
             side = path.decision.blocking or path.decision.egress
             names = ", ".join(policy.subject for policy in side.choosing[:3])
-            told = (
-                f"{names} restricts what {pod.workload} may send, and allows nothing to {path.end.address}:{path.port}"
-            )
+            what = f"allows nothing to {path.end.address}:{path.port}"
+            told = f"{names} restricts what {pod.workload} may send, and {what}"
             yield Obstruction("policy", told, facts={"policy": names, "pod": pod.name, "owner": pod.owned_by})
             return

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handlers.diagnose.api_server_users import RENEWED, USERS, Users
+from handlers.diagnose.api_server_users import RENEWED, Users
 from handlers.diagnose.api_server_ways import Obstruction, by_policies, by_ranges, by_way_out, by_zone
 from handlers.diagnose.node_ways import node_ways
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
-from handlers.evidence.cluster import ApiServer, Node, NodeLeases, Nodes, Pods
+from handlers.evidence.cluster import Node, NodeLeases, Nodes, Pods
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.egress_addresses import EgressAddresses
 from handlers.evidence.endpoints import KubernetesService
+from handlers.evidence.held_pods import USERS, HeldPods
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_networks import NodeNetworks
-from handlers.evidence.policy_peers import PolicyPeers
 from handlers.evidence.private_zone import PrivateZone
 from handlers.evidence.system import SystemWorkloads
 from handlers.evidence.system_namespaces import KUBE_SYSTEM
 from handlers.evidence.way_out import PacketFilters
-from handlers.evidence.workloads.pods import WorkloadPods
-from handlers.evidence.workloads.unwell import EmptyServices, ShortWorkloads, UnwellNamespaces
-from handlers.evidence.workloads.warnings import WarningEvents
-from handlers.evidence.workloads.wiring.routes import NetworkPolicies
 from handlers.model import Clear, Finding, NotApplicable, Unavailable
 
 CODE = "node-cannot-reach-api-server"
@@ -33,20 +29,7 @@ TUNNEL = f"{KUBE_SYSTEM}/Deployment/konnectivity-agent"
 MOST_NAMED = 3
 
 
-WHAT_STANDS_BETWEEN = (
-    NodeNetworks,
-    PacketFilters,
-    EgressAddresses,
-    PrivateZone,
-    WorkloadPods,
-    NetworkPolicies,
-    PolicyPeers,
-    ApiServer,
-    UnwellNamespaces,
-    WarningEvents,
-    ShortWorkloads,
-    EmptyServices,
-)
+WHAT_STANDS_BETWEEN = (NodeNetworks, PacketFilters, EgressAddresses, PrivateZone, HeldPods)
 """What tells why somebody does not get there."""
 
 
@@ -71,9 +54,7 @@ def node_cannot_reach_api_server(
     sets: ScaleSets | Unavailable,
     egress: EgressAddresses | Unavailable | NotApplicable,
     zone: PrivateZone | Unavailable | NotApplicable,
-    running: WorkloadPods | Unavailable,
-    policies: NetworkPolicies | Unavailable,
-    peers: PolicyPeers | Unavailable,
+    held: HeldPods | Unavailable | NotApplicable,
 ) -> Iterator[Finding | Clear | Unavailable]:
     """Nodes or pods do not reach the API server."""
     broken = tuple(_broken(way))
@@ -84,8 +65,8 @@ def node_cannot_reach_api_server(
     told: list[Obstruction | Unavailable] = []
     if silent:
         told += _of_nodes(cluster, pools, networks, filters, sets, egress, zone)
-    if idle and all(not isinstance(seen, Unavailable) for seen in (running, policies, peers)):
-        told += _of_pods(way, running, policies, peers)
+    if isinstance(held, HeldPods):
+        told += by_policies(way, held)
     found = [item for item in told if isinstance(item, Obstruction)]
     yield from (_obstructed(cluster, item, silent, idle, nodes) for item in found)
     yield from (item for item in told if isinstance(item, Unavailable) and not found)
@@ -123,17 +104,6 @@ def _of_nodes(
     if isinstance(zone, PrivateZone):
         known = networks.networks if isinstance(networks, NodeNetworks) else ()
         yield from by_zone(cluster, zone, [network.id for network in known if not network.name_servers])
-
-
-def _of_pods(
-    way: KubernetesService,
-    running: WorkloadPods | Unavailable,
-    policies: NetworkPolicies | Unavailable,
-    peers: PolicyPeers | Unavailable,
-) -> Iterator[Obstruction]:
-    """Policies hold pods, and no kubelet."""
-    if isinstance(running, WorkloadPods) and isinstance(policies, NetworkPolicies) and isinstance(peers, PolicyPeers):
-        yield from by_policies(way, running, policies, peers)
 
 
 def _silent(nodes: Nodes | Unavailable | NotApplicable, leases: NodeLeases | Unavailable) -> list[Node]:
