@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from handlers.evidence.cluster import Node, NodeLeases, Nodes
+from handlers.evidence.held_pods import USERS
 from handlers.evidence.system import SystemWorkload, SystemWorkloads
 from handlers.model import NotApplicable, Unavailable, Why
 
 RENEWED = timedelta(minutes=2)
 """A kubelet renews its lease every 10 s, and after 40 Kubernetes gives it up; the rest is for clocks that differ."""
-USERS = ("coredns", "metrics-server")
-"""Their pods become Ready only after they have listed what they need from the API server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.services import Services, WorkloadService
 from handlers.evidence.workloads.wiring.gateway_routes import GatewayRoute, GatewayRoutes
+from handlers.evidence.workloads.wiring.http_routes import HttpRoutes
 from handlers.evidence.workloads.wiring.routes import Backend, Ingress, Ingresses
-from handlers.model import Finding, Judgement, Severity, Unavailable
+from handlers.model import Finding, Judgement, NotApplicable, Severity, Unavailable
 
 CODE = "gateway-misroute"
 _PLAIN = frozenset({"api", "rest", "v1", "v2", "v3", "public", "internal", "service", "services"})
@@ -27,20 +28,23 @@ _REFUSALS = (" 404 ", " 405 ", " 502 ", " 503 ", "404 NOT_FOUND")
 )
 def gateway_misroute(
     ingresses: Ingresses | Unavailable,
+    http: HttpRoutes | Unavailable | NotApplicable,
     routes: GatewayRoutes | Unavailable,
     services: Services,
     tails: LogTails | Unavailable,
 ) -> Iterator[Judgement]:
     """An Ingress or a gateway's route leads to a service or port that does not exist, or to another service."""
     if isinstance(ingresses, Ingresses) and services.complete:
-        yield from named(_dangling(ingresses, services))
+        yield from named(_dangling(ingresses.ingresses, services))
+    if isinstance(http, HttpRoutes) and services.complete:
+        yield from named(_dangling(http.routes, services))
     if isinstance(routes, GatewayRoutes) and services.complete:
         yield from named(_crossed(routes.routes, services, tails))
-    yield from (item for item in (ingresses, routes) if isinstance(item, Unavailable))
+    yield from (item for item in (ingresses, http, routes) if isinstance(item, Unavailable))
 
 
-def _dangling(ingresses: Ingresses, services: Services) -> Iterator[Finding]:
-    for ingress in ingresses.ingresses:
+def _dangling(ingresses: Sequence[Ingress], services: Services) -> Iterator[Finding]:
+    for ingress in ingresses:
         for backend in ingress.backends:
             why = _nowhere(ingress, backend, services)
             if why:
@@ -101,9 +105,13 @@ def _ingress_finding(ingress: Ingress, backend: Backend, why: str) -> Finding:
         code=CODE,
         subject=ingress.subject,
         severity=Severity.WARNING,
-        because=(f"ingress {ingress.name} sends {where} to {backend.service}:{backend.port}", why),
+        because=(
+            f"{ingress.kind} {ingress.name} sends {where} to {backend.service}:{backend.port}",
+            why,
+            *([f"its gateway says {ingress.told}"] if ingress.told else []),
+        ),
         facts=workload_facts(ingress.subject)
-        | {"route": where, "service": backend.service, "meant": "", "config_map": "", "kind": "Ingress", "why": why},
+        | {"route": where, "service": backend.service, "meant": "", "config_map": "", "kind": ingress.kind, "why": why},
     )
 
 

@@ -57,6 +57,7 @@ def _full(
     # Nothing tells since when a subnet is full: unless Azure names it, a failure may have filled it with its own nodes.
     claimed = complaints.claimed([*(name.pool.id for name in stuck if name.pool), cluster.id], (CODE,))
     harmed = [*claimed, *(name.pool.id for name in stuck if name.pool and not name.pool.failed)]
+    starved = [demand.pool.id for demand in wanting if demand.pool and demand.for_pods and subnet.free <= 0]
     told = [complaint for pool in of_pools for complaint in complaints.naming(CODE, pool.id)]
     refused = [complaint for complaint in complaints.recent(CODE) if "/virtualmachines/" in complaint.about.lower()]
     told += refused if len(of_pools) < len(wanting) else []
@@ -67,7 +68,7 @@ def _full(
         code=CODE,
         subject=subnet.id,
         severity=Severity.ERROR if harmed or (refused and first.pool is None) else Severity.WARNING,
-        affects=tuple(harmed),
+        affects=tuple(dict.fromkeys((*harmed, *starved))),
         because=(
             f"{room} = {subnet.free} free",
             *(str(demand) for demand in wanting if demand.missing or demand.surge),

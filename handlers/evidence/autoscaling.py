@@ -14,6 +14,15 @@ from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.errors import ErrorDetail, innermost
+from handlers.evidence.node_groups import (
+    NodeGroup,
+    Unhealthy,
+    counted,
+    groups_of_text,
+    groups_of_yaml,
+    unhealthy_of_text,
+    unhealthy_of_yaml,
+)
 from handlers.evidence.wire import dig, moment, need_text, number, rows, text, texts
 from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
 
@@ -47,9 +56,25 @@ class BackedOff:
 
 @dataclass(frozen=True, kw_only=True)
 class AutoscalerStatus(Evidence):
-    """The node groups that the cluster autoscaler cannot scale up."""
+    """What the cluster autoscaler says of itself and of its node groups."""
 
     backed_off: tuple[BackedOff, ...]
+    """The node groups that it cannot scale up."""
+    groups: tuple[NodeGroup, ...] = ()
+    unhealthy: Unhealthy | None = None
+    written: datetime | None = None
+    """None where there is no status at all, or one without a time."""
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What stands in the status."""
+
+    at: datetime | None
+    backed_off: tuple[BackedOff, ...]
+    groups: tuple[NodeGroup, ...]
+    unhealthy: Unhealthy | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +128,22 @@ async def autoscaler_status(
         answer = await kube.get(STATUS)
     except NotFound:  # it writes none before its first round
         return AutoscalerStatus(source=STATUS, taken_at=cluster.taken_at, backed_off=())
-    told = text(answer.body, "data", "status")
-    at, backed_off = await asyncio.to_thread(read_status, told)
+    told = await asyncio.to_thread(read_status, text(answer.body, "data", "status"))
     gaps: tuple[Unavailable, ...] = ()
-    if at is None or answer.taken_at - at > STALE:
-        detail = f"it was last written at {at:%Y-%m-%d %H:%M} UTC" if at else "it does not say when it was written"
+    if told.at is None or answer.taken_at - told.at > STALE:
+        written = f"it was last written at {told.at:%Y-%m-%d %H:%M} UTC" if told.at else ""
+        detail = written or "it does not say when it was written"
         gaps = (Unavailable("the cluster autoscaler's status", Why.FAILED, detail),)
-    return AutoscalerStatus(source=answer.source, taken_at=answer.taken_at, gaps=gaps, backed_off=backed_off)
+    return AutoscalerStatus(
+        source=answer.source,
+        taken_at=answer.taken_at,
+        gaps=gaps,
+        backed_off=told.backed_off,
+        groups=told.groups,
+        unhealthy=told.unhealthy,
+        written=told.at,
+        stale=told.at is not None and answer.taken_at - told.at > STALE,
+    )
 
 
 def read_claim(body: Mapping[str, Any]) -> NodeClaim | None:
@@ -129,7 +163,7 @@ def read_claim(body: Mapping[str, Any]) -> NodeClaim | None:
     )
 
 
-def read_status(told: str) -> tuple[datetime | None, tuple[BackedOff, ...]]:
+def read_status(told: str) -> Told:
     """YAML since cluster-autoscaler 1.30, a text for people before it; neither is no status at all."""
     if len(told) > LONGEST_STATUS:
         raise _unreadable()
@@ -142,10 +176,12 @@ def read_status(told: str) -> tuple[datetime | None, tuple[BackedOff, ...]]:
             status = load_yaml(told)
         except yaml.YAMLError as broken:
             raise _unreadable() from broken
-        return _time(str(dig(status, "time") or "")), tuple(_of_yaml(status))
+        at = _time(str(dig(status, "time") or ""))
+        return Told(at, tuple(_of_yaml(status)), tuple(groups_of_yaml(status)), unhealthy_of_yaml(status))
     if "Cluster-wide:" not in told:
         raise _unreadable()
-    return _time(told.partition(" status at ")[2]), tuple(_of_text(told))
+    at = _time(told.partition(" status at ")[2])
+    return Told(at, tuple(_of_text(told)), tuple(groups_of_text(told)), unhealthy_of_text(told))
 
 
 def _of_yaml(status: Any) -> Iterator[BackedOff]:
@@ -174,14 +210,9 @@ def _of_text(told: str) -> Iterator[BackedOff]:
         if key == "Name":
             name = value.strip().rsplit("/", 1)[-1]
         elif key == "Health":
-            there, target = (_counted(value, what) for what in ("registered", "cloudProviderTarget"))
+            there, target = (counted(value, what) for what in ("registered", "cloudProviderTarget"))
         elif key == "ScaleUp" and value.split() and value.split()[0].lower() == "backoff":
             yield BackedOff(name, "", None, max(1, target - there))
-
-
-def _counted(line: str, what: str) -> int:
-    found = re.search(rf"\b{what}=(\d+)", line)
-    return int(found[1]) if found else 0
 
 
 def _time(told: str) -> datetime | None:

@@ -15,6 +15,7 @@ from sandbox.kube.world import KubeWorld
 Body = dict[str, Any]
 
 _PREVIOUS = ":previous"
+_AGENT = "konnectivity-agent"
 _NO_IMAGE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName")
 
 
@@ -47,6 +48,8 @@ def _text(world: KubeWorld, pod: Body, container: str, *, previous: bool) -> str
     key = f"{metadata['namespace']}/{name}/{container}"
     if not node:
         raise statuses.bad_request(f"pod {name} does not have a host assigned")
+    if _without_tunnel(world):
+        raise statuses.internal(f'Get "https://{_address(world, node)}:10250/containerLogs/{key}": No agent available')
     if not node_is_alive(world, node):
         raise statuses.internal(_kubelet_is_silent(world, node, key))
     state = _status(pod, container)
@@ -61,10 +64,31 @@ def _text(world: KubeWorld, pod: Body, container: str, *, previous: bool) -> str
 
 
 def _kubelet_is_silent(world: KubeWorld, node: str, key: str) -> str:
+    address = _address(world, node)
+    return f'Get "https://{address}:10250/containerLogs/{key}": dial tcp {address}:10250: i/o timeout'
+
+
+def _address(world: KubeWorld, node: str) -> str:
     stored = world.find("nodes", node, group="") or {}
     addresses = stored.get("status", {}).get("addresses") or ()
-    address = next((address["address"] for address in addresses if address["type"] == "InternalIP"), node)
-    return f'Get "https://{address}:10250/containerLogs/{key}": dial tcp {address}:10250: i/o timeout'
+    return str(next((address["address"] for address in addresses if address["type"] == "InternalIP"), node))
+
+
+def _without_tunnel(world: KubeWorld) -> bool:
+    """A cluster that has konnectivity, and no agent of it that is connected."""
+    if not world.find("deployments", _AGENT, "kube-system", group="apps"):
+        return False
+    agents = [pod for pod in world.every("pods", "kube-system", group="") if _is_agent(pod)]
+    return not any(_is_ready(pod) and node_is_alive(world, pod.get("spec", {}).get("nodeName", "")) for pod in agents)
+
+
+def _is_agent(pod: Body) -> bool:
+    return bool((pod["metadata"].get("labels") or {}).get("app") == _AGENT)
+
+
+def _is_ready(pod: Body) -> bool:
+    said = pod.get("status", {}).get("conditions") or ()
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in said)
 
 
 def _status(pod: Body, container: str) -> Body:

@@ -17,6 +17,8 @@ from handlers.clients.kube.permission_reader import WriterKubePermissionReader
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
+from handlers.evidence.scheduling.collect import Scheduling
+from handlers.evidence.tunnel import KubeletCalls
 from handlers.evidence.workloads.unwell import EmptyServices, ShortWorkloads
 from handlers.evidence.workloads.warnings import WarningEvents
 from handlers.model import Diagnosis, Evidence, Outcome
@@ -81,10 +83,10 @@ def expected(shape: Shape) -> Expected:
 
 
 def beyond_the_questions(shape: Shape) -> frozenset[str]:
-    """What run-command does not ask for, because its answers are cut at 512 kB: workloads, and all pods of a node that
-    is being emptied."""
+    """What run-command does not ask for, because its answers are cut at 512 kB: workloads, all pods of a node that
+    is being emptied, and logs, which prove the way to the kubelets."""
     emptied = {"drain-error", "pdb-blocks-drain"} if shape.operation.endswith("upgrade") else set()
-    return frozenset(emptied) | needing({WarningEvents, ShortWorkloads, EmptyServices})
+    return frozenset(emptied) | needing({WarningEvents, ShortWorkloads, EmptyServices, Scheduling, KubeletCalls})
 
 
 def needing_the_inside() -> frozenset[str]:

@@ -231,7 +231,7 @@ def _subnet(ids: Ids, name: str, prefix: str, used: int, wanted: int) -> Body:
     if ids.seed % 4 == 0:
         prefixes = {"addressPrefixes": [prefix, "fd00:db8:1::/64"] if name == "nodes" else [prefix]}
     properties: Body = {"provisioningState": "Succeeded", **prefixes, "ipConfigurations": _ADDRESSES[:used]}
-    if ids.shape.outbound == "userDefinedRouting" and name == "nodes":
+    if (ids.shape.outbound == "userDefinedRouting" or ids.shape.network == "kubenet") and name == "nodes":
         properties["routeTable"] = {"id": _route_table_id(ids)}
     if ids.shape.outbound == "userAssignedNATGateway" and name == "nodes":
         properties["natGateway"] = {"id": _nat_gateway(ids)}

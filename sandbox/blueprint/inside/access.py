@@ -46,6 +46,8 @@ READER_RULES: list[Body] = [
     },
     {"apiGroups": ["storage.k8s.io"], "resources": ["volumeattachments", "csinodes", "storageclasses"], "verbs": _LOOK},
     {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": _LOOK},
+    {"apiGroups": ["gateway.networking.k8s.io"], "resources": ["httproutes"], "verbs": _LOOK},
+    {"apiGroups": ["acn.azure.com"], "resources": ["nodenetworkconfigs"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.sh"], "resources": ["nodeclaims", "nodepools"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.azure.com"], "resources": ["aksnodeclasses"], "verbs": _LOOK},
     {

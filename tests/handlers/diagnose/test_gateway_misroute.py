@@ -74,6 +74,42 @@ async def test_an_ingress_to_a_service_that_exists_is_clear(port: dict[str, Any]
     assert (await asked(CODE, ingress(shop("cart"), "cart", port))).outcome is Outcome.CLEAR
 
 
+HTTP_ROUTES = "/apis/gateway.networking.k8s.io/v1/httproutes"
+
+
+def http_route(unwell: Unwell, **ref: Any) -> Unwell:
+    told = {"type": "ResolvedRefs", "status": "False", "reason": "BackendNotFound", "message": "service not found"}
+    rules = [{"matches": [{"path": {"type": "PathPrefix", "value": "/cart"}}], "backendRefs": [ref]}]
+    route = {
+        "metadata": {"name": "edge", "namespace": "shop"},
+        "spec": {"hostnames": ["shop.example.com"], "rules": rules},
+    }
+    unwell.more_inside[HTTP_ROUTES] = [route | {"status": {"parents": [{"conditions": [told]}]}}]
+    return unwell
+
+
+async def test_an_http_route_to_a_service_that_is_not_there_is_found_with_its_gateways_word() -> None:
+    finding = await found(CODE, http_route(shop("cart"), name="basket", port=80))
+    assert finding.subject == "shop/HTTPRoute/edge"
+    assert finding.because == (
+        "HTTPRoute edge sends shop.example.com/cart to basket:80",
+        "no service is called basket in namespace shop",
+        "its gateway says BackendNotFound: service not found",
+    )
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        {"name": "cart", "port": 80},
+        {"name": "basket", "port": 80, "namespace": "orders"},
+        {"name": "basket", "kind": "ServiceImport", "group": "multicluster.x-k8s.io"},
+    ],
+)
+async def test_an_http_route_to_what_is_there_or_was_not_read_is_clear(ref: dict[str, Any]) -> None:
+    assert (await asked(CODE, http_route(shop("cart"), **ref))).outcome is Outcome.CLEAR
+
+
 async def test_a_route_that_leads_to_another_service_is_found() -> None:
     finding = await found(CODE, gateway("cart-service"))
     assert finding.subject == "shop/Deployment/edge-gateway"
@@ -85,7 +121,7 @@ async def test_a_route_that_leads_where_its_path_says_is_clear() -> None:
 
 
 async def test_without_the_routes_or_the_services_nothing_is_called_clear() -> None:
-    for denied in ("/configmaps/edge-gateway", "/services", "/ingresses"):
+    for denied in ("/configmaps/edge-gateway", "/services", "/ingresses", "/httproutes"):
         unwell = gateway("order-service")
         unwell.denied = {denied}
         assert (await asked(CODE, unwell)).outcome is Outcome.INCONCLUSIVE, denied

@@ -9,7 +9,8 @@ import pytest
 
 from handlers.model import Outcome
 from tests.checking import LIBRARY
-from tests.handlers.diagnose.wire import CLUSTER, Azure, asked, found
+from tests.handlers.diagnose.inside import Inside
+from tests.handlers.diagnose.wire import CLUSTER, NETWORKS, SUB, Azure, asked, found, resource, rows, rule
 
 QUESTION = "node-cannot-reach-api-server"
 
@@ -163,3 +164,101 @@ async def test_its_runbook_is_filled_from_what_was_found() -> None:
     azure = cluster()
     azure.api_slices = []
     assert "selector" not in runbook.render("Fix", (await found(QUESTION, azure)).facts)
+
+
+NAT_ADDRESS = f"{NETWORKS}/publicIPAddresses/pip-nat"
+
+
+def silent(**profile: Any) -> Inside:
+    """Its one node has stopped reporting; nodes leave through a NAT gateway of AKS."""
+    inside = Inside()
+    inside.pool("apps", 1)
+    inside.not_ready("node-0")
+    inside.cluster |= {"fqdn": "one.hcp.westeurope.azmk8s.io", **profile}
+    inside.cluster["networkProfile"] |= {"outboundType": "managedNATGateway"}
+    inside.cluster["networkProfile"]["natGatewayProfile"] = {"effectiveOutboundIPs": [{"id": NAT_ADDRESS}]}
+    inside.more[NAT_ADDRESS] = resource(NAT_ADDRESS, {"ipAddress": "20.1.2.3"})
+    return inside
+
+
+def ranges(*listed: str) -> dict[str, Any]:
+    return {"apiServerAccessProfile": {"authorizedIPRanges": [*listed]}}
+
+
+async def test_nodes_that_leave_from_an_address_that_is_not_listed_are_refused() -> None:
+    finding = await found(QUESTION, silent(**ranges("203.0.113.0/24")))
+    assert (finding.subject, finding.facts["cause"]) == (CLUSTER, "ranges")
+    assert finding.because[0] == (
+        "nodes leave from 20.1.2.3 (the cluster's NAT gateway), and the API server takes only 203.0.113.0/24"
+    )
+    assert "Node/node-0" in finding.affects
+    assert "--api-server-authorized-ip-ranges 203.0.113.0/24,20.1.2.3/32" in LIBRARY[QUESTION].render(
+        "Fix", finding.facts
+    )
+
+
+@pytest.mark.parametrize("listed", [("20.1.2.0/24", "203.0.113.0/24"), ("0.0.0.0/0",), ()])
+async def test_nodes_whose_address_is_listed_are_silent_for_another_reason(listed: tuple[str, ...]) -> None:
+    assert (await asked(QUESTION, silent(**ranges(*listed)))).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_an_address_that_is_not_listed_is_no_problem_while_the_nodes_report() -> None:
+    inside = silent(**ranges("203.0.113.0/24"))
+    inside.node("node-0")
+    assert (await asked(QUESTION, inside)).outcome is Outcome.CLEAR
+
+
+async def test_a_rule_that_denies_the_way_out_is_named() -> None:
+    inside = silent()
+    inside.rules = [rule("no-internet", 200, "Deny")]
+    finding = await found(QUESTION, inside)
+    assert finding.facts["cause"] == "firewall"
+    assert "rule no-internet of security group aks-agentpool-12345678-nsg, priority 200, denies" in finding.because[0]
+
+
+async def test_a_private_name_without_a_record_is_named() -> None:
+    zone = f"/subscriptions/{SUB}/resourceGroups/rg/providers/Microsoft.Network/privateDnsZones/privatelink.x.azmk8s.io"
+    access = {"enablePrivateCluster": True, "privateDNSZone": zone}
+    inside = silent(apiServerAccessProfile=access, privateFQDN="one.privatelink.x.azmk8s.io")
+    inside.more |= {f"{zone}/virtualNetworkLinks": rows([]), f"{NETWORKS}/networkInterfaces": rows([])}
+    finding = await found(QUESTION, inside)
+    assert finding.facts["cause"] == "private-dns"
+
+
+def restricted(*rules: dict[str, Any]) -> Inside:
+    """The node reports; CoreDNS is not Ready, and a policy of somebody's holds all pods of kube-system."""
+    inside = Inside()
+    inside.pool("apps", 1)
+    inside.room()
+    inside.cluster["networkProfile"] |= {"networkPolicy": "calico"}
+    for name in ("coredns", "metrics-server"):
+        inside.deployment(name, ready=0)
+    inside.runs("coredns-6d5f7c8b9-x2", namespace="kube-system", ready=False, labels={"k8s-app": "kube-dns"})
+    spec = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [*rules]}
+    inside.add("NetworkPolicy", "lock-down", "kube-system", spec=spec)
+    return inside
+
+
+async def test_a_policy_that_holds_the_pods_of_the_system_is_named() -> None:
+    finding = await found(QUESTION, restricted())
+    assert finding.facts["cause"] == "policy"
+    assert finding.because[0] == (
+        "kube-system/NetworkPolicy/lock-down restricts what Deployment/coredns may send, and allows nothing to "
+        "20.101.44.17:443"
+    )
+    assert "kube-system/Deployment/coredns" in finding.affects
+
+
+async def test_a_policy_that_lets_them_through_is_not() -> None:
+    assert (
+        await asked(QUESTION, restricted({"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}))
+    ).outcome is not Outcome.FOUND
+
+
+@pytest.mark.parametrize("denied", ["/publicIPAddresses/pip-nat", "/virtualNetworks"])
+async def test_where_a_cause_may_not_be_looked_at_it_is_said(denied: str) -> None:
+    inside = silent(**ranges("20.1.2.3/32"))
+    inside.denied = {denied}
+    check = await asked(QUESTION, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "403" in check.why

@@ -33,10 +33,13 @@ class Ingress:
     name: str
     class_name: str
     backends: tuple[Backend, ...]
+    kind: str = "Ingress"
+    told: str = ""
+    """What its controller says of backends that it does not find (HTTPRoute)."""
 
     @property
     def subject(self) -> str:
-        return f"{self.namespace}/Ingress/{self.name}"
+        return f"{self.namespace}/{self.kind}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
