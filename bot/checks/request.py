@@ -43,5 +43,5 @@ class CheckRequest:
     @property
     def question(self) -> str:
         """What is alike in two requests that one check answers."""
-        scope = (self.scope.area or "", self.scope.only or "")
+        scope = (self.scope.area or "", self.scope.only or "", *([str(about)] if (about := self.scope.about) else []))
         return json.dumps([self.cluster.key, *(word.strip().lower() for word in scope)])

@@ -40,6 +40,8 @@ def word(diagnosis: Diagnosis) -> str:
 
 def only(selection: Selection) -> str:
     """`in network only`, `for subnet-full only`; empty for a whole check."""
+    if selection.about:
+        return f"for {selection.about} only"
     if selection.only:
         return f"for {selection.only} only"
     return f"in {selection.area} only" if selection.area else ""

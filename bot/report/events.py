@@ -7,6 +7,7 @@ from datetime import datetime
 
 from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Diagnosis, Target
+from handlers.question import Question
 from handlers.remedy.plan import Offer
 
 
@@ -16,6 +17,8 @@ class Selection:
 
     area: str | None = None
     only: str | None = None
+    about: Question | None = None
+    """Something in particular: a path, a pod, an address."""
 
 
 EVERYTHING = Selection()

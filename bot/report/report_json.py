@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, PlainSerializer, PlainValidator
 from bot.report.events import Report
 from bot.store.codec import decode, encode
 from handlers.model import Check, Diagnosis, Ranked, Target, Unavailable
+from handlers.question import Question
 from handlers.remedy.plan import Offer
 from handlers.resource_id import ResourceId
 
@@ -47,17 +48,18 @@ class Kept:
     calls: tuple[int, int]
     recorded_at: datetime | None
     offers: tuple[_Offer, ...] = ()
+    about: Question | None = None
 
 
 def dump(report: Report) -> str:
     diagnosis, calls = report.diagnosis, (report.arm_calls, report.kube_calls)
     target, unseen = diagnosis.target, diagnosis.unseen
     made = (diagnosis.findings, diagnosis.checks, unseen, diagnosis.took_ms, report.took_ms, calls, report.recorded_at)
-    return encode(Kept(str(target.id), target.asked_at, *made, report.offers))
+    return encode(Kept(str(target.id), target.asked_at, *made, report.offers, target.about))
 
 
 def load(text: str) -> Report:
     kept = decode(Kept, text)
-    target = Target(ResourceId.parse(kept.id), kept.asked_at)
+    target = Target(ResourceId.parse(kept.id), kept.asked_at, kept.about)
     diagnosis = Diagnosis(target, kept.findings, kept.checks, kept.unseen, kept.diagnosis_ms)
     return Report(diagnosis, kept.took_ms, *kept.calls, kept.recorded_at, kept.offers)

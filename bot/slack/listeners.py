@@ -13,6 +13,7 @@ from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
 
 from bot.address import Address
+from bot.checks import words
 from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.priority import Priority
@@ -205,6 +206,9 @@ class Listeners:
             said = replies.only(sentences.misuse(misuse))
             return await self._intake.say(name, place, said) if quiet else said
         default = None if cluster else await self._intake.default_cluster(place)
+        if scope.about and not (cluster or default):
+            said = replies.only(sentences.misuse(words.no_cluster(scope.about)))
+            return await self._intake.say(name, place, said) if quiet else said
         about = ClusterRef.of(named) if (named := cluster or default) else None
         picker = Ask(f"{name}-menu", What.PICKER, place, text=scope.area or "", pressed=default or "")
         if about is None:
@@ -212,7 +216,7 @@ class Listeners:
         refused = await self._intake.refusal(place, about, body)
         if refused:
             return await self._intake.whisper(name, place, refused) if quiet else refused
-        if default:
+        if default and not scope.about:
             await self._intake.ask(picker)
         await self._intake.check(CheckRequest(name, about, place, scope))
         first = channel_text.looking_at_default if default else sentences.looking_at

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from html import unescape
 
-from bot.report.events import EVERYTHING, Selection
-from bot.slack.kit import sentences
-from handlers.problem import Exit, Problem
+from bot.checks import words
+from bot.report.events import Selection
 from runbooks.linear import compile_linear
 
 COMMAND = "/aks"
@@ -54,20 +53,5 @@ def read_mention(text: str) -> ParsedCommand:
 
 
 def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Selection]:
-    """`[cluster] [area]`: the cluster as it was given, or none, and what to ask about it."""
-    given = rest.replace("`", "").split()
-    if len(given) > 1 and given[1].lower() == "from":
-        raise Problem(sentences.CANNOT_READ_CHECK, sentences.FROM_COMES_LATER, sentences.CHECK_USAGE, code=Exit.USAGE)
-    if len(given) > 2:
-        raise Problem(
-            sentences.CANNOT_READ_CHECK, sentences.too_many(len(given)), sentences.CHECK_USAGE, code=Exit.USAGE
-        )
-    if not given:
-        return None, EVERYTHING
-    if len(given) == 1:
-        return (None, Selection(given[0].lower())) if given[0].lower() in areas else (given[0], EVERYTHING)
-    area = given[1].lower()
-    if area not in areas:
-        known = get_close_matches(area, areas, n=3, cutoff=0.5) or sorted(areas)
-        raise Problem(sentences.CANNOT_READ_CHECK, sentences.no_area(given[1]), sentences.areas(known), code=Exit.USAGE)
-    return given[0], Selection(area)
+    """`[cluster] [area] [question]`: the cluster as it was given, or none, and what to ask about it."""
+    return words.read_check(rest.replace("`", "").split(), areas)

@@ -12,6 +12,7 @@ from bot.render.pictures.picture import Picture
 from bot.report.events import EVERYTHING, Selection
 from bot.slack.kit import escaping, limits
 from handlers.clients.redact import redact_text
+from handlers.question import read_question
 
 Block = dict[str, Any]
 
@@ -48,15 +49,18 @@ class Pressed:
 
     def dump(self) -> str:
         # The cluster may be text that a person typed; the rest are ids and words of ours.
+        about = str(self.scope.about) if self.scope.about else None
         values = [self.request, redact_text(self.cluster), self.scope.area, self.scope.only, self.code]
+        values += [about] if about else []
         value = json.dumps(values, separators=(",", ":"))
         # No existing cluster's id is this long; pasted text may be.
         return value if len(value) <= limits.BUTTON_VALUE else json.dumps([self.request[:255], "", None, None, None])
 
     @classmethod
     def load(cls, value: str) -> Pressed:
-        request, cluster, area, only, code = json.loads(value)
-        return cls(request, cluster, Selection(area, only), code)
+        request, cluster, area, only, code, *asked = json.loads(value)
+        about = read_question(asked[0].split()) if asked else None
+        return cls(request, cluster, Selection(area, only, about), code)
 
 
 def section(mrkdwn: str) -> Block:

@@ -76,7 +76,8 @@ def _on_each_node(scene: Scene) -> Iterator[Workload]:
     if network.policy == "cilium":
         yield _daemon("cilium", "oss/cilium/cilium:v1.17.4")
     else:
-        yield _daemon("kube-proxy", f"oss/v2/kubernetes/kube-proxy:v{scene.places.spec.version}-1")
+        proxy = _daemon("kube-proxy", f"oss/v2/kubernetes/kube-proxy:v{scene.places.spec.version}-1")
+        yield replace(proxy, labels={"component": "kube-proxy", "tier": "node"})
     if network.policy == "calico":
         yield replace(_daemon("calico-node", "oss/v2/calico/node:v3.30.2"), namespace="calico-system")
     if any(pool.os == "Windows" for pool in scene.places.spec.pools.values()):
