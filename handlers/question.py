@@ -56,6 +56,21 @@ class Question:
         return " ".join((self.word, *self.values))
 
     @property
+    def said(self) -> str:
+        """In a sentence: `CLEAR for node aks-web-1 only`."""
+        first = self.values[0]
+        match self.word:
+            case Word.FROM:
+                return f"for address {first}"
+            case Word.PATH:
+                return f"for the path from {first} to {self.values[1]}"
+            case Word.RBAC:
+                return f"for what {first} may do ({' '.join(self.values[1:])})"
+            case Word.NAMESPACE:
+                return f"in namespace {first}"
+        return f"for {self.word} {first}"
+
+    @property
     def narrows(self) -> bool:
         """It keeps the part of a whole check that is about one thing; the others have an answer of their own."""
         return self.word in (Word.NODE, Word.POD, Word.NAMESPACE)

@@ -23,7 +23,17 @@ def narrowed(diagnosis: Diagnosis, facts: Mapping[type, Any]) -> Diagnosis:
     kept = _with_causes(direct, diagnosis.findings)
     findings = tuple(ranked for ranked in diagnosis.findings if ranked.finding.key in kept)
     keys = {ranked.finding.key for ranked in findings}
-    return replace(diagnosis, findings=findings, checks=tuple(_of(check, keys, about) for check in diagnosis.checks))
+    checks = tuple(_of(check, keys, about) for check in diagnosis.checks)
+    if not findings:
+        return replace(diagnosis, findings=(), checks=checks)
+    # Its own question, "why is it not Ready?", has its answer then.
+    answered = {gap for check in checks if not check.codes for gap in check.unseen}
+    return replace(
+        diagnosis,
+        findings=findings,
+        checks=tuple(check if check.codes else _answered(check) for check in checks),
+        unseen=tuple(gap for gap in diagnosis.unseen if gap not in answered),
+    )
 
 
 def _subjects(about: Question, facts: Mapping[type, Any]) -> Iterator[str]:
@@ -62,6 +72,12 @@ def _with_causes(direct: set[tuple[str, str]], findings: tuple[Ranked, ...]) -> 
         kept.update(new)
         waiting += new
     return kept
+
+
+def _answered(check: Check) -> Check:
+    if check.outcome is not Outcome.INCONCLUSIVE:
+        return check
+    return replace(check, outcome=Outcome.NOT_APPLICABLE, why="what was found answers it", unseen=())
 
 
 def _of(check: Check, keys: set[tuple[str, str]], about: Question) -> Check:

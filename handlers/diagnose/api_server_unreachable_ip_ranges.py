@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 
 from handlers.diagnose.node_cannot_reach_api_server import SUBJECT
+from handlers.egress.packet import is_public
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.asked.ranges import NodeEgress, OwnAddress
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -54,11 +55,10 @@ def api_server_unreachable_ip_ranges(
 
 
 def _of_client(cluster: ManagedCluster, client: str, egress: NodeEgress | Unavailable | NotApplicable) -> Judgement:
-    address = ip_address(client)
     holding = _holding(cluster.authorized_ranges, client)
     if holding:
         return Clear(f"{client} is inside {holding}, one of the authorized IP ranges of {cluster.name}")
-    if not address.is_global:
+    if not _public(client):
         return Unavailable(
             f"whether {client} may reach the API server",
             Why.ABSENT,
@@ -79,6 +79,11 @@ def _of_client(cluster: ManagedCluster, client: str, egress: NodeEgress | Unavai
         f"{client} is in none of the authorized IP ranges of {cluster.name} ({_few(cluster.authorized_ranges)})",
         "from there nothing answers: it looks like a timeout, never like a refusal",
     )
+
+
+def _public(client: str) -> bool:
+    address = ip_address(client)
+    return is_public(address) if isinstance(address, IPv4Address) else address.is_global
 
 
 def _of_cluster(

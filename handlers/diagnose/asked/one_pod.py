@@ -54,7 +54,7 @@ def asked_namespace(target: Target, pods: WorkloadPods, spaces: AskedNamespaces)
 def _state(pod: WorkloadPod) -> str:
     condition = pod.condition("Ready")
     since = f" since {condition.since:%Y-%m-%d %H:%M} UTC" if condition and condition.since else ""
-    restarts = sum(box.restarts for box in pod.containers)
+    restarts = sum(box.state.restarts for box in pod.containers if box.state)
     again = f", restarted {restarts} times" if restarts > 1 else ", restarted once" if restarts else ""
     where = f" on {pod.node}" if pod.node else ""
     says = condition.message or condition.reason if condition and not pod.ready else ""

@@ -137,10 +137,8 @@ class There:
     def unseen_pods(self) -> Iterator[Unavailable]:
         """Endpoints are there, and the pods behind them were not seen: nobody can say what policies make of them."""
         if self._addresses:
-            unknown = Unavailable(
-                f"the pods behind {self.host}", Why.ABSENT, "no pod has the addresses of its endpoints"
-            )
-            yield next(iter(self.pods.gaps), unknown)
+            why = "no pod has the addresses of its endpoints"
+            yield next(iter(self.pods.gaps), Unavailable(f"the pods behind {self.host}", Why.ABSENT, why))
 
     @cached_property
     def _addresses(self) -> tuple[str, ...]:

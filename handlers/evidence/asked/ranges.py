@@ -1,4 +1,4 @@
-"""From which public addresses nodes leave, and aksbot itself: an API server with authorized IP ranges must let them in."""
+"""From which public addresses nodes leave, and aksbot itself: authorized IP ranges must let both in."""
 
 from __future__ import annotations
 
