@@ -111,8 +111,8 @@ class Listeners:
         self._metrics.heard.labels(CHECK_AGAIN).inc()
         await ack()
         pressed, place = Pressed.load(body["actions"][0]["value"]), payloads.click_place(body)
-        cluster = ClusterRef.of(pressed.cluster)
-        if await self._refused(body, respond, cluster):
+        cluster, asked = ClusterRef.of(pressed.cluster), pressed.scope.about
+        if await self._refused(body, respond, cluster, asked.account if asked else ""):
             return
         request = CheckRequest(payloads.click_id(body), cluster, place, pressed.scope, fresh=True)
         await self._intake.check(request, Priority.CLICK)
@@ -173,12 +173,14 @@ class Listeners:
             await _say_that_it_failed(body, context)
         return BoltResponse(status=200)  # else Slack adds words of its own, which help nobody
 
-    async def _refused(self, body: Body, respond: AsyncRespond, cluster: str | ClusterRef | None) -> bool:
+    async def _refused(
+        self, body: Body, respond: AsyncRespond, cluster: str | ClusterRef | None, account: str = ""
+    ) -> bool:
         """Whether somebody was told that they may not. An answer that stands in a channel can be read by all there."""
         place = payloads.click_place(body)
         refused = self._intake.stranger_refusal(place, body)
         if refused is None and cluster is not None:
-            refused = await self._intake.refusal(place, cluster, body)
+            refused = await self._intake.refusal(place, cluster, body, account=account)
         if refused is None:
             return False
         await respond(**private(refused), replace_original=False)
@@ -213,7 +215,8 @@ class Listeners:
         picker = Ask(f"{name}-menu", What.PICKER, place, text=scope.area or "", pressed=default or "")
         if about is None:
             return await self._intake.ask(picker) or _first(sentences.LOOKING_FOR_CLUSTERS, quiet)
-        refused = await self._intake.refusal(place, about, body)
+        account = scope.about.account if scope.about else ""
+        refused = await self._intake.refusal(place, about, body, account=account)
         if refused:
             return await self._intake.whisper(name, place, refused) if quiet else refused
         if default and not scope.about:

@@ -57,7 +57,7 @@ async def policy_peers(policies: NetworkPolicies, kube: KubeReader) -> PolicyPee
     if not policies.policies:
         return PolicyPeers(source=policies.source, taken_at=policies.taken_at, namespaces={}, dns=())
     spaces = await kube.list("/api/v1/namespaces", read_namespace)
-    dns = await kube.list("/api/v1/namespaces/kube-system/pods", _read_dns_pod, labels=DNS_PODS)
+    dns = await kube.list("/api/v1/namespaces/kube-system/pods", read_dns_pod, labels=DNS_PODS)
     return PolicyPeers(
         source=f"{spaces.source}; {dns.source}",
         taken_at=spaces.taken_at,
@@ -97,7 +97,7 @@ def read_namespace(body: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     return text(body, "metadata", "name"), dict(dig(body, "metadata", "labels") or {})
 
 
-def _read_dns_pod(body: Mapping[str, Any]) -> WorkloadPod | None:
+def read_dns_pod(body: Mapping[str, Any]) -> WorkloadPod | None:
     return read_workload_pod(body) if text(body, "metadata", "labels", "k8s-app") == "kube-dns" else None
 
 

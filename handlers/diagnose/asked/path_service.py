@@ -117,8 +117,11 @@ class There:
             yield Unavailable(f"the endpoints of {self.host}", Why.FAILED, "only a part of them was read")
         elif not self._addresses and not any(pod.ready for pod in self.behind):
             yield from self._nobody(service)
-        elif self._named_wrongly(port) or not self._addresses:
+        elif self._named_wrongly(port):
             yield self._mismatch(service, port)
+        elif not self._addresses:
+            why = "its pods are Ready, and no endpoint slice has their addresses"
+            yield Unavailable(f"the endpoints of {self.host}", Why.ABSENT, why)
         else:
             self.passed.append(f"{len(self._addresses)} ready endpoint{'s' if len(self._addresses) > 1 else ''}")
 

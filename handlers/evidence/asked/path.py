@@ -15,8 +15,17 @@ from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster, NetworkProfile
 from handlers.evidence.gather import each
-from handlers.evidence.policy_peers import DNS_PODS, OTHER_KINDS, OtherPolicies, PolicyPeers, read_name, read_namespace
+from handlers.evidence.policy_peers import (
+    DNS_PODS,
+    OTHER_KINDS,
+    OtherPolicies,
+    PolicyPeers,
+    read_dns_pod,
+    read_name,
+    read_namespace,
+)
 from handlers.evidence.system_namespaces import KUBE_SYSTEM
+from handlers.evidence.wire import text
 from handlers.evidence.workloads.pods import WorkloadPod, WorkloadPods, read_workload_pod
 from handlers.evidence.workloads.services import (
     EndpointSlices,
@@ -137,7 +146,7 @@ async def path_peers(target: Target, cluster: ManagedCluster, kube: KubeReader) 
     if path_of(target) is None or cluster.stopped:
         return NOT_ASKED
     spaces = await kube.list("/api/v1/namespaces", read_namespace)
-    dns = await kube.list(f"/api/v1/namespaces/{KUBE_SYSTEM}/pods", read_workload_pod, labels=DNS_PODS)
+    dns = await kube.list(f"/api/v1/namespaces/{KUBE_SYSTEM}/pods", read_dns_pod, labels=DNS_PODS)
     return PathPeers(
         source=f"{spaces.source}; {dns.source}",
         taken_at=spaces.taken_at,
@@ -178,7 +187,7 @@ async def path_proxies(target: Target, profile: NetworkProfile, kube: KubeReader
     """the kube-proxy pods"""
     if path_of(target) is None or profile.dataplane.lower() == "cilium":
         return NotApplicable("Cilium's agents do what kube-proxy does elsewhere")
-    listed = await kube.list(f"/api/v1/namespaces/{KUBE_SYSTEM}/pods", read_workload_pod, labels=PROXIES)
+    listed = await kube.list(f"/api/v1/namespaces/{KUBE_SYSTEM}/pods", _read_proxy, labels=PROXIES)
     return PathProxies(**_meta(listed), pods=listed.items)
 
 
@@ -194,6 +203,10 @@ async def _there(
     if asked is None or cluster.stopped:
         return NOT_ASKED if asked is None else stopped(cluster)
     return await kube.list(path.format(asked.service[0]), keep)
+
+
+def _read_proxy(body: Mapping[str, Any]) -> WorkloadPod | None:
+    return read_workload_pod(body) if text(body, "metadata", "labels", "component") == "kube-proxy" else None
 
 
 def _meta(listed: KubeListing[Any]) -> dict[str, Any]:

@@ -117,9 +117,7 @@ class Controllers:
         if piece["metadata"].get("labels", {}).get("kubernetes.io/service-name") == "kubernetes":
             return  # the API server's own: no pods are behind it
         endpoints = [
-            _served(endpoint, ready) if "targetRef" in endpoint else endpoint  # somebody's own has no pod behind it
-            for endpoint in piece.get("endpoints") or ()
-            if "targetRef" not in endpoint or _target(endpoint) in ready
+            _served(endpoint, ready) for endpoint in piece.get("endpoints") or () if _target(endpoint) in ready
         ]
         if endpoints != list(piece.get("endpoints") or ()):
             self.kube.put({**piece, "endpoints": endpoints, "metadata": dict(piece["metadata"])})
