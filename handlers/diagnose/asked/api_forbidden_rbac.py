@@ -55,6 +55,7 @@ def _forbidden(cluster: ManagedCluster, asked: Question, resource: Resource, acc
         ),
         facts={
             "user": user,
+            "account": asked.values[0],
             "service_account": name,
             "account_namespace": namespace,
             "verb": asked.values[1],
