@@ -584,7 +584,7 @@ async def asked(question: str, azure: Azure, explains: Explains = LIBRARY.explai
 async def asked_about(
     words: str, azure: Azure, *, only: str = "", access: KubeAccess | None = None, explains: Explains = LIBRARY.explains
 ) -> Check:
-    """The answer to a question about something in particular (`path shop/web shop/cart:80`); without words, of `only`."""
+    """The answer to one question (`path shop/web shop/cart:80`); or of the check `only`."""
     about = read_question(words.split()) if words else None
     every = GRAPH.whole().diagnostics
     chosen = [one for one in every if (one.id == only if only else about and one.word is about.word)]
