@@ -13,6 +13,7 @@ from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
+from handlers.evidence.node_networks import NodeNetworks
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Target, Unavailable, Why
 from handlers.question import Word
 
@@ -29,8 +30,8 @@ Network = IPv4Network | IPv6Network
     codes=(CODE,),
     area="network",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets),
-        "the ranges and the addresses prove it; these only tell which nodes are meant to be there",
+        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets, NodeNetworks, NodeEgress, ApiServer, Nodes),
+        "an address inside a range is let in whatever else is unseen, and Ready nodes prove that they are",
     ),
 )
 def api_server_unreachable_ip_ranges(

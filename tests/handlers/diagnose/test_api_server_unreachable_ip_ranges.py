@@ -76,6 +76,12 @@ async def test_an_address_inside_is_the_twin() -> None:
     )
 
 
+async def test_an_address_inside_is_let_in_whatever_else_is_denied() -> None:
+    inside = behind_nat(*RANGES)
+    inside.denied = {"natGateways/nat", "/api/v1/nodes"}
+    assert (await client(inside, "203.0.113.65")).outcome is Outcome.CLEAR
+
+
 async def test_the_clusters_own_load_balancer_is_let_in_without_being_listed() -> None:
     assert (await client(azure(*RANGES), "192.0.2.7")).outcome is Outcome.CLEAR
 
@@ -130,6 +136,12 @@ async def test_a_cluster_without_ranges_is_not_asked() -> None:
 async def test_ready_nodes_prove_that_they_are_let_in(inside: Inside) -> None:
     check = await whole(inside)
     assert (check.outcome, check.why) == (Outcome.CLEAR, "2 of 2 nodes are Ready, so the ranges let them in")
+
+
+async def test_ready_nodes_prove_it_although_their_address_was_not_seen() -> None:
+    inside = behind_nat(*RANGES)
+    inside.denied = {"natGateways/nat"}
+    assert (await whole(inside)).outcome is Outcome.CLEAR
 
 
 async def test_nodes_behind_a_nat_gateway_that_is_not_listed_lose_the_api_server() -> None:
