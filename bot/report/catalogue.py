@@ -29,8 +29,8 @@ Written by `aksbot runbooks catalogue`; a test compares it. Do not edit it.
 
 *Known by*: **check** = `aksbot check` proves it from evidence; **question** = it does where somebody asks about that
 path or service account (`aksbot check CLUSTER path …`, `… rbac …`); **text** = recognised in what somebody pasted or
-wrote, not verified, since no check looks for it yet; **guide** = no problem, but how to go on (logs, support). *Explains*:
-where both are found, the other is a consequence of this one.
+wrote, not verified, since no check looks for it yet; **guide** = no problem, but how to go on (logs, support).
+*Explains*: where both are found, the other is a consequence of this one.
 """
 
 
