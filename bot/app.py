@@ -14,8 +14,6 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
-import handlers.diagnose
-import handlers.evidence
 from bot.checks.clients import azure_access, clients, kube_access
 from bot.checks.library import load as load_library
 from bot.checks.recording import azure_recorder
@@ -25,6 +23,7 @@ from bot.checks.runner import azure_runner
 from bot.checks.service import Jobs, Role
 from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
+from bot.checks.words import areas
 from bot.fixes.times import Times
 from bot.fixes.writer_clients import writer_client_factory
 from bot.http.alerts import AlertEndpoints
@@ -73,7 +72,6 @@ from bot.store.connect import connected
 from bot.store.gaps import Gaps
 from bot.store.state import State
 from handlers.clients.access import AzureAccess
-from handlers.engine.graph import Graph
 from handlers.problem import Exit, Problem
 
 log = logging.getLogger(__name__)
@@ -214,7 +212,7 @@ async def running(
             bolt = _bolt(settings, client, sign_in, replays, AcceptedMentions(reading.turns))
             intake = Intake(taken, gate, state)
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
-            listeners = Listeners(intake, slack_messages, library, _areas(), metrics)
+            listeners = Listeners(intake, slack_messages, library, areas(), metrics)
             others = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
@@ -310,7 +308,3 @@ def _dispatch(bolt: AsyncApp) -> Hear:
         return answer.status < BUSY
 
     return hear
-
-
-def _areas() -> frozenset[str]:
-    return frozenset(diagnostic.area for diagnostic in Graph.discover(handlers.evidence, handlers.diagnose).diagnostics)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -59,6 +60,10 @@ class Settings(BaseSettings):
         (), description="globs of cluster names where a command may be run inside (in the environment joined by ,)"
     )
     probe_image: str = Field(PROBE_IMAGE, min_length=1, description="an image with python3, for the probe pod")
+    own_addresses: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="public addresses or prefixes that aksbot leaves from (in the environment joined by ,)",
+    )
     check_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds, more than 0 and at most 600")
 
     policy: FilePath | None = Field(None, description="a policy file (YAML) that exists: who may look at which cluster")
@@ -121,7 +126,14 @@ class Settings(BaseSettings):
     def _split(cls, value: Any) -> Any:
         return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
 
-    @field_validator("run_command", mode="before")
+    @field_validator("own_addresses")
+    @classmethod
+    def _are_addresses(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        for address in addresses:
+            ip_network(address, strict=False)
+        return addresses
+
+    @field_validator("run_command", "own_addresses", mode="before")
     @classmethod
     def _globs(cls, value: Any) -> Any:
         return tuple(filter(None, value.split(","))) if isinstance(value, str) else value

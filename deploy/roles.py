@@ -181,9 +181,10 @@ def _rules(sights: list[str]) -> list[dict[str, Any]]:
 def _data_action(sight: str) -> str:
     """`list leases.coordination.k8s.io` as Azure calls it. It knows no single objects and no namespaces (those are a
     matter of the scope that the role is assigned at), and no parts but `pods/exec`: who may read pods may read logs."""
-    _, seen = sight.partition(IN)[0].split(" ")
+    verb, seen = sight.partition(IN)[0].split(" ")
     resource, _, group = seen.partition(":")[0].strip("/").partition(".")
-    return "/".join(filter(None, (_IN_CLUSTER, group, resource.partition("/")[0], "read")))
+    does = "write" if verb == "create" else "read"
+    return "/".join(filter(None, (_IN_CLUSTER, group, resource.partition("/")[0], does)))
 
 
 def _sorted(words: set[str]) -> list[str]:
@@ -191,7 +192,7 @@ def _sorted(words: set[str]) -> list[str]:
 
 
 def main() -> None:
-    graph = Graph.discover(handlers.evidence, handlers.diagnose)
+    graph = Graph.discover(handlers.evidence, handlers.diagnose).whole()
     AZURE.write_text(azure_text(graph), encoding="utf-8")
     WRITER.write_text(writer_text(), encoding="utf-8")
     KUBERNETES.write_text(kubernetes_text(graph), encoding="utf-8")

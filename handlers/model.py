@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Any
 
 from handlers.plain_json import must_be_plain
+from handlers.question import Question
 from handlers.resource_id import ResourceId
 
 
@@ -28,6 +29,8 @@ class Target:
 
     id: ResourceId
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC), compare=False)
+    about: Question | None = None
+    """What in particular, where the question was about more than the whole cluster."""
 
     @property
     def name(self) -> str:

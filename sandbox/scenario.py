@@ -11,7 +11,7 @@ A folder holds `scenario.yaml`, and `fleet.yaml` where it is not based on anothe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -40,6 +40,18 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """Something in particular that is asked about a cluster (`from 203.0.113.9`), and what must be found then."""
+
+    ask: str
+    expect: tuple[Expected, ...]
+    stays_open: bool
+
+
+Questions = Mapping[str, tuple[Question, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Repair:
     """A fix that is offered, and how it ends."""
 
@@ -60,6 +72,7 @@ class Twin:
     title: str
     expect: Expectation
     stays_open: Mapping[str, tuple[str, ...]]
+    questions: Questions = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +100,7 @@ class Scenario:
     repairs: Repairs
     stays_open: Mapping[str, tuple[str, ...]]
     """By cluster: the checks that cannot come to a verdict."""
+    questions: Questions = field(default_factory=dict)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -112,7 +126,9 @@ class Scenario:
             title=lineage.own.title,
             story=lineage.own.story,
             expect=_expectation(staged.expect),
-            twin=Twin(twin.title, _expectation(as_twin.expect), _checks(as_twin)) if twin and as_twin else None,
+            twin=Twin(twin.title, _expectation(as_twin.expect), _checks(as_twin), _questions(as_twin))
+            if twin and as_twin
+            else None,
             world=staged.world,
             lineage=lineage,
             now=moment,
@@ -121,6 +137,7 @@ class Scenario:
                 for cluster, ends in staged.repairs.items()
             },
             stays_open=_checks(staged),
+            questions=_questions(staged),
         )
 
     @property
@@ -158,6 +175,13 @@ def _folder(name_or_path: str | Path) -> Path:
 
 def _checks(staged: Staged) -> dict[str, tuple[str, ...]]:
     return {cluster: tuple(checks) for cluster, checks in staged.stays_open.items()}
+
+
+def _questions(staged: Staged) -> dict[str, tuple[Question, ...]]:
+    return {
+        cluster: tuple(Question(one.ask, _expectation({"": one.expect})[""], one.stays_open) for one in questions)
+        for cluster, questions in staged.questions.items()
+    }
 
 
 def _expectation(expect: Mapping[str, list[ExpectedSpec]]) -> dict[str, tuple[Expected, ...]]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import handlers.diagnose
 import handlers.evidence
 from bot.checks.clients import Clients
+from bot.checks.narrowed import narrowed
 from bot.checks.remedies import detectors_of, every_question, offers_for
 from bot.report.cost import Stopwatch
 from bot.report.events import Event, Report, Selection, Started
@@ -28,14 +29,17 @@ from handlers.fleet.cluster_text import ClusterRef
 from handlers.fleet.names import resolve
 from handlers.model import CannotSee, Target, Unavailable, Why
 from handlers.problem import Exit, Problem
+from handlers.question import Question, Word
 from runbooks.library import Library
 
 
 def engine_for(library: Library, scope: Selection, timeout_s: float) -> Engine:
     """The engine with every question of the scope."""
     graph = Graph.discover(handlers.evidence, handlers.diagnose)
-    chosen = _chosen(graph.diagnostics, scope)
-    return Engine(graph.only(chosen), library.explains, deadline_s=timeout_s)
+    asked = scope.about
+    chosen = _chosen(graph.diagnostics, scope) if asked is None or asked.narrows else _answering(graph, asked)
+    on_request = [diagnostic for diagnostic in graph.on_request if asked and diagnostic.word is asked.word]
+    return Engine(graph.only((*chosen, *on_request)), library.explains, deadline_s=timeout_s)
 
 
 def engine_for_recording(library: Library, recording: Recording, timeout_s: float) -> Engine:
@@ -46,7 +50,8 @@ def engine_for_recording(library: Library, recording: Recording, timeout_s: floa
 
 def asked_then(graph: Graph, recording: Recording) -> Graph:
     """Those that have no check any more are left out. A recording that names none is from before they were kept."""
-    asked = [diagnostic for diagnostic in graph.diagnostics if diagnostic.id in recording.questions]
+    every = graph.whole().diagnostics
+    asked = [diagnostic for diagnostic in every if diagnostic.id in recording.questions]
     return graph.only(asked) if asked else graph
 
 
@@ -73,15 +78,17 @@ async def check(
     timeout_s: float,
     fresh: bool = False,
     detectors: bool = False,
+    about: Question | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Find the cluster, check it, and say what happens on the way. Close the iterator to cancel it.
 
     With `fresh` no answer of Azure from before this moment is used; with `detectors` Azure's own are run, too.
+    `about`: what the engine was made to answer.
     """
     start = _Start.now(clients.arm)
     if fresh:
         require_fresh_answers(clients.arm.clock)
-    target = await find(cluster, clients.arm, timeout_s=timeout_s)
+    target = replace(await find(cluster, clients.arm, timeout_s=timeout_s), about=about)
     async with aclosing(check_target(target, clients, engine, start=start, detectors=detectors)) as events:
         async for event in events:
             yield event
@@ -110,7 +117,8 @@ async def check_target(
             kube = given[KubeReader]
             arm_calls, kube_calls = start.calls.count + kube.azure_calls, len(kube.calls)
             costs = stopwatch.costs(engine.waits_for(), start.calls.calls, kube.calls)
-            yield Report(event.diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers, own, costs)
+            diagnosis = narrowed(event.diagnosis, event.facts) if target.about else event.diagnosis
+            yield Report(diagnosis, took_ms, arm_calls, kube_calls, recorded_at, offers, own, costs)
 
 
 async def find(cluster: str | ClusterRef, arm: ArmReader, *, timeout_s: float = FIND_TIMEOUT_S) -> Target:
@@ -157,6 +165,16 @@ def _cannot_look(cluster: str, unavailable: Unavailable) -> Problem:
     if unavailable.grant:
         do = f"grant {unavailable.grant} to the identity that aksbot runs as"
     return Problem(f"cannot look for {cluster[:80]}", unavailable.detail, do)
+
+
+_ANSWERED_BY: Mapping[Word, tuple[str, ...]] = {
+    Word.FROM: ("api-server-unreachable-ip-ranges", "private-cluster-unreachable", "api-server-unavailable"),
+}
+"""The checks of a whole check that answer a question; those that answer it alone declare its word."""
+
+
+def _answering(graph: Graph, asked: Question) -> tuple[Diagnostic, ...]:
+    return tuple(diagnostic for diagnostic in graph.diagnostics if diagnostic.id in _ANSWERED_BY.get(asked.word, ()))
 
 
 def _chosen(diagnostics: tuple[Diagnostic, ...], scope: Selection) -> tuple[Diagnostic, ...]:

@@ -67,7 +67,10 @@ def azure_access(settings: Settings) -> AzureAccess:
 def kube_access(settings: Settings) -> KubeAccess:
     """How clusters may be reached, as the settings say."""
     return KubeAccess(
-        kubeconfig=settings.kubeconfig, run_command=settings.run_command, probe_image=settings.probe_image
+        kubeconfig=settings.kubeconfig,
+        run_command=settings.run_command,
+        probe_image=settings.probe_image,
+        own_addresses=settings.own_addresses,
     )
 
 

@@ -43,5 +43,7 @@ class CheckRequest:
     @property
     def question(self) -> str:
         """What is alike in two requests that one check answers."""
-        scope = (self.scope.area or "", self.scope.only or "", *(["detectors"] if self.scope.detectors else []))
+        about = [str(self.scope.about)] if self.scope.about else []
+        detectors = ["detectors"] if self.scope.detectors else []
+        scope = (self.scope.area or "", self.scope.only or "", *about, *detectors)
         return json.dumps([self.cluster.key, *(word.strip().lower() for word in scope)])

@@ -31,11 +31,19 @@ def azure_runner(clients: Clients, library: Library, timeout_s: float) -> Runner
     engines = {}
 
     async def run(request: CheckRequest) -> AsyncGenerator[Event, None]:
-        if request.scope not in engines:
-            engines[request.scope] = engine_for(library, request.scope, timeout_s)
-        engine = engines[request.scope]
-        detectors = request.scope.detectors
-        asked = check(request.cluster, clients, engine, timeout_s=timeout_s, fresh=request.fresh, detectors=detectors)
+        about, detectors = request.scope.about, request.scope.detectors
+        kind = (request.scope.area, request.scope.only, about.word if about else None)
+        if kind not in engines:
+            engines[kind] = engine_for(library, request.scope, timeout_s)
+        asked = check(
+            request.cluster,
+            clients,
+            engines[kind],
+            timeout_s=timeout_s,
+            fresh=request.fresh,
+            detectors=detectors,
+            about=about,
+        )
         async with aclosing(asked) as events:
             async for event in events:
                 yield event

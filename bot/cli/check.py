@@ -20,6 +20,7 @@ from handlers.clients.arm.reader import ArmReader
 from handlers.clients.recording.case import Recorder, Recording
 from handlers.model import State, Target
 from handlers.problem import Exit, Problem
+from handlers.question import read_question
 from handlers.resource_id import BadResourceId, ResourceId
 from runbooks.library import Library
 
@@ -47,10 +48,11 @@ async def _check(cluster: str, scope: Selection, *, as_json: bool, record: Path 
     engine = engine_for(library, scope, limit_s)
     recorder = Recorder() if record else None
     async with clients(azure_access(chosen), kube_access(chosen), recorder=recorder) as opened:
-        asked = check(cluster, opened, engine, timeout_s=limit_s, detectors=scope.detectors)
+        asked = check(cluster, opened, engine, timeout_s=limit_s, detectors=scope.detectors, about=scope.about)
         report = await watched(cluster, asked)
     if recorder and record:
         recorder.target = str(report.diagnosis.target.id)
+        recorder.about = str(scope.about or "")
         recorder.questions = engine.plan()[1]
         recorder.save(record)
     show(report, library, as_json=as_json)
@@ -74,10 +76,11 @@ async def _replay(file: Path, *, as_json: bool) -> int:
 async def _recorded_target(recording: Recording, arm: ArmReader) -> Target:
     """The cluster's id; a recording written by hand may hold only a name."""
     try:
-        return Target(ResourceId.parse(recording.target), recording.recorded_at)
+        cluster = ResourceId.parse(recording.target)
     except BadResourceId:
-        found = await find(recording.target, arm)
-        return Target(found.id, recording.recorded_at)
+        cluster = (await find(recording.target, arm)).id
+    about = read_question(recording.about.split()) if recording.about else None
+    return Target(cluster, recording.recorded_at, about)
 
 
 def show(report: Report, library: Library, *, as_json: bool) -> None:

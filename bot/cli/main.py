@@ -70,6 +70,15 @@ def options(
 @app.command()
 def check(
     cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    about: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AREA] [QUESTION]",
+            help="An area; and one of: from IP, node NAME, pod NS/POD, ns NAMESPACE, path NS/POD NS/SERVICE:PORT, "
+            "rbac NS/SERVICEACCOUNT VERB RESOURCE.",
+            show_default=False,
+        ),
+    ] = None,
     area: Annotated[str | None, typer.Option(help="Check one area only, such as network.")] = None,
     only: Annotated[str | None, typer.Option(metavar="CODE", help="Check for one finding code only.")] = None,
     detectors: Annotated[
@@ -86,10 +95,10 @@ def check(
     """Find out what is wrong with a cluster, and why."""
 
     def act() -> int:
+        from bot.checks.words import scope_of
         from bot.cli.check import check_cluster
-        from bot.report.events import Selection
 
-        scope = Selection(area, only, detectors)
+        scope = scope_of(about or (), area, only, detectors=detectors)
         return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
 
     return act

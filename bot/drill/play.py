@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 from bot.checks.library import load
 from bot.drill.repair import Offered, Repaired
 from bot.drill.result import Item, Played
-from bot.drill.steps import Ask, Compare, Look, Read, Scene, Step, StepFailed
+from bot.drill.steps import Ask, AskAbout, Compare, Look, Read, Scene, Step, StepFailed
 from bot.fixes.proposal import End
 from bot.playground.hurried import ShortenedPauses
 from bot.playground.surroundings import azure, own_settings, running_bot, slack
 from bot.store.connect import connected
 from handlers.problem import Problem
 from runbooks.library import Library
-from sandbox.scenario import Expectation, Repair, Scenario
+from sandbox.scenario import Expectation, Expected, Questions, Repair, Scenario
 from sandbox.slack.cast import drill_workspace
 from sandbox.slack.interactions import Trouble
 from sandbox.world import World
@@ -42,17 +42,32 @@ class Piece:
     """What is offered as a fix, and how it ends; None where nobody says."""
     stays_open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The checks that cannot come to a verdict."""
+    questions: Questions = field(default_factory=dict)
 
     def expected(self, cluster: str) -> tuple[Item, ...]:
-        return tuple(
-            Item(cluster, expected.code, expected.subject, expected.root) for expected in self.expect.get(cluster, ())
-        )
+        return items(cluster, self.expect.get(cluster, ()))
+
+    def asked(self, cluster: str) -> tuple[Item, ...]:
+        """What the answers to questions about something in particular must hold."""
+        return tuple(item for question in self.questions.get(cluster, ()) for item in items(cluster, question.expect))
+
+
+def items(cluster: str, expected: Iterable[Expected]) -> tuple[Item, ...]:
+    return tuple(Item(cluster, finding.code, finding.subject, finding.root) for finding in expected)
 
 
 def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
     """The parts of a scenario to run."""
     found = [
-        Piece(scenario.name, scenario.world, scenario.expect, scenario.speaks_of, scenario.repairs, scenario.stays_open)
+        Piece(
+            scenario.name,
+            scenario.world,
+            scenario.expect,
+            scenario.speaks_of,
+            scenario.repairs,
+            scenario.stays_open,
+            scenario.questions,
+        )
     ]
     if twins and scenario.twin:
         twin = scenario.twin_world()
@@ -63,6 +78,7 @@ def pieces(scenario: Scenario, *, twins: bool) -> list[Piece]:
                 scenario.twin.expect,
                 scenario.speaks_of,
                 stays_open=scenario.twin.stays_open,
+                questions=scenario.twin.questions,
             )
         )
     return found
@@ -75,6 +91,10 @@ def steps_for(piece: Piece, cluster: str) -> tuple[Step, ...]:
         Compare(cluster, piece.expected(cluster), piece.stays_open.get(cluster, ())),
         Read(cluster),
         Look(cluster),
+        *(
+            AskAbout(cluster, question.ask, items(cluster, question.expect), stays_open=question.stays_open)
+            for question in piece.questions.get(cluster, ())
+        ),
     )
     if piece.repairs is None:
         return seen
@@ -138,7 +158,9 @@ class _Stage:
             why = await self._play(piece, found)
         except Exception as error:  # noqa: BLE001 - an error of one scenario must not end the whole drill
             why = list(reasons(error))
-        expected = tuple(item for cluster in piece.clusters for item in piece.expected(cluster))
+        expected = tuple(
+            item for cluster in piece.clusters for item in (*piece.expected(cluster), *piece.asked(cluster))
+        )
         return Played(piece.name, expected, tuple(found), (loop.time() - start) * 1000, tuple(why))
 
     async def _play(self, piece: Piece, found: list[Item]) -> list[str]:

@@ -35,13 +35,20 @@ class Scene:
     library: Library
     answer_within_s: float
     answers: dict[str, Answer] = field(default_factory=dict)
+    asked: dict[str, list[Answer]] = field(default_factory=dict)
+    """The answers to questions about something in particular, by cluster."""
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def items(self, cluster: str) -> tuple[Item, ...]:
         """The findings of the bot on that cluster."""
-        answer = self.answers.get(cluster)
-        ranked = answer.report.diagnosis.findings if answer and answer.report else ()
-        return tuple(Item(cluster, found.finding.code, found.finding.subject, found.root) for found in ranked)
+        answers = [self.answers.get(cluster), *self.asked.get(cluster, ())]
+        return tuple(item for answer in answers if answer for item in items_of(cluster, answer))
+
+
+def items_of(cluster: str, answer: Answer) -> tuple[Item, ...]:
+    """The findings of one answer."""
+    ranked = answer.report.diagnosis.findings if answer.report else ()
+    return tuple(Item(cluster, found.finding.code, found.finding.subject, found.root) for found in ranked)
 
 
 class Step(Protocol):
@@ -58,15 +65,43 @@ class Ask:
 
     async def take(self, scene: Scene) -> None:
         for _ in range(MOST_ASKED):
-            scene.answers[self.cluster] = answer = await self._answered(scene)
+            scene.answers[self.cluster] = answer = await answered(scene, self.cluster, self.cluster)
             if answer.report is not None:
                 return
 
-    async def _answered(self, scene: Scene) -> Answer:
-        try:
-            return await check_in_slack(scene.around, WHO_ASKS, self.cluster, self.cluster, scene.answer_within_s)
-        except Problem as problem:
-            raise StepFailed(f"{problem.what}: {problem.why}") from problem
+
+@dataclass(frozen=True, slots=True)
+class AskAbout:
+    """Somebody asks about something in particular, and the answer holds what is expected and says it in the channel."""
+
+    cluster: str
+    question: str
+    expected: tuple[Item, ...]
+    stays_open: bool = False
+
+    async def take(self, scene: Scene) -> None:
+        answer = await answered(scene, self.cluster, f"{self.cluster} {self.question}")
+        scene.asked.setdefault(self.cluster, []).append(answer)
+        if answer.report is None:
+            raise StepFailed(f"{self.question}: no answer: {text_of(answer.head)[:300]}")
+        differing = differences(self.expected, items_of(self.cluster, answer))
+        if differing:
+            raise StepFailed(f"{self.question}: {'; '.join(differing)}")
+        diagnosis = answer.report.diagnosis
+        wanted = State.FOUND if self.expected else State.INCONCLUSIVE if self.stays_open else State.CLEAR
+        if diagnosis.state is not wanted:
+            why = [check.why for check in diagnosis.checks if check.outcome.value in ("inconclusive", "crashed")]
+            raise StepFailed(f"{self.question}: {diagnosis.state.value} instead of {wanted.value}: {'; '.join(why)}")
+        if label(diagnosis)[0] not in text_of(answer.head):
+            raise StepFailed(f"{self.question}: the message in the channel does not say {label(diagnosis)[0]!r}")
+
+
+async def answered(scene: Scene, channel: str, asked: str) -> Answer:
+    """Type the command in the cluster's channel, and wait for the answer."""
+    try:
+        return await check_in_slack(scene.around, WHO_ASKS, channel, asked, scene.answer_within_s)
+    except Problem as problem:
+        raise StepFailed(f"{problem.what}: {problem.why}") from problem
 
 
 @dataclass(frozen=True, slots=True)

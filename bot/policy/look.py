@@ -30,6 +30,7 @@ class Why(Enum):
     PLACE = "this cluster is not for this channel"
     PERSON = "this cluster is for others"
     CLUSTER = "no rule lets anybody look at this cluster"
+    ACCOUNT = "no rule lets this person ask what this service account may do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +56,23 @@ def place_of(channel: str | None) -> str:
     return DIRECT if channel is None or not channel.startswith(("C", "G")) else channel
 
 
-def may_look(look: Look, asker: Asker, channel: str | None, cluster: str) -> Decision:
-    """Whether this person may view a cluster of this name from there. The first rule that allows it is enough."""
+def may_look(look: Look, asker: Asker, channel: str | None, cluster: str, account: str = "") -> Decision:
+    """Whether this person may view a cluster of this name from there. The first rule that allows it is enough.
+
+    `account`: the service account (`shop/web`) whose rights they ask about.
+    """
     outside = refused_everywhere(look, asker, channel)
     if outside:
         return outside
     about = [(number, rule) for number, rule in enumerate(look.rules, 1) if _is_about(rule, cluster)]
     mine = [(number, rule) for number, rule in about if _is_for(rule, asker)]
     place = place_of(channel)
-    for number, rule in mine:
-        if _is_in(rule.channels, place):
+    there = [(number, rule) for number, rule in mine if _is_in(rule.channels, place)]
+    for number, rule in there:
+        if _may_ask_about(rule, account):
             return Allowed(number)
+    if there:
+        return Refused(Why.ACCOUNT)
     if mine:
         return Refused(Why.PLACE, tuple(dict.fromkeys(channel for _, rule in mine for channel in rule.channels)))
     return Refused(Why.PERSON if about else Why.CLUSTER)
@@ -93,6 +100,10 @@ def _is_about(rule: LookRule, cluster: str) -> bool:
 def _is_for(rule: LookRule, asker: Asker) -> bool:
     themselves = f"{asker.team}:{asker.user}"
     return any(person in (ANYTHING, themselves) or person in asker.groups for person in rule.people)
+
+
+def _may_ask_about(rule: LookRule, account: str) -> bool:
+    return not account or any(fnmatchcase(account, glob) for glob in rule.service_accounts)
 
 
 def _is_in(channels: tuple[str, ...], place: str) -> bool:

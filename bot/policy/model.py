@@ -24,6 +24,8 @@ def _no_is_nowhere(value: Any) -> Any:
 
 
 Channels = Annotated[tuple[ChannelName, ...], BeforeValidator(listed)]
+AccountGlob = Annotated[str, StringConstraints(pattern=r"^(\*|[a-z0-9.*?-]+/[a-z0-9.*?-]+)$")]
+Accounts = Annotated[tuple[AccountGlob, ...], BeforeValidator(listed)]
 People = Annotated[tuple[PersonName, ...], BeforeValidator(listed)]
 Nowhere = Annotated[tuple[ChannelName, ...], BeforeValidator(_no_is_nowhere)]
 
@@ -37,6 +39,10 @@ class LookRule(Section):
     channels: Channels = Field(
         default=(ANYTHING,),
         description=f"a list of channel ids (C0123ABCD), of {DIRECT} (App Home, direct messages), or of *",
+    )
+    service_accounts: Accounts = Field(
+        default=(ANYTHING,),
+        description="a list of service accounts whose rights these people may ask about: [shop/*, orders/api], or *",
     )
     people: People = Field(
         default=(ANYTHING,), description="a list of people (T0123ABCD:U0123ABCD), of user groups (S0123ABCD), or of *"

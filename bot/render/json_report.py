@@ -35,6 +35,7 @@ def as_dict(report: Report, library: Library) -> dict[str, Any]:
             "codes": list(scope.codes),
             "cannot_ask": list(scope.cannot_ask),
             "narrowed_to": scope.only.only or scope.only.area,
+            "about": str(scope.only.about) if scope.only.about else None,
         },
         "state": diagnosis.state.value,
         "findings": [_finding(ranked, library, report.offers) for ranked in diagnosis.findings],

@@ -10,7 +10,7 @@ from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.proof import own_proof_lines, proof_lines
 from bot.render.subject import short
-from bot.render.verdict import count, not_looked_at, verdict
+from bot.render.verdict import answers, count, not_looked_at, verdict
 from bot.report.events import Report
 from bot.report.scope import scope_of
 from handlers.model import Check, Diagnosis, Outcome, Ranked, Severity, State, Unavailable, Why
@@ -25,6 +25,8 @@ def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
     """The whole report. Only commands and ids may be wider than `columns`."""
     diagnosis = report.diagnosis
     lines = [verdict(diagnosis, library)]
+    for said in answers(diagnosis):
+        lines += [Line(), *(Line.of((text, "")) for text in wrapped(said, columns=columns))]
     for ranked in diagnosis.findings:
         if ranked.root:
             lines += [Line(), *_cause(ranked, library, columns)]

@@ -40,9 +40,20 @@ def word(diagnosis: Diagnosis) -> str:
 
 def only(selection: Selection) -> str:
     """`in network only`, `for subnet-full only`; empty for a whole check."""
+    if selection.about:
+        return f"{selection.about.said} only"
     if selection.only:
         return f"for {selection.only} only"
     return f"in {selection.area} only" if selection.area else ""
+
+
+def answers(diagnosis: Diagnosis) -> list[str]:
+    """What a question about something in particular is answered with, where nothing was found."""
+    about = diagnosis.target.about
+    if about is None or diagnosis.findings:
+        return []
+    asked = [check for check in diagnosis.checks if not (about.narrows and check.codes)]
+    return [check.why for check in asked if check.outcome is Outcome.CLEAR]
 
 
 def clear_in_part(diagnosis: Diagnosis) -> bool:

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from bot.report.known import checked_codes
+from bot.report.known import asked_codes, checked_codes
 from runbooks.head import GUIDE
 from runbooks.library import FURTHER, OWN, Library, Runbook
 
-CHECK, TEXT = "check", "text"
+CHECK, ASKED, TEXT = "check", "question", "text"
 FILE = OWN.parent / "docs" / "catalogue.md"
 _NO_SECTION = "Other"
 _SECTIONS = {
@@ -27,9 +27,10 @@ _HEAD = """\
 
 Written by `aksbot runbooks catalogue`; a test compares it. Do not edit it.
 
-*Known by*: **check** = `aksbot check` proves it from evidence; **text** = recognised in what somebody pasted or wrote,
-not verified, since no check looks for it yet; **guide** = no problem, but how to go on (logs, support). *Explains*:
-where both are found, the other is a consequence of this one.
+*Known by*: **check** = `aksbot check` proves it from evidence; **question** = it does where somebody asks about that
+path or service account (`aksbot check CLUSTER path …`, `… rbac …`); **text** = recognised in what somebody pasted or
+wrote, not verified, since no check looks for it yet; **guide** = no problem, but how to go on (logs, support).
+*Explains*: where both are found, the other is a consequence of this one.
 """
 
 
@@ -42,7 +43,8 @@ def _lines(library: Library) -> Iterator[str]:
     yield _HEAD
     counted = Counter(map(_known_by, library.values()))
     yield (
-        f"{len(library)} codes: {counted[CHECK]} proved by a check, {counted[TEXT]} recognised in text, "
+        f"{len(library)} codes: {counted[CHECK]} proved by a check, {counted[ASKED]} where somebody asks, "
+        f"{counted[TEXT]} recognised in text, "
         f"{counted[GUIDE]} guides."
     )
     for title in (*_SECTIONS.values(), _NO_SECTION):
@@ -81,6 +83,8 @@ def _further(members: Sequence[Runbook]) -> Iterator[str]:
 def _known_by(runbook: Runbook) -> str:
     if runbook.code in checked_codes():
         return CHECK
+    if runbook.code in asked_codes():
+        return ASKED
     return GUIDE if runbook.kind == GUIDE else TEXT
 
 

@@ -10,6 +10,7 @@ from bot.report.cost import QuestionCost
 from bot.report.detectors import Asked
 from handlers.engine.run import Collected, DiagnosticEnded
 from handlers.model import Diagnosis, Target
+from handlers.question import Question
 from handlers.remedy.plan import Offer
 
 
@@ -21,11 +22,13 @@ class Selection:
     only: str | None = None
     detectors: bool = False
     """Azure's own detectors, too: asked on request alone, as each takes Azure seconds. They narrow nothing."""
+    about: Question | None = None
+    """Something in particular: a path, a pod, an address."""
 
     @property
     def whole(self) -> bool:
         """Whether every question is asked."""
-        return self.area is None and self.only is None
+        return self.area is None and self.only is None and self.about is None
 
 
 EVERYTHING = Selection()

@@ -12,6 +12,7 @@ from bot.report.detectors import Asked
 from bot.report.events import Report
 from bot.store.codec import decode, encode
 from handlers.model import Check, Diagnosis, Ranked, Target, Unavailable
+from handlers.question import Question
 from handlers.remedy.plan import Offer
 from handlers.resource_id import ResourceId
 
@@ -49,17 +50,18 @@ class Kept:
     recorded_at: datetime | None
     offers: tuple[_Offer, ...] = ()
     detectors: Asked | None = None
+    about: Question | None = None
 
 
 def dump(report: Report) -> str:
     diagnosis, calls = report.diagnosis, (report.arm_calls, report.kube_calls)
     target, unseen = diagnosis.target, diagnosis.unseen
     made = (diagnosis.findings, diagnosis.checks, unseen, diagnosis.took_ms, report.took_ms, calls, report.recorded_at)
-    return encode(Kept(str(target.id), target.asked_at, *made, report.offers, report.detectors))
+    return encode(Kept(str(target.id), target.asked_at, *made, report.offers, report.detectors, target.about))
 
 
 def load(text: str) -> Report:
     kept = decode(Kept, text)
-    target = Target(ResourceId.parse(kept.id), kept.asked_at)
+    target = Target(ResourceId.parse(kept.id), kept.asked_at, kept.about)
     diagnosis = Diagnosis(target, kept.findings, kept.checks, kept.unseen, kept.diagnosis_ms)
     return Report(diagnosis, kept.took_ms, *kept.calls, kept.recorded_at, kept.offers, kept.detectors)

@@ -69,6 +69,9 @@ def scope_of(diagnosis: Diagnosis, library: Library) -> Scope:
 def selection_of(diagnosis: Diagnosis) -> Selection:
     """What a check was narrowed to, derived from the questions it asked."""
     put = {check.id for check in diagnosis.checks}
+    about = diagnosis.target.about
+    if about is not None:
+        return Selection(about=about)
     if put >= set(questions()):
         return EVERYTHING
     if len(put) == 1 and len(diagnosis.checks[0].codes) == 1:

@@ -13,6 +13,7 @@ from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncRespond, AsyncSay
 
 from bot.address import Address
+from bot.checks import words
 from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.priority import Priority
@@ -111,8 +112,8 @@ class Listeners:
         self._metrics.heard.labels(CHECK_AGAIN).inc()
         await ack()
         pressed, place = Pressed.load(body["actions"][0]["value"]), payloads.click_place(body)
-        cluster = ClusterRef.of(pressed.cluster)
-        if await self._refused(body, respond, cluster):
+        cluster, asked = ClusterRef.of(pressed.cluster), pressed.scope.about
+        if await self._refused(body, respond, cluster, asked.account if asked else ""):
             return
         request = CheckRequest(payloads.click_id(body), cluster, place, pressed.scope, fresh=True)
         await self._intake.check(request, Priority.CLICK)
@@ -173,12 +174,14 @@ class Listeners:
             await _say_that_it_failed(body, context)
         return BoltResponse(status=200)  # else Slack adds words of its own, which help nobody
 
-    async def _refused(self, body: Body, respond: AsyncRespond, cluster: str | ClusterRef | None) -> bool:
+    async def _refused(
+        self, body: Body, respond: AsyncRespond, cluster: str | ClusterRef | None, account: str = ""
+    ) -> bool:
         """Whether somebody was told that they may not. An answer that stands in a channel can be read by all there."""
         place = payloads.click_place(body)
         refused = self._intake.stranger_refusal(place, body)
         if refused is None and cluster is not None:
-            refused = await self._intake.refusal(place, cluster, body)
+            refused = await self._intake.refusal(place, cluster, body, account=account)
         if refused is None:
             return False
         await respond(**private(refused), replace_original=False)
@@ -206,14 +209,18 @@ class Listeners:
             said = replies.only(sentences.misuse(misuse))
             return await self._intake.say(name, place, said) if quiet else said
         default = None if cluster else await self._intake.default_cluster(place)
+        if scope.about and not (cluster or default):
+            said = replies.only(sentences.misuse(words.no_cluster(scope.about)))
+            return await self._intake.say(name, place, said) if quiet else said
         about = ClusterRef.of(named) if (named := cluster or default) else None
         picker = Ask(f"{name}-menu", What.PICKER, place, text=replies.waiting(scope), pressed=default or "")
         if about is None:
             return await self._intake.ask(picker) or _first(sentences.LOOKING_FOR_CLUSTERS, quiet)
-        refused = await self._intake.refusal(place, about, body)
+        account = scope.about.account if scope.about else ""
+        refused = await self._intake.refusal(place, about, body, account=account)
         if refused:
             return await self._intake.whisper(name, place, refused) if quiet else refused
-        if default:
+        if default and not scope.about:
             await self._intake.ask(picker)
         await self._intake.check(CheckRequest(name, about, place, scope))
         first = channel_text.looking_at_default if default else sentences.looking_at

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from handlers.model import Causes, Evidence, Judgement, NotApplicable, Unavailable
+from handlers.question import Word
 
 DEADLINE_S = 8.0
 """How long one kind of evidence may take once what it needs is there: ARM answers 99 of 100 reads in under 2 s."""
@@ -81,6 +82,8 @@ class Diagnostic:
     causes_of: tuple[str, ...] = ()
     clear_without: ClearWithout | None = None
     clear_says: str = ""
+    word: Word | None = None
+    """Asked only with this word (`path`, `rbac`, …): no part of a whole check, and no verdict on its codes."""
 
     def may_be_clear_without(self, kind: type) -> bool:
         return self.clear_without is not None and kind in self.clear_without.kinds
@@ -114,17 +117,18 @@ def diagnostic(
     causes_of: tuple[str, ...] = (),
     clear_without: ClearWithout | None = None,
     clear_says: str = "",
+    word: Word | None = None,
 ) -> Callable[[Callable[..., Iterator[Judgement]]], Diagnostic]:
     """Declare a diagnostic. `codes` are the findings it can make; its docstring is the question that people see.
 
     `clear_says` is what people read where it yields nothing and nothing was missing; else the sources are named.
     `causes_of`: the codes whose causes its parameter of type `Causes` covers. It may be clear without the facts in
-    `clear_without`, and without no others: the engine enforces that.
+    `clear_without`, and without no others: the engine enforces that. `word`: it answers only those who ask with it.
     """
 
     def declare(judge: Callable[..., Iterator[Judgement]]) -> Diagnostic:
         where = _where(judge)
-        if not codes:
+        if not codes and word is None:
             raise BadDeclaration(f"{where} names no finding code")
         if inspect.iscoroutinefunction(judge) or not inspect.isgeneratorfunction(judge):
             raise BadDeclaration(f"{where} must be a plain generator function: it yields what it finds")
@@ -134,7 +138,7 @@ def diagnostic(
         if any(need.kind is Causes for need in needs) != bool(causes_of):
             raise BadDeclaration(f"{where}: a parameter of type Causes and `causes_of` go together")
         name = judge.__name__.replace("_", "-")
-        return Diagnostic(name, codes, judge, needs, _asks(judge), area, causes_of, clear_without, clear_says)
+        return Diagnostic(name, codes, judge, needs, _asks(judge), area, causes_of, clear_without, clear_says, word)
 
     return declare
 

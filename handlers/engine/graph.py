@@ -28,6 +28,8 @@ class Graph:
     """Every diagnostic there is: whose verdict another one asks for is judged, although nobody asked about it."""
     behind: tuple[Diagnostic, ...] = ()
     """Judged for the sake of others only: their verdicts are no part of the answer."""
+    on_request: tuple[Diagnostic, ...] = ()
+    """Those that answer a question about something in particular, and are asked with its word only."""
 
     @classmethod
     def of(cls, collectors: Iterable[Collector], diagnostics: Iterable[Diagnostic]) -> Graph:
@@ -36,11 +38,13 @@ class Graph:
             if collector.makes in by_kind:
                 raise BadDeclaration(f"two collectors make {collector.name}")
             by_kind[collector.makes] = collector
-        known = tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.id))
-        if len({diagnostic.id for diagnostic in known}) != len(known):
+        every = tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.id))
+        if len({diagnostic.id for diagnostic in every}) != len(every):
             raise BadDeclaration("two diagnostics have one name")
-        graph = cls(by_kind, known, known=known)
-        for diagnostic in known:
+        known = tuple(diagnostic for diagnostic in every if diagnostic.word is None)
+        on_request = tuple(diagnostic for diagnostic in every if diagnostic.word is not None)
+        graph = cls(by_kind, known, known=known, on_request=on_request)
+        for diagnostic in every:
             graph._follow(diagnostic.id, diagnostic.needs, ())
         return graph
 
@@ -51,7 +55,11 @@ class Graph:
 
     def only(self, diagnostics: Iterable[Diagnostic]) -> Graph:
         """The same graph with fewer questions."""
-        return Graph(self.collectors, tuple(diagnostics), known=self.known)
+        return Graph(self.collectors, tuple(diagnostics), known=self.known, on_request=self.on_request)
+
+    def whole(self) -> Graph:
+        """The same graph with every question, also those that are asked with a word only: for roles."""
+        return self.only((*self.known, *self.on_request))
 
     def with_behind(self, diagnostics: Iterable[Diagnostic]) -> Graph:
         """The same questions, plus those whose verdicts they wait for."""

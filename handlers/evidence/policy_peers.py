@@ -56,8 +56,8 @@ async def policy_peers(policies: NetworkPolicies, kube: KubeReader) -> PolicyPee
     """the namespaces and DNS pods that network policies are about"""
     if not policies.policies:
         return PolicyPeers(source=policies.source, taken_at=policies.taken_at, namespaces={}, dns=())
-    spaces = await kube.list("/api/v1/namespaces", _read_namespace)
-    dns = await kube.list("/api/v1/namespaces/kube-system/pods", _read_dns_pod, labels=DNS_PODS)
+    spaces = await kube.list("/api/v1/namespaces", read_namespace)
+    dns = await kube.list("/api/v1/namespaces/kube-system/pods", read_dns_pod, labels=DNS_PODS)
     return PolicyPeers(
         source=f"{spaces.source}; {dns.source}",
         taken_at=spaces.taken_at,
@@ -87,21 +87,21 @@ async def other_policies(
     found: list[str] = []
     for path in paths:
         try:
-            found += (await kube.list(path, _read_name)).items
+            found += (await kube.list(path, read_name)).items
         except NotFound:  # the kind is not installed
             continue
     return OtherPolicies(source="; ".join(paths), taken_at=unwell.taken_at, names=tuple(found))
 
 
-def _read_namespace(body: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+def read_namespace(body: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     return text(body, "metadata", "name"), dict(dig(body, "metadata", "labels") or {})
 
 
-def _read_dns_pod(body: Mapping[str, Any]) -> WorkloadPod | None:
+def read_dns_pod(body: Mapping[str, Any]) -> WorkloadPod | None:
     return read_workload_pod(body) if text(body, "metadata", "labels", "k8s-app") == "kube-dns" else None
 
 
-def _read_name(body: Mapping[str, Any]) -> str | None:
+def read_name(body: Mapping[str, Any]) -> str | None:
     name = text(body, "metadata", "name")
     if name.startswith(_MIRROR):
         return None

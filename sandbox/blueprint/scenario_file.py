@@ -144,6 +144,15 @@ class ExpectedSpec(Strict):
     explained_by: list[str] = Field(default_factory=list)
 
 
+class QuestionSpec(Strict):
+    """Something in particular that is asked about a cluster, as it is typed, and what must be found then."""
+
+    ask: str
+    expect: list[ExpectedSpec] = Field(default_factory=list)
+    stays_open: bool = False
+    """Nothing is found, and the answer is no all-clear."""
+
+
 class RepairSpec(Strict):
     """A fix that is offered there, and how it must end when it is approved."""
 
@@ -162,6 +171,7 @@ class TwinSpec(Strict):
     """Merge patches to the scenario's own events."""
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
     stays_open: dict[str, list[str]] = Field(default_factory=dict)
+    questions: dict[str, list[QuestionSpec]] = Field(default_factory=dict)
 
 
 class StorySpec(Strict):
@@ -194,6 +204,8 @@ class ScenarioSpec(Strict):
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
     stays_open: dict[str, list[str]] = Field(default_factory=dict)
     """By cluster: the checks that cannot come to a verdict there. What is not named must come to one."""
+    questions: dict[str, list[QuestionSpec]] = Field(default_factory=dict)
+    """By cluster: questions about something in particular, with their answers."""
     repairs: dict[str, list[RepairSpec]] = Field(default_factory=dict)
     """By cluster: every fix that is offered there. What is not named must not be offered."""
     twin: TwinSpec | None = None

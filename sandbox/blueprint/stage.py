@@ -23,6 +23,7 @@ from sandbox.blueprint.scenario_file import (
     KubeSpec,
     Layer,
     Lineage,
+    QuestionSpec,
     RepairSpec,
     ScenarioSpec,
     UsageSpec,
@@ -46,6 +47,7 @@ class Staged:
     expect: dict[str, list[ExpectedSpec]] = field(default_factory=dict)
     stays_open: dict[str, list[str]] = field(default_factory=dict)
     repairs: dict[str, list[RepairSpec]] = field(default_factory=dict)
+    questions: dict[str, list[QuestionSpec]] = field(default_factory=dict)
 
 
 def stage(lineage: Lineage, now: datetime, *, twin: bool = False) -> Staged:
@@ -108,6 +110,7 @@ class _Stagehand:
         self._inside("kube", spec.kube)
         self._expect("expect", spec.expect)
         self.staged.stays_open |= spec.stays_open
+        self.staged.questions |= spec.questions
         self._repair(spec.repairs)
         if with_twin and twin:
             self._same_labels(twin.events)
@@ -115,6 +118,7 @@ class _Stagehand:
             self._count("twin.usages", twin.usages)
             self._inside("twin.kube", twin.kube)
             self._expect("twin.expect", twin.expect)
+            self.staged.questions = twin.questions
             self.staged.stays_open = {
                 **{name: checks for name, checks in self.staged.stays_open.items() if name not in twin.expect},
                 **twin.stays_open,

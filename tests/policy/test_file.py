@@ -88,7 +88,7 @@ def test_what_is_left_out_is_as_without_a_file(tmp_path: Path, text: str) -> Non
             RIGHT.replace("channels:", "chanels:"),
             5,
             "`look.rules.1.chanels` is not a key",
-            "clusters, channels, people",
+            "clusters, channels, service_accounts, people",
         ),
         (RIGHT + "repairs: {}\n", 10, "`repairs` is not a key of the policy", "allowed there: look"),
         (RIGHT.replace("C0123ABCD, direct", "'#incidents'"), 5, "`look.rules.1.channels` cannot be", "channel ids"),

@@ -134,3 +134,16 @@ def test_who_belongs_less_may_never_look_at_more(
     assert [isinstance(one, Allowed) for one in (least, asked, most)] == sorted(
         isinstance(one, Allowed) for one in (least, asked, most)
     )
+
+
+def test_whom_people_may_ask_about_is_a_matter_of_the_rule_that_lets_them_look() -> None:
+    look = _look(LookRule(clusters=("prod-*",), service_accounts=("shop/*",)))
+    assert may_look(look, REQUESTER, INCIDENTS, "prod-weu", "shop/web") == Allowed(1)
+    assert _why(may_look(look, REQUESTER, INCIDENTS, "prod-weu", "kube-system/coredns")) is Why.ACCOUNT
+    assert may_look(look, REQUESTER, INCIDENTS, "prod-weu") == Allowed(1)
+
+
+def test_without_a_word_in_the_policy_whoever_may_look_may_ask_about_every_account() -> None:
+    look = _look(LookRule(clusters=("prod-*",)))
+    assert may_look(look, REQUESTER, INCIDENTS, "prod-weu", "kube-system/coredns") == Allowed(1)
+    assert _why(may_look(look, REQUESTER, INCIDENTS, "dev-shared", "shop/web")) is Why.CLUSTER

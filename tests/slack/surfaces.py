@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from bot.checks import words
 from bot.checks.reporter import Answer
 from bot.checks.store.recent import RecentCheck
 from bot.policy.look import Refused, Why
@@ -35,6 +36,7 @@ from handlers.fleet.clusters import FleetMember
 from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Unavailable
 from handlers.model import Why as Denial
 from handlers.problem import Problem
+from handlers.question import read_question
 from tests.bot import diagnoses
 from tests.bot.diagnoses import CLUSTER, TARGET, library
 from tests.checking import LIBRARY
@@ -195,14 +197,24 @@ COMMANDS: dict[str, Surface] = {
     "picker-too-many": partial(replies.picker, [member(f"edge-{number:03}") for number in range(200)], "network"),
 }
 
+
+def misread(typed: str) -> str:
+    """What is said of a check that cannot be read."""
+    try:
+        words.read_check(typed.split(), words.areas())
+    except Problem as misuse:
+        return sentences.misuse(misuse)
+    raise AssertionError(f"{typed} can be read")
+
+
 SENTENCES: dict[str, Surface] = {
     name: partial(replies.only, said)
     for name, said in {
         "said-looking-at": sentences.looking_at("prod-weu"),
         "said-looking-for-clusters": sentences.LOOKING_FOR_CLUSTERS,
-        "said-misuse": sentences.misuse(
-            Problem(sentences.CANNOT_READ_CHECK, sentences.too_many(4), sentences.CHECK_USAGE)
-        ),
+        "said-misuse": misread("prod-weu network quota nodes"),
+        "said-misuse-question": misread("prod-weu path shop/web shop/cart"),
+        "said-question-without-cluster": sentences.misuse(words.no_cluster(read_question(["from", "203.0.113.9"]))),
         "said-listener-failed": sentences.LISTENER_FAILED,
         "said-invited": sentences.INVITED,
         "said-not-invited": sentences.NOT_INVITED,

@@ -65,7 +65,7 @@ async def test_a_clear_area_of_a_broken_cluster_is_not_green_and_the_whole_is_on
 async def test_an_area_narrows_the_check_and_an_unknown_one_is_told(bot: Bot, control: Control) -> None:
     await control.slash("requester", "incidents", "/aks", "check prod-weu qota")
     (told,) = control.ephemerals("requester")
-    assert "no check has the area" in told.text
+    assert "is no area and begins no question" in told.text
     assert heads(control) == []
 
 

@@ -60,7 +60,7 @@ class Remembering:
                 ts=head.message_ts if head else "",
                 thread_ts=place.thread_ts if head else "",
                 area=one_line(only.area or "")[:_LONGEST],
-                code=one_line(only.only or "")[:_LONGEST],
+                code=one_line(only.only or str(only.about or ""))[:_LONGEST],
             )
             await self._recent.add(place.team, noted)
         except StoreAway as away:

@@ -12,7 +12,7 @@ from bot.render.clean import one_line
 from bot.render.detectors import reported_besides
 from bot.render.pictures.memory import memory_by_node
 from bot.render.subject import short
-from bot.render.verdict import clear_in_part, label, not_checked, summary
+from bot.render.verdict import answers, clear_in_part, label, not_checked, summary
 from bot.report.progress import Progress
 from bot.report.scope import Scope, scope_of
 from bot.slack.checks.report_file import whole
@@ -156,6 +156,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
     named = [] if in_thread and len(roots) == 1 else roots
     shown: list[Block] = [section(f"{_light(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
+    shown += [section(escaping.plain(said, limits.SECTION_TEXT)) for said in answers(diagnosis)]
     if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
         shown.append(section(sentences.NOT_PROVEN))
     if diagnosis.unseen:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from html import unescape
 
-from bot.report.events import EVERYTHING, Selection
-from bot.slack.kit import sentences
-from handlers.problem import Exit, Problem
+from bot.checks import words
+from bot.report.events import Selection
 from runbooks.linear import compile_linear
 
 COMMAND = "/aks"
@@ -19,8 +18,6 @@ FIXES, AUDIT = "fixes", "audit"
 MUTE, UNMUTE = "mute", "unmute"
 WATCH = "watch"
 NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
-DETECTORS = "detectors"
-"""After the cluster of a check: run Azure's own, too."""
 NO_CLUSTER = "none"
 """After `default`: take it away."""
 LATER = ("changes", "history", "support")
@@ -56,26 +53,5 @@ def read_mention(text: str) -> ParsedCommand:
 
 
 def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Selection]:
-    """`[cluster] [area] [detectors]`: the cluster as it was given, or none, and what to ask about it."""
-    words = rest.replace("`", "").split()
-    given = [word for word in words if word.lower().lstrip("-") != DETECTORS]
-    cluster, scope = _cluster_and_area(given, areas)
-    return cluster, replace(scope, detectors=len(given) < len(words))
-
-
-def _cluster_and_area(given: list[str], areas: Collection[str]) -> tuple[str | None, Selection]:
-    if len(given) > 1 and given[1].lower() == "from":
-        raise Problem(sentences.CANNOT_READ_CHECK, sentences.FROM_COMES_LATER, sentences.CHECK_USAGE, code=Exit.USAGE)
-    if len(given) > 2:
-        raise Problem(
-            sentences.CANNOT_READ_CHECK, sentences.too_many(len(given)), sentences.CHECK_USAGE, code=Exit.USAGE
-        )
-    if not given:
-        return None, EVERYTHING
-    if len(given) == 1:
-        return (None, Selection(given[0].lower())) if given[0].lower() in areas else (given[0], EVERYTHING)
-    area = given[1].lower()
-    if area not in areas:
-        known = get_close_matches(area, areas, n=3, cutoff=0.5) or sorted(areas)
-        raise Problem(sentences.CANNOT_READ_CHECK, sentences.no_area(given[1]), sentences.areas(known), code=Exit.USAGE)
-    return given[0], Selection(area)
+    """`[cluster] [area] [question]`: the cluster as it was given, or none, and what to ask about it."""
+    return words.read_check(rest.replace("`", "").split(), areas)

@@ -39,10 +39,10 @@ class Viewer:
         outside = refused_everywhere(self.look, self.asker, self.channel)
         return refusal(self.look, outside, None) if outside else None
 
-    def refusal_of(self, cluster: str | ClusterRef) -> Message | None:
-        """Why they may not look at this one; None when they may."""
+    def refusal_of(self, cluster: str | ClusterRef, account: str = "") -> Message | None:
+        """Why they may not look at this one, or not ask about that service account; None when they may."""
         name = name_of(cluster)
-        return _refusal_by(self.look, may_look(self.look, self.asker, self.channel, name), name)
+        return _refusal_by(self.look, may_look(self.look, self.asker, self.channel, name, account), name)
 
     def may_see(self, cluster: str) -> bool:
         return self.refusal_of(cluster) is None
@@ -60,15 +60,21 @@ class Gate:
         self._groups = sorted({person for rule in look.rules for person in rule.people if person.startswith("S")})
 
     async def refusal(
-        self, place: Address, cluster: str | ClusterRef, *, stranger: bool = False, patience_s: float = AT_WORK_S
+        self,
+        place: Address,
+        cluster: str | ClusterRef,
+        *,
+        account: str = "",
+        stranger: bool = False,
+        patience_s: float = AT_WORK_S,
     ) -> Message | None:
-        """Why this person may not look at a cluster from here; None when they may."""
+        """Why this person may not look at a cluster from here, or not ask about that service account."""
         meant = ClusterRef.of(cluster)
-        sure = self._without_asking(place, meant.name, stranger=stranger)
+        sure = self._without_asking(place, meant.name, account, stranger=stranger)
         if sure is not None:
             return _refusal_by(self._look, sure, meant.name)
         viewer = await self.viewer(place, stranger=stranger, patience_s=patience_s, about=meant.text)
-        return viewer if isinstance(viewer, Message) else viewer.refusal_of(meant)
+        return viewer if isinstance(viewer, Message) else viewer.refusal_of(meant, account)
 
     async def viewer(
         self, place: Address, *, stranger: bool = False, patience_s: float = AT_WORK_S, about: str | None = None
@@ -87,13 +93,13 @@ class Gate:
         outside = refused_everywhere(self._look, Asker(place.team, place.user, stranger=True), place.channel)
         return refusal(self._look, outside, None) if outside else None
 
-    def _without_asking(self, place: Address, cluster: str, *, stranger: bool) -> Decision | None:
+    def _without_asking(self, place: Address, cluster: str, account: str, *, stranger: bool) -> Decision | None:
         """What is decided whoever this turns out to be, so that Slack need not be asked."""
         nobody = Asker(place.team, place.user, guest=True, stranger=True)
-        if isinstance(allowed := may_look(self._look, nobody, place.channel, cluster), Allowed):
+        if isinstance(allowed := may_look(self._look, nobody, place.channel, cluster, account), Allowed):
             return allowed
         anybody = Asker(place.team, place.user, stranger=stranger, groups=frozenset(self._groups))
-        refused = may_look(self._look, anybody, place.channel, cluster)
+        refused = may_look(self._look, anybody, place.channel, cluster, account)
         return refused if isinstance(refused, Refused) else None
 
 

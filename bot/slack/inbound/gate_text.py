@@ -11,6 +11,7 @@ WHY = {
     Why.PLACE: "it may be looked at in other channels, and not here",
     Why.PERSON: "it is for other people",
     Why.CLUSTER: "no rule of the policy lets anybody look at it",
+    Why.ACCOUNT: "the policy does not let you ask what this service account may do",
 }
 NOTHING_FOR_YOU = "There are clusters, and none of them you may look at from here."
 ELSEWHERE = "Where you may ask about it: "

@@ -57,10 +57,12 @@ class Intake:
         """The same, so that only the one who asked sees it."""
         return await self.ask(told(f"{name}-whispered", What.WHISPER, place, said))
 
-    async def refusal(self, place: Address, cluster: str | ClusterRef, body: Body) -> Message | None:
-        """Why this person may not look at the cluster from there."""
-        stranger = payloads.is_stranger(body)
-        return await self._gate.refusal(place, cluster, stranger=stranger, patience_s=left_s(AT_THE_DOOR_S))
+    async def refusal(
+        self, place: Address, cluster: str | ClusterRef, body: Body, *, account: str = ""
+    ) -> Message | None:
+        """Why this person may not look at the cluster from there, or not ask about that service account."""
+        stranger, patience_s = payloads.is_stranger(body), left_s(AT_THE_DOOR_S)
+        return await self._gate.refusal(place, cluster, account=account, stranger=stranger, patience_s=patience_s)
 
     def stranger_refusal(self, place: Address, body: Body) -> Message | None:
         """Why somebody of another company is not answered here."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
+from bot.checks.words import DETECTORS
 from bot.render.clean import one_line
 from bot.report.events import Selection
 from bot.slack.inbound import commands, triage_text
@@ -145,14 +146,14 @@ def picker(
 
 def waiting(scope: Selection) -> str:
     """What waits in the block's id, until a cluster is picked: `network`, `network+detectors`."""
-    return f"{scope.area or ''}{'+' + commands.DETECTORS if scope.detectors else ''}"
+    return f"{scope.area or ''}{'+' + DETECTORS if scope.detectors else ''}"
 
 
 def picked(block_id: str) -> tuple[Selection, str]:
     """What waited there: what to ask, and the thread in which to answer."""
     _, asked, thread_ts = [*block_id.split(":"), "", ""][:3]
     area, _, more = asked.partition("+")
-    return Selection(area or None, detectors=more == commands.DETECTORS), thread_ts
+    return Selection(area or None, detectors=more == DETECTORS), thread_ts
 
 
 def _member(member: FleetMember) -> list[Element]:

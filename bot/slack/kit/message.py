@@ -12,6 +12,7 @@ from bot.render.pictures.picture import Picture
 from bot.report.events import EVERYTHING, Selection
 from bot.slack.kit import escaping, limits
 from handlers.clients.redact import redact_text
+from handlers.question import read_question
 
 Block = dict[str, Any]
 
@@ -52,6 +53,7 @@ class Pressed:
         values: list[str | bool | None] = [self.request, redact_text(self.cluster)]
         values += [self.scope.area, self.scope.only, self.code]
         values += [True] if self.scope.detectors else []
+        values += [str(self.scope.about)] if self.scope.about else []
         value = json.dumps(values, separators=(",", ":"))
         # No existing cluster's id is this long; pasted text may be.
         return value if len(value) <= limits.BUTTON_VALUE else json.dumps([self.request[:255], "", None, None, None])
@@ -59,7 +61,9 @@ class Pressed:
     @classmethod
     def load(cls, value: str) -> Pressed:
         request, cluster, area, only, code, *more = json.loads(value)
-        return cls(request, cluster, Selection(area, only, detectors=bool(more and more[0])), code)
+        asked = next((one for one in more if isinstance(one, str)), None)
+        about = read_question(asked.split()) if asked else None
+        return cls(request, cluster, Selection(area, only, True in more, about), code)
 
 
 def section(mrkdwn: str) -> Block:

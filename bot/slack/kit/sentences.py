@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.render.clean import one_line
 from bot.render.verdict import count
-from bot.slack.kit.escaping import LONGEST_NAME, code, cut, escape, escape_name, plain, sentence, span
+from bot.slack.kit.escaping import LONGEST_NAME, code, escape, escape_name, plain, sentence, span
 from bot.slack.kit.limits import MESSAGE_TEXT
 from handlers.problem import Problem
 
@@ -144,11 +143,6 @@ def away(problem: Problem) -> str:
 
 # Immediate replies to commands.
 
-CANNOT_READ_CHECK = "cannot tell what to check"
-CHECK_USAGE = (
-    "say `check <cluster> [area] [detectors]`, with a name, a resource id or a portal link; without one I offer a list"
-)
-FROM_COMES_LATER = "checking from an address (from <ip>) does not exist yet"
 LISTENER_FAILED = "Internal error; nothing was done. Please try again; aksbot's log has the details."
 LOOKING_FOR_CLUSTERS = "Looking for your clusters …"
 ONE_MOMENT = "One moment …"
@@ -177,6 +171,11 @@ HELP = (
     "*What I can do*\n"
     "`/aks check [cluster | id | portal link] [area] [detectors]` finds out what is wrong with a cluster, and why; "
     "with `detectors` it also runs Azure's own\n"
+    "`/aks check &lt;cluster&gt; …` with one of these behind it answers that alone:\n"
+    "`path &lt;ns/pod&gt; &lt;ns/service:port&gt;` what stops this connection\n"
+    "`pod &lt;ns/pod&gt;`, `node &lt;name&gt;`, `ns &lt;namespace&gt;` what is wrong with this one\n"
+    "`from &lt;ip&gt;` whether this address may reach the API server\n"
+    "`rbac &lt;ns/service account&gt; &lt;verb&gt; &lt;resource&gt;` whether this service account may do that\n"
     "`/aks clusters` lists the clusters that you may view\n"
     "`/aks default [cluster | none]` shows or sets this channel's default cluster\n"
     "`/aks explain &lt;text&gt;` explains a pasted error\n"
@@ -198,18 +197,6 @@ HELP = (
 
 def looking_at(cluster: str) -> str:
     return f"Checking {code(cluster)}: the answer will be posted here."
-
-
-def too_many(number: int) -> str:
-    return f"there are {number} words, and I understand two: a cluster and an area"
-
-
-def no_area(area: str) -> str:
-    return f"no check has the area {cut(one_line(area), LONGEST_NAME)!r}"
-
-
-def areas(known: list[str]) -> str:
-    return f"choose one of {', '.join(known)}, or leave it out"
 
 
 def misuse(problem: Problem) -> str:

@@ -25,6 +25,8 @@ class KubeAccess:
     run_command_token: str | None = field(default=None, repr=False)
     connect_s: float = CONNECT_S
     probe_image: str = PROBE_IMAGE
+    own_addresses: tuple[str, ...] = ()
+    """The public addresses that the bot itself leaves from: an API server with authorized ranges must hold them."""
 
     def may_run_commands(self, cluster: str) -> bool:
         return any(fnmatchcase(cluster.lower(), glob.lower()) for glob in self.run_command)

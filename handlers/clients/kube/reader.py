@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,7 +31,7 @@ A = TypeVar("A")
 PAGE = 500
 MOST = 200_000
 LONGEST_TEXT = 200_000
-_REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_REVIEWS = "/apis/authorization.k8s.io/v1"
 
 
 class KubeReader(Closing):
@@ -149,15 +149,29 @@ class KubeReader(Closing):
 
     async def may(self, verb: str, resource: str, group: str = "", namespace: str = "") -> bool:
         """Whether the bot itself may do this. `pods/log` names a subresource; no namespace means all of them."""
-        kind, _, part = resource.partition("/")
-        wish = {"verb": verb, "resource": kind, "subresource": part, "group": group, "namespace": namespace}
-        spec = {"resourceAttributes": {name: text for name, text in wish.items() if text}}
-        body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec}
-        review, reply = await self._caller.json("POST", _REVIEW, body)
+        spec = {"resourceAttributes": _wish(verb, resource, group, namespace)}
+        return bool((await self._reviewed("SelfSubjectAccessReview", spec)).body["allowed"])
+
+    async def review(
+        self, user: str, groups: Sequence[str], verb: str, resource: str, group: str = "", namespace: str = ""
+    ) -> Answer:
+        """Whether somebody else may do this: the review's status (`allowed`, `reason`, `evaluationError`).
+
+        It stores nothing. The bot's own role must let it create SubjectAccessReviews.
+        """
+        wish = _wish(verb, resource, group, namespace)
+        return await self._reviewed(
+            "SubjectAccessReview", {"user": user, "groups": list(groups), "resourceAttributes": wish}
+        )
+
+    async def _reviewed(self, kind: str, spec: Mapping[str, Any]) -> Answer:
+        body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
+        path = f"{_REVIEWS}/{kind.lower()}s"
+        review, reply = await self._caller.json("POST", path, body)
         status = review.get("status") if isinstance(review, dict) else None
         if not isinstance(status, dict) or not isinstance(status.get("allowed"), bool):
-            raise Garbled("selfsubjectaccessreviews", f"{reply.status}, but the answer holds no review")
-        return bool(status["allowed"])
+            raise Garbled(f"{kind.lower()}s", f"{reply.status}, but the answer holds no review")
+        return Answer(status, f"kubectl create --raw '{path}'", reply.taken_at, reply.headers)
 
     @cached_property
     def _caller(self) -> Caller:
@@ -188,6 +202,13 @@ class KubeReader(Closing):
         from handlers.clients.kube.door.doors import KubeSessions
 
         return self._shared_doors or KubeSessions(self._arm, self.access)
+
+
+def _wish(verb: str, resource: str, group: str, namespace: str) -> dict[str, str]:
+    """What a review asks about. `pods/log` names a subresource; no namespace means all of them."""
+    kind, _, part = resource.partition("/")
+    wish = {"verb": verb, "resource": kind, "subresource": part, "group": group, "namespace": namespace}
+    return {name: text for name, text in wish.items() if text}
 
 
 def _source(target: str, reply: Reply) -> str:

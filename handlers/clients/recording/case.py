@@ -2,7 +2,7 @@
 
 A recording is one mapping, as JSON in a zip, or as YAML or JSON in a file or a folder:
 
-    {"target", "recorded_at", "version", "questions"?: [the checks that were made],
+    {"target", "recorded_at", "version", "about"?: "path shop/web …", "questions"?: [the checks that were made],
      "late"?: [the facts there was no time left for], "calls": [
         {"method", "path", "params"?, "url"?, "body"?, "status", "headers", "answer", "taken_at"?},
         {"method", "path", "params"?, "url"?, "body"?, "failed": "timeout|unreachable|…", "detail"}]}
@@ -128,6 +128,7 @@ class Recorder:
     def __init__(self, target: str = "", questions: tuple[str, ...] = ()) -> None:
         self.target = target
         self.questions = questions
+        self.about = ""
         self.lateness = Lateness()
         self._calls: dict[Question, RecordedCall] = {}
         self._recorded_at = datetime.now(UTC)
@@ -170,6 +171,7 @@ class Recorder:
             tuple(ordered),
             questions=self.questions,
             late=tuple(sorted(self.lateness.names)),
+            about=self.about,
         )
 
     def save(self, path: Path) -> None:
@@ -188,6 +190,8 @@ class Recording:
     questions: tuple[str, ...] = ()
     """The checks that were made, by name; empty in recordings from before these were kept: then all of them."""
     late: tuple[str, ...] = ()
+    about: str = ""
+    """What in particular was asked about, as it was typed."""
 
     @property
     def lateness(self) -> Lateness:
@@ -200,6 +204,7 @@ class Recording:
             "version": self.version,
             **({"questions": list(self.questions)} if self.questions else {}),
             **({"late": list(self.late)} if self.late else {}),
+            **({"about": self.about} if self.about else {}),
             "calls": [call.as_mapping() for call in self.calls],
         }
 
@@ -237,7 +242,8 @@ class Recording:
             call.refuse_nonsense()
         questions = tuple(str(name) for name in whole.get("questions") or ())
         late = tuple(str(name) for name in whole.get("late") or ())
-        return cls(str(whole.get("target", "")), moment, calls, version, questions, late)
+        about = str(whole.get("about", ""))
+        return cls(str(whole.get("target", "")), moment, calls, version, questions, late, about)
 
     def transport(self) -> ReplayTransport:
         """What an ArmReader needs to answer from this recording alone."""

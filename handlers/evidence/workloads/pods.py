@@ -166,9 +166,19 @@ class WorkloadPods(Evidence):
             pod for pod in self.pods if selector and pod.namespace == namespace and wanted <= pod.labels.items()
         )
 
+    def called(self, namespace: str, name: str) -> tuple[WorkloadPod, ...]:
+        """The pod of this name, or the pods of the workload that is called so, those that run first."""
+        mine = [pod for pod in self.pods if pod.namespace == namespace and not pod.done]
+        exact = [pod for pod in self.pods if (pod.namespace, pod.name) == (namespace, name)]
+        return tuple(exact or sorted((pod for pod in mine if _is_called(pod, name)), key=lambda pod: not pod.ready))
+
     def of(self, owner: str) -> tuple[WorkloadPod, ...]:
         """Those of one workload (`shop/Deployment/web`)."""
         return tuple(pod for pod in self.pods if pod.owned_by == owner)
+
+
+def _is_called(pod: WorkloadPod, workload: str) -> bool:
+    return pod.workload.partition("/")[2] == workload
 
 
 @collector(reads=(), sees=("list pods",), deadline_s=15)

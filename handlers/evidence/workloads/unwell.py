@@ -13,7 +13,7 @@ from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Pods
 from handlers.evidence.wire import dig, moment, number, rows, text
 from handlers.evidence.workloads.warnings import WarningEvents
-from handlers.model import Evidence, NotApplicable, Unavailable
+from handlers.model import Evidence, NotApplicable, Target, Unavailable
 
 MOST_NAMESPACES = 8
 """Each costs a dozen lists. More are unwell at once only where one thing, a node or the network, harms them all."""
@@ -120,6 +120,7 @@ async def empty_services(cluster: ManagedCluster, kube: KubeReader) -> EmptyServ
 
 @collector(reads=())
 async def unwell_namespaces(
+    target: Target,
     cluster: ManagedCluster,
     pods: Pods,
     warnings: WarningEvents | Unavailable,
@@ -130,7 +131,8 @@ async def unwell_namespaces(
     others = [item for item in (warnings, short, empty) if isinstance(item, Evidence)]
     systems = cluster.all_system_namespaces
     sure = sorted(dict.fromkeys(_without_pods(pods, short)), key=lambda name: name not in systems)
-    ordered = (*sure, *(name for name in dict.fromkeys(_others(warnings, short, empty)) if name not in sure))
+    wished = target.about.namespaces if target.about else ()  # asked about, well or not
+    ordered = tuple(dict.fromkeys((*wished, *sure, *_others(warnings, short, empty))))
     return UnwellNamespaces(
         source=pods.source,
         taken_at=pods.taken_at,

@@ -56,6 +56,7 @@ READER_RULES: list[Body] = [
         "verbs": _LOOK,
     },
     {"apiGroups": ["metrics.k8s.io"], "resources": ["nodes", "pods"], "verbs": _LOOK},
+    {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
     {"nonResourceURLs": ["/readyz", "/readyz/*", "/livez", "/livez/*", "/version"], "verbs": ["get"]},
 ]
 WRITER = "aksbot-writer"

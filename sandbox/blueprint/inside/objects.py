@@ -60,3 +60,5 @@ def _namespaces(scene: Scene, workloads: Iterable[Workload]) -> Iterator[Body]:
             "spec": {"finalizers": ["kubernetes"]},
             "status": {"phase": "Active"},
         }
+        # Kubernetes makes it with the namespace, and again where somebody deletes it.
+        yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": scene.meta("ServiceAccount", "default", name)}

@@ -51,7 +51,7 @@ class Controllers:
         }
         for budget in self.kube.every("poddisruptionbudgets"):
             self._budget(budget, list(_chosen(budget, spaces[budget["metadata"]["namespace"]])), wanted)
-        ready = {(pod["metadata"]["uid"]): is_ready(pod) for pod in self.kube.every("pods")}
+        ready = {key: is_ready(pod) for pod in self.kube.every("pods") for key in _known_as(pod)}
         for piece in self.kube.every("endpointslices"):
             self._serve(piece, ready)
 
@@ -117,10 +117,7 @@ class Controllers:
         if piece["metadata"].get("labels", {}).get("kubernetes.io/service-name") == "kubernetes":
             return  # the API server's own: no pods are behind it
         endpoints = [
-            {**endpoint, "conditions": {**endpoint["conditions"], "ready": ready[uid], "serving": ready[uid]}}
-            for endpoint in piece.get("endpoints") or ()
-            for uid in [endpoint.get("targetRef", {}).get("uid", "")]
-            if uid in ready
+            _served(endpoint, ready) for endpoint in piece.get("endpoints") or () if _target(endpoint) in ready
         ]
         if endpoints != list(piece.get("endpoints") or ()):
             self.kube.put({**piece, "endpoints": endpoints, "metadata": dict(piece["metadata"])})
@@ -131,6 +128,22 @@ class Controllers:
         changed = merged_by_name(body, patch)
         if changed != body and f"{metadata['namespace']}/{body['kind']}/{metadata['name']}" not in self.kept:
             self.kube.put({**changed, "metadata": dict(metadata)})
+
+
+def _known_as(pod: Body) -> tuple[str, str]:
+    metadata = pod["metadata"]
+    return metadata["uid"], f"{metadata['namespace']}/{metadata['name']}"
+
+
+def _served(endpoint: Body, ready: Mapping[str, bool]) -> Body:
+    well = ready[_target(endpoint)]
+    return {**endpoint, "conditions": {**endpoint["conditions"], "ready": well, "serving": well}}
+
+
+def _target(endpoint: Body) -> str:
+    """The pod of an endpoint: by its uid, or by its name where a scenario wrote no uid."""
+    target = endpoint.get("targetRef", {})
+    return str(target.get("uid") or f"{target.get('namespace', '')}/{target.get('name', '')}")
 
 
 def _chosen(budget: Body, pods: list[Body]) -> Iterator[Body]:

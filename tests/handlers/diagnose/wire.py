@@ -20,6 +20,7 @@ from handlers.engine.graph import Graph
 from handlers.engine.rank import Explains
 from handlers.engine.run import Engine
 from handlers.model import Check, Diagnosis, Finding, Outcome, Target
+from handlers.question import Question, read_question
 from handlers.resource_id import ResourceId, within
 from runbooks.library import Library
 from sandbox.blueprint.usage import network_usages
@@ -585,14 +586,31 @@ async def asked(question: str, azure: Azure, explains: Explains = LIBRARY.explai
     return (await diagnosed(azure, GRAPH.only([diagnostic]), explains)).checks[0]
 
 
-async def diagnosed(azure: Azure, graph: Graph = GRAPH, explains: Explains = LIBRARY.explains) -> Diagnosis:
+async def asked_about(
+    words: str, azure: Azure, *, only: str = "", access: KubeAccess | None = None, explains: Explains = LIBRARY.explains
+) -> Check:
+    """The answer to one question (`path shop/web shop/cart:80`); or of the check `only`."""
+    about = read_question(words.split()) if words else None
+    every = GRAPH.whole().diagnostics
+    chosen = [one for one in every if (one.id == only if only else about and one.word is about.word)]
+    return (await diagnosed(azure, GRAPH.only(chosen), explains, about=about, access=access)).checks[0]
+
+
+async def diagnosed(
+    azure: Azure,
+    graph: Graph = GRAPH,
+    explains: Explains = LIBRARY.explains,
+    *,
+    about: Question | None = None,
+    access: KubeAccess | None = None,
+) -> Diagnosis:
     """What all diagnostics together make of it."""
     engine = Engine(graph, explains)
-    target = Target(ResourceId.parse(CLUSTER), NOW)
+    target = Target(ResourceId.parse(CLUSTER), NOW, about)
     transport = Answers(azure.answer, NOW)
     async with (
         ArmReader(AzureAccess(), transport=transport) as arm,
-        KubeReader(target, arm, KubeAccess(), transport=transport) as kube,
+        KubeReader(target, arm, access or KubeAccess(), transport=transport) as kube,
     ):
         return await engine.diagnose(target, {ArmReader: arm, KubeReader: kube})
 
