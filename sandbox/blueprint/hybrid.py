@@ -9,7 +9,7 @@ from sandbox.blueprint.clock import wire
 from sandbox.blueprint.fleet import BridgeSpec, Fleet, HybridSpec, NexusSpec
 from sandbox.blueprint.mint import Mint
 from sandbox.blueprint.places import group_id
-from sandbox.blueprint.site_places import NexusPlaces, bridge_id, connected_id, instance_id
+from sandbox.blueprint.site_places import NexusPlaces, bridge_id, bridge_location_id, connected_id, instance_id
 from sandbox.world import Body
 
 
@@ -223,7 +223,6 @@ def hybrid_bodies(name: str, spec: HybridSpec, fleet: Fleet, mint: Mint, now: da
 
 def bridge_bodies(name: str, spec: BridgeSpec, fleet: Fleet, mint: Mint, now: datetime) -> Iterator[Body]:
     """An Arc resource bridge and the custom location that it hosts."""
-    group = group_id(fleet.subscriptions[spec.subscription].id, spec.group)
     bridge = bridge_id(fleet, name, spec)
     born = now - timedelta(days=mint.number(90, 400, name))
     yield {
@@ -242,7 +241,7 @@ def bridge_bodies(name: str, spec: BridgeSpec, fleet: Fleet, mint: Mint, now: da
             "version": spec.version,
         },
     }
-    location = f"{group}/providers/Microsoft.ExtendedLocation/customLocations/cl-{name}"
+    location = bridge_location_id(fleet, name, spec)
     yield _custom_location(mint, location, bridge, spec.location, born)
 
 

@@ -22,6 +22,10 @@ def bridge_id(fleet: Fleet, name: str, spec: PlacedSpec) -> str:
     return f"{_group(fleet, spec)}/providers/Microsoft.ResourceConnector/appliances/{name}"
 
 
+def bridge_location_id(fleet: Fleet, name: str, spec: PlacedSpec) -> str:
+    return f"{_group(fleet, spec)}/providers/Microsoft.ExtendedLocation/customLocations/cl-{name}"
+
+
 @dataclass(frozen=True)
 class NexusPlaces:
     """The ids of one Nexus Kubernetes cluster, its networks and its site."""
@@ -98,6 +102,7 @@ def site_variables(fleet: Fleet) -> Iterator[tuple[str, str]]:
         yield f"{name}.instance", instance_id(fleet, name, hybrid)
     for name, bridge in fleet.bridges.items():
         yield name, bridge_id(fleet, name, bridge)
+        yield f"{name}.custom-location", bridge_location_id(fleet, name, bridge)
 
 
 def _group(fleet: Fleet, spec: PlacedSpec) -> str:

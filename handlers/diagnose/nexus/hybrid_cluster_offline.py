@@ -18,7 +18,7 @@ CONNECTED, LOST = "connected", frozenset({"offline", "expired"})
 
 @diagnostic(codes=(CODE,), area="cluster")
 def hybrid_cluster_offline(cluster: HybridCluster, arc: ConnectedCluster) -> Iterator[Finding | Clear | Unavailable]:
-    """The cluster is Succeeded, and its Arc agents do not report: Offline, never connected, or without a certificate."""
+    """The cluster is Succeeded, and its Arc agents do not report: Offline, never connected, or no certificate."""
     status = arc.status.lower()
     if cluster.failed or cluster.busy:
         yield Clear(f"{cluster.name} is {cluster.state}: whether it connects comes after that")

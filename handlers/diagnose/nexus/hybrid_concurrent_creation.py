@@ -22,7 +22,9 @@ def hybrid_concurrent_creation(
 ) -> Iterator[Finding | Clear | Unavailable]:
     """The cluster failed, and another one was created in the same custom location at the same time."""
     if isinstance(neighbours, NotApplicable):
-        yield Clear(neighbours.because)
+        detail = "Azure offers no list of provisioned clusters: compare the times of creation by hand"
+        unseen = Unavailable(f"the clusters beside {cluster.name}", Why.ABSENT, detail)
+        yield unseen if cluster.failed else Clear(f"{cluster.name} is {cluster.state}")
         return
     if cluster.made is None:
         yield Unavailable(f"when {cluster.name} was created", Why.ABSENT, "Azure gives no time")

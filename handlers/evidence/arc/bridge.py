@@ -56,8 +56,8 @@ class ArcBridge(Evidence):
 
     @property
     def unwell(self) -> bool:
-        """Whether something is to be explained."""
-        return self.failed or self.offline or self.waits_for_heartbeat
+        """Whether a provider that is not registered could be the reason."""
+        return self.failed or self.offline
 
     @property
     def in_words(self) -> str:
