@@ -47,9 +47,12 @@ def access(server: ArmServer, principal: str = "reader") -> AzureAccess:
 
 
 def cluster_id(world: World, name: str) -> ResourceId:
-    """The id of the fleet's cluster of that name."""
-    wanted = f"/managedclusters/{name}".lower()
-    return ResourceId.parse(next(body["id"] for key, body in world.resources.items() if key.endswith(wanted)))
+    """The id of the fleet's cluster of that name. A Nexus cluster's connected cluster comes after itself."""
+    kinds = ("managedclusters", "kubernetesclusters", "appliances", "connectedclusters")
+    found = (
+        world.resources.get(key) for kind in kinds for key in world.resources if key.endswith(f"/{kind}/{name}".lower())
+    )
+    return ResourceId.parse(next(body["id"] for body in found if body))
 
 
 async def check(

@@ -93,7 +93,8 @@ def half_way(why: str) -> str:
 
 
 def fixed(plan: Plan, verdict: str) -> str:
-    return f"Before: {plan.verify.code}. After: it is gone. The cluster now: {verdict}"
+    remains = f" {plan.verify.remains}." if plan.verify.remains else ""
+    return f"Before: {plan.verify.code}. After: it is gone.{remains} The cluster now: {verdict}"
 
 
 def gone_too_early(plan: Plan, why: str, verdict: str) -> str:

@@ -14,6 +14,7 @@ from bot.report.events import Report
 from bot.report.scope import scope_of
 from handlers.clients.call_log import Call
 from handlers.evidence.detectors import Detectors
+from handlers.fleet.kinds import kind_in_words
 from handlers.model import Check, Diagnosis, NotApplicable, Ranked, Unavailable
 from handlers.remedy.plan import Offer
 from runbooks.library import Library
@@ -30,6 +31,7 @@ def as_dict(report: Report, library: Library) -> dict[str, Any]:
         "cluster": diagnosis.target.name,
         "id": str(diagnosis.target.id),
         "kind": scope.kind,
+        "looked_at": kind_in_words(diagnosis.target.id),
         "scope": {
             "areas": list(scope.areas),
             "codes": list(scope.codes),

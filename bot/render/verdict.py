@@ -10,6 +10,7 @@ from bot.render.line import Line
 from bot.report.events import EVERYTHING, Selection
 from bot.report.scope import Scope, scope_of, selection_of
 from handlers.evidence.azure import MANAGED_CLUSTER
+from handlers.fleet.kinds import kind_in_words
 from handlers.model import Diagnosis, Outcome, Severity, State
 from runbooks.library import Library
 
@@ -67,15 +68,22 @@ def not_checked(diagnosis: Diagnosis) -> bool:
 
 
 def summary(diagnosis: Diagnosis, library: Library | None = None) -> str:
-    """The verdict in numbers; with the runbooks also the problems that no check covers."""
+    """The verdict in numbers; with the runbooks also the problems that no check covers. Of another kind than an AKS
+    cluster it begins with the kind that was looked at.
+    """
+    numbers = _numbers(diagnosis, library)
+    return numbers if diagnosis.target.id.is_a(MANAGED_CLUSTER) else f"{kind_in_words(diagnosis.target.id)}, {numbers}"
+
+
+def _numbers(diagnosis: Diagnosis, library: Library | None) -> str:
     open_checks = [check for check in diagnosis.checks if check.outcome in (Outcome.INCONCLUSIVE, Outcome.CRASHED)]
     if not_checked(diagnosis):
-        known = diagnosis.target.id.is_a(MANAGED_CLUSTER)
-        return f"no check applies to it{_looked(diagnosis)}" if known else "no check knows this kind of cluster yet"
+        return f"no check applies to it{_looked(diagnosis)}"
     if diagnosis.state is State.CLEAR:
         return "; ".join([found_nothing(diagnosis), *_beyond(diagnosis, library)])
     if diagnosis.state is State.INCONCLUSIVE:
-        return f"{len(open_checks)} of {count(len(diagnosis.checks), 'check')} stayed open{_looked(diagnosis)}"
+        applied = [check for check in diagnosis.checks if check.outcome is not Outcome.NOT_APPLICABLE]
+        return f"{len(open_checks)} of {count(len(applied), 'check')} stayed open{_looked(diagnosis)}"
     roots = [ranked.finding.severity for ranked in diagnosis.findings if ranked.root]
     counts = [count(roots.count(severity), name) for severity, name in _ROOTS.items() if severity in roots]
     effects = len(diagnosis.findings) - len(roots)

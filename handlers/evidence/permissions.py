@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from handlers.clients.answers import Answer
 from handlers.clients.arm.permission_reader import WriterPermissionReader
@@ -143,6 +143,14 @@ async def writer_may(
     named = [*cluster.linked, *(link for pool in pools.pools for link in pool.linked)]
     places = [f"/subscriptions/{cluster.subscription}", cluster.id, cluster.node_group_id, *cluster.own_identities]
     places = [*dict.fromkeys([*places, *(probed_at(link) for link in named)])]
+    return await may_at(WriterMay, places, writer_permissions)
+
+
+Held = TypeVar("Held", bound=WriterMay)
+
+
+async def may_at(made: type[Held], places: Sequence[str], writer_permissions: WriterPermissionReader) -> Held:
+    """What the writer is allowed to do at each of these places."""
     unseen: dict[str, Why] = {}
 
     async def of_one(place: str) -> tuple[str, Answer]:
@@ -155,7 +163,7 @@ async def writer_may(
             raise
 
     answers, gaps = await each(places, of_one)
-    return WriterMay(
+    return made(
         source=", ".join(answer.source for _, answer in answers),
         taken_at=min(answer.taken_at for _, answer in answers),
         gaps=gaps,

@@ -6,18 +6,13 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from handlers.fleet.kinds import CLUSTER_TYPES
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
 from runbooks.linear import compile_linear
 
 LONGEST = 4000
 """A portal link is a few hundred characters; what is longer is no cluster."""
-CLUSTER_TYPES = (
-    "Microsoft.ContainerService/managedClusters",
-    "Microsoft.Kubernetes/connectedClusters",
-    "Microsoft.ResourceConnector/appliances",
-    "Microsoft.NetworkCloud/kubernetesClusters",
-)
 _NAME = compile_linear(r"[A-Za-z0-9_-]{1,63}")
 _END = r"(?:[/?#&|\s\"'<>)\],;]|$)"
 _ID = compile_linear(

@@ -18,19 +18,19 @@ from handlers.clients.errors import (
     Unreachable,
     VersionNotOffered,
 )
-from handlers.fleet.cluster_text import CLUSTER_TYPES
+from handlers.fleet.kinds import AKS, BRIDGE, CLUSTER_TYPES, CONNECTED, NEXUS, kind_in_words
 from handlers.problem import Problem
 from handlers.resource_id import BadResourceId, ResourceId
 
 GRAPH = "/providers/Microsoft.ResourceGraph/resources"
 GRAPH_API = "2022-10-01"
 SUBSCRIPTIONS_API = "2022-12-01"
-LISTED = {
-    "Microsoft.Kubernetes/connectedClusters": "2024-01-01",
-    "Microsoft.ResourceConnector/appliances": "2022-10-27",
-}
+LISTED = {CONNECTED: "2024-01-01", BRIDGE: "2022-10-27", NEXUS: "2025-02-01"}
 """The types that are listed by path, with their api-version; managed clusters have a typed client."""
-SEARCHED = ("Microsoft.ContainerService/managedClusters", *LISTED)
+SEARCHED = (AKS, *LISTED)
+WITHOUT_NEXUS = (AKS, CONNECTED, BRIDGE)
+"""Every Nexus cluster is an Arc-connected cluster of the same name, too: Nexus is listed only where a name is one of
+those, or none that is known."""
 NEWER = "update aksbot: this version cannot read what the cloud offers"
 AT_ONCE = 8
 _NOT_HERE = frozenset({"MissingSubscriptionRegistration", "InvalidResourceNamespace", "InvalidResourceType"})
@@ -50,6 +50,15 @@ class FleetMember:
     provisioning_state: str | None = None
     power_state: str | None = None
     """Running or Stopped; only managed clusters have one."""
+    arc_kind: str = ""
+    """The `kind` of an Arc-connected cluster: ProvisionedCluster is AKS hybrid."""
+    connected: str = ""
+    """The id under which a Nexus cluster is connected to Arc: a second resource for the same cluster."""
+
+    @property
+    def kind(self) -> str:
+        """As people call it: "Arc resource bridge"."""
+        return kind_in_words(ResourceId.parse(self.id), self.arc_kind)
 
     @property
     def group(self) -> str:
@@ -85,7 +94,8 @@ async def ask_graph(
     body: dict[str, Any] = {
         "query": f"Resources | where type in~ ({types}){named} | project id, name, type, location, "
         "subscriptionId, provisioningState = properties.provisioningState, "
-        "powerState = properties.powerState.code | order by name asc",
+        "powerState = properties.powerState.code, kind, connectedClusterId = properties.connectedClusterId "
+        "| order by name asc",
     }
     if subscriptions is not None:
         body["subscriptions"] = list(subscriptions)
@@ -111,7 +121,9 @@ async def ask_graph(
         return ()
 
 
-async def list_by_subscription(arm: ArmReader, subscriptions: tuple[str, ...] | None = None) -> Look:
+async def list_by_subscription(
+    arm: ArmReader, subscriptions: tuple[str, ...] | None = None, types: tuple[str, ...] = SEARCHED
+) -> Look:
     """List the clusters of each subscription: slower than Resource Graph, but never out of date."""
     if subscriptions is None:
         listed = await arm.list("/subscriptions", SUBSCRIPTIONS_API)
@@ -119,11 +131,28 @@ async def list_by_subscription(arm: ArmReader, subscriptions: tuple[str, ...] | 
         subscriptions = tuple(subscription for subscription in named if isinstance(subscription, str) and subscription)
     gate = asyncio.Semaphore(AT_ONCE)
     async with asyncio.TaskGroup() as group:
-        asking = [group.create_task(_rows(gate, listing)) for name in subscriptions for listing in _lists(arm, name)]
+        asking = [
+            group.create_task(_rows(gate, listing)) for name in subscriptions for listing in _lists(arm, name, types)
+        ]
     brought = [task.result() for task in asking]
     rows = [row for result in brought if not isinstance(result, ArmError) for row in result]
     failed = tuple(result for result in brought if isinstance(result, ArmError))
     return Look(_members(rows), len(subscriptions), failed)
+
+
+async def list_nexus_too(arm: ArmReader, look: Look, subscriptions: tuple[str, ...] | None) -> Look:
+    """The same look with the Nexus clusters; each replaces its own Arc-connected cluster."""
+    nexus = await list_by_subscription(arm, subscriptions, (NEXUS,))
+    members = without_arc_faces((*look.members, *nexus.members))
+    return Look(members, look.subscriptions, (*look.failed, *nexus.failed))
+
+
+def without_arc_faces(members: Iterable[FleetMember]) -> tuple[FleetMember, ...]:
+    """Each cluster once: a Nexus cluster and its Arc-connected cluster are one."""
+    known = tuple(members)
+    faces = {member.connected.lower() for member in known if member.connected}
+    mine = (member for member in known if member.id.lower() not in faces)
+    return tuple(sorted(mine, key=lambda member: (member.name.lower(), member.id.lower())))
 
 
 def raise_if_nothing_was_read(look: Look, what: str) -> None:
@@ -145,10 +174,10 @@ def raise_if_nothing_was_read(look: Look, what: str) -> None:
         raise next(error for error in look.failed if not isinstance(error, Denied))
 
 
-def _lists(arm: ArmReader, subscription: str) -> list[Awaitable[Listing]]:
+def _lists(arm: ArmReader, subscription: str, types: tuple[str, ...]) -> list[Awaitable[Listing]]:
     scope = f"/subscriptions/{subscription}/providers"
-    by_path = [arm.list(f"{scope}/{path}", version) for path, version in LISTED.items()]
-    return [arm.managed_clusters(subscription), *by_path]
+    by_path = [arm.list(f"{scope}/{path}", version) for path, version in LISTED.items() if path in types]
+    return [*([arm.managed_clusters(subscription)] if AKS in types else []), *by_path]
 
 
 async def _rows(gate: asyncio.Semaphore, asking: Awaitable[Listing]) -> tuple[Any, ...] | ArmError:
@@ -167,11 +196,7 @@ def _members(rows: Iterable[Any]) -> tuple[FleetMember, ...]:
     found = {
         row["id"].lower(): _member(row) for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)
     }
-    return tuple(
-        sorted(
-            (member for member in found.values() if member), key=lambda member: (member.name.lower(), member.id.lower())
-        )
-    )
+    return without_arc_faces(member for member in found.values() if member)
 
 
 def _member(row: dict[str, Any]) -> FleetMember | None:
@@ -185,6 +210,7 @@ def _member(row: dict[str, Any]) -> FleetMember | None:
     power = properties.get("powerState")
     state = row.get("provisioningState") or properties.get("provisioningState")
     switched = row.get("powerState") or (power.get("code") if isinstance(power, dict) else None)
+    connected = row.get("connectedClusterId") or properties.get("connectedClusterId")
     return FleetMember(
         str(row.get("name") or id_.name),
         str(id_),
@@ -193,4 +219,6 @@ def _member(row: dict[str, Any]) -> FleetMember | None:
         id_.subscription,
         str(state) if state else None,
         str(switched) if switched else None,
+        str(row.get("kind") or ""),
+        str(connected or ""),
     )

@@ -8,7 +8,17 @@ from difflib import get_close_matches
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError, Denied
 from handlers.fleet.cluster_text import ClusterRef
-from handlers.fleet.clusters import FleetMember, Look, ask_graph, fleet, list_by_subscription, raise_if_nothing_was_read
+from handlers.fleet.clusters import (
+    WITHOUT_NEXUS,
+    FleetMember,
+    Look,
+    ask_graph,
+    fleet,
+    list_by_subscription,
+    list_nexus_too,
+    raise_if_nothing_was_read,
+)
+from handlers.fleet.kinds import CONNECTED
 from handlers.model import Target
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
@@ -30,7 +40,9 @@ async def resolve(
     hits = _named(meant, await ask_graph(arm, subscriptions, meant))
     if not hits:
         # Resource Graph lags by minutes, and holds only what the bot may read.
-        look = await list_by_subscription(arm, subscriptions)
+        look = await list_by_subscription(arm, subscriptions, WITHOUT_NEXUS)
+        if all(hit.type == CONNECTED for hit in _named(meant, look.members)):
+            look = await list_nexus_too(arm, look, subscriptions)
         hits = _named(meant, look.members)
         if not hits:
             raise_if_nothing_was_read(look, f"cannot look for {meant}")

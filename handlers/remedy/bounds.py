@@ -9,10 +9,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from handlers.fleet.kinds import NEXUS
 from handlers.remedy.plan import Plan, Step, Verb
 from handlers.resource_id import BadResourceId, ResourceId, same
 
 _POOL = re.compile(r"/agentpools/[a-z0-9-]+", re.IGNORECASE)
+_DOMAIN = re.compile(r"Microsoft\.ManagedNetworkFabric/l[23]IsolationDomains", re.IGNORECASE)
+"""The fabric may be in another group and another subscription than the clusters that stand on it."""
 _KINDS = {
     Verb.RELAX_BUDGET: "PodDisruptionBudget",
     Verb.RESTORE_BUDGET: "PodDisruptionBudget",
@@ -45,6 +48,8 @@ def _stays(cluster: ResourceId, step: Step) -> bool:
             return _is_beside(cluster, target) and same(machine, str(arguments.get("machine")))
         case Verb.REAPPLY_MACHINE:
             return _is_beside(cluster, target)
+        case Verb.ENABLE_ISOLATION_DOMAIN:
+            return bool(_DOMAIN.fullmatch(ResourceId.parse(target).type)) and cluster.is_a(NEXUS)
         case Verb.RELAX_BUDGET | Verb.RESTORE_BUDGET | Verb.DELETE_POD:
             return target == _named(_KINDS[step.verb], arguments)
         case Verb.PROBE_FROM_POD:

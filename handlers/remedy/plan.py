@@ -38,6 +38,7 @@ class Verb(StrEnum):
     REGISTER_PROVIDER = "register-provider"
     PROBE_FROM_POD = "probe-from-pod"
     ABORT_LATEST = "abort-latest"
+    ENABLE_ISOLATION_DOMAIN = "enable-isolation-domain"
 
 
 class Risk(StrEnum):
@@ -88,9 +89,12 @@ class Verify:
     subject: str
     settle: timedelta = timedelta(seconds=30)
     """How long the world needs until a look at it means something."""
+    remains: str = ""
+    """What is not well although the finding is gone: said with the outcome."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"code": self.code, "subject": self.subject, "settle_s": self.settle.total_seconds()}
+        remains = {"remains": self.remains} if self.remains else {}
+        return {"code": self.code, "subject": self.subject, "settle_s": self.settle.total_seconds(), **remains}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,9 @@ def _decoded(text: str) -> Plan:
     verify = data.pop("verify")
     return Plan(
         steps=steps,
-        verify=Verify(verify["code"], verify["subject"], timedelta(seconds=verify["settle_s"])),
+        verify=Verify(
+            verify["code"], verify["subject"], timedelta(seconds=verify["settle_s"]), verify.get("remains", "")
+        ),
         risk=Risk(data.pop("risk")),
         eta=timedelta(seconds=data.pop("eta_s")),
         limit=timedelta(seconds=data.pop("limit_s")),

@@ -19,7 +19,7 @@ from sandbox.blueprint.governance import (
     workspace_body,
 )
 from sandbox.blueprint.history import history
-from sandbox.blueprint.hybrid import bridge_bodies, nexus_bodies
+from sandbox.blueprint.hybrid import bridge_bodies, hybrid_bodies, nexus_bodies
 from sandbox.blueprint.inside.objects import kube_world
 from sandbox.blueprint.lone_machines import AutoMachines, AvailabilitySetMachines, LoneMachines
 from sandbox.blueprint.mint import Mint
@@ -170,6 +170,9 @@ class Builder:
     def _hybrid(self) -> None:
         for name, nexus in self.fleet.nexus.items():
             for body in nexus_bodies(name, nexus, self.fleet, self.mint, self.clock.now):
+                self.world.put(body)
+        for name, hybrid in self.fleet.hybrid.items():
+            for body in hybrid_bodies(name, hybrid, self.fleet, self.mint, self.clock.now):
                 self.world.put(body)
         for name, bridge in self.fleet.bridges.items():
             for body in bridge_bodies(name, bridge, self.fleet, self.mint, self.clock.now):

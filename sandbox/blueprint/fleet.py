@@ -144,6 +144,18 @@ class NexusSpec(PlacedSpec):
     version: str
     vlan: int
     prefix: str
+    site: str = ""
+    """The Nexus cluster (the hardware) that it runs on; clusters that name the same one share its custom location."""
+    more_cloud_services_networks: int = 0
+    """How many other cloud services networks the site carries."""
+
+
+class HybridSpec(PlacedSpec):
+    """A provisioned cluster of AKS hybrid: a connected cluster with an instance named `default` below it."""
+
+    version: str
+    location_of: str
+    """The name of its custom location."""
 
 
 class BridgeSpec(PlacedSpec):
@@ -185,6 +197,7 @@ class Fleet(Strict):
     vnets: dict[str, VnetSpec] = Field(default_factory=dict)
     clusters: dict[str, ClusterSpec] = Field(default_factory=dict)
     nexus: dict[str, NexusSpec] = Field(default_factory=dict)
+    hybrid: dict[str, HybridSpec] = Field(default_factory=dict)
     bridges: dict[str, BridgeSpec] = Field(default_factory=dict)
     quotas: dict[str, dict[str, dict[str, QuotaSpec]]] = Field(default_factory=dict)
     """By subscription, location and the row's name."""
@@ -195,18 +208,19 @@ class Fleet(Strict):
         """Everything that stands in a resource group."""
         yield from self.clusters.values()
         yield from self.nexus.values()
+        yield from self.hybrid.values()
         yield from self.bridges.values()
         yield from self.vnets.values()
 
     @property
     def names(self) -> list[str]:
         """Everything that a person can ask about."""
-        return [*self.clusters, *self.nexus, *self.bridges]
+        return [*self.clusters, *self.nexus, *self.hybrid, *self.bridges]
 
 
 def misfits(fleet: Fleet) -> Iterator[tuple[str, str]]:
     """Where the parts of a description do not fit each other: the key, and why."""
-    for kind in ("vnets", "clusters", "nexus", "bridges"):
+    for kind in ("vnets", "clusters", "nexus", "hybrid", "bridges"):
         for name, part in getattr(fleet, kind).items():
             if part.subscription not in fleet.subscriptions:
                 yield f"{kind}.{name}.subscription", f"{part.subscription!r} is not among the subscriptions"

@@ -6,27 +6,21 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from sandbox.blueprint.clock import wire
-from sandbox.blueprint.fleet import BridgeSpec, Fleet, NexusSpec
+from sandbox.blueprint.fleet import BridgeSpec, Fleet, HybridSpec, NexusSpec
 from sandbox.blueprint.mint import Mint
 from sandbox.blueprint.places import group_id
+from sandbox.blueprint.site_places import NexusPlaces, bridge_id, bridge_location_id, connected_id, instance_id
 from sandbox.world import Body
 
 
 def nexus_bodies(name: str, spec: NexusSpec, fleet: Fleet, mint: Mint, now: datetime) -> Iterator[Body]:
     """One Nexus cluster: its Arc face, its own resource, a pool, and the networks that it stands on."""
-    subscription = fleet.subscriptions[spec.subscription].id
-    group = group_id(subscription, spec.group)
+    places = NexusPlaces(name, spec, fleet)
+    subscription, cluster, site = fleet.subscriptions[spec.subscription].id, places.id, places.site
     hosted_name = f"{name}-HostedResources-{mint.hex(8, name, 'hosted').upper()}"
-    connected = f"{group}/providers/Microsoft.Kubernetes/connectedClusters/{name}"
-    cluster = f"{group}/providers/Microsoft.NetworkCloud/kubernetesClusters/{name}"
-    location = {
-        "name": f"{group}/providers/Microsoft.ExtendedLocation/customLocations/cl-{name}",
-        "type": "CustomLocation",
-    }
-    network = f"{group}/providers/Microsoft.NetworkCloud/l3Networks/l3-{name}"
-    services = f"{group}/providers/Microsoft.NetworkCloud/cloudServicesNetworks/csn-{name}"
-    domain = f"{group}/providers/Microsoft.ManagedNetworkFabric/l3IsolationDomains/l3isd-{name}"
-    site = f"{group}/providers/Microsoft.NetworkCloud/clusters/site-{name}"
+    location = {"name": places.custom_location, "type": "CustomLocation"}
+    connected, network, services, domain = places.connected, places.network, places.services, places.domain
+    fabric, controller = places.fabric, places.controller
     born = now - timedelta(days=mint.number(90, 400, name))
 
     def body(resource: str, kind: str, properties: Body, **more: object) -> Body:
@@ -113,22 +107,50 @@ def nexus_bodies(name: str, spec: NexusSpec, fleet: Fleet, mint: Mint, now: date
         },
         extendedLocation=location,
     )
-    yield body(
-        services,
-        "microsoft.networkcloud/cloudservicesnetworks",
-        {"clusterId": site, "enableDefaultEgressEndpoints": "True", "detailedStatus": "Available"},
-        extendedLocation=location,
-    )
+    others = [f"{services}-{number:03}" for number in range(1, spec.more_cloud_services_networks + 1)]
+    for network_id in (services, *others):
+        yield body(
+            network_id,
+            "microsoft.networkcloud/cloudservicesnetworks",
+            {
+                "clusterId": site,
+                "enableDefaultEgressEndpoints": "True",
+                "associatedResourceIds": [cluster] if network_id == services else [],
+                "detailedStatus": "Available",
+                "detailedStatusMessage": "all resource creation succeeded",
+            },
+            extendedLocation=location,
+        )
     yield body(
         site,
         "microsoft.networkcloud/clusters",
-        {"clusterType": "MultiRack", "clusterVersion": "4.4.0", "detailedStatus": "Running"},
+        {
+            "clusterType": "MultiRack",
+            "clusterVersion": "4.4.0",
+            "clusterConnectionStatus": "Connected",
+            "clusterExtendedLocation": location,
+            "networkFabricId": fabric,
+            "detailedStatus": "Running",
+            "detailedStatusMessage": "Cluster is up and running.",
+        },
         extendedLocation=location,
+    )
+    yield body(controller, "microsoft.managednetworkfabric/networkfabriccontrollers", {"networkFabricIds": [fabric]})
+    yield body(
+        fabric,
+        "microsoft.managednetworkfabric/networkfabrics",
+        {
+            "networkFabricControllerId": controller,
+            "configurationState": "Succeeded",
+            "administrativeState": "Enabled",
+            "fabricVersion": "3.0.0",
+        },
     )
     yield body(
         domain,
         "microsoft.managednetworkfabric/l3isolationdomains",
         {
+            "networkFabricId": fabric,
             "configurationState": "Succeeded",
             "administrativeState": "Enabled",
             "redistributeConnectedSubnets": "True",
@@ -136,7 +158,7 @@ def nexus_bodies(name: str, spec: NexusSpec, fleet: Fleet, mint: Mint, now: date
         },
     )
     yield body(
-        f"{domain}/internalNetworks/in-{name}",
+        places.internal,
         "microsoft.managednetworkfabric/l3isolationdomains/internalnetworks",
         {
             "vlanId": spec.vlan,
@@ -149,10 +171,59 @@ def nexus_bodies(name: str, spec: NexusSpec, fleet: Fleet, mint: Mint, now: date
     yield _custom_location(mint, location["name"], connected, spec.location, born)
 
 
+def hybrid_bodies(name: str, spec: HybridSpec, fleet: Fleet, mint: Mint, now: datetime) -> Iterator[Body]:
+    """A provisioned cluster of AKS hybrid: its Arc face, the instance below it, and its logical network."""
+    group = group_id(fleet.subscriptions[spec.subscription].id, spec.group)
+    connected, instance = connected_id(fleet, name, spec), instance_id(fleet, name, spec)
+    location = f"{group}/providers/Microsoft.ExtendedLocation/customLocations/{spec.location_of}"
+    network = f"{group}/providers/Microsoft.AzureStackHCI/logicalNetworks/lnet-{name}"
+    born = now - timedelta(days=mint.number(90, 400, name))
+    extended = {"name": location, "type": "CustomLocation"}
+    yield {
+        "id": connected,
+        "name": name,
+        "type": "microsoft.kubernetes/connectedclusters",
+        "kind": "ProvisionedCluster",
+        "location": spec.location,
+        "tags": {},
+        "identity": _system(fleet, mint, name),
+        "systemData": _system_data(mint, connected, born),
+        "properties": {
+            "provisioningState": "Succeeded",
+            **_seen_by_arc(spec.version, mint, name, now),
+            "distribution": "aks_workload",
+            "infrastructure": "azure_stack_hci",
+        },
+    }
+    yield {
+        "id": instance,
+        "name": "default",
+        "type": "microsoft.hybridcontainerservice/provisionedclusterinstances",
+        "extendedLocation": extended,
+        "systemData": _system_data(mint, instance, born),
+        "properties": {
+            "provisioningState": "Succeeded",
+            "kubernetesVersion": spec.version,
+            "cloudProviderProfile": {"infraNetworkProfile": {"vnetSubnetIds": [network]}},
+            "networkProfile": {"networkPolicy": "calico"},
+            "status": {"currentState": "Succeeded", "errorMessage": None, "controlPlaneStatus": []},
+        },
+    }
+    yield {
+        "id": network,
+        "name": f"lnet-{name}",
+        "type": "microsoft.azurestackhci/logicalnetworks",
+        "location": spec.location,
+        "extendedLocation": extended,
+        "tags": {},
+        "systemData": _system_data(mint, network, born),
+        "properties": {"provisioningState": "Succeeded", "vmSwitchName": "ConvergedSwitch"},
+    }
+
+
 def bridge_bodies(name: str, spec: BridgeSpec, fleet: Fleet, mint: Mint, now: datetime) -> Iterator[Body]:
     """An Arc resource bridge and the custom location that it hosts."""
-    group = group_id(fleet.subscriptions[spec.subscription].id, spec.group)
-    bridge = f"{group}/providers/Microsoft.ResourceConnector/appliances/{name}"
+    bridge = bridge_id(fleet, name, spec)
     born = now - timedelta(days=mint.number(90, 400, name))
     yield {
         "id": bridge,
@@ -170,11 +241,22 @@ def bridge_bodies(name: str, spec: BridgeSpec, fleet: Fleet, mint: Mint, now: da
             "version": spec.version,
         },
     }
-    location = f"{group}/providers/Microsoft.ExtendedLocation/customLocations/cl-{name}"
+    location = bridge_location_id(fleet, name, spec)
     yield _custom_location(mint, location, bridge, spec.location, born)
 
 
 def _connected(spec: NexusSpec, mint: Mint, name: str, now: datetime) -> Body:
+    return {
+        **_seen_by_arc(spec.version, mint, name, now),
+        "distribution": "nexus",
+        "infrastructure": "azure_operator_nexus",
+        "offering": "AKS-Nexus",
+        "totalCoreCount": 112,
+        "totalNodeCount": 7,
+    }
+
+
+def _seen_by_arc(version: str, mint: Mint, name: str, now: datetime) -> Body:
     return {
         "connectivityStatus": "Connected",
         "lastConnectivityTime": wire(now - timedelta(seconds=mint.number(60, 240, name))),
@@ -185,12 +267,7 @@ def _connected(spec: NexusSpec, mint: Mint, name: str, now: datetime) -> Body:
         "aadProfile": {"enableAzureRBAC": False},
         "agentVersion": "1.29.3",
         "arcAgentProfile": {"agentAutoUpgrade": "Enabled"},
-        "distribution": "nexus",
-        "infrastructure": "azure_operator_nexus",
-        "kubernetesVersion": spec.version,
-        "offering": "AKS-Nexus",
-        "totalCoreCount": 112,
-        "totalNodeCount": 7,
+        "kubernetesVersion": version,
     }
 
 

@@ -10,7 +10,9 @@ from sandbox.world import Body
 
 REGISTERED = (
     "Microsoft.Authorization",
+    "Microsoft.AzureStackHCI",
     "Microsoft.Compute",
+    "Microsoft.ConnectedVMwarevSphere",
     "Microsoft.ContainerService",
     "Microsoft.ExtendedLocation",
     "Microsoft.HybridContainerService",
@@ -27,6 +29,7 @@ REGISTERED = (
     "Microsoft.ResourceGraph",
     "Microsoft.ResourceHealth",
     "Microsoft.Resources",
+    "Microsoft.ScVmm",
     "Microsoft.Storage",
 )
 

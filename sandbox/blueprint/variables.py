@@ -14,6 +14,7 @@ from sandbox.blueprint.clock import BadMoment, Clock, wire
 from sandbox.blueprint.fleet import Fleet
 from sandbox.blueprint.mint import Mint
 from sandbox.blueprint.places import Places, group_id, vnet_id
+from sandbox.blueprint.site_places import site_variables
 from sandbox.blueprint.strict import BadScenario, dotted
 from sandbox.kube.world import KubeWorld, stamp
 
@@ -34,6 +35,7 @@ def variables(fleet: Fleet, mint: Mint) -> dict[str, str]:
         found[f"vnet.{name}"] = vnet_id(fleet, name)
     for name, spec in fleet.clusters.items():
         found.update(_of_cluster(Places(name, spec, fleet, mint)))
+    found.update(site_variables(fleet))
     return found
 
 

@@ -146,10 +146,23 @@ async def test_an_id_is_read_no_more_often_than_a_name(azure: ArmServer, started
     assert whole["calls"]["arm"] == len(azure.calls)
 
 
-async def test_a_kind_of_cluster_that_no_check_knows_is_not_checked(azure: ArmServer, started: Started) -> None:
-    ran = await started("check", "arc-bridge-hq", environment=azure.environment("reader"))
-    assert ran.code == 2, ran.err
-    assert ran.out.startswith("arc-bridge-hq: NOT CHECKED · no check knows this kind of cluster yet\n")
+@pytest.mark.parametrize(
+    ("name", "kind", "cannot"),
+    [
+        ("arc-bridge-hq", "Arc resource bridge", "arc-kva-timeout"),
+        ("edge-nexus-01", "Operator Nexus Kubernetes cluster", "default-cni-network-missing"),
+    ],
+)
+async def test_the_answer_says_which_kind_was_looked_at_and_what_cannot_be_asked_of_it(
+    azure: ArmServer, started: Started, name: str, kind: str, cannot: str
+) -> None:
+    ran = await started("check", name, environment=azure.environment("reader"))
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith(f"{name}: CLEAR · {kind}, ")
+    whole = json.loads((await started("check", name, "--output", "json", environment=azure.environment("reader"))).out)
+    assert whole["looked_at"] == kind
+    assert cannot in whole["scope"]["cannot_ask"]
+    assert not set(whole["scope"]["codes"]) & set(whole["scope"]["cannot_ask"])
 
 
 async def test_an_ambiguous_name_gets_the_ids_to_choose_from(started: Started) -> None:

@@ -112,10 +112,10 @@ def test_many_checks_that_are_right_take_one_line() -> None:
     assert len(lines[2]) <= 60
 
 
-def test_a_kind_of_cluster_that_no_check_knows_is_not_checked_and_looks_like_no_trouble() -> None:
+def test_a_cluster_that_no_check_applies_to_is_not_checked_and_looks_like_no_trouble() -> None:
     report = Report(diagnoses.beside(), 120.0, 1)
     first = report_lines(report, library(), 80)[0]
-    assert first.text == "edge-nexus-01: NOT CHECKED · no check knows this kind of cluster yet"
+    assert first.text == "edge-nexus-01: NOT CHECKED · Arc-connected cluster, no check applies to it"
     assert [style for _, style in first.pieces] == ["title", "dim", "dim"]
     assert as_dict(report, library())["state"] == "inconclusive"
 

@@ -72,6 +72,37 @@ async def test_clusters_that_are_not_aks_are_found_too(arm: ArmReader, name: str
     assert (await resolve(name, arm)).name == name
 
 
+@pytest.mark.parametrize("graph", [True, False])
+async def test_a_nexus_cluster_is_one_cluster_although_azure_holds_it_twice(
+    azure: ArmServer, arm: ArmReader, graph: bool
+) -> None:
+    if not graph:
+        azure.faults.append(Fault("403", action=GRAPH_ACTION))
+    target = await resolve("edge-nexus-01", arm)
+    assert target.id.is_a("Microsoft.NetworkCloud/kubernetesClusters")
+    kinds = {one.name: one.kind for one in await fleet(arm)}
+    assert kinds["edge-nexus-01"] == "Operator Nexus Kubernetes cluster"
+    assert kinds["arc-bridge-hq"] == "Arc resource bridge"
+    assert kinds["prod-weu"] == "AKS cluster"
+
+
+async def test_an_aks_cluster_is_looked_for_without_listing_nexus(azure: ArmServer, arm: ArmReader) -> None:
+    azure.faults.append(Fault("403", action=GRAPH_ACTION))
+    assert (await resolve("prod-weu", arm)).name == "prod-weu"
+    assert not [request for request in azure.log if "networkcloud" in request.route.lower()]
+
+
+async def test_aks_hybrid_is_told_from_other_connected_clusters() -> None:
+    async with (
+        ArmServer(Scenario.load("hybrid-cluster-offline").world) as azure,
+        ArmReader(as_who(azure, "reader"), fresh_for_s=0) as arm,
+    ):
+        assert {one.name: one.kind for one in await fleet(arm)}["edge-aks-01"] == "AKS hybrid cluster"
+        instance = f"{(await resolve('edge-aks-01', arm)).id}/providers/Microsoft.HybridContainerService"
+        pasted = f"https://portal.azure.com/#@x/resource{instance}/provisionedClusterInstances/default/overview".upper()
+        assert (await resolve(pasted.replace("HTTPS", "https"), arm)).name.lower() == "edge-aks-01"
+
+
 async def test_the_whole_fleet_is_listed(arm: ArmReader) -> None:
     members = await fleet(arm)
     assert {one.name for one in members} == FLEET

@@ -55,6 +55,11 @@ def _provider(stage: Stage) -> Plan:
     return stage.plan(step(Verb.REGISTER_PROVIDER, subscription, namespace="Microsoft.OperationalInsights"))
 
 
+def _domain(stage: Stage) -> Plan:
+    domain = next(key for key in stage.azure.world.resources if key.endswith("/l3isolationdomains/l3isd-edge-nexus-01"))
+    return stage.plan(step(Verb.ENABLE_ISOLATION_DOMAIN, stage.azure.world.resources[domain]["id"]))
+
+
 def _abort(stage: Stage) -> Plan:
     return stage.plan(step(Verb.ABORT_LATEST, stage.cluster))
 
@@ -83,6 +88,7 @@ CASES = {
     "update-instances": Case("node-vm-failed", "prod-weu", _instance),
     "reapply-machine": Case("node-vm-failed-availability-set", "staging-neu", _machine),
     "register-provider": Case("subscription-not-registered", "prod-weu", _provider),
+    "enable-isolation-domain": Case("isolation-domain-disabled", "edge-nexus-01", _domain),
     "relax-budget": Case("pdb-blocks-drain", "prod-weu", drain),
     "delete-stuck-pod": Case("drain-error", "staging-neu", _pod),
     "probe-from-pod": Case("drain-error", "staging-neu", probe),

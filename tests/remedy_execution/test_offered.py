@@ -26,6 +26,8 @@ SCENARIOS = {
     "reconcile-cluster": ("cluster-failed", "prod-eus2"),
     "update-instances": ("node-vm-failed", "prod-weu"),
     "reapply-machine": ("node-vm-failed-availability-set", "staging-neu"),
+    "enable-isolation-domain": ("isolation-domain-disabled", "edge-nexus-01"),
+    "register-bridge-providers": ("arc-bridge-offline-providers", "arc-bridge-hq"),
     "register-provider": ("subscription-not-registered", "prod-weu"),
     "relax-budget": ("pdb-blocks-drain", "prod-weu"),
     "abort-operation": ("upgrade-runs-long", "payments-prod"),

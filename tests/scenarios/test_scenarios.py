@@ -29,8 +29,15 @@ def found(diagnosis: Diagnosis) -> Found:
     }
 
 
-def managed(world: World) -> list[str]:
-    return [body["name"] for key, body in world.resources.items() if "/managedclusters/" in key and key.count("/") == 8]
+KINDS = {"managedclusters", "kubernetesclusters", "appliances", "connectedclusters"}
+
+
+def asked_about(world: World) -> list[str]:
+    """The clusters of every kind, each once: a Nexus cluster is an Arc-connected one, too."""
+    found = (
+        body["name"] for key, body in world.resources.items() if key.count("/") == 8 and key.split("/")[7] in KINDS
+    )
+    return [*dict.fromkeys(found)]
 
 
 Open = Mapping[str, tuple[str, ...]]
@@ -38,7 +45,7 @@ Open = Mapping[str, tuple[str, ...]]
 
 async def play(world: World, expect: dict[str, Found], stays_open: Open) -> None:
     async with azure(world) as server:
-        for name in managed(world):
+        for name in asked_about(world):
             diagnosis = await check(server, name)
             out_of_reach = OUT_OF_REACH & {code for code, _, _ in expect.get(name, set())}
             undecided = tuple(one.id for one in diagnosis.checks if one.outcome is Outcome.INCONCLUSIVE)

@@ -11,7 +11,7 @@ from bot.report.events import Selection
 from bot.slack.inbound import commands, triage_text
 from bot.slack.inbound.commands import ParsedCommand
 from bot.slack.kit import escaping, limits, sentences
-from bot.slack.kit.fleet_rows import option, state_of
+from bot.slack.kit.fleet_rows import kind_rank, option, other_kind, state_of
 from bot.slack.kit.message import PICK, Block, Message, context, header, pages, section
 from bot.slack.kit.rich_text import Element, bullets, markdown, preformatted, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
@@ -112,10 +112,10 @@ def outline(found: Runbook) -> list[Block]:
 
 
 def clusters(members: Sequence[FleetMember]) -> Message:
-    """The fleet; what is not well comes first."""
+    """The fleet by kind; what is not well comes first."""
     if not members:
         return only(sentences.NO_FLEET)
-    ordered = sorted(members, key=lambda member: (state_of(member).rank, member.name.lower()))
+    ordered = sorted(members, key=lambda member: (state_of(member).rank, kind_rank(member), member.name.lower()))
     said = sentences.clusters(len(members), sum(not state_of(member).well for member in members))
     listed = [_member(member) for member in ordered[:_MOST_LISTED]]
     if len(ordered) > _MOST_LISTED:
@@ -158,7 +158,7 @@ def picked(block_id: str) -> tuple[Selection, str]:
 
 def _member(member: FleetMember) -> list[Element]:
     state = state_of(member)
-    place = one_line(f"{state.text} · {member.location} · {member.group}")
+    place = one_line(" · ".join([*other_kind(member), state.text, member.location, member.group]))
     return [text(one_line(member.name), bold=not state.well), text(f" · {escaping.cut(place, 300)}")]
 
 

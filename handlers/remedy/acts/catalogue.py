@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from handlers.remedy.acts.abort_latest import AbortLatest
 from handlers.remedy.acts.act import Act
 from handlers.remedy.acts.delete_pod import DeletePod
+from handlers.remedy.acts.enable_isolation_domain import EnableIsolationDomain
 from handlers.remedy.acts.probe_from_pod import ProbeFromPod
 from handlers.remedy.acts.put_as_read import PutAsRead, PutClusterAsRead
 from handlers.remedy.acts.reapply_machine import ReapplyMachine
@@ -19,6 +20,7 @@ from handlers.remedy.plan import Verb
 ACTS: Mapping[Verb, Act] = {
     Verb.ABORT_LATEST: AbortLatest(),
     Verb.DELETE_POD: DeletePod(),
+    Verb.ENABLE_ISOLATION_DOMAIN: EnableIsolationDomain(),
     Verb.PROBE_FROM_POD: ProbeFromPod(),
     Verb.PUT_CLUSTER_AS_READ: PutClusterAsRead(),
     Verb.PUT_POOL_AS_READ: PutAsRead(),

@@ -38,6 +38,7 @@ def test_every_remedy_is_found_by_reading_the_package() -> None:
         "reapply-machine",
         "reconcile-cluster",
         "reconcile-pool",
+        "register-bridge-providers",
         "register-provider",
         "update-instances",
     }

@@ -1,0 +1,190 @@
+"""The networks of Network Cloud on the site of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from ipaddress import IPv4Network
+from typing import Any, TypeVar
+
+from handlers.clients.answers import Listing
+from handlers.clients.arm.reader import ArmReader
+from handlers.engine.declare import collector
+from handlers.evidence.azure import ended_badly, still_runs
+from handlers.evidence.gather import each
+from handlers.evidence.nexus.clusters import NETWORK_CLOUD_API, HybridCluster
+from handlers.evidence.wire import dig, moment, need_text, number, text, texts, whole
+from handlers.model import Evidence, NotApplicable
+from handlers.resource_id import ResourceId, same
+
+PROVIDER = "Microsoft.NetworkCloud"
+CLOUD_SERVICES = "cloudServicesNetworks"
+KINDS: Mapping[str, str] = {
+    "l3networks": "L3 network",
+    "l2networks": "L2 network",
+    "trunkednetworks": "trunked network",
+    "cloudservicesnetworks": "cloud services network",
+}
+RETIRED = "today's API does not say which Nexus networks an AKS hybrid cluster uses (infraVnetProfile is retired)"
+
+
+@dataclass(frozen=True, slots=True)
+class NexusNetwork:
+    """One network."""
+
+    id: str
+    name: str
+    kind: str
+    state: str
+    status: str
+    says: str
+    location: str
+    site: str
+    custom_location: str
+    prefix: str
+    vlan: int
+    domains: tuple[str, ...]
+    """The isolation domains that it stands on, by id."""
+    users: tuple[str, ...]
+    changed: datetime | None
+
+    @property
+    def failed(self) -> bool:
+        return ended_badly(self.state)
+
+    @property
+    def busy(self) -> bool:
+        return still_runs(self.state)
+
+    @property
+    def subscription(self) -> str:
+        return self.id.split("/")[2]
+
+    @property
+    def group(self) -> str:
+        return self.id.split("/")[4]
+
+    @property
+    def in_words(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    @property
+    def range(self) -> IPv4Network | None:
+        try:
+            return IPv4Network(self.prefix)
+        except ValueError:
+            return None
+
+    def facts(self) -> dict[str, Any]:
+        return {"network": self.name, "network_id": self.id, "network_group": self.group}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NexusNetworks(Evidence):
+    """Networks of the site, and those of them that the cluster uses."""
+
+    all: tuple[NexusNetwork, ...]
+    asked: tuple[str, ...] = field(default=())
+    """The subscriptions that were listed."""
+
+    def named(self, network: str) -> NexusNetwork | None:
+        return next((known for known in self.all if same(known.id, network)), None)
+
+    def of(self, cluster: HybridCluster) -> tuple[NexusNetwork, ...]:
+        return tuple(network for network in self.all if cluster.uses(network.id))
+
+
+@dataclass(frozen=True, kw_only=True)
+class L3Networks(NexusNetworks):
+    """The L3 networks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherNetworks(NexusNetworks):
+    """The L2 and trunked networks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloudServicesNetworks(NexusNetworks):
+    """The cloud services networks."""
+
+
+Networks = TypeVar("Networks", bound=NexusNetworks)
+
+
+@collector(reads=("Microsoft.NetworkCloud/l3Networks/read",))
+async def l3_networks(cluster: HybridCluster, arm: ArmReader) -> L3Networks | NotApplicable:
+    """the L3 networks of the site"""
+    return await _listed(L3Networks, ("l3Networks",), cluster, arm)
+
+
+@collector(reads=("Microsoft.NetworkCloud/cloudServicesNetworks/read",))
+async def cloud_services_networks(cluster: HybridCluster, arm: ArmReader) -> CloudServicesNetworks | NotApplicable:
+    """the cloud services networks of the site"""
+    return await _listed(CloudServicesNetworks, (CLOUD_SERVICES,), cluster, arm)
+
+
+@collector(reads=("Microsoft.NetworkCloud/l2Networks/read", "Microsoft.NetworkCloud/trunkedNetworks/read"))
+async def other_networks(cluster: HybridCluster, arm: ArmReader) -> OtherNetworks | NotApplicable:
+    """the L2 and trunked networks of the cluster"""
+    used = {ResourceId.parse(name).type.rsplit("/", 1)[-1].lower() for name in cluster.networks}
+    kinds = tuple(kind for kind in ("l2Networks", "trunkedNetworks") if kind.lower() in used)
+    if cluster.networks and not kinds:
+        return NotApplicable(f"{cluster.name} uses no L2 and no trunked network")
+    return await _listed(OtherNetworks, kinds, cluster, arm)
+
+
+async def _listed(
+    made: type[Networks], kinds: tuple[str, ...], cluster: HybridCluster, arm: ArmReader
+) -> Networks | NotApplicable:
+    """Lists of each subscription that may hold such networks: an id that is not in a whole list does not exist."""
+    if not cluster.networks:
+        return NotApplicable(RETIRED if not cluster.site else f"{cluster.name} names no networks")
+    subscriptions = tuple(dict.fromkeys(name.split("/")[2].lower() for name in (cluster.id, *cluster.networks)))
+    wanted = [
+        f"/subscriptions/{subscription}/providers/{PROVIDER}/{kind}" for subscription in subscriptions for kind in kinds
+    ]
+    listings, gaps = await each(wanted, partial(_list, arm))
+    found = [read_network(body) for listing in listings for body in whole(listing.items)]
+    return made(
+        source=", ".join(listing.source for listing in listings),
+        taken_at=min(listing.taken_at for listing in listings),
+        truncated=any(listing.truncated for listing in listings),
+        gaps=gaps,
+        all=tuple(network for network in found if _is_near(network, cluster)),
+        asked=subscriptions,
+    )
+
+
+async def _list(arm: ArmReader, path: str) -> Listing:
+    return await arm.list(path, NETWORK_CLOUD_API)
+
+
+def _is_near(network: NexusNetwork, cluster: HybridCluster) -> bool:
+    """On the same site, or used by the cluster wherever it is."""
+    return same(network.site, cluster.site) or cluster.uses(network.id)
+
+
+def read_network(body: Mapping[str, Any]) -> NexusNetwork:
+    """A network from its wire body."""
+    properties = dig(body, "properties")
+    kind = ResourceId.parse(need_text(body, "id")).type.rsplit("/", 1)[-1].lower()
+    own = (text(properties, "l3IsolationDomainId"), text(properties, "l2IsolationDomainId"))
+    return NexusNetwork(
+        id=need_text(body, "id"),
+        name=need_text(body, "name"),
+        kind=KINDS.get(kind, kind),
+        state=need_text(properties, "provisioningState"),
+        status=text(properties, "detailedStatus"),
+        says=text(properties, "detailedStatusMessage"),
+        location=text(body, "location"),
+        site=text(properties, "clusterId"),
+        custom_location=text(body, "extendedLocation", "name"),
+        prefix=text(properties, "ipv4ConnectedPrefix"),
+        vlan=number(properties, "vlan"),
+        domains=tuple(name for name in (*own, *texts(properties, "isolationDomainIds")) if name),
+        users=(*texts(properties, "associatedResourceIds"), *texts(properties, "virtualMachinesAssociatedIds")),
+        changed=moment(text(body, "systemData", "lastModifiedAt")),
+    )

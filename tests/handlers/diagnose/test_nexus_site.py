@@ -1,0 +1,192 @@
+"""What Azure shows of a Nexus site, bottom up: fabric, Network Cloud, the cluster and its connection to Arc."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.on_site import asked, change, diagnosed, found, world_of
+
+NEXUS, HYBRID = "edge-nexus-01", "edge-aks-01"
+DOMAIN, L3, CSN = "/l3isolationdomains/l3isd-edge-nexus-01", "/l3networks/l3-edge-nexus-01", "/csn-edge-nexus-01"
+CLUSTER, ARC = "/kubernetesclusters/edge-nexus-01", "/connectedclusters/edge-nexus-01"
+CLOUD, FABRIC = "Microsoft.NetworkCloud", "Microsoft.ManagedNetworkFabric"
+OVERLAP = (
+    'admission webhook "vl3network.kb.io" denied the request: Specified IPv4Connected Prefix 10.200.54.0/24 overlaps '
+    "with existing prefix 10.200.54.0/24 from example-dcn"
+)
+
+
+def properties(**values: Any) -> dict[str, Any]:
+    return {"properties": values}
+
+
+def wire(ago: timedelta) -> str:
+    return (datetime.now(UTC) - ago).isoformat()
+
+
+@pytest.mark.parametrize(
+    ("code", "action"),
+    [
+        ("isolation-domain-disabled", f"{FABRIC}/l3IsolationDomains/read"),
+        ("isolation-domain-missing", f"{FABRIC}/l3IsolationDomains/internalNetworks/read"),
+        ("network-failed", f"{CLOUD}/l3Networks/read"),
+        ("network-prefix-overlap", f"{CLOUD}/l3Networks/read"),
+        ("network-vlan-mismatch", f"{FABRIC}/l3IsolationDomains/internalNetworks/read"),
+        ("cloud-services-network-missing", f"{CLOUD}/cloudServicesNetworks/read"),
+        ("cloud-services-network-limit", f"{CLOUD}/cloudServicesNetworks/read"),
+        ("extended-location-mismatch", f"{CLOUD}/clusters/read"),
+        ("hybrid-cluster-failed", f"{CLOUD}/kubernetesClusters/read"),
+        ("hybrid-concurrent-creation", f"{CLOUD}/kubernetesClusters/read"),
+        ("hybrid-cluster-offline", "Microsoft.Kubernetes/connectedClusters/read"),
+    ],
+)
+async def test_what_may_not_be_read_is_never_clear(code: str, action: str) -> None:
+    check = await asked(code, world_of(), NEXUS, [action])
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert action in {gap.grant for gap in check.unseen}
+
+
+@pytest.mark.parametrize("state", ["Disabled", "EnabledDegraded", "RMA"])
+async def test_a_domain_in_any_state_but_enabled_is_told(state: str) -> None:
+    world = world_of()
+    change(world, DOMAIN, properties(administrativeState=state))
+    finding = await found("isolation-domain-disabled", world, NEXUS)
+    assert f"has administrativeState {state}" in finding.because[0]
+    assert finding.affects == ()  # the network is up and the cluster has not failed
+
+
+async def test_a_domain_that_no_network_of_the_cluster_stands_on_is_not_its_problem() -> None:
+    world = world_of()
+    change(world, "/l3isolationdomains/l3isd-edge-nexus-02", properties(administrativeState="Disabled"))
+    assert (await asked("isolation-domain-disabled", world, NEXUS)).outcome is Outcome.CLEAR
+
+
+async def test_a_domain_that_does_not_exist_is_told_with_what_it_should_hold() -> None:
+    world = world_of()
+    gone = next(body["id"] for key, body in world.resources.items() if key.endswith(DOMAIN))
+    for key in [key for key in world.resources if key.startswith(gone.lower())]:
+        del world.resources[key]
+    finding = await found("isolation-domain-missing", world, NEXUS)
+    assert finding.because[0] == "isolation domain l3isd-edge-nexus-01 does not exist"
+    assert (finding.facts["vlan"], finding.facts["prefix"]) == (567, "10.200.54.0/24")
+
+
+@pytest.mark.parametrize(("ago", "outcome"), [(5, Outcome.CLEAR), (40, Outcome.FOUND)])
+async def test_a_network_that_is_being_made_has_a_quarter_of_an_hour(ago: int, outcome: Outcome) -> None:
+    world = world_of()
+    changed = {"systemData": {"lastModifiedAt": wire(timedelta(minutes=ago))}}
+    change(world, CSN, {**properties(provisioningState="Provisioning"), **changed})
+    assert (await asked("network-failed", world, NEXUS)).outcome is outcome
+
+
+async def test_the_nested_message_names_both_prefixes_also_of_a_network_that_the_api_cannot_list() -> None:
+    world = world_of("network-failed")
+    for event in world.events:
+        said = event["properties"].get("statusMessage") or ""
+        marked = 'admission webhook \\"vl3network.kb.io\\" denied the request: the interface eth0 is already in use'
+        if marked in said:
+            text = OVERLAP.replace('"', '\\"')
+            event["properties"]["statusMessage"] = said.replace(f"{marked} on this host", text)
+    finding = await found("network-prefix-overlap", world, NEXUS)
+    assert finding.because[0].endswith("which overlaps 10.200.54.0/24 of network example-dcn")
+    assert finding.facts["other_network"] == "example-dcn"
+
+
+async def test_networks_that_are_both_up_do_not_overlap_although_their_prefixes_do() -> None:
+    world = world_of("network-prefix-overlap")
+    change(world, L3, properties(provisioningState="Succeeded"))
+    assert (await asked("network-prefix-overlap", world, NEXUS)).outcome is Outcome.CLEAR
+
+
+async def test_without_the_activity_log_an_overlap_that_is_not_seen_stays_open() -> None:
+    check = await asked(
+        "network-prefix-overlap", world_of("network-failed"), NEXUS, ["Microsoft.Insights/eventtypes/values/read"]
+    )
+    assert check.outcome is Outcome.INCONCLUSIVE
+
+
+async def test_a_vlan_that_differs_under_a_network_that_is_up_is_a_warning() -> None:
+    world = world_of()
+    change(world, L3, properties(vlan=2600))
+    finding = await found("network-vlan-mismatch", world, NEXUS)
+    assert (finding.severity, finding.affects) == (Severity.WARNING, ())
+    assert finding.because[1].endswith("the nearest is in-edge-nexus-01 (VLAN 567, 10.200.54.0/24)")
+
+
+async def test_a_full_site_is_quiet_while_the_clusters_own_network_is_up() -> None:
+    world = world_of("cloud-services-network-limit")
+    change(world, CSN, properties(provisioningState="Succeeded"))
+    assert (await asked("cloud-services-network-limit", world, NEXUS)).outcome is Outcome.CLEAR
+
+
+async def test_a_cloud_services_network_that_is_named_and_gone_is_missing() -> None:
+    world = world_of()
+    gone = next(key for key in world.resources if key.endswith(CSN))
+    del world.resources[gone]
+    finding = await found("cloud-services-network-missing", world, NEXUS)
+    assert finding.subject.lower() == gone
+
+
+@pytest.mark.parametrize(
+    ("seen", "says"),
+    [
+        ({"connectivityStatus": "Expired"}, "is Expired"),
+        ({"connectivityStatus": "Connecting"}, "is Connecting"),
+        ({"lastConnectivityTime": None}, "lastConnectivityTime is null"),
+        ({"managedIdentityCertificateExpirationTime": None}, "ExpirationTime is null"),
+        ({"managedIdentityCertificateExpirationTime": "2025-01-01T00:00:00Z"}, "certificate ended"),
+    ],
+)
+async def test_every_sign_of_a_cluster_that_does_not_report_is_told(seen: dict[str, Any], says: str) -> None:
+    world = world_of()
+    change(world, ARC, properties(**seen))
+    assert says in " ".join((await found("hybrid-cluster-offline", world, NEXUS)).because)
+
+
+async def test_the_error_message_of_a_provisioned_cluster_is_told() -> None:
+    world = world_of("hybrid-cluster-offline")
+    instance = (
+        "/connectedclusters/edge-aks-02/providers/microsoft.hybridcontainerservice/provisionedclusterinstances/default"
+    )
+    change(world, instance, properties(status={"errorMessage": "context deadline exceeded"}))
+    finding = await found("hybrid-cluster-offline", world, "edge-aks-02")
+    assert finding.because[0] == "edge-aks-02 is Succeeded, but errorMessage: context deadline exceeded"
+
+
+async def test_of_a_failed_provisioned_cluster_it_is_said_that_no_list_tells_who_was_made_beside_it() -> None:
+    world = world_of("hybrid-cluster-offline")
+    instance = (
+        "/connectedclusters/edge-aks-01/providers/microsoft.hybridcontainerservice/provisionedclusterinstances/default"
+    )
+    change(world, instance, properties(provisioningState="Failed"))
+    check = await asked("hybrid-concurrent-creation", world, HYBRID)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "no list of provisioned clusters" in check.why
+    ledger = (await found("hybrid-cluster-failed", world, HYBRID)).because
+    assert any("? 1 network fabric: not looked at" in line for line in ledger)
+    assert any("cannot be asked on today's API" in line for line in ledger)
+
+
+async def test_the_ledger_shows_three_layers_bottom_up() -> None:
+    finding = await found("hybrid-cluster-failed", world_of("isolation-domain-disabled"), NEXUS)
+    marks = [line[:3] for line in finding.because[2:]]
+    assert marks == ["✗ 1", "✗ 2", "• 3"]
+    assert [row["place"] for row in finding.facts["ledger"]] == ["network fabric", "Network Cloud", "AKS hybrid"]
+
+
+async def test_a_plain_arc_connected_cluster_is_checked_for_nothing_of_hybrid() -> None:
+    world = world_of("hybrid-cluster-offline")
+    del world.resources[next(key for key in world.resources if "/connectedclusters/edge-aks-01/" in key)]
+    diagnosis = await diagnosed(world, HYBRID)
+    assert {check.outcome for check in diagnosis.checks} == {Outcome.NOT_APPLICABLE}
+
+
+async def test_an_aks_cluster_is_asked_nothing_of_sites_and_bridges() -> None:
+    checks = {check.id: check for check in (await diagnosed(world_of(), "prod-weu")).checks}
+    mine = [name for name in checks if name.startswith(("arc-", "hybrid-", "isolation-", "cloud-services-"))]
+    assert len(mine) > 8
+    assert {checks[name].outcome for name in mine} == {Outcome.NOT_APPLICABLE}
