@@ -205,7 +205,14 @@ async def running(
         async with (
             SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
             taken.at_work(
-                WithHooks(reporter, incidents.wanted, fixing.offering.completed, (remembering.note, incidents.observe)),
+                WithHooks(
+                    reporter,
+                    incidents.wanted,
+                    fixing.offering.completed,
+                    (remembering.note, incidents.observe),
+                    incidents.before,
+                    incidents.is_announced,
+                ),
                 (desk.kind, fixing.kind, reading.kind),
             ),
         ):
