@@ -32,7 +32,8 @@ def _names(finding: Finding) -> Iterator[str]:
     for subject in (finding.subject, *finding.affects):
         if _OBJECT.fullmatch(subject):
             *namespace, _, name = subject.split("/")
-            yield from (*namespace, name)
+            if not any(_EVERYWHERE.fullmatch(part) for part in namespace):
+                yield from (*namespace, name)
     for fact in _FACTS:
         yield from _parts(finding.facts.get(fact))
 

@@ -66,7 +66,9 @@ CHECK_TTL = timedelta(seconds=60)
 ASKING_TTL = timedelta(hours=1)
 """How long those who wait for a check are remembered."""
 RESULT_TTL = timedelta(minutes=15)
-"""How long a report can be shown again (*Show all checks*). How old an answer may be is the asker's matter."""
+"""How long the latest report on a question is known. How old an answer may be is the asker's matter."""
+REPORT_TTL = timedelta(days=30)
+"""How long the buttons under an answer work with its facts: as long as the message itself is known."""
 DONE_TTL = timedelta(hours=24)
 """How long it is known that a request was answered: longer than any retry."""
 RECENT_TTL = timedelta(days=7)

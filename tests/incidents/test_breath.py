@@ -32,9 +32,7 @@ def test_what_names_no_cluster_belongs_to_what_was_said_before_it_and_the_first_
 
 
 def diagnosis(*findings: Finding) -> Diagnosis:
-    return Diagnosis(
-        diagnoses.TARGET, tuple(Ranked(finding, root=True, explained_by=()) for finding in findings), (), ()
-    )
+    return Diagnosis(diagnoses.TARGET, tuple(map(Ranked, findings)), (), (), 0.0)
 
 
 def test_a_check_names_nodes_pods_and_namespaces_but_not_what_every_cluster_has() -> None:
@@ -50,7 +48,7 @@ def test_a_check_names_nodes_pods_and_namespaces_but_not_what_every_cluster_has(
             Finding("dns-down", "kube-system/Deployment/coredns", ("it is down",)),
         )
     )
-    assert found == ["aks-apps-123-vmss000002", "payments", "checkout-api", "checkout-api-7d9f-x2x", "coredns"]
+    assert found == ["aks-apps-123-vmss000002", "payments", "checkout-api", "checkout-api-7d9f-x2x"]
 
 
 def test_a_plain_word_is_a_namespace_only_where_it_is_called_one() -> None:

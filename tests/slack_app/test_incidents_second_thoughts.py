@@ -21,14 +21,13 @@ from tests.slack_app.hearing import (
     cards,
     confirmed,
     found_over,
-    hold,
     reads,
     said_by_bot,
     turns_end,
     until_answered,
     until_said,
 )
-from tests.slack_app.reading import buttons, is_answer, seen
+from tests.slack_app.reading import is_answer, seen
 
 __all__ = ["reads"]
 

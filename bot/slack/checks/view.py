@@ -152,7 +152,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     said = _verdict(diagnosis, library)
     roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
     named = [] if in_thread and len(roots) == 1 else roots
-    shown: list[Block] = [section(f"{_light(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
+    shown: list[Block] = [section(f"{light_of(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
     if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
         shown.append(section(sentences.NOT_PROVEN))
     if diagnosis.unseen:
@@ -186,7 +186,7 @@ def _check_all(pressed: Pressed) -> list[Block]:
     return [button(sentences.CHECK_ALL, CHECK_ALL, Pressed(pressed.request, pressed.cluster))]
 
 
-def _light(diagnosis: Diagnosis) -> str:
+def light_of(diagnosis: Diagnosis) -> str:
     if not_checked(diagnosis) or clear_in_part(diagnosis):
         return _NOT_ALL_LOOKED_AT
     if diagnosis.state is not State.FOUND:
@@ -225,6 +225,11 @@ def _title(code: str, library: Library) -> str:
 
 def _verdict(diagnosis: Diagnosis, library: Library) -> str:
     return sentences.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis, library))
+
+
+def verdict_of(diagnosis: Diagnosis) -> str:
+    """Without what no check covers: for an answer that stands elsewhere."""
+    return sentences.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis))
 
 
 def _plan(now: Progress) -> Block:

@@ -23,12 +23,18 @@ _PATIENCE_S = 20.0
 
 
 def seen_by_incidents(
-    incident_service: IncidentService, team: Callable[[], Awaitable[str]]
+    incident_service: IncidentService,
+    team: Callable[[], Awaitable[str]],
+    looked: Callable[[str, Report], Awaitable[None]],
 ) -> Callable[[Report], Awaitable[None]]:
-    """For whole checks that nobody asked for, such as those after a fix: they count for incidents, too."""
+    """For whole checks that nobody asked for, such as those after a fix: they count for incidents, too.
+
+    `looked` brings older answers up to date.
+    """
 
     async def seen(report: Report) -> None:
-        await _observed(incident_service, await team(), report)
+        await looked(name := await team(), report)
+        await _observed(incident_service, name, report)
 
     return seen
 

@@ -18,6 +18,7 @@ from bot.incidents.named import names_in
 from bot.incidents.observing import Observation, nothing_seen, observation, observe
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
+from bot.report.events import Report
 from bot.slack.api.pace import Pace
 from bot.slack.inbound import replies
 from bot.slack.incidents import text as said
@@ -30,6 +31,8 @@ from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 
+Looked = Callable[[str, Report], Awaitable[None]]
+"""What else follows from a check of which no answer is told."""
 JOB = "incident-"
 """How the requests begin that nobody but an incident asks for."""
 EDITS_PER_MINUTE = limits.CALLS_PER_MINUTE[3] * 0.3
@@ -48,10 +51,17 @@ class IncidentService:
     """Raises CallFailed and StoreAway, after which it is done again."""
 
     def __init__(
-        self, *, queue: IncidentQueue, incidents: Incidents, telling: IncidentMessages, run: Runner, spans: Spans
+        self,
+        *,
+        queue: IncidentQueue,
+        incidents: Incidents,
+        telling: IncidentMessages,
+        run: Runner,
+        spans: Spans,
+        looked: Looked,
     ) -> None:
         self._queue, self._incidents, self._telling = queue, incidents, telling
-        self._run, self._spans = run, spans
+        self._run, self._spans, self._looked = run, spans, looked
         self._edits = Pace(_EDITS_AT_ONCE, EDITS_PER_MINUTE)
         self._links = Pace(_LINKS_AT_ONCE, _LINKS_PER_MINUTE)
 
@@ -236,6 +246,7 @@ class IncidentService:
         if isinstance(outcome, Problem):
             await self.not_observed(team, task.cluster)
         else:
+            await self._looked(team, outcome)
             await self.observed(team, outcome.diagnosis)
 
     async def silence(self, team: str, those: Sequence[Incident], spot: Address) -> None:
