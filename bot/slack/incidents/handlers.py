@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from bot.incidents.turns import Turns
 from bot.policy.look import Allowed, Asker, may_look
 from bot.policy.model import Policy
 from bot.report.known import checked_codes
+from bot.report.scope import kind_of
 from bot.slack.api.poster import Reply
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound import replies
@@ -25,7 +27,7 @@ from bot.slack.inbound.message_reader import Utterance, latest
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.messages import IncidentMessages
-from bot.slack.incidents.places import Places
+from bot.slack.incidents.places import Fleet, Places
 from bot.slack.incidents.service import IncidentService
 from bot.slack.incidents.tasks import Do, Task
 from bot.store.codec import decode
@@ -33,6 +35,8 @@ from bot.triage.clusters import FleetNames
 from bot.triage.decide import Certainty
 from bot.triage.recognise import Around, Recogniser, Recognition
 from bot.triage.with_files import WithFiles
+from handlers.fleet.clusters import FleetMember
+from handlers.resource_id import ResourceId
 from runbooks.library import Library
 
 log = logging.getLogger(__name__)
@@ -290,7 +294,9 @@ class IncidentHandlers:
             return
         code, fleet = seen.codes[0], await self._places.fleet()
         title = incidents_view.title_of(self._library, code)
-        choices = [choice for choice in seen.choices if await self._is_ours(first, choice, code, me)]
+        offered = self._can_be_checked(fleet, code)
+        known = {member.name for member in offered}
+        choices = [item for item in seen.choices if item in known and await self._is_ours(first, item, code, me)]
         if seen.choices and not choices:
             return
         here = f"which {first.team} {first.channel} {first.spot.thread_ts}"
@@ -302,10 +308,22 @@ class IncidentHandlers:
         elif fleet.problem:
             message = replies.only(said.no_fleet(fleet.problem.what, fleet.problem.why, fleet.problem.do))
         else:
-            seen_by = [member for member in fleet.members if await self._may_see(first, member.name, me)]
+            seen_by = [member for member in offered if await self._may_see(first, member.name, me)]
             checked = code in checked_codes()
             message = incidents_view.which(title, code, first.id, seen_by, checked=checked)
         await self._telling.once_where_possible(_where(first, me), "which", message)
+
+    def _can_be_checked(self, fleet: Fleet, code: str) -> list[FleetMember]:
+        """Those of the kind that has this problem, of which the bot speaks, and whose name means one cluster."""
+        runbook = self._library.get(code)
+        named = Counter(member.name.lower() for member in fleet.members)
+        return [
+            member
+            for member in fleet.members
+            if named[member.name.lower()] == 1
+            and self._policy.channels.speaks_of(member.name)
+            and (runbook is None or kind_of(ResourceId.parse(member.id)) == runbook.kind)
+        ]
 
     # -- people -----------------------------------------------------------------------------------------------
 
