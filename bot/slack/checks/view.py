@@ -95,7 +95,9 @@ def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool
 def checks(given: Answer, library: Library) -> AnswerMessages:
     """*Show all checks*: how each ended, and why."""
     checks = given.report.diagnosis.checks
-    about = context(escaping.code(given.report.diagnosis.target.name))
+    report = given.report
+    cost = sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)
+    about = context(escaping.code(report.diagnosis.target.name), cost)
     listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
     listed += rich_blocks(_not_asked(scope_of(given.report.diagnosis, library)))
     messages, fitted = pages([header(sentences.ALL_CHECKS), about, *listed], sentences.ALL_CHECKS, most=2)
@@ -158,13 +160,11 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     if diagnosis.unseen:
         unseen = dict.fromkeys(unavailable.wanted for unavailable in diagnosis.unseen)
         shown.append(context(sentences.unseen_so_far(tuple(unseen)[:_MOST_UNSEEN_IN_HEAD])))
-    report = given.report
-    notes = [sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)]
-    if given.age:
-        notes.append(sentences.age(given.age))
+    notes = [sentences.age(given.age)] if given.age else []
     if not given.durable:
         notes.append(sentences.NOT_DURABLE)
-    shown.append(context(*notes))
+    if notes:
+        shown.append(context(*notes))
     shown.append(
         actions(
             button(sentences.CHECK_AGAIN, CHECK_AGAIN, pressed),

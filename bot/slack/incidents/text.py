@@ -34,7 +34,7 @@ def not_confirmed(title: str, cluster: str) -> str:
 
 def found_instead(title: str, cluster: str) -> str:
     """What was proved where something else was reported."""
-    return f":red_circle: *Found: {plain(title, 200)}* on {code(cluster)}"
+    return f":large_orange_circle: *Found: {plain(title, 200)}* on {code(cluster)}"
 
 
 def reported_not_confirmed(title: str) -> str:
