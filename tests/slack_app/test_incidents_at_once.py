@@ -82,9 +82,10 @@ async def test_somebody_who_reports_what_is_still_being_checked_is_told_no_guess
     reads: Reads, control: Control, slack: SlackServer, redis: Connection
 ) -> None:
     async with reads(spans=ENDED_BY_HAND):
-        control.say(
+        first = control.say(
             "requester", "incidents", "prod-weu: a node is not ready, NodeNotReady, kubelet stopped posting status"
         )
+        await control.until(lambda: "eyes" in signs(control, first) or bool(cards(control)), 60)
         there = control.say("approver", "platform-on-call", FULL_QUOTA)
         link = await until_said(control, "is known already", "platform-on-call")
         await until_answered(control)

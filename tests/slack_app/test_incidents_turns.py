@@ -76,11 +76,11 @@ async def test_repeats_and_other_channels_join_and_are_linked(reads: Reads, cont
         report = control.say("requester", "incidents", FULL_QUOTA)
         await until_said(control, "Confirmed:")
         again = control.say("approver", "incidents", "no more vCPU quota for prod-weu: ErrCode_InsufficientVCPUQuota")
+        link = await until_said(control, "is known already")
         control.say("approver", "incidents", "prod-weu upgrade stopped again: ErrCode_InsufficientVCPUQuota")
         there = control.say("approver", "platform-on-call", "prod-weu is out of quota, the upgrade failed")
         pointer = await until_said(control, "is known already", "platform-on-call")
         await until_said(control, "3 reports")
-        link = await until_said(control, "is known already")
     assert pointer.thread_ts == there.ts
     assert link.thread_ts == again.ts
     assert sum("is known already" in seen(one) for one in said_by_bot(control)) == 1
