@@ -49,6 +49,7 @@ from bot.slack.api.text_files import TextFiles
 from bot.slack.api.workspace import workspace
 from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
+from bot.slack.checks.superseding import Superseding
 from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
 from bot.slack.fleet.handlers import FleetHandlers
@@ -145,6 +146,7 @@ async def running(
         slack_messages, people = SlackMessages(calls), People(calls)
         message_poster, gate = Poster(slack_messages, state), Gate(policy.look, people)
         replier = Replier(message_poster)
+        superseding = Superseding(slack_messages, recent, people)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
         taken = Jobs(connection, run, role=role)
@@ -164,6 +166,7 @@ async def running(
             run=run,
             spans=spans,
             files=TextFiles(session, client.token or "", client.base_url, spans.files),
+            looked=superseding.seen,
         )
 
         async def team() -> str:
@@ -173,7 +176,7 @@ async def running(
             found = await workspace(sign_in)
             return Installed(found.team_id or "", Me(found.bot_user_id or "", found.bot_id or "", ""))
 
-        seen = seen_by_incidents(reading.incident_service, team)
+        seen = seen_by_incidents(reading.incident_service, team, superseding.seen)
         fixing = Fixing(
             policy.fixes,
             connection,
@@ -203,7 +206,14 @@ async def running(
         async with (
             SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
             taken.at_work(
-                WithHooks(reporter, incidents.wanted, fixing.offering.completed, (remembering.note, incidents.observe)),
+                WithHooks(
+                    reporter,
+                    incidents.wanted,
+                    fixing.offering.completed,
+                    (remembering.note, superseding.note, incidents.observe),
+                    incidents.before,
+                    incidents.is_announced,
+                ),
                 (desk.kind, fixing.kind, reading.kind),
             ),
         ):

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -62,7 +62,7 @@ class CheckLeader:
 
     async def run(self) -> None:
         try:
-            ended = await self._recent() or await self._checked()
+            ended = await self._recent() or await self._checked(self._request)
             await self._answer_everyone(ended)
         except* _TakenOver:
             log.info("request %s was taken up by another worker", self._request.id)
@@ -79,14 +79,14 @@ class CheckLeader:
             return True
         return not request.fresh and timedelta(milliseconds=joined_ms - at_ms) <= self._checks.recent
 
-    async def _checked(self) -> _Ended:
+    async def _checked(self, request: CheckRequest) -> _Ended:
         with suppress(CannotTell):
-            await self._reporter.started(self._request, timedelta(), durable=True)
+            await self._reporter.started(request, timedelta(), durable=True)
         async with asyncio.TaskGroup() as group:
             life = group.create_task(self._live(), name="sign of life")
             try:
                 outcome = await watched(
-                    self._request, self._checks.run, self._reporter.progress, lambda: tuple(self._waiting.values())
+                    request, self._checks.run, self._reporter.progress, lambda: tuple(self._waiting.values())
                 )
             finally:
                 await end(life)
@@ -125,7 +125,8 @@ class CheckLeader:
             if too_late:
                 # They want to know how it is now, and asked after the check had ended.
                 self._waiting = {request.id: request for request in too_late}
-                ended = await self._checked()
+                # What Azure answered to the check before was from before they asked, too.
+                ended = await self._checked(replace(self._request, fresh=True))
 
     async def _tell(
         self, waiters: Iterable[Waiter], ended: _Ended, failed: dict[str, CannotTell]

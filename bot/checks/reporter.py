@@ -64,9 +64,13 @@ class WithHooks:
     completed: Callable[[CheckRequest, Answer], Awaitable[Answer]]
     """The answer with all that stands under it."""
     after: tuple[AfterAnswer, ...] = ()
+    before: Callable[[CheckRequest, Answer], Awaitable[None]] | None = None
+    """What is told before an answer."""
+    is_announced: Callable[[CheckRequest], bool] | None = None
+    """Whether people are told that the check runs; where that is not given, they are."""
 
     async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None:
-        if await self.wanted(request):
+        if (self.is_announced is None or self.is_announced(request)) and await self.wanted(request):
             await self.reporter.started(request, running_for, durable=durable)
 
     async def progress(self, requests: Sequence[CheckRequest], progress: Progress) -> None:
@@ -74,6 +78,8 @@ class WithHooks:
 
     async def done(self, request: CheckRequest, answer: Answer) -> None:
         if told := await self.wanted(request):
+            if self.before:
+                await self.before(request, answer)
             await self.reporter.done(request, await self.completed(request, answer))
         await self._followed(request, answer, told)
 

@@ -23,9 +23,10 @@ class Joined:
 
 def join(book: Book, sighting: Sighting) -> tuple[Book, Joined]:
     """Enter a sighting. Entered again it changes nothing, and is what it was the first time."""
-    before = _entered(book, sighting.id)
+    before = _entered(book, sighting)
     if before:
-        return book, before
+        again = Joined(_with_more(before.incident, sighting, before.how), before.how)
+        return book.put(again.incident), again
     book = pruned(book, sighting.at_ms)
     found = _belongs_to(book, sighting)
     if found is None:
@@ -37,12 +38,21 @@ def join(book: Book, sighting: Sighting) -> tuple[Book, Joined]:
     return book.put(joined.incident), joined
 
 
-def _entered(book: Book, name: str) -> Joined | None:
+def _entered(book: Book, sighting: Sighting) -> Joined | None:
     for incident in book.incidents:
         for seen, how in incident.seen:
-            if seen == name:
+            if seen in sighting.names:
                 return Joined(incident, how)
     return None
+
+
+def _with_more(found: Incident, sighting: Sighting, how: How) -> Incident:
+    """What was said in the same breath adds to what is suspected, and is no further report."""
+    known = {name for name, _ in found.seen}
+    more = tuple((name, how) for name in sighting.names if name not in known)
+    if not more and set(sighting.codes) <= set(found.codes):
+        return found
+    return replace(found, codes=_codes(found, sighting), signs=_added_signs(found, sighting), seen=_seen(found, more))
 
 
 def _belongs_to(book: Book, sighting: Sighting) -> Incident | None:
@@ -74,8 +84,9 @@ def _opened(sighting: Sighting) -> Joined:
         message_ts=sighting.message_ts,
         opened_ms=sighting.at_ms,
         changed_ms=sighting.at_ms,
-        seen=((sighting.id, How.NEW),),
+        seen=tuple((name, How.NEW) for name in sighting.names),
         signs=sighting.signs,
+        user=sighting.user,
     )
     return Joined(made, How.NEW)
 
@@ -91,6 +102,9 @@ def _reopened(found: Incident, sighting: Sighting) -> Joined:
         why=sighting.why if _is_in_its_channel(found, sighting) else _ELSEWHERE,
         signs=signs,
         silenced=False,
+        user=sighting.user or found.user,
+        closed_ms=0,
+        closed_by="",
     )
     return Joined(again, How.REOPENED)
 
@@ -108,16 +122,27 @@ def _with(found: Incident, sighting: Sighting, how: How) -> Incident:
         places = (*places, sighting.spot)[:_MOST_PLACES]
     return replace(
         found,
-        codes=tuple(dict.fromkeys((*found.codes, *sighting.codes)))[:_MOST_CODES],
+        codes=_codes(found, sighting),
         count=found.count + 1,
         # Messages may come out of order.
         changed_ms=max(found.changed_ms, sighting.at_ms),
-        seen=(*found.seen, (sighting.id, how))[-_REMEMBERED:],
+        seen=_seen(found, tuple((name, how) for name in sighting.names)),
         elsewhere=places,
-        signs=(*found.signs, *(sign for sign in _signs(found, sighting) if sign[0] not in dict(found.signs)))[
-            :_MOST_CODES
-        ],
+        signs=_added_signs(found, sighting),
     )
+
+
+def _codes(found: Incident, sighting: Sighting) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*found.codes, *sighting.codes)))[:_MOST_CODES]
+
+
+def _seen(found: Incident, more: tuple[tuple[str, How], ...]) -> tuple[tuple[str, How], ...]:
+    return (*found.seen, *more)[-_REMEMBERED:]
+
+
+def _added_signs(found: Incident, sighting: Sighting) -> tuple[tuple[str, str], ...]:
+    more = (sign for sign in _signs(found, sighting) if sign[0] not in dict(found.signs))
+    return (*found.signs, *more)[:_MOST_CODES]
 
 
 def _signs(found: Incident, sighting: Sighting) -> tuple[tuple[str, str], ...]:

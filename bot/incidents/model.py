@@ -78,6 +78,16 @@ class Sighting:
     at_ms: int
     signs: tuple[tuple[str, str], ...] = ()
     """What each code was recognised by."""
+    user: str = ""
+    """The person who said it; empty where an app did."""
+    ids: tuple[str, ...] = ()
+    """All its messages, by which it is known again when more is said in the same breath, or in another order."""
+    asked: bool = False
+    """Somebody pressed a button to have it checked, and is answered there."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.id, *self.ids)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +118,25 @@ class Incident:
     signs: tuple[tuple[str, str], ...] = ()
     """What each code was recognised by."""
 
+    user: str = ""
+    """Who reported it first, for whom the verdict is; empty where an app did."""
+    joined: tuple[str, ...] = ()
+    """Who reported it again and got no link of their own, because Slack takes only so many messages."""
+    closed_ms: int = 0
+    closed_by: str = ""
+    """Who had it checked when it was found over; empty where the bot looked by itself."""
+
     def recognised_by(self, code: str) -> str:
         """What this code was recognised by; where nobody has noted that, what the first report was."""
         return dict(self.signs).get(code) or self.why
+
+    @property
+    def proved(self) -> str:
+        """What it is called once something was proved: the suspect that was found, else the first root."""
+        causes = [cause.code for cause in self.causes]
+        if self.verdict is Verdict.CONFIRMED:
+            return next((code for code in self.codes if code in (*causes, *self.known)), (causes or [""])[0])
+        return (causes or [""])[0]
 
     @property
     def is_closed(self) -> bool:
@@ -123,6 +149,9 @@ class Incident:
     def speaks_of(self, codes: tuple[str, ...]) -> bool:
         """Whether a message about one of these codes is about this incident."""
         return not set(codes).isdisjoint((*self.codes, *self.known))
+
+    def speaks_of_all(self, codes: tuple[str, ...]) -> bool:
+        return set(codes) <= {*self.codes, *self.known}
 
     def has_posted_in(self, spot: Address) -> bool:
         return spot.thread in (self.home, *self.elsewhere)

@@ -42,13 +42,15 @@ class Observation:
     """Codes that nobody could rule out."""
     checked: frozenset[str] = frozenset()
     """Codes that some check asks about."""
+    by: str = ""
+    """Who asked for the check; empty where nobody did."""
 
     @property
     def codes(self) -> frozenset[str]:
         return frozenset(code for code, _ in self.found)
 
 
-def observation(diagnosis: Diagnosis, at_ms: int) -> Observation:
+def observation(diagnosis: Diagnosis, at_ms: int, by: str = "") -> Observation:
     findings = [ranked.finding for ranked in diagnosis.findings]
     return Observation(
         at_ms,
@@ -57,6 +59,7 @@ def observation(diagnosis: Diagnosis, at_ms: int) -> Observation:
         tuple((ranked.finding.code, code) for ranked in diagnosis.findings for code, _ in ranked.explained_by),
         _codes(check for check in diagnosis.checks if check.outcome in _UNSURE or check.unseen),
         _codes(diagnosis.checks),
+        by,
     )
 
 
@@ -91,7 +94,8 @@ def _after(incident: Incident, seen: Observation) -> tuple[Incident, Changed | N
     unsure = _is_unsure(incident, seen)
     changed_ms = max(incident.changed_ms, seen.at_ms)
     if not causes and not first and not unsure and verdict is not Verdict.CONFIRMED:
-        return replace(incident, state=State.CLOSED, verdict=verdict, changed_ms=changed_ms), Changed.CLOSED
+        closed = replace(incident, state=State.CLOSED, verdict=verdict, changed_ms=changed_ms)
+        return replace(closed, closed_ms=seen.at_ms, closed_by=seen.by), Changed.CLOSED
     if not causes and not first and unsure:
         # Could not look is never gone: what was proved stays until it is seen to be over.
         return incident, None

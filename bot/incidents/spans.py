@@ -13,9 +13,12 @@ class Spans:
     """As it is in earnest; tests and drills wait less."""
 
     turn: timedelta = timedelta(seconds=15)
-    """What one person says within this time is one turn."""
+    """What one person says within this time is one turn. It is read at each message; nothing waits for its end but
+    what only the whole of it can say."""
     together: timedelta = timedelta(seconds=5)
     """A card changes no more often than this, however many reports come in."""
+    unannounced: timedelta = timedelta(seconds=2)
+    """A check that ends within this time needs no message on the way."""
     files: timedelta = timedelta(seconds=8)
     """For all files of a turn: people wait for the answer. What has come until then is read."""
     watch: timedelta = timedelta(minutes=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from bot.address import Address
 from bot.incidents.model import Book, Incident
 from bot.incidents.mutes import Mute
+from bot.incidents.named import words_of
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
 from bot.store.codec import decode, encode, kept, prepare
@@ -92,6 +93,32 @@ class Incidents:
                 together.zremrangebyscore(threads, "-inf", time.time() - keys.INCIDENT_TTL.total_seconds())
                 together.expire(threads, keys.INCIDENT_TTL)
                 await together.execute()
+
+    async def owns(self, team: str, spot: Address, cluster: str) -> bool:
+        """Whether a thread is about this cluster: the first one that is spoken of there. Of several at once, one is."""
+        key = keys.incident_thread_owner(team, spot.channel, spot.thread_ts)
+        with reachable():
+            await self._redis.set(key, cluster.lower(), nx=True, ex=keys.INCIDENT_TTL)
+            return str(await self._redis.get(key)) == cluster.lower()
+
+    async def note_named(self, team: str, cluster: str, names: Iterable[str]) -> None:
+        """Nodes, pods and namespaces of this cluster that a check has named."""
+        with reachable():
+            async with self._redis.pipeline(transaction=False) as together:
+                for name in names:
+                    together.sadd(keys.named_by_check(team, name), cluster)
+                    together.expire(keys.named_by_check(team, name), keys.NAMED_TTL)
+                await together.execute()
+
+    async def clusters_named_in(self, team: str, text: str) -> list[tuple[str, list[str]]]:
+        """The nodes, pods and namespaces in a text that checks have named, each with its clusters."""
+        words = words_of(text)
+        with reachable():
+            async with self._redis.pipeline(transaction=False) as together:
+                for word in words:
+                    together.smembers(keys.named_by_check(team, word))
+                found = await together.execute() if words else []
+        return [(word, sorted(map(str, clusters))) for word, clusters in zip(words, found, strict=True) if clusters]
 
     async def open_threads(self, team: str, channel: str) -> list[Address]:
         """Where an incident is told that is not over and of which somebody wants to hear, the latest first."""

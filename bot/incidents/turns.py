@@ -1,4 +1,8 @@
-"""What was said in channels, until it is dealt with. What one person says within seconds is one turn."""
+"""What was said in channels, until it is dealt with. What one person says within seconds is one turn.
+
+A turn is read at each message, so that a check starts at once, and once more when it closes: what only the whole of it
+says, such as which cluster is meant, is asked then.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from bot.store.codec import kept_aside
 
 _HEAR = """
 local told, lasts, kept = ARGV[2], tonumber(ARGV[5]), ARGV[6]
+local function size(turn) return redis.call('LLEN', ARGV[3] .. turn) end
 local function add(turn)
   redis.call('SET', KEYS[1], turn, 'EX', kept)
   redis.call('SET', KEYS[2], turn, 'EX', kept)
@@ -20,12 +25,14 @@ local function add(turn)
   redis.call('EXPIRE', ARGV[3] .. turn, kept)
 end
 local before = redis.call('GET', KEYS[1]) or redis.call('GET', KEYS[2])
-if before then return {before, redis.call('EXISTS', ARGV[4] .. before) == 1 and 'done' or 'again', lasts} end
+if before then
+  return {before, redis.call('EXISTS', ARGV[4] .. before) == 1 and 'done' or 'again', lasts, size(before)}
+end
 if ARGV[7] == '1' then
   local turn = redis.call('GET', KEYS[4])
   if turn and redis.call('EXISTS', ARGV[3] .. turn) == 1 and redis.call('EXISTS', ARGV[8] .. turn) == 0 then
     add(turn)
-    return {turn, 'added', lasts}
+    return {turn, 'added', lasts, size(turn)}
   end
   if turn then lasts = 0 end
 end
@@ -36,7 +43,7 @@ if not turn then
 end
 add(turn)
 redis.call('SET', KEYS[4], turn, 'EX', kept, 'NX')
-return {turn, how, lasts}
+return {turn, how, lasts, size(turn)}
 """
 
 _TAKE_BACK = """
@@ -69,6 +76,8 @@ class HeardMessage:
     """Whether somebody must see that the turn is dealt with: it is new, or nobody knows that it was."""
     lasts: timedelta
     """How long the turn waits for more."""
+    unread: int = 0
+    """How many messages it holds, where they are to be read before it closes; 0 where it is dealt with."""
 
 
 class Turns:
@@ -102,8 +111,10 @@ class Turns:
         changes = int(original is not None)
         values: list[str | int] = [turn, clean, keys.turn(""), keys.turn_done(""), lasts_ms, kept_s, changes]
         with reachable():
-            found, how, waits_ms = await self._hear(keys=used, args=[*values, keys.turn_taken("")])
-        return HeardMessage(str(found), str(how) in ("first", "again"), timedelta(milliseconds=int(waits_ms)))
+            found, how, waits_ms, size = await self._hear(keys=used, args=[*values, keys.turn_taken("")])
+        waits = timedelta(milliseconds=int(waits_ms))
+        unread = int(size) if waits and str(how) != "done" else 0
+        return HeardMessage(str(found), str(how) in ("first", "again"), waits, unread)
 
     async def take_back(self, names: tuple[str, str], original: str, text: str, turn: str) -> None:
         """Add to a turn that nobody has read yet what is left of one of its messages.
@@ -138,6 +149,16 @@ class Turns:
         """The messages of a turn, also of one that was dealt with."""
         with reachable():
             return [str(item) for item in await self._redis.lrange(keys.turn(turn), 0, -1)]
+
+    async def read_to(self, turn: str, count: int) -> None:
+        """So many messages of an open turn were read, and all that they say is dealt with."""
+        with reachable():
+            await self._redis.set(keys.turn_read(turn), count, ex=keys.TURN_TTL)
+
+    async def is_read(self, turn: str, count: int) -> bool:
+        """Whether nothing has been added since all that was there was dealt with."""
+        with reachable():
+            return str(await self._redis.get(keys.turn_read(turn)) or "") == str(count)
 
     async def done(self, turn: str, *, keep: bool = False) -> None:
         """Nobody needs to look at it again. Its messages stay known as heard; with `keep` they can be read, too."""

@@ -26,7 +26,7 @@ from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.people import IncidentCommandHandlers
 from bot.slack.incidents.places import Places
 from bot.slack.incidents.queue import IncidentQueue, kind_of
-from bot.slack.incidents.service import IncidentService
+from bot.slack.incidents.service import IncidentService, Looked
 from bot.slack.incidents.tasks import Task
 from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages, Message
@@ -67,6 +67,7 @@ def incident_wiring(
     run: Runner,
     spans: Spans,
     files: TextFiles,
+    looked: Looked,
 ) -> IncidentWiring:
     redis = connection.redis
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
@@ -77,7 +78,9 @@ def incident_wiring(
         await replier.privately(ask, AnswerMessages(Message(sentences.problem(problem)), ()))
 
     queue = IncidentQueue(jobs)
-    incident_service = IncidentService(queue=queue, incidents=incidents, telling=telling, run=run, spans=spans)
+    incident_service = IncidentService(
+        queue=queue, incidents=incidents, telling=telling, run=run, spans=spans, looked=looked
+    )
     desk = IncidentHandlers(
         incident_service=incident_service,
         turns=turns,

@@ -27,7 +27,7 @@ from bot.slack.inbound.asks import ALONE, KIND, Ask, What
 from bot.slack.inbound.commands import read_mention
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit import sentences
-from bot.slack.kit.message import AnswerMessages, Block, Message, Pressed, header, section
+from bot.slack.kit.message import CHECK_AGAIN, AnswerMessages, Block, Message, Pressed, actions, button, header, section
 from bot.slack.kit.modal import modal
 from bot.store.away import StoreAway
 from handlers.fleet.cluster_text import ClusterRef
@@ -97,7 +97,7 @@ class TaskHandler:
     async def _show_checks(self, ask: Ask) -> None:
         answer = await self._kept(ask)
         if answer is None:
-            await self._answer(ask, replies.only(sentences.REPORT_GONE))
+            await self._answer(ask, _expired(ask))
             return
         said = checks_view.checks(answer, self._library)
         await self._replier.say(ask, said, "checks")
@@ -115,10 +115,13 @@ class TaskHandler:
         roots = [ranked.finding for ranked in answer.report.diagnosis.findings if ranked.root] if answer else []
         same = [root for root in roots[ask.number : ask.number + 1] if root.code == runbook.code]
         if same:
-            shown = steps(runbook, same[0])
+            await self._fill(ask, steps(runbook, same[0]))
+        elif gone == sentences.REPORT_AWAY:
+            await self._fill(ask, modal([header(runbook.title), section(gone), *replies.outline(runbook)]))
         else:
-            shown = modal([header(runbook.title), section(gone), *replies.outline(runbook)])
-        await self._fill(ask, shown)
+            # Steps with holes in them help nobody at night; a check fills them.
+            await self._fill(ask, modal([header(runbook.title), section(gone)]))
+            await self._replier.privately(ask, AnswerMessages(_expired(ask), ()))
 
     async def _fill(self, ask: Ask, shown: Block) -> None:
         try:
@@ -131,7 +134,7 @@ class TaskHandler:
     async def _keep_case(self, ask: Ask) -> None:
         answer = await self._kept(ask)
         if answer is None:
-            await self._answer(ask, replies.only(sentences.REPORT_GONE))
+            await self._answer(ask, _expired(ask))
             return
         request = Pressed.load(ask.pressed).request
         name = await asyncio.to_thread(keep_case, self._data_dir, request, answer.report, ask.place)
@@ -175,3 +178,9 @@ class TaskHandler:
 
     async def _answer(self, ask: Ask, said: Message, part: str = "reply") -> None:
         await self._replier.reply(ask, said, part)
+
+
+def _expired(ask: Ask) -> Message:
+    """Its facts are gone; one tap makes new ones."""
+    again = button(sentences.CHECK_AGAIN, CHECK_AGAIN, Pressed.load(ask.pressed))
+    return Message(sentences.REPORT_GONE, (section(sentences.REPORT_GONE), actions(again)))

@@ -66,13 +66,17 @@ CHECK_TTL = timedelta(seconds=60)
 ASKING_TTL = timedelta(hours=1)
 """How long those who wait for a check are remembered."""
 RESULT_TTL = timedelta(minutes=15)
-"""How long a report can be shown again (*Show all checks*). How old an answer may be is the asker's matter."""
+"""How long the latest report on a question is known. How old an answer may be is the asker's matter."""
+REPORT_TTL = timedelta(days=30)
+"""How long the buttons under an answer work with its facts: as long as the message itself is known."""
 DONE_TTL = timedelta(hours=24)
 """How long it is known that a request was answered: longer than any retry."""
 RECENT_TTL = timedelta(days=7)
 """How long a check is listed in App Home."""
 INCIDENT_TTL = timedelta(days=3)
 """How long the book of a cluster's incidents is kept after the last word."""
+NAMED_TTL = timedelta(days=2)
+"""How long a node, pod or namespace that a check has named says which cluster is meant."""
 TURN_TTL = timedelta(hours=24)
 """How long the messages of a turn are kept, and known as heard."""
 CONNECTED_TTL = timedelta(days=30)
@@ -196,6 +200,16 @@ def incident_thread(team: str, channel: str, thread_ts: str) -> str:
     return f"{PREFIX}incident-clusters:{team}:{channel}:{thread_ts}"
 
 
+def incident_thread_owner(team: str, channel: str, thread_ts: str) -> str:
+    """The cluster that a thread is about: incidents of another have a thread of their own."""
+    return f"{PREFIX}incident-thread-owner:{team}:{channel}:{thread_ts}"
+
+
+def named_by_check(team: str, name: str) -> str:
+    """A set: the clusters of which a check has named this node, pod or namespace."""
+    return f"{PREFIX}named:{team}:{_short(name.lower())}"
+
+
 def incident_threads(team: str, channel: str) -> str:
     """A sorted set: the threads of a channel in which incidents are told, by when one was last."""
     return f"{PREFIX}incident-threads:{team}:{channel}"
@@ -229,6 +243,11 @@ def heard(name: str) -> str:
 def turn_taken(name: str) -> str:
     """Set once somebody reads a turn: what comes now comes too late for it."""
     return f"{PREFIX}turn-taken:{name}"
+
+
+def turn_read(name: str) -> str:
+    """How many messages of a turn are dealt with before it closes."""
+    return f"{PREFIX}turn-read:{name}"
 
 
 def turn_done(name: str) -> str:

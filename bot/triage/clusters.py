@@ -17,6 +17,8 @@ _JOINED = compile_linear(r"[a-z0-9]+(?:[-_][a-z0-9]+)+|[a-z0-9]{6,63}")
 _MOST_PIECES = 8
 _MOST_READ = 2_000
 """Pieces of a text; a name stands in its first or last lines."""
+NEAR_MISS = 5
+"""The rank of a name that is misspelt; every other way to name a cluster is more certain."""
 _BEGINNING = 4
 """Letters by which a piece may be the first of a name: of a text few are."""
 _SHORTEST_MISS = 6
@@ -130,7 +132,7 @@ class FleetNames:
             if close and len(self.names) <= _COMPARED:
                 close |= {name for name in self.names if _within_two(squeezed, _squeezed(name))}
             for name in sorted(close):
-                yield Named(name, f"it is near to “{word[0]}”", 5, word.start())
+                yield Named(name, f"it is near to “{word[0]}”", NEAR_MISS, word.start())
 
 
 def chosen(found: Iterable[Named]) -> tuple[str | None, tuple[str, ...]]:

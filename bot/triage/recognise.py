@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.triage.clusters import FleetNames, Named, chosen
+from bot.triage.clusters import NEAR_MISS, FleetNames, Named, chosen
 from bot.triage.decide import Certainty, Suspect, decide, stated
 from bot.triage.model.features import OURS, phrased, shown, spoken
 from bot.triage.model.learned import Learned, Weighed
@@ -86,6 +86,12 @@ class Recogniser:
         verdict = decide(read, outright, against, signs)
         suspects = tuple(Suspect(code, self._why(code, signs, phrases, words, text)) for code in verdict.codes)
         return Recognition(verdict.certainty, suspects, cluster, by, choices, verdict.because, verdict.odds)
+
+    def clusters(self, text: str, fleet: FleetNames) -> str:
+        """The cluster that a text names itself, or those of which one is meant; a near miss names none."""
+        named = [match for match in fleet.find(plain(text)) if match.rank < NEAR_MISS]
+        cluster, choices = chosen(named)
+        return cluster or " ".join(sorted(choices))
 
     def _why(
         self, code: str, signs: list[Sign], phrases: list[PhraseMatch], found: Weighed, text: str

@@ -28,7 +28,7 @@ class Keeper:
     async def is_silenced(self, request: CheckRequest) -> bool:
         return False
 
-    async def observed(self, team: str, diagnosis: Diagnosis) -> None:
+    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "") -> None:
         self.heard.append(diagnosis.state.value)
 
     async def not_observed(self, team: str, cluster: str) -> None:

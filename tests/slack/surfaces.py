@@ -21,6 +21,7 @@ from bot.report.progress import Progress
 from bot.slack.api import pictures
 from bot.slack.checks import cases_text, steps
 from bot.slack.checks import view as checks_view
+from bot.slack.checks.superseded_view import superseded
 from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import text as home_text
 from bot.slack.home import view as home_view
@@ -258,6 +259,14 @@ LATELY = (
     RecentCheck("r-4", "prod-weu", "CLEAR", "", "U0APPROVER", "C0INCIDENTS", MOMENT, "1.000004", area="network"),
     RecentCheck("r-3", "prod-wue", "", "no cluster has that name", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000003"),
 )
+LINK = "https://contoso.slack.com/archives/C0INCIDENTS/p1000009"
+OLD = replace(LATELY[0], id=str(TARGET.id))
+LATER = MOMENT + timedelta(minutes=23)
+OLDER: dict[str, Surface] = {
+    "older-over": partial(superseded, OLD, True, diagnoses.clear(), LATER, "U0APPROVER", LINK),
+    "older-over-by-a-look": partial(superseded, OLD, True, diagnoses.clear(), LATER, "", ""),
+    "older-checked-again": partial(superseded, OLD, False, diagnoses.found(), LATER, "U0APPROVER", LINK),
+}
 APPROVAL = OpenApproval(
     "reconcile pool apps", "prod-weu", "U0REQUESTER", MOMENT, "https://contoso.slack.com/archives/x"
 )
@@ -298,5 +307,7 @@ TRIAGE: dict[str, Surface] = {
     "triaged-for-a-guest": partial(triaged, ERROR, LIBRARY, refusal(Look(), Refused(Why.GUEST), None), "1.000001"),
 }
 
-SURFACES: dict[str, Surface] = CHECK | COMMANDS | SENTENCES | WINDOWS | HOME | POLICY | TRIAGE | INCIDENTS | FIXES
+SURFACES: dict[str, Surface] = (
+    CHECK | COMMANDS | SENTENCES | WINDOWS | OLDER | HOME | POLICY | TRIAGE | INCIDENTS | FIXES
+)
 """By the name of its golden file."""

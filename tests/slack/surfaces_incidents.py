@@ -81,6 +81,12 @@ INCIDENTS: dict[str, Surface] = {
     "incident-no-check": card(replace(UNPROVED, verdict=Verdict.NO_CHECK)),
     "incident-silenced": card(replace(OPEN, silenced=True)),
     "incident-closed": card(replace(SEEN_ELSEWHERE, state=State.CLOSED)),
+    "incident-closed-by-somebody": card(
+        replace(SEEN_ELSEWHERE, state=State.CLOSED, closed_ms=4_980_000, closed_by="U0APPROVER")
+    ),
+    "incident-closed-by-a-look": card(replace(SEEN_ELSEWHERE, state=State.CLOSED, closed_ms=4_980_000)),
+    "incident-reported-by-a-person": card(replace(OPEN, user="U0REQUESTER")),
+    "incident-reported-too": partial(incidents_view.reported_by, ["U0REQUESTER", "U0APPROVER"]),
     "incident-closed-other-cause": card(
         replace(
             SUSPECTED,
@@ -114,6 +120,10 @@ INCIDENTS: dict[str, Surface] = {
     "incident-known-elsewhere": partial(
         incidents_view.pointing, said.known_elsewhere(TITLE, "prod-weu"), SUSPECTED.home, address
     ),
+    "incident-checked-elsewhere": partial(
+        incidents_view.pointing, said.checked_elsewhere("prod-weu"), SUSPECTED.home, address
+    ),
+    "incident-apart": partial(incidents_view.pointing, said.apart("prod-eus2"), SUSPECTED.home, address),
     "incident-merged-line": partial(incidents_view.pointing, said.MERGED_LINE, SUSPECTED.home, lambda spot: ""),
     "incident-app-allowed": partial(incidents_view.done_by, said.allowed("Datadog"), "U0APPROVER"),
     "incident-app-refused": partial(incidents_view.done_by, said.refused(""), "U0APPROVER"),

@@ -59,7 +59,9 @@ async def test_the_steps_open_in_a_window(bot: Bot, control: Control) -> None:
     assert control.modal("approver") is None
 
 
-async def test_steps_of_an_answer_that_is_forgotten_are_shown_without_its_facts(bot: Bot, control: Control) -> None:
+async def test_steps_of_an_answer_that_is_forgotten_are_not_shown_with_holes_and_a_check_is_offered(
+    bot: Bot, control: Control
+) -> None:
     _, cause = await _checked(control)
     for block in cause.blocks:
         for one in block.get("elements", []):
@@ -69,6 +71,10 @@ async def test_steps_of_an_answer_that_is_forgotten_are_shown_without_its_facts(
     await control.press("requester", cause, "show_steps_0")
     shown = await _filled(control)
     assert "has expired" in str(shown.blocks)
+    assert "&lt;" not in str(shown.blocks)
+    await control.until(
+        lambda: any("check_again" in buttons(one) for one in control.ephemerals("requester")), PATIENCE_S
+    )
 
 
 async def test_a_wrong_answer_is_kept_and_replays_for_whoever_looks_into_it(

@@ -44,11 +44,14 @@ async def test_somebodys_check_again_closes_it_too_and_a_new_report_opens_it_in_
         report, answer = await confirmed(control)
         await found_over(control, arm, answer)
         hold(arm, SCENARIO)
-        control.say("approver", "incidents", "prod-weu again: ErrCode_InsufficientVCPUQuota, out of vCPU quota")
+        again = control.say("approver", "incidents", "prod-weu again: ErrCode_InsufficientVCPUQuota, out of vCPU quota")
         await until_said(control, "It is reported again")
         await control.until(lambda: sum(map(is_answer, said_by_bot(control))) == 3, 60)
+        await control.until(lambda: again.ts in {one.thread_ts for one in said_by_bot(control)}, 60)
     assert len(cards(control)) == 1
-    assert {one.thread_ts for one in said_by_bot(control)} == {report.ts}
+    (link,) = [one for one in said_by_bot(control) if one.thread_ts != report.ts]
+    assert link.thread_ts == again.ts
+    assert control.team.channel("incidents").id in str(link.blocks)
 
 
 async def test_a_check_of_one_area_closes_nothing_and_settles_nothing(

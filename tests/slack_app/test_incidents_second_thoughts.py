@@ -21,14 +21,13 @@ from tests.slack_app.hearing import (
     cards,
     confirmed,
     found_over,
-    hold,
     reads,
     said_by_bot,
     turns_end,
     until_answered,
     until_said,
 )
-from tests.slack_app.reading import buttons, is_answer, seen
+from tests.slack_app.reading import is_answer, seen
 
 __all__ = ["reads"]
 
@@ -164,21 +163,22 @@ async def test_a_cluster_that_does_not_exist_cannot_be_muted_and_an_id_is_as_goo
     assert cards(control) == []
 
 
-async def test_stop_in_a_thread_about_two_clusters_silences_both(
+async def test_another_cluster_in_the_thread_of_an_incident_gets_a_thread_of_its_own(
     reads: Reads, control: Control, arm: ArmServer
 ) -> None:
     async with reads(spans=LOOKS):
         report, _ = await confirmed(control)
         control.say("requester", "incidents", "prod-eus2: SubnetIsFull, no more IPs in its subnet", thread_ts=report.ts)
-        await control.until(lambda: len(cards(control)) == 2 and sum(map(is_answer, said_by_bot(control))) == 2, 60)
+        link = await until_said(control, "`prod-eus2` is another cluster")
+        await control.until(lambda: sum(map(is_answer, said_by_bot(control))) == 2, 60)
+        (head,) = [one for one in cards(control) if "prod-eus2" in seen(one)]
         control.say("visitor", "incidents", "stop", thread_ts=report.ts)
-        await until_said(control, "I am quiet in this thread")
-        await control.until(lambda: not any("incident_quiet" in buttons(one) for one in cards(control)), 30)
-        before = len(said_by_bot(control))
-        hold(arm, "healthy-fleet")
-        control.say("requester", "platform-on-call", "dev-shared: SubnetIsFull, no more IPs in its subnet")
-        await until_answered(control, "platform-on-call")
-    assert len(said_by_bot(control)) == before
+        quiet = await until_said(control, "I am quiet in this thread")
+    assert link.thread_ts == quiet.thread_ts == report.ts
+    assert head.thread_ts in (None, head.ts)
+    for one in said_by_bot(control):
+        about = "prod-eus2" if (one.thread_ts or one.ts) == head.ts else "prod-weu"
+        assert one.ts == link.ts or not {"prod-eus2", "prod-weu"} - {about} & set(seen(one).replace("`", " ").split())
 
 
 async def test_stop_where_it_only_points_elsewhere_leaves_the_incidents_own_thread_alone(

@@ -58,12 +58,15 @@ async def test_small_talk_in_the_same_breath_does_not_drown_a_report_but_its_end
     reads: Reads, control: Control, slack: SlackServer, redis: Connection
 ) -> None:
     async with reads(spans=ENDED_BY_HAND):
-        control.say("requester", "incidents", FULL_QUOTA)
+        control.say("requester", "incidents", merely_likely())
         control.say("requester", "incidents", "never mind, all good again, it works")
-        report = control.say("approver", "platform-on-call", "release 4.2 rolled out successfully, thanks all")
-        control.say("approver", "platform-on-call", FULL_QUOTA)
-        await turns_end(slack, redis)
+        control.say("approver", "platform-on-call", "release 4.2 rolled out successfully, thanks all")
+        report = control.say("approver", "platform-on-call", FULL_QUOTA)
         said = await until_said(control, "Confirmed:", "platform-on-call")
+        await turns_end(slack, redis)
+        control.say("visitor", "platform-on-call", "dev-shared: subnet is full, SubnetIsFull, no more IPs")
+        await turns_end(slack, redis)
+        await until_said(control, "dev-shared", "platform-on-call")
     assert said.thread_ts == report.ts
     assert [seen(one) for one in said_by_bot(control)] == []
 
@@ -72,15 +75,19 @@ async def test_repeats_and_other_channels_join_and_are_linked(reads: Reads, cont
     async with reads():
         report = control.say("requester", "incidents", FULL_QUOTA)
         await until_said(control, "Confirmed:")
-        control.say("approver", "incidents", "no more vCPU quota for prod-weu: ErrCode_InsufficientVCPUQuota")
+        again = control.say("approver", "incidents", "no more vCPU quota for prod-weu: ErrCode_InsufficientVCPUQuota")
+        link = await until_said(control, "is known already")
+        control.say("approver", "incidents", "prod-weu upgrade stopped again: ErrCode_InsufficientVCPUQuota")
         there = control.say("approver", "platform-on-call", "prod-weu is out of quota, the upgrade failed")
         pointer = await until_said(control, "is known already", "platform-on-call")
         await until_said(control, "3 reports")
     assert pointer.thread_ts == there.ts
+    assert link.thread_ts == again.ts
+    assert sum("is known already" in seen(one) for one in said_by_bot(control)) == 1
     assert control.team.channel("incidents").id in str(pointer.blocks)
     (card,) = cards(control)
     assert control.team.channel("platform-on-call").id in str(card.blocks)
-    assert {one.thread_ts for one in said_by_bot(control)} == {report.ts}
+    assert {one.thread_ts for one in said_by_bot(control)} == {report.ts, again.ts}
     assert cards(control, "platform-on-call") == []
 
 
@@ -116,7 +123,7 @@ async def test_a_button_that_is_pressed_late_points_to_the_thread_of_what_is_kno
     async with reads("channels:\n  auto_check: false\n"):
         control.say("requester", "incidents", FULL_QUOTA)
         first = await until_said(control, "reads like")
-        control.say("requester", "incidents", "subnet is full on prod-weu: SubnetIsFull, no free IP addresses")
+        control.say("visitor", "incidents", "subnet is full on prod-weu: SubnetIsFull, no free IP addresses")
         await control.until(lambda: sum("reads like" in seen(one) for one in said_by_bot(control)) == 2, 60)
         second = next(one for one in said_by_bot(control) if "reads like" in seen(one) and one.ts != first.ts)
         await control.press("requester", first, "incident_check_0")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from bot.checks.store.running import Hold, Kept, Part, RunningChecks
+from bot.store import keys
 from bot.store.connect import Connection
 
 QUESTION = '["prod-weu","",""]'
@@ -84,10 +86,15 @@ async def test_a_result_is_kept_with_the_time_of_the_server(running: RunningChec
     assert await running.kept(QUESTION) == kept
 
 
-async def test_the_report_of_an_answer_is_found_by_its_request(running: RunningChecks) -> None:
-    await running.answered(QUESTION, "r1", Kept(123, "a report"))
-    assert await running.report("r1") == Kept(123, "a report")
+async def test_the_report_of_an_answer_is_found_by_its_request_for_a_month(
+    running: RunningChecks, connection: Connection
+) -> None:
+    long = Kept(123, '{"why": "' + "a report with “quotes” " * 1000 + '"}')
+    await running.answered(QUESTION, "r1", long)
+    assert await running.report("r1") == long
     assert await running.report("r2") is None
+    assert await connection.redis.ttl(keys.report("r1")) > timedelta(days=29).total_seconds()
+    assert await connection.redis.strlen(keys.report("r1")) < len(long.text) / 10
 
 
 async def test_a_report_is_shown_at_any_moment_while_its_answer_is_recorded(running: RunningChecks) -> None:

@@ -14,6 +14,14 @@ from bot.store.codec import decode, encode, kept, prepare
 MOST = 200
 """Per workspace. Each is a few hundred bytes."""
 
+_CHANGE = """
+local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not at then return 0 end
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('ZADD', KEYS[1], at, ARGV[2])
+return 1
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class RecentCheck:
@@ -34,6 +42,12 @@ class RecentCheck:
     area: str = ""
     """What the check was narrowed to: an area, or a code. Both empty: it was not."""
     code: str = ""
+    id: str = ""
+    """The cluster's; empty in records of earlier versions, of which nothing newer can be said."""
+    roots: tuple[tuple[str, str], ...] = ()
+    """Code and subject of each root cause."""
+    now: str = ""
+    """What was put in the place of its head: a newer answer, or that it is over."""
 
     @property
     def of_the_whole(self) -> bool:
@@ -47,6 +61,7 @@ class RecentChecks:
     def __init__(self, redis: Redis) -> None:
         prepare(RecentCheck)
         self._redis = redis
+        self._change = redis.register_script(_CHANGE)
 
     async def add(self, team: str, check: RecentCheck) -> None:
         key, at = keys.recent(team), check.at.timestamp()
@@ -59,6 +74,12 @@ class RecentChecks:
                 together.zremrangebyrank(key, 0, -MOST - 1)
                 together.expire(key, keys.RECENT_TTL)
                 await together.execute()
+
+    async def change(self, team: str, before: RecentCheck, after: RecentCheck) -> bool:
+        """The same check, of which more is known. False where somebody has changed it meanwhile."""
+        key = keys.recent(team)
+        with reachable():
+            return bool(await self._change(keys=[key], args=[kept(encode(before)), kept(encode(after))]))
 
     async def latest(self, team: str, now: datetime) -> list[RecentCheck]:
         """The latest first. One that was told again after a crash is there once."""

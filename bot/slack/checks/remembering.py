@@ -38,14 +38,22 @@ class Remembering:
             return
         diagnosis = outcome.report.diagnosis
         only = selection_of(diagnosis)
-        await self._note(request, diagnosis.target.name, word(diagnosis), self._cause(diagnosis), only)
+        await self._note(request, diagnosis.target.name, word(diagnosis), self._cause(diagnosis), only, diagnosis)
 
     def _cause(self, diagnosis: Diagnosis) -> str:
         code = next((ranked.finding.code for ranked in diagnosis.findings if ranked.root), "")
         runbook = self._library.get(code)
         return runbook.title if runbook else code
 
-    async def _note(self, request: CheckRequest, cluster: str, verdict: str, cause: str, only: Selection) -> None:
+    async def _note(
+        self,
+        request: CheckRequest,
+        cluster: str,
+        verdict: str,
+        cause: str,
+        only: Selection,
+        diagnosis: Diagnosis | None = None,
+    ) -> None:
         try:
             head = await self._message_poster.standing(Reply.of(request), HEAD)
             place = request.place
@@ -61,6 +69,8 @@ class Remembering:
                 thread_ts=place.thread_ts if head else "",
                 area=one_line(only.area or "")[:_LONGEST],
                 code=one_line(only.only or str(only.about or ""))[:_LONGEST],
+                id=str(diagnosis.target.id) if diagnosis else "",
+                roots=tuple(ranked.finding.key for ranked in diagnosis.findings if ranked.root) if diagnosis else (),
             )
             await self._recent.add(place.team, noted)
         except StoreAway as away:

@@ -98,7 +98,9 @@ def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool
 def checks(given: Answer, library: Library) -> AnswerMessages:
     """*Show all checks*: how each ended, and why."""
     checks = given.report.diagnosis.checks
-    about = context(escaping.code(given.report.diagnosis.target.name))
+    report = given.report
+    cost = sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)
+    about = context(escaping.code(report.diagnosis.target.name), cost)
     listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
     listed += rich_blocks(_not_asked(scope_of(given.report.diagnosis, library)))
     messages, fitted = pages([header(sentences.ALL_CHECKS), about, *listed], sentences.ALL_CHECKS, most=2)
@@ -155,7 +157,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     said = _verdict(diagnosis, library)
     roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
     named = [] if in_thread and len(roots) == 1 else roots
-    shown: list[Block] = [section(f"{_light(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
+    shown: list[Block] = [section(f"{light_of(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
     shown += [section(escaping.plain(said, limits.SECTION_TEXT)) for said in answers(diagnosis)]
     if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
         shown.append(section(sentences.NOT_PROVEN))
@@ -166,12 +168,11 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
     besides = reported_besides(report.detectors, diagnosis)
     if besides:
         shown.append(section(sentences.reported_besides(besides)))
-    notes = [sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)]
-    if given.age:
-        notes.append(sentences.age(given.age))
+    notes = [sentences.age(given.age)] if given.age else []
     if not given.durable:
         notes.append(sentences.NOT_DURABLE)
-    shown.append(context(*notes))
+    if notes:
+        shown.append(context(*notes))
     shown.append(
         actions(
             button(sentences.CHECK_AGAIN, CHECK_AGAIN, pressed),
@@ -202,7 +203,7 @@ def _check_all(pressed: Pressed) -> list[Block]:
     return [button(sentences.CHECK_ALL, CHECK_ALL, Pressed(pressed.request, pressed.cluster))]
 
 
-def _light(diagnosis: Diagnosis) -> str:
+def light_of(diagnosis: Diagnosis) -> str:
     if not_checked(diagnosis) or clear_in_part(diagnosis):
         return _NOT_ALL_LOOKED_AT
     if diagnosis.state is not State.FOUND:
@@ -241,6 +242,11 @@ def _title(code: str, library: Library) -> str:
 
 def _verdict(diagnosis: Diagnosis, library: Library) -> str:
     return sentences.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis, library))
+
+
+def verdict_of(diagnosis: Diagnosis) -> str:
+    """Without what no check covers: for an answer that stands elsewhere."""
+    return sentences.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis))
 
 
 def _plan(now: Progress) -> Block:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.address import Address
+from bot.incidents.breath import by_cluster
 from bot.incidents.model import How, Incident, Sighting
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.policy.look import Allowed, Asker, may_look
 from bot.policy.model import Policy
 from bot.report.known import checked_codes
+from bot.report.scope import kind_of
 from bot.slack.api.poster import Reply
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound import replies
@@ -24,14 +27,16 @@ from bot.slack.inbound.message_reader import Utterance, latest
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.messages import IncidentMessages
-from bot.slack.incidents.places import Places
+from bot.slack.incidents.places import Fleet, Places
 from bot.slack.incidents.service import IncidentService
 from bot.slack.incidents.tasks import Do, Task
 from bot.store.codec import decode
 from bot.triage.clusters import FleetNames
 from bot.triage.decide import Certainty
-from bot.triage.recognise import Recogniser, Recognition
+from bot.triage.recognise import Around, Recogniser, Recognition
 from bot.triage.with_files import WithFiles
+from handlers.fleet.clusters import FleetMember
+from handlers.resource_id import ResourceId
 from runbooks.library import Library
 
 log = logging.getLogger(__name__)
@@ -73,36 +78,85 @@ class IncidentHandlers:
     # -- what was said ----------------------------------------------------------------------------------------
 
     async def _turn(self, task: Task) -> None:
+        if task.number:
+            await self._read_early(task)
+            return
         team, channel, whose = task.of
         texts = await self._turns.take(task.text, (team, channel, whose))
         if texts:
             turn = latest([decode(Utterance, text) for text in texts])
-            if turn:
+            if turn and not await self._turns.is_read(task.text, len(texts)):
                 await self.consider(turn, task.me)
             # An app's words are wanted once somebody allows it.
             await self._turns.done(task.text, keep=bool(turn and turn[0].app))
 
-    async def consider(self, turn: Sequence[Utterance], me: str) -> None:
-        """One turn: what it speaks of, and what follows."""
+    async def _read_early(self, task: Task) -> None:
+        """What is certain already is checked at once; nothing is asked before the turn has closed."""
+        texts = await self._turns.kept(task.text)
+        turn = latest([decode(Utterance, text) for text in texts])
+        if not turn or await self._turns.is_read(task.text, len(texts)):
+            return
+        if await self.consider(turn, task.me, closed=False):
+            await self._turns.read_to(task.text, len(texts))
+
+    async def consider(self, turn: Sequence[Utterance], me: str, *, closed: bool = True) -> bool:
+        """One turn: what it speaks of, and what follows. Whether nothing is left to do when it closes."""
         first = min(turn, key=lambda utterance: utterance.ts)
         here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else []
         if first.thread_ts and await self._is_silent(turn, first, here, me):
-            return
+            return True
         if here and first.app:
-            return
+            return True
         fleet = await self._places.fleet()
-        text, seen = await asyncio.to_thread(self._read, [utterance.text for utterance in turn], fleet.names)
+        done = True
+        for group in await asyncio.to_thread(self._groups, turn, fleet.names):
+            done = await self._consider_group(group, here, me, closed=closed) and done
+        return done
+
+    def _groups(self, turn: Sequence[Utterance], names: FleetNames) -> list[list[Utterance]]:
+        """The messages about each cluster by themselves: two clusters are two incidents, also in one breath."""
+        ordered = sorted(turn, key=lambda utterance: utterance.ts)
+        named = [self._recogniser.clusters(utterance.text, names) for utterance in ordered[:_MOST_READ]]
+        named += [""] * (len(ordered) - len(named))
+        return [[ordered[number] for number in group] for group in by_cluster(named)]
+
+    async def _consider_group(
+        self, turn: Sequence[Utterance], here: Sequence[Incident], me: str, *, closed: bool
+    ) -> bool:
+        """Whether nothing is left to do when the turn closes."""
+        names = (await self._places.fleet()).names
+        texts = [utterance.text for utterance in turn]
+        text, seen = await asyncio.to_thread(self._read, texts, names)
+        first = turn[await asyncio.to_thread(self._says_it, texts, names)]
         if any(utterance.files for utterance in turn) and await self._may_open_files(first, text):
-            seen = await self._with_files(turn, text, seen, fleet.names)
+            seen = await self._with_files(turn, text, seen, names)
         if seen.certainty is Certainty.QUIET or not await self._may_speak(first, me):
-            return
+            return True
         if seen.cluster is None and not seen.choices:
-            around = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
-            where = await asyncio.to_thread(self._recogniser.recognise, text, fleet.names, around)
+            around = await self._around(first, text)
+            where = await asyncio.to_thread(self._recogniser.recognise, text, names, around)
             seen = replace(seen, cluster=where.cluster, cluster_by=where.cluster_by, choices=where.choices)
         if here and seen.cluster in (None, *(incident.cluster for incident in here)):
-            return  # people talk about it in its own thread
-        await self.act(first, seen, me)
+            return True  # people talk about it in its own thread
+        if not closed and (seen.cluster is None or seen.certainty is not Certainty.SURE):
+            return False
+        await self.act(first, seen, me, tuple(utterance.id for utterance in turn))
+        return True
+
+    async def _around(self, first: Utterance, text: str) -> list[Around]:
+        """What says which cluster is meant: what a check of ours has named, then what stands around the message."""
+        near = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
+        named = await self._incidents.clusters_named_in(first.team, text)
+        return [*(Around(f"what a check has named: {name}", " ".join(clusters)) for name, clusters in named), *near]
+
+    def _says_it(self, texts: Sequence[str], names: FleetNames) -> int:
+        """The first message that names a cluster or a problem: under it the answer belongs."""
+        for number, text in enumerate(texts[:_MOST_READ]):
+            if self._recogniser.clusters(text, names):
+                return number
+            if self._recogniser.recognise(text, names).certainty is not Certainty.QUIET:
+                return number
+        return 0
 
     async def _is_silent(self, turn: Sequence[Utterance], first: Utterance, here: Sequence[Incident], me: str) -> bool:
         """Whether somebody wants nothing of us in this thread. What goes on in another thread goes on there."""
@@ -125,11 +179,22 @@ class IncidentHandlers:
         whole = self._recogniser.recognise(text, names)
         if len(texts) > 1 and (over := self._is_over(texts[-1])):
             return text, replace(whole, certainty=Certainty.QUIET, suspects=(), because=over)
-        if whole.certainty is not Certainty.QUIET or len(texts) == 1 or whole.because.startswith(_OVER):
+        if len(texts) == 1 or whole.because.startswith(_OVER):
             return text, whole
-        each = [(text, self._recogniser.recognise(text, names)) for text in texts[:_MOST_READ]]
+        if whole.certainty is not Certainty.QUIET:
+            return text, self._with_all_that_is_certain(whole, texts, names)
+        each = self._each(texts, names)
         loud = [target for target in each if target[1].certainty is not Certainty.QUIET]
         return max(loud, key=lambda item: item[1].odds, default=(text, whole))
+
+    def _each(self, texts: Sequence[str], names: FleetNames) -> list[tuple[str, Recognition]]:
+        return [(text, self._recogniser.recognise(text, names)) for text in texts[:_MOST_READ]]
+
+    def _with_all_that_is_certain(self, seen: Recognition, texts: Sequence[str], names: FleetNames) -> Recognition:
+        """A problem that one message states is not lost behind what the next one says."""
+        certain = [read.suspects[0] for _, read in self._each(texts, names) if read.certainty is Certainty.SURE]
+        added = {suspect.code: suspect for suspect in certain if suspect.code not in seen.codes}
+        return replace(seen, suspects=(*seen.suspects, *added.values()))
 
     def _is_over(self, last: str) -> str:
         """Why the last word of a turn takes back what stands before it, however loud that is."""
@@ -182,8 +247,8 @@ class IncidentHandlers:
         where = Reply(f"app-{first.channel}-{first.app}", _place(first, me), datetime.now(UTC))
         await self._telling.once_where_possible(where, "ask", message)
 
-    async def act(self, first: Utterance, seen: Recognition, me: str) -> None:
-        """Report what was recognised, offer to check it, ask which cluster, or be quiet."""
+    async def act(self, first: Utterance, seen: Recognition, me: str, ids: tuple[str, ...] = ()) -> None:
+        """Report what was recognised, offer to check it, ask which cluster, or be quiet. `ids`: of all its messages."""
         if seen.certainty is Certainty.QUIET:
             return
         if seen.cluster is None:
@@ -192,7 +257,7 @@ class IncidentHandlers:
         code = seen.codes[0]
         if not await self._is_ours(first, seen.cluster, code, me):
             return
-        sighting = _sighting(first, seen.cluster, seen)
+        sighting = _sighting(first, seen.cluster, seen, ids)
         if await self._incident_service.known(first.team, seen) or (
             seen.certainty is Certainty.SURE and self._policy.channels.auto_check
         ):
@@ -229,7 +294,9 @@ class IncidentHandlers:
             return
         code, fleet = seen.codes[0], await self._places.fleet()
         title = incidents_view.title_of(self._library, code)
-        choices = [choice for choice in seen.choices if await self._is_ours(first, choice, code, me)]
+        offered = self._can_be_checked(fleet, code)
+        known = {member.name for member in offered}
+        choices = [item for item in seen.choices if item in known and await self._is_ours(first, item, code, me)]
         if seen.choices and not choices:
             return
         here = f"which {first.team} {first.channel} {first.spot.thread_ts}"
@@ -241,10 +308,22 @@ class IncidentHandlers:
         elif fleet.problem:
             message = replies.only(said.no_fleet(fleet.problem.what, fleet.problem.why, fleet.problem.do))
         else:
-            seen_by = [member for member in fleet.members if await self._may_see(first, member.name, me)]
+            seen_by = [member for member in offered if await self._may_see(first, member.name, me)]
             checked = code in checked_codes()
             message = incidents_view.which(title, code, first.id, seen_by, checked=checked)
         await self._telling.once_where_possible(_where(first, me), "which", message)
+
+    def _can_be_checked(self, fleet: Fleet, code: str) -> list[FleetMember]:
+        """Those of the kind that has this problem, of which the bot speaks, and whose name means one cluster."""
+        runbook = self._library.get(code)
+        named = Counter(member.name.lower() for member in fleet.members)
+        return [
+            member
+            for member in fleet.members
+            if named[member.name.lower()] == 1
+            and self._policy.channels.speaks_of(member.name)
+            and (runbook is None or kind_of(ResourceId.parse(member.id)) == runbook.kind)
+        ]
 
     # -- people -----------------------------------------------------------------------------------------------
 
@@ -254,7 +333,9 @@ class IncidentHandlers:
         spot = Address(channel=place.channel, thread_ts=place.thread_ts or place.message_ts)
         why = incidents_view.title_of(self._library, task.code)
         now_ms = _now_ms()
-        sighting = Sighting(task.id, task.cluster, (task.code,), why, spot, spot.thread_ts, now_ms)
+        sighting = Sighting(
+            task.id, task.cluster, (task.code,), why, spot, spot.thread_ts, now_ms, user=place.user, asked=True
+        )
         joined = await self._incident_service.report(place.team, sighting, place.user)
         if joined.how is How.REPEAT:
             await self._incident_service.answer_again(task, joined.incident, spot)
@@ -273,10 +354,12 @@ class IncidentHandlers:
             )
 
 
-def _sighting(first: Utterance, cluster: str, seen: Recognition) -> Sighting:
+def _sighting(first: Utterance, cluster: str, seen: Recognition, ids: tuple[str, ...]) -> Sighting:
     signs = tuple((suspect.code, suspect.why[0]) for suspect in seen.suspects if suspect.why)
     why = (seen.suspects[0].why or ("",))[0]
-    return Sighting(first.id, cluster, seen.codes, why, first.spot, first.ts, _now_ms(), signs)
+    return Sighting(
+        first.id, cluster, seen.codes, why, first.spot, first.ts, _now_ms(), signs, user=first.user, ids=ids
+    )
 
 
 def _place(first: Utterance, me: str) -> Address:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -94,9 +95,11 @@ class IncidentListeners:
             self._spans.turn if by_person else timedelta(),
             original=message_reader.original(utterance) if changes else None,
         )
+        place = Address(utterance.team, utterance.channel, utterance.user or me.user)
+        task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=of)
+        if kept.unread:
+            await self._queue.submit(replace(task, id=f"{task.id}-{kept.unread}", number=kept.unread))
         if kept.needs_job:
-            place = Address(utterance.team, utterance.channel, utterance.user or me.user)
-            task = Task(f"turn-{kept.turn}", Do.TURN, place, me=me.user, text=kept.turn, of=of)
             await self._queue.submit(task, after_s=kept.lasts.total_seconds())
 
     async def silence_wanted(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:

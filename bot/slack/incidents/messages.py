@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from bot.address import Address
 from bot.checks.store.recent import RecentCheck
@@ -38,10 +40,12 @@ class IncidentMessages:
         self._message_poster, self._places, self._people, self._library = message_poster, places, people, library
         self._shown: dict[str, str] = {}
         self._reacted: dict[str, bool] = {}
+        self._reacting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """One at a time for an incident: a check may end before its sign stands."""
 
     async def show(self, team: str, book: Book, incident: Incident) -> Address | None:
         """The card, and each line that belongs into its threads. Where nothing can be said, that is all right."""
-        await self._react(incident)
+        await self.react(incident)
         where = self.where(team, incident)
         try:
             card = await self._card(where, book, incident)
@@ -75,6 +79,17 @@ class IncidentMessages:
         place = Address(team, spot.channel, thread_ts=spot.thread_ts)
         return Reply(f"incident-{incident.id}", place, datetime.fromtimestamp(incident.opened_ms / 1000, UTC))
 
+    async def head(self, team: str, incident: Incident) -> Address | None:
+        """The card in the channel itself, as the head of a thread; nothing where that cannot be said."""
+        where = self.where(team, incident, Address(channel=incident.home.channel))
+        try:
+            posted, _ = await self._message_poster.once(where, CARD, await self._message(Book((incident,)), incident))
+        except Refused as refused:
+            if refused.error not in NO_PLACE:
+                raise
+            return None
+        return posted
+
     async def _card(self, where: Reply, book: Book, incident: Incident) -> Address | None:
         if incident.silenced:
             return await self._message_poster.standing(where, CARD)
@@ -102,35 +117,57 @@ class IncidentMessages:
             await self._line(where, f"back-{incident.rounds}", said.back_line(incident.cluster, incident.rounds))
         if incident.is_closed:
             await self._line(where, f"closed-{incident.rounds}", said.closed_line(incident.cluster))
+        if incident.joined:
+            await self._joined(where, incident)
         told = {each_incident.home for each_incident in book.incidents if each_incident.merged_into == incident.id}
         for spot in incident.elsewhere:
             if spot in told:
                 continue
             await self.point_from(where.place.team, incident, spot)
 
-    async def point_from(self, team: str, incident: Incident, spot: Address) -> None:
-        """In another channel's thread: that it is known, and where."""
+    async def point_from(self, team: str, incident: Incident, spot: Address, *, apart: bool = False) -> None:
+        """In another thread: where it goes on. A guess is not passed on as what it is called.
+
+        `apart`: that thread is about another cluster.
+        """
         there = self.where(team, incident, spot)
         address = await self._address()
-        title = incidents_view.title_of(self._library, incident.codes[0])
-        known = said.known_elsewhere(title, incident.cluster)
-        line = incidents_view.pointing(known, incident.home, lambda home: _link(address, home))
+        line = incidents_view.pointing(
+            self._pointer(incident, apart=apart), incident.home, lambda home: _link(address, home)
+        )
         try:
             await self._message_poster.once(there, f"there-{spot.channel}-{spot.thread_ts}", line)
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise
 
+    def _pointer(self, incident: Incident, *, apart: bool) -> str:
+        if apart:
+            return said.apart(incident.cluster)
+        if code := incident.proved:
+            return said.known_elsewhere(incidents_view.title_of(self._library, code), incident.cluster)
+        return said.checked_elsewhere(incident.cluster)
+
+    async def _joined(self, where: Reply, incident: Incident) -> None:
+        """Who reported it, too, and got no link: one line, which grows."""
+        line, name = incidents_view.reported_by(incident.joined), f"{incident.id} joined"
+        posted, new = await self._message_poster.once(where, "joined", line)
+        digest = repr(incident.joined)
+        if not new and self._shown.get(name) != digest:
+            await self._message_poster.change_or_repeat(where, posted, "joined", line)
+        _keep(self._shown, name, digest)
+
     async def _line(self, where: Reply, part: str, line: str) -> None:
         await self._message_poster.once(where, part, replies.only(line))
 
-    async def _react(self, incident: Incident) -> None:
-        """A sign on the message while its check runs."""
+    async def react(self, incident: Incident) -> None:
+        """A sign on the message while its check runs. Another process may have set it, so it is always taken away."""
         working = incident.state is State.CHECKING
-        if self._reacted.get(incident.id, False) == working:
-            return
-        if await self._places.react(incident.home.channel, incident.message_ts, WORKING, there=working):
-            _keep(self._reacted, incident.id, working)
+        async with self._reacting.setdefault(incident.id, asyncio.Lock()):
+            if self._reacted.get(incident.id) == working:
+                return
+            if await self._places.react(incident.home.channel, incident.message_ts, WORKING, there=working):
+                _keep(self._reacted, incident.id, working)
 
     async def _address(self) -> str:
         with suppress(CallFailed):

@@ -12,7 +12,7 @@ from bot.queue.retry import CannotTell
 from bot.report.events import EVERYTHING, Report
 from bot.report.scope import selection_of
 from bot.slack.api.calls import CallFailed
-from bot.slack.incidents.service import IncidentService
+from bot.slack.incidents.service import JOB, IncidentService
 from bot.store.away import StoreAway
 from handlers.problem import Problem
 
@@ -23,23 +23,29 @@ _PATIENCE_S = 20.0
 
 
 def seen_by_incidents(
-    incident_service: IncidentService, team: Callable[[], Awaitable[str]]
+    incident_service: IncidentService,
+    team: Callable[[], Awaitable[str]],
+    looked: Callable[[str, Report], Awaitable[None]],
 ) -> Callable[[Report], Awaitable[None]]:
-    """For whole checks that nobody asked for, such as those after a fix: they count for incidents, too."""
+    """For whole checks that nobody asked for, such as those after a fix: they count for incidents, too.
+
+    `looked` brings older answers up to date.
+    """
 
     async def seen(report: Report) -> None:
-        await _observed(incident_service, await team(), report)
+        await looked(name := await team(), report)
+        await _observed(incident_service, name, report)
 
     return seen
 
 
-async def _observed(incident_service: IncidentService, team: str, report: Report) -> None:
+async def _observed(incident_service: IncidentService, team: str, report: Report, by: str = "") -> None:
     """A check that was narrowed says nothing about what it did not look at: no incident begins or ends by it."""
     if report.recorded_at or selection_of(report.diagnosis) != EVERYTHING:
         return
     try:
         async with asyncio.timeout(_PATIENCE_S):
-            await incident_service.observed(team, report.diagnosis)
+            await incident_service.observed(team, report.diagnosis, by)
     except (StoreAway, CallFailed, TimeoutError) as failed:
         # The answer stands; the next look at the cluster makes good for its incidents.
         log.warning("the incidents of %s were not brought up to date: %s", report.diagnosis.target.name, failed)
@@ -57,10 +63,20 @@ class IncidentHooks:
         except StoreAway:
             return True
 
+    def is_announced(self, request: CheckRequest) -> bool:
+        """Whether a message says that the check has begun. An incident has a sign on what was said, and its card."""
+        return not request.id.startswith(JOB)
+
+    async def before(self, request: CheckRequest, answer: Answer) -> None:
+        """The verdict comes first: what was proved of an incident, then the answer with all its details."""
+        if not self.is_announced(request):
+            await _observed(self._incident_service, request.place.team, answer.report)
+
     async def observe(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
         """An `AfterAnswer`."""
         if isinstance(outcome, Answer):
-            await _observed(self._incident_service, request.place.team, outcome.report)
+            by = request.place.user if self.is_announced(request) else ""
+            await _observed(self._incident_service, request.place.team, outcome.report, by)
         elif request.scope.whole:
             await self._not_observed(request)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -12,9 +14,11 @@ from bot.checks.request import CheckRequest
 from bot.checks.runner import Runner, unwatched
 from bot.incidents.joining import Joined, join
 from bot.incidents.model import Book, How, Incident, Sighting, State, silenced
+from bot.incidents.named import names_in
 from bot.incidents.observing import Observation, nothing_seen, observation, observe
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
+from bot.report.events import Report
 from bot.slack.api.pace import Pace
 from bot.slack.inbound import replies
 from bot.slack.incidents import text as said
@@ -27,13 +31,18 @@ from handlers.fleet.cluster_text import ClusterRef
 from handlers.model import Diagnosis
 from handlers.problem import Problem
 
+Looked = Callable[[str, Report], Awaitable[None]]
+"""What else follows from a check of which no answer is told."""
 JOB = "incident-"
 """How the requests begin that nobody but an incident asks for."""
 EDITS_PER_MINUTE = limits.CALLS_PER_MINUTE[3] * 0.3
 """For counts and places; the rest of Slack's limit is for answers and what is proved."""
 _EDITS_AT_ONCE = 8
+_LINKS_AT_ONCE, _LINKS_PER_MINUTE = 5, 15
+"""In a channel, where Slack takes one message a second: verdicts go first."""
 _LATER = 4
 """Times as long, where there were too many."""
+_MOST_NAMED = 50
 _LOUD_COUNTS = frozenset({2, 3, 4, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000})
 """A card need not be changed for the 137th report; so no two bots can keep each other awake."""
 
@@ -42,11 +51,19 @@ class IncidentService:
     """Raises CallFailed and StoreAway, after which it is done again."""
 
     def __init__(
-        self, *, queue: IncidentQueue, incidents: Incidents, telling: IncidentMessages, run: Runner, spans: Spans
+        self,
+        *,
+        queue: IncidentQueue,
+        incidents: Incidents,
+        telling: IncidentMessages,
+        run: Runner,
+        spans: Spans,
+        looked: Looked,
     ) -> None:
         self._queue, self._incidents, self._telling = queue, incidents, telling
-        self._run, self._spans = run, spans
+        self._run, self._spans, self._looked = run, spans, looked
         self._edits = Pace(_EDITS_AT_ONCE, EDITS_PER_MINUTE)
+        self._links = Pace(_LINKS_AT_ONCE, _LINKS_PER_MINUTE)
 
     @property
     def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
@@ -68,7 +85,8 @@ class IncidentService:
 
     async def report(self, team: str, sighting: Sighting, user: str) -> Joined:
         """Join it to its incident; where that is new, or back, check the cluster."""
-        joined = await self._incidents.change(team, sighting.cluster, lambda book: join(book, sighting))
+        sighting = await self._in_its_own_thread(team, sighting)
+        joined, more = await self._incidents.change(team, sighting.cluster, partial(_joined, sighting=sighting))
         book = await self._incidents.book(team, sighting.cluster)
         incident = _home(book, joined.incident)
         await self._incidents.speaks_in(team, incident.home, incident.cluster)
@@ -76,15 +94,59 @@ class IncidentService:
             if spot == sighting.spot:
                 await self._incidents.speaks_in(team, spot, incident.cluster)
         if joined.how in (How.NEW, How.REOPENED):
-            await self._telling.show(team, book, incident)
-            await self._check(team, incident, user)
+            await self._begin(team, book, incident, user)
         elif joined.how is How.ELSEWHERE:
             if not incident.silenced:
                 await self._telling.point_from(team, incident, sighting.spot)
             await self._show_soon(team, incident)
         elif incident.count in _LOUD_COUNTS:
             await self._show_soon(team, incident)
+        await self._link(team, incident, joined.how, sighting)
+        if more and incident.state is State.OPEN:
+            await self.look_soon(team, incident)
         return Joined(incident, joined.how)
+
+    async def _in_its_own_thread(self, team: str, sighting: Sighting) -> Sighting:
+        """What is said of a cluster in the thread of another gets a thread of its own, whose head is its card."""
+        book = await self._incidents.book(team, sighting.cluster)
+        _, joined = join(book, sighting)
+        if joined.how is not How.NEW or await self._incidents.owns(team, sighting.spot, sighting.cluster):
+            return sighting
+        head = await self._telling.head(team, joined.incident)
+        if head is None:
+            return sighting
+        spot = Address(channel=head.channel, thread_ts=head.message_ts)
+        await self._incidents.owns(team, spot, sighting.cluster)
+        apart = replace(joined.incident, home=spot)
+        await self._telling.point_from(team, apart, sighting.spot, apart=True)
+        return replace(sighting, spot=spot)
+
+    async def _begin(self, team: str, book: Book, incident: Incident, user: str) -> None:
+        """The first sign and the check at once; its card once the check has ended, or takes longer than a moment."""
+        if incident.state is not State.CHECKING:
+            await self._telling.show(team, book, incident)
+            return
+        await asyncio.gather(self._telling.react(incident), self._check(team, incident, user))
+        if incident.rounds > 1:
+            await self._telling.show(team, book, incident)
+            return
+        task = self._show_task(f"{JOB}{incident.id}-{incident.rounds}-begun", team, incident)
+        await self._queue.submit(task, after_s=self._spans.unannounced.total_seconds())
+
+    async def _link(self, team: str, incident: Incident, how: How, sighting: Sighting) -> None:
+        """Whoever reports it again gets one link to its thread; over Slack's limit a line there names them."""
+        if how is How.NEW or not sighting.user or sighting.spot == incident.home or incident.silenced:
+            return
+        if sighting.asked and how is How.REPEAT:
+            return  # answered where it was asked
+        what = f"link {team} {incident.id} {incident.rounds} {sighting.user}"
+        if not await self._incidents.claim(what, sighting.id) or sighting.spot in incident.elsewhere:
+            return
+        if self._links.of(sighting.spot.channel).take_now():
+            await self._telling.point_from(team, incident, sighting.spot)
+            return
+        await self._incidents.change(team, incident.cluster, partial(_named, name=incident.id, user=sighting.user))
+        await self._show_soon(team, incident)
 
     async def answer_again(self, task: Task, incident: Incident, spot: Address) -> None:
         """Somebody asked for a check of what is known already: its thread is shown, or there it is checked anew."""
@@ -107,9 +169,11 @@ class IncidentService:
     async def _show_soon(self, team: str, incident: Incident, *, patience: int = 1) -> None:
         """Several changes within seconds are one edit."""
         name, after_s = self._soon(f"{JOB}{incident.id}-show", self._spans.together * patience)
+        await self._queue.submit(self._show_task(name, team, incident), after_s=after_s)
+
+    def _show_task(self, name: str, team: str, incident: Incident) -> Task:
         place = Address(team, incident.home.channel)
-        task = Task(name, Do.SHOW, place, cluster=incident.cluster, incident=incident.id)
-        await self._queue.submit(task, after_s=after_s)
+        return Task(name, Do.SHOW, place, cluster=incident.cluster, incident=incident.id)
 
     async def _show(self, task: Task) -> None:
         book = await self._incidents.book(task.place.team, task.cluster)
@@ -122,9 +186,10 @@ class IncidentService:
             return
         await self._telling.show(task.place.team, book, incident)
 
-    async def observed(self, team: str, diagnosis: Diagnosis) -> None:
-        """Somebody's check of a whole cluster has ended."""
-        await self._observed(team, diagnosis.target.name, observation(diagnosis, _now_ms()))
+    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "") -> None:
+        """A check of a whole cluster has ended, for which somebody asked, or nobody."""
+        await self._incidents.note_named(team, diagnosis.target.name, names_in(diagnosis))
+        await self._observed(team, diagnosis.target.name, observation(diagnosis, _now_ms(), by))
 
     async def not_observed(self, team: str, cluster: str) -> None:
         """The check itself failed, so nothing is known of what was suspected."""
@@ -181,6 +246,7 @@ class IncidentService:
         if isinstance(outcome, Problem):
             await self.not_observed(team, task.cluster)
         else:
+            await self._looked(team, outcome)
             await self.observed(team, outcome.diagnosis)
 
     async def silence(self, team: str, those: Sequence[Incident], spot: Address) -> None:
@@ -201,6 +267,22 @@ class IncidentService:
         place = request.place
         incident = book.told_in(place.thread)
         return incident is not None and incident.silenced
+
+
+def _joined(book: Book, *, sighting: Sighting) -> tuple[Book, tuple[Joined, bool]]:
+    """Also whether it suspects more of an incident than was suspected there."""
+    after, joined = join(book, sighting)
+    before = book.get(joined.incident.id)
+    more = bool(before and not before.speaks_of_all(sighting.codes))
+    return after, (joined, more)
+
+
+def _named(book: Book, *, name: str, user: str) -> tuple[Book, None]:
+    found = book.get(name)
+    if found is None:
+        return book, None
+    joined = tuple(dict.fromkeys((*found.joined, user)))[:_MOST_NAMED]
+    return book.put(replace(found, joined=joined)), None
 
 
 def _silenced(book: Book, *, name: str) -> tuple[Book, None]:

@@ -14,7 +14,7 @@ class Do(StrEnum):
     """The kinds of tasks."""
 
     TURN = "turn"
-    """Somebody has said something."""
+    """Somebody has said something. With a `number`: so many messages of a turn that may still go on."""
     CHECK = "check"
     """Somebody pressed *Check … for …?*, or chose the cluster."""
     SHOW = "show"

@@ -33,8 +33,16 @@ def not_confirmed(title: str, cluster: str) -> str:
 
 
 def found_instead(title: str, cluster: str) -> str:
-    what = f":large_orange_circle: *Not confirmed: {plain(title, 200)}* on {code(cluster)}"
-    return f"{what}, but something else was found"
+    """What was proved where something else was reported."""
+    return f":large_orange_circle: *Found: {plain(title, 200)}* on {code(cluster)}"
+
+
+def reported_not_confirmed(title: str) -> str:
+    return f"Reported as *{plain(title, 200)}*, which the check did not confirm."
+
+
+def reported_not_checked(title: str) -> str:
+    return f"Reported as *{plain(title, 200)}*, which could not be checked. The answer says what could not be seen."
 
 
 def could_not_check(title: str, cluster: str) -> str:
@@ -85,6 +93,14 @@ def known_elsewhere(title: str, cluster: str) -> str:
     return f"*{plain(title, 200)}* on {code(cluster)} is known already, so I answer in its thread."
 
 
+def checked_elsewhere(cluster: str) -> str:
+    return f"A problem of {code(cluster)} is known already, so I answer in its thread."
+
+
+def apart(cluster: str) -> str:
+    return f"{code(cluster)} is another cluster than the one of this thread, so I answer in a thread of its own."
+
+
 def cause(title: str, said: str) -> str:
     return f"• *{plain(title, 200)}*: {plain(said, 400)}" if said else f"• *{plain(title, 200)}*"
 
@@ -102,6 +118,21 @@ def reports(number: int) -> str:
     return count(number, "report")
 
 
+def over(minutes: int, moment: datetime) -> str:
+    """Beside the tick; who had it checked follows."""
+    return f"Found over at {moment:%H:%M} UTC, {_lasted(minutes)} after the first report"
+
+
+def _lasted(minutes: int) -> str:
+    if minutes < 1:
+        return "less than a minute"
+    hours, rest = divmod(minutes, 60)
+    parts = [count(hours, "hour")] * bool(hours) + [count(rest, "minute")] * bool(rest)
+    return " ".join(parts)
+
+
+OVER_BY, OVER_BY_ITSELF = ", in a check that was asked for by ", ", when I looked again."
+REPORTED_BY, REPORTED_TOO = "Reported by ", "Also reported by "
 ALSO_IN, IT_IS_IN, THREAD = "Also in ", "It is in ", "its thread"
 BY = "By "
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 
 from bot.address import Address
@@ -43,12 +44,12 @@ def card(incident: Incident, library: Library, link_to: Link, *, home: Incident 
         shown.append(section(_causes(incident, library)))
     if code := _unproved(incident):
         shown.append(section(said.beside_it(title_of(library, code), incident.recognised_by(code), code)))
-    why = incident.recognised_by(_code(incident))
-    notes = [said.recognised_by(why)] if why and not incident.is_closed else []
-    if incident.count > 1:
-        notes.append(said.reports(incident.count))
-    if notes:
+    if incident.is_closed and incident.closed_ms:
+        shown += _over(incident)
+    if notes := _notes(incident, library):
         shown.append(context(*notes))
+    if incident.user and not incident.is_closed:
+        shown += _people(said.REPORTED_BY, (incident.user,))
     if home:
         shown += _places(said.IT_IS_IN, [home.home], link_to)
     elif incident.elsewhere:
@@ -59,10 +60,54 @@ def card(incident: Incident, library: Library, link_to: Link, *, home: Incident 
     return Message(escaping.fits(headline, limits.MESSAGE_TEXT), tuple(shown))
 
 
+def _notes(incident: Incident, library: Library) -> list[str]:
+    """How it was recognised, and how often it was reported."""
+    guessed = incident.codes[0]
+    notes = [said.reports(incident.count)] if incident.count > 1 else []
+    if incident.is_closed:
+        return notes
+    if _is_something_else(incident) and not _unproved(incident):
+        unseen = incident.verdict is Verdict.COULD_NOT_CHECK
+        reported = said.reported_not_checked if unseen else said.reported_not_confirmed
+        return [reported(title_of(library, guessed)), *notes]
+    why = incident.recognised_by(_code(incident))
+    return [said.recognised_by(why), *notes] if why else notes
+
+
+def _is_something_else(incident: Incident) -> bool:
+    """Whether a check has proved something that nobody had reported."""
+    return bool(incident.causes) and incident.verdict in (*_OF_A_CHECK, Verdict.NO_CHECK)
+
+
+def _over(incident: Incident) -> list[Block]:
+    """When it was found over, after how long, and who had it checked."""
+    minutes = max(incident.closed_ms - incident.opened_ms, 0) // 60_000
+    line = said.over(minutes, datetime.fromtimestamp(incident.closed_ms / 1000, UTC))
+    if not incident.closed_by:
+        return rich_blocks([rich_section(text(line + said.OVER_BY_ITSELF))])
+    who: Element = {"type": "user", "user_id": incident.closed_by}
+    return rich_blocks([rich_section(text(line + said.OVER_BY), who)])
+
+
+def reported_by(users: Sequence[str]) -> Message:
+    """One line in the thread for those who reported it as well."""
+    blocks = _people(said.REPORTED_TOO, users)
+    return Message(said.REPORTED_TOO + ", ".join(f"<@{user}>" for user in users), tuple(blocks))
+
+
+def _people(intro: str, users: Sequence[str]) -> list[Block]:
+    parts: list[Element] = [text(intro)]
+    for number, user in enumerate(users):
+        parts += [text(", ")] if number else []
+        parts.append({"type": "user", "user_id": user})
+    return rich_blocks([rich_section(*parts)])
+
+
 def _causes(incident: Incident, library: Library) -> str:
     """What was proved. The only cause is not called by its title again where the headline has just done so."""
     only = incident.causes[0] if len(incident.causes) == 1 else None
-    if only and only.said and only.code == _code(incident) and incident.verdict is Verdict.CONFIRMED:
+    named = incident.verdict is Verdict.CONFIRMED or _is_something_else(incident)
+    if only and only.said and only.code == _code(incident) and named:
         return said.cause_itself(only.said)
     return "\n".join(said.cause(title_of(library, cause.code), cause.said) for cause in incident.causes[:_MOST_CAUSES])
 
@@ -109,22 +154,22 @@ def _headline(incident: Incident, library: Library, home: Incident | None) -> st
         return said.suspected(title, cluster)
     if incident.verdict is Verdict.CONFIRMED:
         return said.confirmed(title, cluster)
-    if incident.verdict is Verdict.NO_CHECK and not incident.causes:
+    if incident.causes:
+        return said.found_instead(title, cluster)
+    if incident.verdict is Verdict.NO_CHECK:
         return said.no_check(title, cluster, code)
     if incident.verdict is Verdict.COULD_NOT_CHECK:
         return said.could_not_check(title, cluster)
-    return (said.found_instead if incident.causes else said.not_confirmed)(title, cluster)
+    return said.not_confirmed(title, cluster)
 
 
 def _code(incident: Incident) -> str:
-    """What an incident is called: its suspect that was found. One that is over is called what it was."""
-    causes = [cause.code for cause in incident.causes]
+    """What an incident is called: what was proved, and before that what a check can prove of what is suspected."""
+    if incident.proved:
+        return incident.proved
     if incident.verdict in _OF_A_CHECK and not incident.is_closed:
         return next((code for code in incident.codes if code in checked_codes()), incident.codes[0])
-    if incident.verdict is not Verdict.CONFIRMED and not (incident.is_closed and causes):
-        return incident.codes[0]
-    found = (code for code in incident.codes if code in (*causes, *incident.known))
-    return next(found, causes[0] if causes else incident.codes[0])
+    return incident.codes[0]
 
 
 def offer(title: str, code: str, sighting: str, clusters: Sequence[str]) -> Message:

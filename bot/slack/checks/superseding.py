@@ -1,0 +1,123 @@
+"""Older answers about a cluster say how it is now: over, checked again, or answered anew elsewhere."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from bot.address import Address
+from bot.checks.reporter import Answer
+from bot.checks.request import CheckRequest
+from bot.checks.store.recent import RecentCheck, RecentChecks
+from bot.report.events import EVERYTHING, Report
+from bot.report.scope import selection_of
+from bot.slack.api.calls import CallFailed, Refused
+from bot.slack.api.messages import Mark, SlackMessages
+from bot.slack.api.pace import Pace
+from bot.slack.api.people import People
+from bot.slack.checks import superseded_view
+from bot.slack.checks.reporter import HEAD
+from bot.slack.kit import limits
+from bot.slack.kit.links import thread_link
+from bot.store.away import StoreAway
+from handlers.model import Diagnosis, Outcome, State
+from handlers.problem import Problem
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE, _PER_MINUTE = 10, limits.CALLS_PER_MINUTE[3] * 0.3
+"""Edits of older answers; new ones go first."""
+_UNSURE = frozenset({Outcome.INCONCLUSIVE, Outcome.CRASHED})
+
+
+class Now(StrEnum):
+    """What an older answer says since."""
+
+    OVER = "over"
+    AGAIN = "again"
+    """Somebody checked again under it."""
+    NEWER = "newer"
+
+
+class Superseding:
+    """What cannot be edited stays as it is: each of them says when it was made."""
+
+    def __init__(self, slack_messages: SlackMessages, recent: RecentChecks, people: People) -> None:
+        self._slack_messages, self._recent, self._people = slack_messages, recent, people
+        self._edits = Pace(_AT_ONCE, _PER_MINUTE)
+
+    async def note(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
+        """An `AfterAnswer`."""
+        if isinstance(outcome, Answer):
+            await self._seen(request.place.team, outcome.report, request if told else None)
+
+    async def seen(self, team: str, report: Report) -> None:
+        """A check of which no answer is told: after a fix, or a look whether it is over."""
+        await self._seen(team, report, None)
+
+    async def _seen(self, team: str, report: Report, request: CheckRequest | None) -> None:
+        diagnosis = report.diagnosis
+        if report.recorded_at or selection_of(diagnosis) != EVERYTHING:
+            return
+        try:
+            all_of_them = await self._recent.latest(team, datetime.now(UTC))
+            newer = next((check for check in all_of_them if request and check.request == request.id), None)
+            for check in all_of_them:
+                if _is_older(check, diagnosis) and (now := _now(check, diagnosis, newer, request)):
+                    if not self._edits.of(team).take_now():
+                        return
+                    await self._edit(team, check, now, diagnosis, newer, request)
+        except (StoreAway, CallFailed) as failed:
+            log.info("the older answers about %s were not brought up to date: %s", diagnosis.target.name, failed)
+
+    async def _edit(
+        self,
+        team: str,
+        check: RecentCheck,
+        now: Now,
+        diagnosis: Diagnosis,
+        newer: RecentCheck | None,
+        request: CheckRequest | None,
+    ) -> None:
+        link = thread_link(newer, await self._people.address()) if newer else ""
+        by = request.place.user if request else ""
+        message = superseded_view.superseded(check, now is Now.OVER, diagnosis, datetime.now(UTC), by, link)
+        posted = Address(channel=check.channel, message_ts=check.ts)
+        try:
+            await self._slack_messages.change(posted, message, Mark(check.request, HEAD))
+        except Refused as refused:
+            log.info("the older answer %s cannot be changed: %s", check.request, refused)
+        # After the edit: whoever is killed in between edits it once more.
+        await self._recent.change(team, check, replace(check, now=now.value))
+
+
+def _is_older(check: RecentCheck, diagnosis: Diagnosis) -> bool:
+    """Whether it is an answer about this very cluster from before this check began, and may still look current."""
+    same = check.id.lower() == str(diagnosis.target.id).lower()
+    return same and bool(check.ts) and check.of_the_whole and check.at < diagnosis.target.asked_at
+
+
+def _now(
+    check: RecentCheck, diagnosis: Diagnosis, newer: RecentCheck | None, request: CheckRequest | None
+) -> Now | None:
+    """What it says from now on; nothing where it stays as it is."""
+    if check.now == Now.OVER:
+        return None
+    if check.roots and _is_over(check, diagnosis):
+        return Now.OVER
+    if newer is None or diagnosis.state is State.INCONCLUSIVE:
+        return None
+    if request and request.place.thread_ts in (check.ts, check.thread_ts):
+        return Now.AGAIN
+    return None if check.now else Now.NEWER
+
+
+def _is_over(check: RecentCheck, diagnosis: Diagnosis) -> bool:
+    """Nothing of what it found is found any more, and every check that would know could look."""
+    found = {ranked.finding.key for ranked in diagnosis.findings}
+    codes = {code for code, _ in check.roots}
+    sure = {code for ended in diagnosis.checks for code in ended.codes}
+    sure -= {code for ended in diagnosis.checks if ended.outcome in _UNSURE or ended.unseen for code in ended.codes}
+    return found.isdisjoint(check.roots) and codes <= sure
