@@ -53,7 +53,12 @@ class Throttled:
         return sum(cores for _, cores in self.used) >= self.limit * AT_LIMIT * len(self.used)
 
 
-@diagnostic(codes=(CODE,), area="workloads", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="workloads",
+    clear_without=WITHOUT_AZURE,
+    clear_says="no workload that fails uses all the CPU its limit allows",
+)
 def cpu_saturation(
     pods: WorkloadPods,
     use: CpuUse | NotApplicable,

@@ -23,7 +23,12 @@ _UNANSWERED = frozenset({Cause.TIMEOUT, Cause.PORT, Cause.DNS})
 """What a workload says that gets no answer from a service: its name, its address, its port."""
 
 
-@diagnostic(codes=(CODE,), area="network", clear_without=WITHOUT_AZURE)
+@diagnostic(
+    codes=(CODE,),
+    area="network",
+    clear_without=WITHOUT_AZURE,
+    clear_says="kube-proxy runs on every node that is Ready, and writes its rules",
+)
 def kube_proxy_broken(
     cluster: ManagedCluster,
     nodes: Nodes,

@@ -138,7 +138,7 @@ def _obstructed(
     lost = f"no pod of {', '.join(idle)} is Ready" if of_pods else f"silent: the kubelets of {names}{more}"
     return Finding(
         code=CODE,
-        subject=cluster.id,
+        subject=found.subject if found.cause == "private-dns" else cluster.id,
         affects=(*idle, TUNNEL, *(node.subject for node in silent if not of_pods)),
         because=(found.says, lost),
         facts=_facts(cluster, nodes) | {"cause": found.cause, "says": found.says, **found.facts},

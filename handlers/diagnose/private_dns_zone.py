@@ -207,7 +207,7 @@ def _finding(
     )
     stuck = [name for machine in hit for name in (machine.id, f"Node/{machine.computer or machine.name}")]
     stuck += complaints.affected(failed_alike(hit, pools.pools), (CODE,))
-    harmed = stuck if first.breaks_names else []
+    harmed = [*stuck, zone.id] if first.breaks_names else []  # what else is wrong with the zone follows from this
     claimed = dict.fromkeys((*complaints.claimed(subjects, (CODE,)), *lookups, *harmed))
     parts = zone.id.split("/")
     return Finding(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from handlers.evidence.wire import number, rows, text
+from runbooks.linear import compile_linear
+
+_COUNT = compile_linear(r"\b([A-Za-z]+)=(\d+)")
+"""`ready=3 unready=1 registered=4`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,5 +78,4 @@ def unhealthy_of_text(told: str) -> Unhealthy | None:
 
 
 def counted(line: str, what: str) -> int:
-    found = re.search(rf"\b{what}=(\d+)", line)
-    return int(found[1]) if found else 0
+    return next((int(found[2]) for found in _COUNT.finditer(line) if found[1] == what), 0)

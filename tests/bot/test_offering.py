@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def lockdown(scope: str, excluded: str) -> Body:
     [
         ("nodepool-failed", "staging-neu", "reconcile-pool", "Reconcile node pool general"),
         ("cluster-failed", "prod-eus2", "reconcile-cluster", "Reconcile cluster prod-eus2"),
-        ("cluster-failed-infra", "prod-eus2", "reconcile-pool", "Reconcile node pool web"),
+        ("cluster-failed-infra", "prod-eus2", "reconcile-cluster", "Reconcile cluster prod-eus2"),
         ("node-vm-failed", "prod-weu", "update-instances", "Update 1 failed instance of pool apps"),
         ("subscription-not-registered", "prod-weu", "register-provider", "Register Microsoft.OperationalInsights"),
         ("upgrade-runs-long", "payments-prod", "abort-operation", "Abort the operation on cluster payments-prod"),
@@ -173,7 +174,7 @@ async def test_offers_are_counted_kept_and_told_to_programs() -> None:
     async with azure(world_of("nodepool-failed")) as server, clients(access(server), KubeAccess()) as opened:
         report = await report_of(opened, "staging-neu")
         assert report.arm_calls == len(server.calls)
-    assert load(dump(report)) == report
+    assert load(dump(report)) == replace(report, costs={})
     [finding] = as_dict(report, LIBRARY)["findings"]
     [fix] = finding["fixes"]
     assert fix["commands"] == [f"az resource update --ids {finding['subject']}"]

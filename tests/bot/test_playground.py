@@ -28,8 +28,8 @@ async def test_the_demo_once_checks_the_whole_fleet_and_shows_what_was_found(sta
         assert cluster in table
     assert "prod-weu: FOUND" in ran.out
     last = table.strip().splitlines()[-1]
-    assert "NOT CHECKED" in last
-    assert "no check knows this kind of cluster yet" in last
+    assert "CLEAR" in last
+    assert "Operator Nexus Kubernetes cluster" in last
     assert "aksbot sandbox" in ran.out
 
 

@@ -193,7 +193,7 @@ def _pod(name: str, kind: str, owner: str, node: str, at: datetime, *, runs: boo
             "name": f"{owner}-{node[-5:]}{abs(hash(node)) % 97}",
             "namespace": "kube-system",
             "creationTimestamp": since,
-            "labels": {"k8s-app": name, "component": name},
+            "labels": {"app": name, "k8s-app": name, "component": name},
             "ownerReferences": [{"apiVersion": "apps/v1", "kind": kind, "name": owner, "controller": True}],
         },
         "spec": {

@@ -29,6 +29,7 @@ LOGS, SETTINGS, SKUS = "2015-04-01", "2021-05-01-preview", "2021-07-01"
 PROVIDERS = "2021-04-01"
 NEEDED = ("ContainerService", "Compute", "Network", "Storage", "ManagedIdentity")
 NETWORKING, ZONES = ("loadBalancers", "networkSecurityGroups", "routeTables", "virtualNetworks"), "2020-06-01"
+NEXUS = "2025-02-01"
 GRAPH = "/providers/Microsoft.ResourceGraph/resources"
 
 Asked = tuple[str, str, str, dict[str, str]]
@@ -61,6 +62,8 @@ def questions(world: World) -> list[Asked]:
         ("GET", f"{subscription}/providers/Microsoft.ContainerService/managedClusters", AKS, {}),
         ("GET", f"{subscription}/providers/Microsoft.Kubernetes/connectedClusters", "2024-01-01", {}),
         ("GET", f"{subscription}/providers/Microsoft.ResourceConnector/appliances", "2022-10-27", {}),
+        ("GET", f"{subscription}/providers/Microsoft.NetworkCloud/kubernetesClusters", NEXUS, {}),
+        ("GET", f"{scale_set}/providers/Microsoft.Insights/diagnosticSettings", SETTINGS, {}),
         ("GET", f"{subscription}/providers/Microsoft.Insights/eventtypes/management/values", LOGS, since),
         ("GET", f"{nodes}/providers/Microsoft.Compute/virtualMachineScaleSets", COMPUTE, {}),
         ("GET", f"{nodes}/providers/Microsoft.Compute/virtualMachines", COMPUTE, {}),

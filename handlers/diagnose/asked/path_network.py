@@ -176,7 +176,7 @@ class Network:
             subject=node.subject,
             affects=(node.subject,),
             because=(f"node {node.name} has no network: {_NO_NETWORK}, {reason}",),
-            facts={"node": node.name, "pool": node.pool, "reason": reason, **self._place()},
+            facts={"cause": "node", "reason": reason, "node": node.name, "pool": node.pool, **self._place()},
         )
 
     def _no_proxy(self, source: WorkloadPod, running: tuple[WorkloadPod, ...]) -> Finding:
@@ -190,7 +190,9 @@ class Network:
                 f"{source.namespace}/{source.name} runs on {source.node}",
             ),
             facts={
+                "cause": "crashing" if running else "missing",
                 "node": source.node,
+                "nodes": [source.node],
                 "pod": running[0].name if running else "<kube-proxy-pod>",
                 "scale_set": "<scale-set>",
                 **self._place(),

@@ -275,7 +275,7 @@ async def test_where_the_cause_is_gone_the_page_asks_nobody_to_remove_it() -> No
     error = {"code": "ScopeLocked", "message": "The scope(s) are locked. Please remove the lock and try again."}
     azure = failed(status={"provisioningError": error})
     fix = LIBRARY["nodepool-failed"].render("Fix", (await found("nodepool-failed", azure)).facts)
-    assert fix.strip().startswith("What stopped it (resource-lock) is gone. Reconcile the pool; Azure brings it to")
+    assert fix.strip().startswith("What stopped it (resource-lock) is gone. Reconcile the pool; Azure brings it back")
     azure.lock(NODE_GROUP_ID)
     fix = LIBRARY["nodepool-failed"].render("Fix", (await found("nodepool-failed", azure, PROVEN)).facts)
     assert "locked. Please remove the lock and try again. Reconciling meets that again" in fix

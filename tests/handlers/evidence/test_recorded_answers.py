@@ -178,14 +178,18 @@ async def test_policy_assignments_are_read(name: str) -> None:
 
 async def test_policy_states_role_assignments_and_diagnostic_settings_are_read() -> None:
     states = recorded.body("policystates__queryresults")
-    assert len((await collected(governance.policy_states, states, cluster())).broken) == len(states["value"])
+    pool = recorded.body("agentpool__get-succeeded-2026")
+    failed = rows(pool | {"properties": pool["properties"] | {"provisioningState": "Failed"}})
+    pools = await collected(azure.agent_pools, failed)
+    found = await collected(governance.policy_states, states, cluster(), pools)
+    assert len(found.broken) == len(states["value"])
     role = recorded.body("roleassignment__get")
     (read,) = (await collected(governance.role_assignments, rows(role), cluster(), no_pools())).roles
     assert (read.principal, read.scope) == (role["properties"]["principalId"], role["properties"]["scope"])
     settings = recorded.body("diagnosticsettings__list")
-    found = await collected(monitor.diagnostic_settings, settings, cluster())
-    assert [one.id for one in found.settings] == [row["id"] for row in settings["value"]]
-    assert all(one.to for one in found.settings)
+    read_settings = await collected(monitor.diagnostic_settings, settings, cluster())
+    assert [one.id for one in read_settings.settings] == [row["id"] for row in settings["value"]]
+    assert all(one.to for one in read_settings.settings)
 
 
 async def test_the_activity_log_keeps_every_event_once() -> None:
