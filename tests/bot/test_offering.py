@@ -77,7 +77,7 @@ def lockdown(scope: str, excluded: str) -> Body:
     [
         ("nodepool-failed", "staging-neu", "reconcile-pool", "Reconcile node pool general"),
         ("cluster-failed", "prod-eus2", "reconcile-cluster", "Reconcile cluster prod-eus2"),
-        ("cluster-failed-infra", "prod-eus2", "reconcile-cluster", "Reconcile cluster prod-eus2"),
+        ("cluster-failed-infra", "prod-eus2", "reconcile-cluster", "Reconcile 1 node pool and cluster prod-eus2"),
         ("node-vm-failed", "prod-weu", "update-instances", "Update 1 failed instance of pool apps"),
         ("subscription-not-registered", "prod-weu", "register-provider", "Register Microsoft.OperationalInsights"),
         ("upgrade-runs-long", "payments-prod", "abort-operation", "Abort the operation on cluster payments-prod"),

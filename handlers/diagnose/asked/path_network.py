@@ -191,10 +191,12 @@ class Network:
             ),
             facts={
                 "cause": "crashing" if running else "missing",
+                "says": "",
                 "node": source.node,
                 "nodes": [source.node],
                 "pod": running[0].name if running else "<kube-proxy-pod>",
-                "scale_set": "<scale-set>",
+                "scale_set": "",
+                "instance_id": "",
                 **self._place(),
             },
         )

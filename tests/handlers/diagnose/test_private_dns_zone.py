@@ -78,7 +78,7 @@ async def test_a_zone_that_does_not_exist_is_found() -> None:
     finding = await found(CODE, azure)
     assert (finding.subject, finding.severity) == (ZONE, Severity.ERROR)
     assert finding.facts["cause"] == "missing"
-    assert finding.affects == (pool_id("apps"),)
+    assert finding.affects == (pool_id("apps"), ZONE)
 
 
 async def test_a_zone_that_is_not_linked_to_the_nodes_network_is_found() -> None:
