@@ -10,7 +10,7 @@ from handlers.evidence.complaints import Complaints, Failure, always
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.service_health import ServiceIssues, announced
-from handlers.model import Causes, Clear, Finding, Judgement, Unavailable, Verdict, Why
+from handlers.model import Causes, Clear, Finding, Judgement, Outcome, Unavailable, Verdict, Why
 
 CODE = "cluster-failed-infra"
 MOST_NAMED = 5
@@ -79,7 +79,8 @@ def _found(
     service: ServiceIssues | Unavailable,
 ) -> Finding:
     failed = pools.failed
-    checked = [f"{verdict.code}: {verdict.why}" for verdict in causes.verdicts]
+    asked = [verdict for verdict in causes.verdicts if verdict.outcome is not Outcome.NOT_APPLICABLE]
+    checked = [f"{verdict.code}: {verdict.why}" for verdict in asked]
     own = complaints.failure(cluster.id)
     issues = announced(service, own.at if own else None)
     return Finding(
