@@ -123,6 +123,8 @@ class Incident:
     joined: tuple[str, ...] = ()
     """Who reported it again and got no link of their own, because Slack takes only so many messages."""
     closed_ms: int = 0
+    settled_ms: int = 0
+    """When the check was asked for that gave the first verdict: entered twice, it closes nothing."""
     closed_by: str = ""
     """Who had it checked when it was found over; empty where the bot looked by itself."""
 

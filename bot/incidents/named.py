@@ -16,6 +16,8 @@ _NAMESPACE = compile_linear(r"(?:\bnamespace|\bns|(?:^|\s)-n)[\s:=`'\"]{1,3}([a-
 """Where a plain word is meant as a namespace: `payments` alone may be a team."""
 _EVERYWHERE = compile_linear(r"default|calico-.*|gatekeeper-.*|kube-.*|tigera-.*|[a-z0-9]{1,2}")
 """Names that each cluster has, and words too short to be one."""
+_GENERATED = compile_linear(r".*-vmss[0-9a-z]{6}|.*-[0-9a-f]{8,10}-[a-z0-9]{5}")
+"""Of a node, or of a pod of a deployment: no other cluster has it."""
 _MOST_NAMES = 300
 _MOST_WORDS = 200
 _MOST_TEXT = 20_000
@@ -52,3 +54,8 @@ def words_of(text: str) -> list[str]:
     told = [word for word in words if "-" in word or any(letter.isdigit() for letter in word)]
     spaces = [match[1] or match[2] for match in _NAMESPACE.finditer(lower)]
     return list(dict.fromkeys((*told, *spaces)))[:_MOST_WORDS]
+
+
+def is_of_one_cluster(name: str) -> bool:
+    """Whether a name is generated, so that no second cluster has it. Namespaces and `kafka-0` are the same in many."""
+    return bool(_GENERATED.fullmatch(name))

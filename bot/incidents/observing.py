@@ -44,6 +44,8 @@ class Observation:
     """Codes that some check asks about."""
     by: str = ""
     """Who asked for the check; empty where nobody did."""
+    asked_ms: int = 0
+    """When the check began to look."""
 
     @property
     def codes(self) -> frozenset[str]:
@@ -60,6 +62,7 @@ def observation(diagnosis: Diagnosis, at_ms: int, by: str = "") -> Observation:
         _codes(check for check in diagnosis.checks if check.outcome in _UNSURE or check.unseen),
         _codes(diagnosis.checks),
         by,
+        int(diagnosis.target.asked_at.timestamp() * 1000),
     )
 
 
@@ -94,6 +97,8 @@ def _after(incident: Incident, seen: Observation) -> tuple[Incident, Changed | N
     unsure = _is_unsure(incident, seen)
     changed_ms = max(incident.changed_ms, seen.at_ms)
     if not causes and not first and not unsure and verdict is not Verdict.CONFIRMED:
+        if 0 < seen.asked_ms <= incident.settled_ms:
+            return incident, None  # the very check that did not confirm it, entered once more
         closed = replace(incident, state=State.CLOSED, verdict=verdict, changed_ms=changed_ms)
         return replace(closed, closed_ms=seen.at_ms, closed_by=seen.by), Changed.CLOSED
     if not causes and not first and unsure:
@@ -103,7 +108,7 @@ def _after(incident: Incident, seen: Observation) -> tuple[Incident, Changed | N
     known = tuple(sorted({*incident.known, *seen.codes})) if first else _known(incident, causes, seen)
     after = replace(incident, state=State.OPEN, verdict=verdict, causes=causes, known=known)
     if first:
-        return replace(after, changed_ms=changed_ms), Changed.SETTLED
+        return replace(after, changed_ms=changed_ms, settled_ms=seen.asked_ms), Changed.SETTLED
     if [cause.key for cause in causes] != [cause.key for cause in incident.causes] or verdict is not incident.verdict:
         return replace(after, changed_ms=changed_ms), Changed.FACTS
     return after, None

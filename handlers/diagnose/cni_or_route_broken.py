@@ -74,6 +74,7 @@ def cni_or_route_broken(
     routes = list(_routes(cluster, network, nodes, ranges, networks, filters))
     yield from (*found, *routes)
     unseen = [item for item in (workloads, warnings) if isinstance(item, Unavailable)]
+    unseen += workloads.gaps if isinstance(workloads, SystemWorkloads) else ()
     yield from unseen
     if nodes.complete and pods.complete and system.complete and not (found or routes or unseen):
         well = f"{len(nodes.nodes)} nodes: none says that its network is unavailable, and no pod waits for it"

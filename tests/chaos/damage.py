@@ -47,6 +47,8 @@ DAMAGES: dict[str, dict[str, Any]] = {
 """What can happen to an answer. The last four are JSON, and not what was asked for."""
 
 
+A_LOG = ("empty", "malformed", "half", "html", "an object", "a list", "a text", "no list of values")
+"""A container may print any text, or nothing: as its log, this is what it says."""
 NARROWED = ("403", "/subscriptions/{}/providers/Microsoft.Authorization/locks")
 """Who may not list a subscription's locks asks the resource groups, which show what they inherit: nothing is lost."""
 
@@ -122,7 +124,11 @@ async def struck(
 
 def harmed(routes: Sequence[Route], damage: str) -> list[Route]:
     """The routes on which this damage hides something."""
-    return [route for route in routes if (damage, route.template) != NARROWED]
+    return [
+        route
+        for route in routes
+        if (damage, route.template) != NARROWED and not (route.template.endswith("/log") and damage in A_LOG)
+    ]
 
 
 async def side_by_side(routes: Sequence[Route], one: Callable[[Route], Awaitable[None]]) -> None:

@@ -201,6 +201,17 @@ def _here(loop: asyncio.AbstractEventLoop) -> Callable[[Coroutine[Any, Any, None
     return run
 
 
+async def test_whoever_opens_it_again_in_the_thread_of_another_cluster_gets_a_link(connection: Connection) -> None:
+    events: list[Event] = [
+        ("said", 0, "prod-weu", "quota-exceeded", 0),
+        ("alert", 9, "prod-eus2", "quota-exceeded", 0),
+        ("check", 0, "prod-eus2", "quota-exceeded", 0),
+        ("check", 0, "prod-eus2", "subnet-full", 0),
+        ("said", 0, "prod-eus2", "quota-exceeded", 0),
+    ]
+    await conversation(events, connection)
+
+
 async def test_what_was_proved_and_is_gone_is_no_longer_red(connection: Connection) -> None:
     events: list[Event] = [
         ("said", 0, "prod-weu", "node-not-ready", 9),

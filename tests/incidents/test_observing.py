@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.incidents.joining import join
@@ -39,6 +41,16 @@ def test_what_was_not_found_is_not_confirmed_and_stays_open_until_a_second_look(
     after, changes = observe(after, seen(at_ms=HOUR_MS))
     assert after.incidents[0].is_closed
     assert [one.what for one in changes] == [Changed.CLOSED]
+
+
+def test_the_check_that_did_not_confirm_it_closes_nothing_when_it_is_entered_twice(book: Book) -> None:
+    first = replace(seen(), asked_ms=1_000)
+    once, (settled,) = observe(book, first)
+    assert settled.what is Changed.SETTLED
+    again, changes = observe(once, first)
+    assert (again, changes) == (once, ())
+    _, (closed,) = observe(once, replace(seen(), asked_ms=1_001))
+    assert closed.what is Changed.CLOSED
 
 
 def test_something_else_that_was_found_is_named(book: Book) -> None:

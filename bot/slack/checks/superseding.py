@@ -86,8 +86,10 @@ class Superseding:
         message = superseded_view.superseded(check, now is Now.OVER, diagnosis, datetime.now(UTC), by, link)
         posted = Address(channel=check.channel, message_ts=check.ts)
         try:
-            await self._slack_messages.change(posted, message, Mark(check.request, HEAD))
+            await self._slack_messages.change(posted, message, Mark(check.request, HEAD), longest_wait_s=0)
         except Refused as refused:
+            if refused.error == "ratelimited":
+                raise  # the next check brings it up to date
             log.info("the older answer %s cannot be changed: %s", check.request, refused)
         # After the edit: whoever is killed in between edits it once more.
         await self._recent.change(team, check, replace(check, now=now.value))
@@ -109,7 +111,7 @@ def _now(
         return Now.OVER
     if newer is None or diagnosis.state is State.INCONCLUSIVE:
         return None
-    if request and request.place.thread_ts in (check.ts, check.thread_ts):
+    if request and request.place.thread_ts and request.place.thread_ts in (check.ts, check.thread_ts):
         return Now.AGAIN
     return None if check.now else Now.NEWER
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from bot.address import Address
 from bot.incidents.breath import by_cluster
 from bot.incidents.model import How, Incident, Sighting
+from bot.incidents.named import is_of_one_cluster
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
 from bot.policy.look import Allowed, Asker, may_look
@@ -96,6 +97,8 @@ class IncidentHandlers:
         turn = latest([decode(Utterance, text) for text in texts])
         if not turn or await self._turns.is_read(task.text, len(texts)):
             return
+        if len(texts) > task.number:
+            return  # a later message has a job of its own, which reads them all
         if await self.consider(turn, task.me, closed=False):
             await self._turns.read_to(task.text, len(texts))
 
@@ -144,10 +147,13 @@ class IncidentHandlers:
         return True
 
     async def _around(self, first: Utterance, text: str) -> list[Around]:
-        """What says which cluster is meant: what a check of ours has named, then what stands around the message."""
+        """What says which cluster is meant: a generated name that a check has named, then what stands around the
+        message, then other names (several clusters may have a namespace of one name)."""
         near = await self._places.around(first.team, first.spot, threaded=bool(first.thread_ts))
         named = await self._incidents.clusters_named_in(first.team, text)
-        return [*(Around(f"what a check has named: {name}", " ".join(clusters)) for name, clusters in named), *near]
+        told = [(name, Around(f"what a check has named: {name}", " ".join(clusters))) for name, clusters in named]
+        sure = [around for name, around in told if is_of_one_cluster(name)]
+        return [*sure, *near, *(around for name, around in told if not is_of_one_cluster(name))]
 
     def _says_it(self, texts: Sequence[str], names: FleetNames) -> int:
         """The first message that names a cluster or a problem: under it the answer belongs."""

@@ -116,7 +116,9 @@ class IncidentMessages:
         if incident.rounds > 1:
             await self._line(where, f"back-{incident.rounds}", said.back_line(incident.cluster, incident.rounds))
         if incident.is_closed:
-            await self._line(where, f"closed-{incident.rounds}", said.closed_line(incident.cluster))
+            await self._line(
+                where, f"closed-{incident.rounds}", said.closed_line(incident.cluster, proved=bool(incident.causes))
+            )
         if incident.joined:
             await self._joined(where, incident)
         told = {each_incident.home for each_incident in book.incidents if each_incident.merged_into == incident.id}

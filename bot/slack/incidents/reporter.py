@@ -69,8 +69,12 @@ class IncidentHooks:
 
     async def before(self, request: CheckRequest, answer: Answer) -> None:
         """The verdict comes first: what was proved of an incident, then the answer with all its details."""
-        if not self.is_announced(request):
+        if self.is_announced(request):
+            return
+        try:
             await _observed(self._incident_service, request.place.team, answer.report)
+        except Exception:  # its card must not cost people the answer; `observe` enters the check once more
+            log.exception("the incidents of %s were not brought up to date", request.id)
 
     async def observe(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
         """An `AfterAnswer`."""

@@ -140,7 +140,10 @@ class IncidentService:
         if sighting.asked and how is How.REPEAT:
             return  # answered where it was asked
         what = f"link {team} {incident.id} {incident.rounds} {sighting.user}"
-        if not await self._incidents.claim(what, sighting.id) or sighting.spot in incident.elsewhere:
+        # Where it was reported from elsewhere a pointer stands already, but for a report that opens it again.
+        if sighting.spot in incident.elsewhere and how is not How.REOPENED:
+            return
+        if not await self._incidents.claim(what, sighting.id):
             return
         if self._links.of(sighting.spot.channel).take_now():
             await self._telling.point_from(team, incident, sighting.spot)
@@ -162,7 +165,9 @@ class IncidentService:
     async def _check(self, team: str, incident: Incident, user: str) -> None:
         home = incident.home
         place = Address(team, home.channel, user, thread_ts=home.thread_ts)
-        request = CheckRequest(f"{JOB}{incident.id}-{incident.rounds}", ClusterRef.of(incident.cluster), place)
+        request = CheckRequest(
+            f"{JOB}{incident.id}-{incident.rounds}", ClusterRef.of(incident.cluster), place, fresh=incident.rounds > 1
+        )
         await self._submit_look(team, incident, 0)
         await self._queue.check(request)
 

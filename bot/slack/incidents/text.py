@@ -69,20 +69,22 @@ def merged_not_confirmed(title: str, cluster: str) -> str:
     return f"{what}. What was found there is an incident that is known already"
 
 
-def closed(title: str, cluster: str) -> str:
-    return f":white_check_mark: *Over: {plain(title, 200)}* on {code(cluster)}"
+def closed(title: str, cluster: str, *, proved: bool) -> str:
+    return f":white_check_mark: *{'Over' if proved else 'Never confirmed'}: {plain(title, 200)}* on {code(cluster)}"
 
 
 def merged(title: str, cluster: str) -> str:
     return f":link: *{plain(title, 200)}* on {code(cluster)} has the cause of an incident that is known already"
 
 
-def closed_line(cluster: str) -> str:
+def closed_line(cluster: str, *, proved: bool) -> str:
+    if not proved:
+        return f":white_check_mark: Another check of {code(cluster)} found nothing either: this incident is closed."
     return f":white_check_mark: A check of {code(cluster)} finds it no more: this incident is closed."
 
 
 def back_line(cluster: str, rounds: int) -> str:
-    times = f", for the {rounds}th time" if rounds > 3 else ""
+    times = f" (round {rounds})" if rounds > 3 else ""
     return f":repeat: It is reported again{times}. Checking {code(cluster)} now."
 
 
@@ -98,7 +100,7 @@ def checked_elsewhere(cluster: str) -> str:
 
 
 def apart(cluster: str) -> str:
-    return f"{code(cluster)} is another cluster than the one of this thread, so I answer in a thread of its own."
+    return f"This thread is about another cluster, so I answer about {code(cluster)} in a thread of its own."
 
 
 def cause(title: str, said: str) -> str:
@@ -120,7 +122,7 @@ def reports(number: int) -> str:
 
 def over(minutes: int, moment: datetime) -> str:
     """Beside the tick; who had it checked follows."""
-    return f"Found over at {moment:%H:%M} UTC, {_lasted(minutes)} after the first report"
+    return f"Over since the check at {moment:%H:%M} UTC, {_lasted(minutes)} after the first report"
 
 
 def _lasted(minutes: int) -> str:

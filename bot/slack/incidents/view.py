@@ -149,7 +149,7 @@ def _headline(incident: Incident, library: Library, home: Incident | None) -> st
         confirmed = incident.verdict is Verdict.CONFIRMED
         return (said.merged if confirmed else said.merged_not_confirmed)(title, cluster)
     if incident.is_closed:
-        return said.closed(title, cluster)
+        return said.closed(title, cluster, proved=bool(incident.causes))
     if incident.state is State.CHECKING:
         return said.suspected(title, cluster)
     if incident.verdict is Verdict.CONFIRMED:
