@@ -21,6 +21,7 @@ CODE = "api-server-unreachable-ip-ranges"
 ONLY_OWN_EGRESS = "0.0.0.0/32"
 """Azure: nobody from outside, only the outbound address of the cluster's load balancer."""
 MOST_RANGES = 200
+MOST_WITH_VNET_INTEGRATION = 2000
 _SHOWN = 6
 
 Network = IPv4Network | IPv6Network
@@ -115,6 +116,10 @@ def _of_cluster(
     if not isinstance(nodes, Nodes):
         yield nodes if isinstance(nodes, Unavailable) else NotApplicable(nodes.because)
         return
+    if cluster.vnet_integrated:
+        where = f"nodes of {cluster.name} go to its API server's private address (VNet integration)"
+        yield NotApplicable(f"{where}: the ranges do not touch them")
+        return
     standing = [node for node in nodes.nodes if not node.virtual]
     ready = [node for node in standing if node.is_ready]
     if ready or not standing:
@@ -173,7 +178,7 @@ def _finding(
             "client_ip": missing[0].partition("/")[0],
             "ranges": list(cluster.authorized_ranges),
             "new_ranges": ",".join(ranges),
-            "too_many": len(ranges) > MOST_RANGES,
+            "too_many": len(ranges) > (MOST_WITH_VNET_INTEGRATION if cluster.vnet_integrated else MOST_RANGES),
             "node_egress": list(egress.addresses) if isinstance(egress, NodeEgress) else [],
             "hidden_egress": isinstance(egress, NodeEgress) and egress.hidden,
             "api_server": cluster.fqdn,
@@ -186,7 +191,7 @@ def _finding(
 
 def _forgotten(cluster: ManagedCluster, egress: NodeEgress | Unavailable | NotApplicable) -> tuple[str, ...]:
     """Addresses of the nodes that the new list must hold, or they would lose the API server."""
-    if not isinstance(egress, NodeEgress) or egress.implicit:
+    if not isinstance(egress, NodeEgress) or egress.implicit or egress.direct:
         return ()
     return tuple(address for address in egress.addresses if not _holding(cluster.authorized_ranges, address))
 

@@ -34,6 +34,8 @@ class Obstruction:
 
 def by_ranges(cluster: ManagedCluster, egress: EgressAddresses) -> Iterator[Obstruction]:
     """Nodes leave from an address that the API server does not take."""
+    if cluster.vnet_integrated:
+        return
     ranges = [found for text in cluster.authorized_ranges if (found := _range(text))]
     lost = [address for address in egress.addresses if not _listed(address.range, ranges)]
     if lost:
@@ -69,7 +71,7 @@ def _with_length(address: str) -> str:
 
 def by_way_out(cluster: ManagedCluster, ways: Iterable[NodeWay | Unavailable]) -> Iterator[Obstruction | Unavailable]:
     """A rule or a route on the nodes' way to the public address of the API server."""
-    if cluster.private or cluster.api_server_subnet or not cluster.fqdn:
+    if cluster.private or cluster.vnet_integrated or not cluster.fqdn:
         return
     for way in ways:
         if isinstance(way, Unavailable):
@@ -85,6 +87,8 @@ def by_way_out(cluster: ManagedCluster, ways: Iterable[NodeWay | Unavailable]) -
 
 def by_zone(cluster: ManagedCluster, zone: PrivateZone, networks: Iterable[str]) -> Iterator[Obstruction]:
     """The private name of the API server leads nowhere."""
+    if cluster.vnet_integrated:
+        return
     if not zone.exists:
         yield Obstruction(
             "private-dns", f"private DNS zone {zone.name} of {cluster.private_fqdn} does not exist", zone.id

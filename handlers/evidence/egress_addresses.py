@@ -47,6 +47,8 @@ async def egress_addresses(
     """the addresses that nodes leave from"""
     if cluster.private or not restricted(cluster):
         return NotApplicable(f"the API server of {cluster.name} takes everybody's address")
+    if cluster.vnet_integrated:
+        return NotApplicable(f"nodes of {cluster.name} go to its API server's private address (VNet integration)")
     named = dict(_of_profile(cluster))
     gateways = _gateways(networks)
 

@@ -32,6 +32,8 @@ class NodeEgress(Evidence):
     """The outbound type, in lower case."""
     addresses: tuple[str, ...]
     """Addresses and prefixes."""
+    direct: bool = False
+    """API server VNet integration: nodes go to its private address, which the ranges do not touch."""
 
     @property
     def implicit(self) -> bool:
@@ -88,6 +90,7 @@ async def node_egress(
         taken_at=cluster.taken_at,
         gaps=(*gaps, *unseen),
         kind=kind,
+        direct=cluster.vnet_integrated,
         addresses=tuple(filter(None, (_address(answer.body) for answer in answers))),
     )
 

@@ -151,6 +151,26 @@ async def test_nodes_behind_a_nat_gateway_that_is_not_listed_lose_the_api_server
     assert found.facts["new_ranges"] == "198.51.100.0/28,203.0.113.64/27,192.0.2.16/30"
 
 
+@pytest.mark.parametrize("ready", [True, False])
+async def test_with_vnet_integration_the_ranges_do_not_touch_nodes(ready: bool) -> None:
+    inside = behind_nat(*RANGES, ready=ready)
+    inside.cluster["apiServerAccessProfile"]["enableVnetIntegration"] = True
+    check = await whole(inside)
+    assert check.outcome is Outcome.NOT_APPLICABLE
+    assert check.why.endswith("go to its API server's private address (VNet integration): the ranges do not touch them")
+    found = finding(await client(inside, "203.0.113.9"))
+    assert found.facts["new_ranges"] == "198.51.100.0/28,203.0.113.64/27,203.0.113.9/32"
+
+
+@pytest.mark.parametrize(("integrated", "too_many"), [(False, True), (True, False)])
+async def test_azure_takes_two_hundred_ranges_and_two_thousand_with_vnet_integration(
+    integrated: bool, too_many: bool
+) -> None:
+    inside = azure(*(f"198.51.100.{number}/32" for number in range(201)))
+    inside.cluster["apiServerAccessProfile"]["enableVnetIntegration"] = integrated
+    assert finding(await client(inside, "203.0.113.9")).facts["too_many"] is too_many
+
+
 async def test_a_nat_gateway_that_is_listed_is_not_why_they_are_silent() -> None:
     assert (await whole(behind_nat(*RANGES, "192.0.2.0/24", ready=False))).outcome is Outcome.CLEAR
 

@@ -208,6 +208,14 @@ async def test_an_address_that_is_not_listed_is_no_problem_while_the_nodes_repor
     assert (await asked(QUESTION, inside)).outcome is Outcome.CLEAR
 
 
+async def test_with_vnet_integration_neither_ranges_nor_a_rule_on_the_way_out_stop_a_node() -> None:
+    inside = silent(apiServerAccessProfile={"enableVnetIntegration": True, "authorizedIPRanges": ["203.0.113.0/24"]})
+    inside.rules = [rule("no-internet", 200, "Deny")]
+    assert (await asked(QUESTION, inside)).outcome is Outcome.INCONCLUSIVE
+    inside.room("node-1")
+    assert (await asked(QUESTION, inside)).outcome is Outcome.CLEAR
+
+
 async def test_a_rule_that_denies_the_way_out_is_named() -> None:
     inside = silent()
     inside.rules = [rule("no-internet", 200, "Deny")]
@@ -223,6 +231,8 @@ async def test_a_private_name_without_a_record_is_named() -> None:
     inside.more |= {f"{zone}/virtualNetworkLinks": rows([]), f"{NETWORKS}/networkInterfaces": rows([])}
     finding = await found(QUESTION, inside)
     assert finding.facts["cause"] == "private-dns"
+    access["enableVnetIntegration"] = True
+    assert (await asked(QUESTION, inside)).outcome is Outcome.INCONCLUSIVE
 
 
 def restricted(*rules: dict[str, Any]) -> Inside:
