@@ -328,6 +328,19 @@ async def test_a_policy_that_holds_the_pods_of_the_system_is_named() -> None:
     assert "kube-system/Deployment/coredns" in finding.affects
 
 
+@pytest.mark.parametrize(
+    ("profile", "is_found"),
+    [({"networkPolicy": "none"}, False), ({"networkPolicy": ""}, False), ({"networkPlugin": "none"}, True)],
+)
+async def test_a_policy_that_nothing_enforces_holds_nobody(profile: dict[str, str], is_found: bool) -> None:
+    inside = restricted()
+    inside.cluster["networkProfile"] |= {"networkPolicy": "none", **profile}
+    check = await asked(QUESTION, inside)
+    assert (check.outcome is Outcome.FOUND) is is_found
+    if not is_found:
+        assert "no pod of coredns and metrics-server is Ready" in check.why
+
+
 async def test_a_policy_that_lets_them_through_is_not() -> None:
     assert (
         await asked(QUESTION, restricted({"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}))
