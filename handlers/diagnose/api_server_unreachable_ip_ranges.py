@@ -8,12 +8,13 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_netw
 from handlers.diagnose.node_cannot_reach_api_server import SUBJECT
 from handlers.egress.packet import is_public
 from handlers.engine.declare import ClearWithout, diagnostic
-from handlers.evidence.asked.ranges import NodeEgress, OwnAddress
+from handlers.evidence.asked.ranges import LOAD_BALANCER, NodeEgress, OwnAddress
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_networks import NodeNetworks
+from handlers.evidence.way_out import PacketFilters
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Target, Unavailable, Why
 from handlers.question import Word
 
@@ -21,6 +22,8 @@ CODE = "api-server-unreachable-ip-ranges"
 ONLY_OWN_EGRESS = "0.0.0.0/32"
 """Azure: nobody from outside, only the outbound address of the cluster's load balancer."""
 MOST_RANGES = 200
+MOST_WITH_VNET_INTEGRATION = 2000
+LET_IN = "whether the ranges let nodes in"
 _SHOWN = 6
 
 Network = IPv4Network | IPv6Network
@@ -30,7 +33,17 @@ Network = IPv4Network | IPv6Network
     codes=(CODE,),
     area="network",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, AgentPools, ScaleSets, NodeNetworks, NodeEgress, ApiServer, Nodes),
+        (
+            ActivityLog,
+            NodeActivityLog,
+            AgentPools,
+            ScaleSets,
+            NodeNetworks,
+            PacketFilters,
+            NodeEgress,
+            ApiServer,
+            Nodes,
+        ),
         "an address inside a range is let in whatever else is unseen, and Ready nodes prove that they are",
     ),
 )
@@ -68,10 +81,10 @@ def _of_client(cluster: ManagedCluster, client: str, egress: NodeEgress | Unavai
         )
     if isinstance(egress, Unavailable):
         return egress
-    if isinstance(egress, NodeEgress) and egress.implicit:
-        if egress.gaps:
-            return egress.gaps[0]
-        if _holding(egress.addresses, client):
+    if isinstance(egress, NodeEgress) and egress.kind == LOAD_BALANCER:
+        if egress.let_in_unseen:
+            return egress.let_in_unseen[0]
+        if _holding(egress.let_in, client):
             return Clear(f"{client} is the outbound address of {cluster.name}'s own load balancer, which AKS lets in")
     return _finding(
         cluster,
@@ -115,9 +128,15 @@ def _of_cluster(
     if not isinstance(nodes, Nodes):
         yield nodes if isinstance(nodes, Unavailable) else NotApplicable(nodes.because)
         return
+    if cluster.vnet_integrated:
+        where = f"nodes of {cluster.name} go to its API server's private address (VNet integration)"
+        yield NotApplicable(f"{where}: the ranges do not touch them")
+        return
     standing = [node for node in nodes.nodes if not node.virtual]
     ready = [node for node in standing if node.is_ready]
-    if ready or not standing:
+    if not standing:
+        yield Unavailable(LET_IN, Why.ABSENT, f"no node of {cluster.name} has registered")
+    elif ready:
         yield Clear(f"{len(ready)} of {len(standing)} nodes are Ready, so the ranges let them in")
     elif isinstance(egress, Unavailable):
         yield egress
@@ -128,7 +147,8 @@ def _of_cluster(
 def _of_nodes(cluster: ManagedCluster, egress: NodeEgress, silent: int) -> Iterator[Judgement]:
     """No node is Ready: may they come in at all?"""
     if egress.implicit:
-        yield Clear("nodes leave through the cluster's own load balancer, whose address AKS lets in")
+        why = "AKS lets in the address of the load balancer that they leave through; no node is Ready to prove it"
+        yield Unavailable(LET_IN, Why.ABSENT, why)
         return
     yield from egress.gaps
     if egress.hidden or not egress.addresses:
@@ -137,7 +157,8 @@ def _of_nodes(cluster: ManagedCluster, egress: NodeEgress, silent: int) -> Itera
         return
     outside = _outside(cluster, egress.addresses, egress)
     if not outside:
-        yield Clear(f"nodes leave from {_few(egress.addresses)}, which the authorized IP ranges hold")
+        why = f"they leave from {_few(egress.addresses)}, which the ranges hold; no node is Ready to prove it"
+        yield Unavailable(LET_IN, Why.ABSENT, why)
         return
     yield _finding(
         cluster,
@@ -173,7 +194,7 @@ def _finding(
             "client_ip": missing[0].partition("/")[0],
             "ranges": list(cluster.authorized_ranges),
             "new_ranges": ",".join(ranges),
-            "too_many": len(ranges) > MOST_RANGES,
+            "too_many": len(ranges) > (MOST_WITH_VNET_INTEGRATION if cluster.vnet_integrated else MOST_RANGES),
             "node_egress": list(egress.addresses) if isinstance(egress, NodeEgress) else [],
             "hidden_egress": isinstance(egress, NodeEgress) and egress.hidden,
             "api_server": cluster.fqdn,
@@ -186,9 +207,9 @@ def _finding(
 
 def _forgotten(cluster: ManagedCluster, egress: NodeEgress | Unavailable | NotApplicable) -> tuple[str, ...]:
     """Addresses of the nodes that the new list must hold, or they would lose the API server."""
-    if not isinstance(egress, NodeEgress) or egress.implicit:
+    if not isinstance(egress, NodeEgress) or egress.implicit or egress.direct:
         return ()
-    return tuple(address for address in egress.addresses if not _holding(cluster.authorized_ranges, address))
+    return _outside(cluster, egress.addresses, egress)
 
 
 def _new_list(present: Iterable[str], missing: Iterable[str]) -> list[str]:
@@ -200,7 +221,7 @@ def _new_list(present: Iterable[str], missing: Iterable[str]) -> list[str]:
 def _outside(
     cluster: ManagedCluster, addresses: Iterable[str], egress: NodeEgress | Unavailable | NotApplicable
 ) -> tuple[str, ...]:
-    let_in = egress.addresses if isinstance(egress, NodeEgress) and egress.implicit else ()
+    let_in = egress.let_in if isinstance(egress, NodeEgress) else ()
     ranges = (*cluster.authorized_ranges, *let_in)
     return tuple(address for address in addresses if not _holding(ranges, address))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
@@ -17,6 +17,7 @@ from handlers.evidence.endpoints import KubernetesService
 from handlers.evidence.held_pods import HeldPods
 from handlers.evidence.private_zone import PrivateZone
 from handlers.model import Unavailable, Why
+from handlers.resource_id import last_name
 
 HTTPS = 443
 
@@ -30,12 +31,31 @@ class Obstruction:
     says: str
     subject: str = ""
     facts: dict[str, object] = field(default_factory=dict)
+    pools: tuple[str, ...] = ()
+    """The ids of the pools that it holds up; none where it may be all."""
 
 
-def by_ranges(cluster: ManagedCluster, egress: EgressAddresses) -> Iterator[Obstruction]:
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """The names, in lower case, of the pools with silent nodes and with nodes that report; empty where unknown."""
+
+    silent: frozenset[str]
+    reporting: frozenset[str]
+
+    def none_of(self, pools: Iterable[str] = ()) -> bool:
+        """Whether nodes of these pools, or of all, are silent and none reports: one that reports proves the way."""
+        named = {last_name(pool).lower() for pool in pools}
+        mine = {*named, ""} if named else self.silent | self.reporting
+        return bool(mine & self.silent) and not mine & self.reporting
+
+
+def by_ranges(cluster: ManagedCluster, egress: EgressAddresses, reports: Reports) -> Iterator[Obstruction]:
     """Nodes leave from an address that the API server does not take."""
+    if cluster.vnet_integrated:
+        return
     ranges = [found for text in cluster.authorized_ranges if (found := _range(text))]
-    lost = [address for address in egress.addresses if not _listed(address.range, ranges)]
+    outside = [address for address in egress.addresses if not _listed(address.range, ranges)]
+    lost = [address for address in outside if reports.none_of(address.pools)]
     if lost:
         first = lost[0]
         wanted = [*cluster.authorized_ranges, *dict.fromkeys(_with_length(address.range) for address in lost)]
@@ -44,6 +64,7 @@ def by_ranges(cluster: ManagedCluster, egress: EgressAddresses) -> Iterator[Obst
             f"nodes leave from {first.range} ({first.of}), and the API server takes only "
             f"{', '.join(cluster.authorized_ranges)}",
             facts={"address": first.range, "ranges": wanted},
+            pools=tuple(pool for address in lost for pool in address.pools) if all(of.pools for of in lost) else (),
         )
 
 
@@ -67,36 +88,53 @@ def _with_length(address: str) -> str:
     return address if "/" in address else f"{address}/32"
 
 
-def by_way_out(cluster: ManagedCluster, ways: Iterable[NodeWay | Unavailable]) -> Iterator[Obstruction | Unavailable]:
+def by_way_out(
+    cluster: ManagedCluster, ways: Iterable[NodeWay | Unavailable], reports: Reports
+) -> Iterator[Obstruction | Unavailable]:
     """A rule or a route on the nodes' way to the public address of the API server."""
-    if cluster.private or cluster.api_server_subnet or not cluster.fqdn:
+    if cluster.private or cluster.vnet_integrated or not cluster.fqdn:
         return
     for way in ways:
         if isinstance(way, Unavailable):
             yield way
             continue
+        pools = tuple(pool.id for pool in way.pools)
+        if not reports.none_of(pools):
+            continue
         found = way.of(Packet(cluster.fqdn, HTTPS))
         if found.passage is Passage.DENIED:
-            yield Obstruction("firewall", f"{way.named}: {found.says}", found.subject, {"rule": found.says})
+            yield Obstruction("firewall", f"{way.named}: {found.says}", found.subject, {"rule": found.says}, pools)
         elif found.passage is not Passage.OPEN:
             wanted = f"the nodes' way to {cluster.fqdn}"
             yield Unavailable(wanted, Why.ABSENT, f"{way.named}: {found.says}")
 
 
-def by_zone(cluster: ManagedCluster, zone: PrivateZone, networks: Iterable[str]) -> Iterator[Obstruction]:
-    """The private name of the API server leads nowhere."""
+def by_zone(
+    cluster: ManagedCluster, zone: PrivateZone, networks: Mapping[str, tuple[str, ...]], reports: Reports
+) -> Iterator[Obstruction]:
+    """The private name of the API server leads nowhere. `networks` that ask Azure's DNS, each with its pools."""
+    if cluster.vnet_integrated:
+        return
+    if told := _broken(cluster, zone):
+        if reports.none_of():
+            yield Obstruction("private-dns", told, zone.id)
+        return
+    lost = [name for name, pools in networks.items() if not zone.linked_to(name) and reports.none_of(pools)]
+    if zone.links is not None and lost:
+        told = f"zone {zone.name} is not linked to network {last_name(lost[0])}, in which nodes stand"
+        yield Obstruction("private-dns", told, zone.id, pools=networks[lost[0]])
+
+
+def _broken(cluster: ManagedCluster, zone: PrivateZone) -> str:
+    """What keeps all nodes from finding the API server's address; empty where nothing does."""
     if not zone.exists:
-        yield Obstruction(
-            "private-dns", f"private DNS zone {zone.name} of {cluster.private_fqdn} does not exist", zone.id
-        )
-    elif zone.record == ():
-        yield Obstruction("private-dns", f"zone {zone.name} holds no A record for {cluster.private_fqdn}", zone.id)
-    elif zone.record and zone.endpoint and not set(zone.record) & set(zone.endpoint):
+        return f"private DNS zone {zone.name} of {cluster.private_fqdn} does not exist"
+    if zone.record == ():
+        return f"zone {zone.name} holds no A record for {cluster.private_fqdn}"
+    if zone.record and zone.endpoint and not set(zone.record) & set(zone.endpoint):
         told = f"the record of {cluster.private_fqdn} is {', '.join(zone.record)}, its private endpoint is "
-        yield Obstruction("private-dns", told + ", ".join(zone.endpoint), zone.id)
-    elif zone.links is not None and (lost := [network for network in networks if not zone.linked_to(network)]):
-        told = f"zone {zone.name} is not linked to network {lost[0].rpartition('/')[2]}, in which nodes stand"
-        yield Obstruction("private-dns", told, zone.id)
+        return told + ", ".join(zone.endpoint)
+    return ""
 
 
 def by_policies(way: KubernetesService, held: HeldPods) -> Iterator[Obstruction]:

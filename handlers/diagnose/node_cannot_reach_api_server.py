@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handlers.diagnose.api_server_users import RENEWED, Users
-from handlers.diagnose.api_server_ways import Obstruction, by_policies, by_ranges, by_way_out, by_zone
+from handlers.diagnose.api_server_ways import Obstruction, Reports, by_policies, by_ranges, by_way_out, by_zone
 from handlers.diagnose.node_ways import node_ways
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
@@ -21,6 +21,7 @@ from handlers.evidence.system import SystemWorkloads
 from handlers.evidence.system_namespaces import KUBE_SYSTEM
 from handlers.evidence.way_out import PacketFilters
 from handlers.model import Clear, Finding, NotApplicable, Unavailable
+from handlers.resource_id import last_name
 
 CODE = "node-cannot-reach-api-server"
 SUBJECT = "default/Service/kubernetes"
@@ -64,7 +65,8 @@ def node_cannot_reach_api_server(
     silent, idle = _silent(nodes, leases), _idle(workloads)
     told: list[Obstruction | Unavailable] = []
     if silent:
-        told += _of_nodes(cluster, pools, networks, filters, sets, egress, zone)
+        reports = _reports(pools, silent, nodes, leases)
+        told += _of_nodes(cluster, pools, networks, filters, sets, egress, zone, reports)
     if isinstance(held, HeldPods):
         told += by_policies(way, held)
     found = [item for item in told if isinstance(item, Obstruction)]
@@ -91,19 +93,48 @@ def _of_nodes(
     sets: ScaleSets | Unavailable,
     egress: EgressAddresses | Unavailable | NotApplicable,
     zone: PrivateZone | Unavailable | NotApplicable,
+    reports: Reports,
 ) -> Iterator[Obstruction | Unavailable]:
     """What of the nodes' way was seen, and what was not."""
     seen = (pools, networks, filters, sets, egress, zone)
     yield from (item for item in seen if isinstance(item, Unavailable))
     if isinstance(egress, EgressAddresses):
-        yield from by_ranges(cluster, egress)
+        yield from by_ranges(cluster, egress, reports)
         yield from egress.gaps
     match pools, networks, filters, sets:
         case AgentPools(), NodeNetworks(), PacketFilters(), ScaleSets():
-            yield from by_way_out(cluster, node_ways(cluster, pools, networks, filters, sets))
+            yield from by_way_out(cluster, node_ways(cluster, pools, networks, filters, sets), reports)
     if isinstance(zone, PrivateZone):
-        known = networks.networks if isinstance(networks, NodeNetworks) else ()
-        yield from by_zone(cluster, zone, [network.id for network in known if not network.name_servers])
+        yield from by_zone(cluster, zone, _with_azure_dns(networks), reports)
+
+
+def _with_azure_dns(networks: NodeNetworks | Unavailable) -> dict[str, tuple[str, ...]]:
+    """The networks that ask Azure's own DNS, each with the pools in it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for subnet in networks.subnets if isinstance(networks, NodeNetworks) else ():
+        if not subnet.network.name_servers:
+            found[subnet.network.id] = (*found.get(subnet.network.id, ()), *subnet.pools)
+    return found
+
+
+def _reports(
+    pools: AgentPools | Unavailable,
+    silent: list[Node],
+    nodes: Nodes | Unavailable | NotApplicable,
+    leases: NodeLeases | Unavailable,
+) -> Reports:
+    """Which pools have silent nodes, and which have nodes that report."""
+    known = {pool.name.lower() for pool in pools.pools} if isinstance(pools, AgentPools) else set()
+    reporting = (
+        [node for node in nodes.nodes if node.is_ready and not node.virtual and not _is_late(node, leases)]
+        if isinstance(nodes, Nodes) and isinstance(leases, NodeLeases)
+        else []
+    )
+
+    def names(of: list[Node]) -> frozenset[str]:
+        return frozenset(node.pool.lower() if node.pool.lower() in known else "" for node in of)
+
+    return Reports(names(silent), names(reporting))
 
 
 def _silent(nodes: Nodes | Unavailable | NotApplicable, leases: NodeLeases | Unavailable) -> list[Node]:
@@ -133,6 +164,8 @@ def _obstructed(
     nodes: Nodes | Unavailable | NotApplicable,
 ) -> Finding:
     of_pods = found.cause == "policy"
+    mine = {last_name(pool).lower() for pool in found.pools}
+    silent = [node for node in silent if not mine or node.pool.lower() in mine] or silent
     names = ", ".join(node.name for node in silent[:MOST_NAMED])
     more = f" and {len(silent) - MOST_NAMED} more" if len(silent) > MOST_NAMED else ""
     lost = f"no pod of {', '.join(idle)} is Ready" if of_pods else f"silent: the kubelets of {names}{more}"

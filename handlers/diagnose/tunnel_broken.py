@@ -69,8 +69,8 @@ def _finding(
 
 def _cause(cluster: ManagedCluster, way: KubeletCalls) -> str:
     """Where the way ends: before an agent, between the agents and the API server, or behind them at the kubelet."""
-    if cluster.api_server_subnet or not way.agents:
-        return "own-network" if cluster.api_server_subnet else "agents"
+    if cluster.vnet_integrated:
+        return "own-network"
     if not any(agent.ready for agent in way.agents):
         return "agents"
     return "agents-cannot-connect" if any(call.no_agent for call in way.refused) else "node-port"

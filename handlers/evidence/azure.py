@@ -59,7 +59,9 @@ class ManagedCluster(Evidence):
     private_zone: str = ""
     authorized_ranges: tuple[str, ...] = ()
     api_server_subnet: str = ""
-    """API server VNet integration: the delegated subnet that the control plane takes addresses from."""
+    """The delegated subnet of API server VNet integration. Azure asks for it only in a network of one's own."""
+    vnet_integrated: bool = False
+    """API server VNet integration: nodes go straight to its private address, without DNS."""
     makes_own_nodes: bool = False
     """Node auto-provisioning: nodes whose machines belong to no pool."""
     etag: str = ""
@@ -255,6 +257,7 @@ async def managed_cluster(target: Target, arm: ArmReader) -> ManagedCluster | No
         private_zone=text(properties, "apiServerAccessProfile", "privateDNSZone"),
         authorized_ranges=texts(properties, "apiServerAccessProfile", "authorizedIPRanges"),
         api_server_subnet=_api_server_subnet(dig(properties, "apiServerAccessProfile")),
+        vnet_integrated=dig(properties, "apiServerAccessProfile", "enableVnetIntegration") is True,
         makes_own_nodes=text(properties, "nodeProvisioningProfile", "mode").lower() == "auto",
         etag=_etag(body),
         own_identities=tuple(dig(body, "identity", "userAssignedIdentities") or ()),

@@ -12,9 +12,10 @@ from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.gather import each
 from handlers.evidence.network import NETWORK_API
 from handlers.evidence.node_networks import NodeNetworks
+from handlers.evidence.way_out import PacketFilters
 from handlers.evidence.wire import rows, text
 from handlers.model import Evidence, NotApplicable, Unavailable, Why
-from handlers.resource_id import last_name
+from handlers.resource_id import last_name, same
 
 NO_RESTRICTION = frozenset({"0.0.0.0/0"})
 
@@ -26,6 +27,8 @@ class EgressAddress:
     range: str
     of: str
     """`NAT gateway ng-one`."""
+    pools: tuple[str, ...] = ()
+    """The ids of the pools whose nodes leave from it; none where all do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,26 +45,30 @@ class EgressAddresses(Evidence):
     )
 )
 async def egress_addresses(
-    cluster: ManagedCluster, networks: NodeNetworks | Unavailable, arm: ArmReader
+    cluster: ManagedCluster,
+    networks: NodeNetworks | Unavailable,
+    filters: PacketFilters | Unavailable,
+    arm: ArmReader,
 ) -> EgressAddresses | NotApplicable:
     """the addresses that nodes leave from"""
     if cluster.private or not restricted(cluster):
         return NotApplicable(f"the API server of {cluster.name} takes everybody's address")
-    named = dict(_of_profile(cluster))
-    gateways = _gateways(networks)
+    if cluster.vnet_integrated:
+        return NotApplicable(f"nodes of {cluster.name} go to its API server's private address (VNet integration)")
+    named: dict[str, tuple[str, tuple[str, ...]]] = {name: (of, ()) for name, of in _of_profile(cluster)}
+    gateways, more = _gateways(networks, filters)
 
     async def of_gateway(gateway: str) -> tuple[str, Any]:
         return gateway, (await arm.get(gateway, NETWORK_API)).body
 
-    async def read(item: tuple[str, str]) -> EgressAddress:
-        return EgressAddress(text((await arm.get(item[0], NETWORK_API)).body, "properties", "ipAddress"), item[1])
+    async def read(item: tuple[str, tuple[str, tuple[str, ...]]]) -> EgressAddress:
+        return EgressAddress(text((await arm.get(item[0], NETWORK_API)).body, "properties", "ipAddress"), *item[1])
 
-    held, unseen = await each(gateways, of_gateway) if gateways else ([], ())
+    held, unseen = await each([*gateways], of_gateway) if gateways else ([], ())
     for gateway, body in held:
-        of = f"NAT gateway {last_name(gateway)}"
+        of = f"NAT gateway {last_name(gateway)}", gateways[gateway]
         named |= {text(row, "id"): of for row in rows(body, "properties", "publicIpAddresses")}
     addresses, gaps = await each([*named.items()], read) if named else ([], ())
-    more = (networks,) if isinstance(networks, Unavailable) else networks.gaps
     return EgressAddresses(
         source=", ".join(named) or cluster.source,
         taken_at=cluster.taken_at,
@@ -90,10 +97,17 @@ def _of_profile(cluster: ManagedCluster) -> Iterator[tuple[str, str]]:
             yield text(row, "id"), "the cluster's NAT gateway"
 
 
-def _gateways(networks: NodeNetworks | Unavailable) -> list[str]:
-    """Those of the nodes' subnets: they go before a load balancer."""
+def _gateways(
+    networks: NodeNetworks | Unavailable, filters: PacketFilters | Unavailable
+) -> tuple[dict[str, tuple[str, ...]], tuple[Unavailable, ...]]:
+    """Those that nodes leave through, each with its pools: they go before a load balancer."""
     if isinstance(networks, Unavailable):
-        return []
-    return list(
-        {subnet.nat_gateway.lower(): subnet.nat_gateway for subnet in networks.subnets if subnet.nat_gateway}.values()
-    )
+        return {}, (networks,)
+    if isinstance(filters, Unavailable):
+        return {}, (*networks.gaps, filters)
+    subnets, unseen = filters.nat_subnets(networks)
+    found: dict[str, tuple[str, ...]] = {}
+    for subnet in subnets:
+        name = next((known for known in found if same(known, subnet.nat_gateway)), subnet.nat_gateway)
+        found[name] = (*found.get(name, ()), *subnet.pools)
+    return found, (*networks.gaps, *unseen)

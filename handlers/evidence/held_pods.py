@@ -8,6 +8,8 @@ from typing import Any
 
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
+from handlers.evidence.asked.path import enforced
+from handlers.evidence.azure import NetworkProfile
 from handlers.evidence.system import SystemWorkloads
 from handlers.evidence.workloads.pods import WorkloadPod, read_workload_pod
 from handlers.evidence.workloads.wiring.routes import NetworkPolicy, read_network_policy
@@ -28,8 +30,10 @@ class HeldPods(Evidence):
 
 
 @collector(reads=(), sees=("list networkpolicies.networking.k8s.io", "list pods"), deadline_s=10)
-async def held_pods(workloads: SystemWorkloads, kube: KubeReader) -> HeldPods | NotApplicable:
+async def held_pods(workloads: SystemWorkloads, profile: NetworkProfile, kube: KubeReader) -> HeldPods | NotApplicable:
     """the network policies of kube-system"""
+    if not enforced(profile):
+        return NotApplicable("nothing in the cluster enforces network policies (networkProfile.networkPolicy is none)")
     if all(workload.ready or not workload.wanted for workload in workloads.named(*USERS)):
         return NotApplicable(f"{' and '.join(USERS)} have Ready pods")
     policies = await kube.list("/apis/networking.k8s.io/v1/namespaces/kube-system/networkpolicies", read_network_policy)

@@ -62,7 +62,7 @@ async def private_zone(cluster: ManagedCluster, arm: ArmReader) -> PrivateZone |
     if not zone:
         return NotApplicable(f"{cluster.name} has no private DNS zone")
     label = cluster.private_fqdn.partition(".")[0]
-    asked = [_LINKS, _RECORD] + ([] if cluster.api_server_subnet else [_INTERFACES])
+    asked = [_LINKS, _RECORD] + ([] if cluster.vnet_integrated else [_INTERFACES])
 
     async def ask(what: str) -> tuple[str, object]:
         if what == _LINKS:

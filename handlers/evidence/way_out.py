@@ -9,7 +9,7 @@ from typing import Any
 from handlers.clients.arm.reader import ArmReader
 from handlers.egress.exits import NatGateway
 from handlers.egress.needed import PUBLISHED, published
-from handlers.egress.packet import Packet, network
+from handlers.egress.packet import EVERYTHING, Packet, network
 from handlers.egress.routes import Hop, Route, RouteTable
 from handlers.egress.rules import Rule, SecurityGroup
 from handlers.engine.declare import collector
@@ -20,6 +20,7 @@ from handlers.evidence.network import NETWORK_API
 from handlers.evidence.node_networks import NodeNetworks, NodeSubnet
 from handlers.evidence.wire import dig, need_number, need_text, number, rows, text, texts, whole
 from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable, Why
+from handlers.resource_id import last_name
 
 ENDPOINTS_API = "2024-09-01"
 _ENDPOINTS = "outboundNetworkDependenciesEndpoints"
@@ -43,6 +44,23 @@ class PacketFilters(Evidence):
             (subnet.nat_gateway, self.gateways),
         )
         return next((item for item, seen in named if item and item.lower() not in seen), "")
+
+    def goes_elsewhere(self, subnet: NodeSubnet) -> bool:
+        """Whether its default route leads past its NAT gateway, such as to an appliance."""
+        table = self.tables.get(subnet.route_table.lower())
+        default = (
+            next((route for route in table.routes if network(route.prefix) == EVERYTHING), None) if table else None
+        )
+        return default is not None and default.hop is not Hop.INTERNET
+
+    def nat_subnets(self, networks: NodeNetworks) -> tuple[list[NodeSubnet], tuple[Unavailable, ...]]:
+        """The subnets whose nodes leave through a NAT gateway, and the route tables that could not tell."""
+        behind = [subnet for subnet in networks.subnets if subnet.nat_gateway]
+        unseen = [name for subnet in behind if (name := subnet.route_table) and name.lower() not in self.tables]
+        detail = "a subnet with a NAT gateway names it, and it was not seen"
+        gaps = tuple(Unavailable(last_name(name), Why.ABSENT, detail) for name in dict.fromkeys(unseen))
+        known = [subnet for subnet in behind if subnet.route_table not in unseen]
+        return [subnet for subnet in known if not self.goes_elsewhere(subnet)], gaps
 
 
 @dataclass(frozen=True, kw_only=True)

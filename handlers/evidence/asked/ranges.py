@@ -12,11 +12,13 @@ from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster, NetworkProfile
 from handlers.evidence.gather import each
 from handlers.evidence.network import NETWORK_API
-from handlers.evidence.node_networks import NodeNetworks
+from handlers.evidence.node_networks import NodeNetworks, NodeSubnet
+from handlers.evidence.way_out import PacketFilters
 from handlers.evidence.wire import dig, rows, text
 from handlers.model import Evidence, NotApplicable, Unavailable
 
 LOAD_BALANCER = "loadbalancer"
+USER_NAT = "userassignednatgateway"
 _THROUGH = {
     LOAD_BALANCER: "loadBalancerProfile",
     "managednatgateway": "natGatewayProfile",
@@ -32,11 +34,19 @@ class NodeEgress(Evidence):
     """The outbound type, in lower case."""
     addresses: tuple[str, ...]
     """Addresses and prefixes."""
+    let_in: tuple[str, ...] = ()
+    """Those that AKS lets in by itself: of its standard load balancer alone."""
+    let_in_unseen: tuple[Unavailable, ...] = ()
+    """Why not all of those are known."""
+    through_nat: bool | None = False
+    """Whether a subnet of nodes leaves through a NAT gateway of its own; None where that was not seen."""
+    direct: bool = False
+    """API server VNet integration: nodes go to its private address, which the ranges do not touch."""
 
     @property
     def implicit(self) -> bool:
-        """Whether AKS lets these in by itself: it does for its standard load balancer alone."""
-        return self.kind == LOAD_BALANCER
+        """Whether all nodes leave through the standard load balancer, whose address AKS lets in by itself."""
+        return self.kind == LOAD_BALANCER and self.through_nat is False
 
     @property
     def hidden(self) -> bool:
@@ -72,6 +82,7 @@ async def node_egress(
     cluster: ManagedCluster,
     profile: NetworkProfile,
     networks: NodeNetworks | Unavailable | NotApplicable,
+    filters: PacketFilters | Unavailable | NotApplicable,
     arm: ArmReader,
 ) -> NodeEgress | NotApplicable:
     """the public addresses that nodes leave from"""
@@ -79,28 +90,47 @@ async def node_egress(
         return NotApplicable(f"{cluster.name} has no authorized IP ranges")
     kind = profile.outbound_type.lower()
     named = [text(row, "id") for row in rows(cluster.network, _THROUGH.get(kind, ""), "effectiveOutboundIPs")]
+    of_gateways: list[str] = []
     gaps: tuple[Unavailable, ...] = ()
-    if kind == "userassignednatgateway":
-        named, gaps = await _of_gateways(networks, arm)
-    answers, unseen = await each(named, lambda name: arm.get(name, NETWORK_API)) if named else ([], ())
+    behind, unseen = _behind_gateways(networks, filters) if kind in (LOAD_BALANCER, USER_NAT) else ([], ())
+    if behind or kind == USER_NAT:
+        of_gateways, gaps = await _of_gateways(behind, arm)
+        gaps = (*unseen, *gaps)
+    own, lost = await _addresses(named, arm)
+    nat, more = await _addresses(of_gateways, arm)
+    all_behind = bool(behind) and isinstance(networks, NodeNetworks) and len(behind) == len(networks.subnets)
     return NodeEgress(
-        source=", ".join(answer.source for answer in answers) or cluster.source,
+        source=", ".join((*named, *of_gateways)) or cluster.source,
         taken_at=cluster.taken_at,
-        gaps=(*gaps, *unseen),
+        gaps=(*gaps, *lost, *more),
         kind=kind,
-        addresses=tuple(filter(None, (_address(answer.body) for answer in answers))),
+        direct=cluster.vnet_integrated,
+        addresses=nat if all_behind else (*own, *nat),
+        let_in=own if kind == LOAD_BALANCER else (),
+        let_in_unseen=lost,
+        through_nat=True if behind else None if unseen else False,
     )
 
 
-async def _of_gateways(
-    networks: NodeNetworks | Unavailable | NotApplicable, arm: ArmReader
-) -> tuple[list[str], tuple[Unavailable, ...]]:
-    """The ids of the addresses and prefixes of the NAT gateways of the nodes' subnets."""
+def _behind_gateways(
+    networks: NodeNetworks | Unavailable | NotApplicable, filters: PacketFilters | Unavailable | NotApplicable
+) -> tuple[list[NodeSubnet], tuple[Unavailable, ...]]:
+    """The subnets whose nodes leave through a NAT gateway, and what kept us from telling."""
     if not isinstance(networks, NodeNetworks):
         return [], (networks,) if isinstance(networks, Unavailable) else ()
-    gateways = list(dict.fromkeys(subnet.nat_gateway for subnet in networks.subnets if subnet.nat_gateway))
-    if not gateways:
+    if not any(subnet.nat_gateway for subnet in networks.subnets):
         return [], networks.gaps
+    if not isinstance(filters, PacketFilters):
+        return [], (*networks.gaps, *((filters,) if isinstance(filters, Unavailable) else ()))
+    subnets, gaps = filters.nat_subnets(networks)
+    return subnets, (*networks.gaps, *gaps)
+
+
+async def _of_gateways(subnets: list[NodeSubnet], arm: ArmReader) -> tuple[list[str], tuple[Unavailable, ...]]:
+    """The ids of the addresses and prefixes of the NAT gateways of these subnets."""
+    gateways = list(dict.fromkeys(subnet.nat_gateway for subnet in subnets))
+    if not gateways:
+        return [], ()
     answers, gaps = await each(gateways, lambda name: arm.get(name, NETWORK_API))
     held = [
         text(row, "id")
@@ -108,7 +138,13 @@ async def _of_gateways(
         for key in ("publicIpAddresses", "publicIpPrefixes")
         for row in rows(answer.body, "properties", key)
     ]
-    return held, (*networks.gaps, *gaps)
+    return held, gaps
+
+
+async def _addresses(named: list[str], arm: ArmReader) -> tuple[tuple[str, ...], tuple[Unavailable, ...]]:
+    """The addresses behind these ids."""
+    answers, gaps = await each(named, lambda name: arm.get(name, NETWORK_API)) if named else ([], ())
+    return tuple(filter(None, (_address(answer.body) for answer in answers))), gaps
 
 
 def _address(body: Mapping[str, Any]) -> str:

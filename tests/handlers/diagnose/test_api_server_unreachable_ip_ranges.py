@@ -13,6 +13,7 @@ CODE = "api-server-unreachable-ip-ranges"
 RANGES = ("198.51.100.0/28", "203.0.113.64/27")
 BALANCER = f"{NETWORKS}/publicIPAddresses/egress"
 GATEWAY = f"{GROUP_ID}/providers/Microsoft.Network/natGateways/nat"
+TABLE = f"{GROUP_ID}/providers/Microsoft.Network/routeTables/udr"
 PREFIX = f"{GROUP_ID}/providers/Microsoft.Network/publicIPPrefixes/out"
 
 
@@ -39,6 +40,14 @@ def behind_nat(*ranges: str, ready: bool = True) -> Inside:
     inside.subnets[SUBNET]["natGateway"] = {"id": GATEWAY}
     inside.more[GATEWAY] = resource(GATEWAY, {"publicIpPrefixes": [{"id": PREFIX}]})
     inside.more[PREFIX] = resource(PREFIX, {"ipPrefix": "192.0.2.16/30"})
+    return inside
+
+
+def past_an_appliance(inside: Inside) -> Inside:
+    """The default route of the nodes' subnet leads to an appliance."""
+    route = {"addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.1.0.4"}
+    inside.subnets[SUBNET]["routeTable"] = {"id": TABLE}
+    inside.more[TABLE] = resource(TABLE, {"routes": [resource(f"{TABLE}/routes/out", route)]})
     return inside
 
 
@@ -151,12 +160,60 @@ async def test_nodes_behind_a_nat_gateway_that_is_not_listed_lose_the_api_server
     assert found.facts["new_ranges"] == "198.51.100.0/28,203.0.113.64/27,192.0.2.16/30"
 
 
+@pytest.mark.parametrize("ready", [True, False])
+async def test_with_vnet_integration_the_ranges_do_not_touch_nodes(ready: bool) -> None:
+    inside = behind_nat(*RANGES, ready=ready)
+    inside.cluster["apiServerAccessProfile"]["enableVnetIntegration"] = True
+    check = await whole(inside)
+    assert check.outcome is Outcome.NOT_APPLICABLE
+    assert check.why.endswith("go to its API server's private address (VNet integration): the ranges do not touch them")
+    found = finding(await client(inside, "203.0.113.9"))
+    assert found.facts["new_ranges"] == "198.51.100.0/28,203.0.113.64/27,203.0.113.9/32"
+
+
+@pytest.mark.parametrize(("integrated", "too_many"), [(False, True), (True, False)])
+async def test_azure_takes_two_hundred_ranges_and_two_thousand_with_vnet_integration(
+    integrated: bool, too_many: bool
+) -> None:
+    inside = azure(*(f"198.51.100.{number}/32" for number in range(201)))
+    inside.cluster["apiServerAccessProfile"]["enableVnetIntegration"] = integrated
+    assert finding(await client(inside, "203.0.113.9")).facts["too_many"] is too_many
+
+
 async def test_a_nat_gateway_that_is_listed_is_not_why_they_are_silent() -> None:
-    assert (await whole(behind_nat(*RANGES, "192.0.2.0/24", ready=False))).outcome is Outcome.CLEAR
+    check = await whole(behind_nat(*RANGES, "192.0.2.0/24", ready=False))
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "they leave from 192.0.2.16/30, which the ranges hold; no node is Ready to prove it" in check.why
 
 
 async def test_behind_the_own_load_balancer_silent_nodes_have_another_cause() -> None:
-    assert (await whole(azure(*RANGES, ready=False))).outcome is Outcome.CLEAR
+    check = await whole(azure(*RANGES, ready=False))
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "AKS lets in the address of the load balancer" in check.why
+
+
+async def test_a_nat_gateway_goes_before_the_load_balancer_and_is_not_let_in_by_itself() -> None:
+    inside = behind_nat(*RANGES, ready=False)
+    inside.cluster["networkProfile"]["outboundType"] = "loadBalancer"
+    found = finding(await whole(inside))
+    assert found.because[0].startswith("nodes of one leave from 192.0.2.16/30, which is in none of its authorized")
+    assert (await client(inside, "192.0.2.7")).outcome is Outcome.CLEAR
+    assert finding(await client(inside, "203.0.113.9")).facts["new_ranges"].endswith("203.0.113.9/32,192.0.2.16/30")
+
+
+async def test_a_nat_gateway_that_the_default_route_passes_by_is_not_where_nodes_leave() -> None:
+    inside = past_an_appliance(behind_nat(*RANGES, ready=False))
+    for kind in ("loadBalancer", "userAssignedNATGateway", "userDefinedRouting"):
+        inside.cluster["networkProfile"]["outboundType"] = kind
+        assert (await whole(inside)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_no_nodes_prove_nothing() -> None:
+    inside = azure(*RANGES)
+    inside.nodes.clear()
+    check = await whole(inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "no node of one has registered" in check.why
 
 
 async def test_the_address_of_a_firewall_is_not_known_here() -> None:

@@ -10,7 +10,19 @@ import pytest
 from handlers.model import Outcome
 from tests.checking import LIBRARY
 from tests.handlers.diagnose.inside import Inside
-from tests.handlers.diagnose.wire import CLUSTER, NETWORKS, SUB, Azure, asked, found, resource, rows, rule
+from tests.handlers.diagnose.wire import (
+    CLUSTER,
+    GROUP_ID,
+    NETWORKS,
+    SUB,
+    SUBNET,
+    Azure,
+    asked,
+    found,
+    resource,
+    rows,
+    rule,
+)
 
 QUESTION = "node-cannot-reach-api-server"
 
@@ -166,6 +178,8 @@ async def test_its_runbook_is_filled_from_what_was_found() -> None:
     assert "selector" not in runbook.render("Fix", (await found(QUESTION, azure)).facts)
 
 
+GATEWAY = f"{GROUP_ID}/providers/Microsoft.Network/natGateways/nat"
+TABLE = f"{GROUP_ID}/providers/Microsoft.Network/routeTables/udr"
 NAT_ADDRESS = f"{NETWORKS}/publicIPAddresses/pip-nat"
 
 
@@ -208,21 +222,86 @@ async def test_an_address_that_is_not_listed_is_no_problem_while_the_nodes_repor
     assert (await asked(QUESTION, inside)).outcome is Outcome.CLEAR
 
 
-async def test_a_rule_that_denies_the_way_out_is_named() -> None:
+async def test_with_vnet_integration_neither_ranges_nor_a_rule_on_the_way_out_stop_a_node() -> None:
+    inside = silent(apiServerAccessProfile={"enableVnetIntegration": True, "authorizedIPRanges": ["203.0.113.0/24"]})
+    inside.rules = [rule("no-internet", 200, "Deny")]
+    assert (await asked(QUESTION, inside)).outcome is Outcome.INCONCLUSIVE
+    inside.room("node-1")
+    assert (await asked(QUESTION, inside)).outcome is Outcome.CLEAR
+
+
+ZONE = f"/subscriptions/{SUB}/resourceGroups/rg/providers/Microsoft.Network/privateDnsZones/privatelink.x.azmk8s.io"
+
+
+def without_record() -> Inside:
+    access = {"enablePrivateCluster": True, "privateDNSZone": ZONE}
+    inside = silent(apiServerAccessProfile=access, privateFQDN="one.privatelink.x.azmk8s.io")
+    inside.more |= {f"{ZONE}/virtualNetworkLinks": rows([]), f"{NETWORKS}/networkInterfaces": rows([])}
+    return inside
+
+
+def denied_by_rule() -> Inside:
     inside = silent()
     inside.rules = [rule("no-internet", 200, "Deny")]
+    return inside
+
+
+@pytest.mark.parametrize("inside", [silent(**ranges("203.0.113.0/24")), denied_by_rule(), without_record()])
+async def test_what_stands_in_the_way_of_one_silent_node_is_disproved_by_a_node_beside_it(inside: Inside) -> None:
+    assert (await asked(QUESTION, inside)).outcome is Outcome.FOUND
+    inside.room("node-1")
+    assert (await asked(QUESTION, inside)).outcome is Outcome.CLEAR
+    inside.leases["node-1"] -= timedelta(minutes=5)
+    assert (await asked(QUESTION, inside)).outcome is Outcome.FOUND
+
+
+def behind_own_gateway(**subnet: Any) -> Inside:
+    """Pool `apps` leaves through the NAT gateway of its own subnet; pool `other` is elsewhere, and reports."""
+    inside = silent(**ranges("203.0.113.0/24"))
+    inside.cluster["networkProfile"] |= {"outboundType": "loadBalancer"}
+    inside.pools.clear()
+    inside.pool("apps", 1, vnetSubnetID=SUBNET)
+    inside.pool("other", 1, vnetSubnetID=f"{SUBNET}-other")
+    inside.subnets[SUBNET] = {"addressPrefix": "10.1.0.0/24", "natGateway": {"id": GATEWAY}, **subnet}
+    inside.subnets[f"{SUBNET}-other"] = {"addressPrefix": "10.1.1.0/24"}
+    inside.more[GATEWAY] = resource(GATEWAY, {"publicIpAddresses": [{"id": NAT_ADDRESS}]})
+    inside.room("node-1", "other")
+    return inside
+
+
+async def test_nodes_of_another_subnet_do_not_disprove_it() -> None:
+    inside = behind_own_gateway()
+    finding = await found(QUESTION, inside)
+    assert finding.because[0].startswith("nodes leave from 20.1.2.3 (NAT gateway nat)")
+    inside.not_ready("node-2", pool="other")
+    assert "Node/node-2" not in (await found(QUESTION, inside)).affects
+
+
+@pytest.mark.parametrize(
+    ("hop", "is_found"),
+    [({"nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.1.1.4"}, False), ({"nextHopType": "Internet"}, True)],
+)
+async def test_a_route_to_an_appliance_goes_before_a_nat_gateway(hop: dict[str, str], is_found: bool) -> None:
+    inside = behind_own_gateway(routeTable={"id": TABLE})
+    inside.cluster["networkProfile"] |= {"outboundType": "userDefinedRouting"}
+    route = resource(f"{TABLE}/routes/out", {"addressPrefix": "0.0.0.0/0", **hop})
+    inside.more[TABLE] = resource(TABLE, {"routes": [route]})
+    assert ((await asked(QUESTION, inside)).outcome is Outcome.FOUND) is is_found
+
+
+async def test_a_rule_that_denies_the_way_out_is_named() -> None:
+    inside = denied_by_rule()
     finding = await found(QUESTION, inside)
     assert finding.facts["cause"] == "firewall"
     assert "rule no-internet of security group aks-agentpool-12345678-nsg, priority 200, denies" in finding.because[0]
 
 
 async def test_a_private_name_without_a_record_is_named() -> None:
-    zone = f"/subscriptions/{SUB}/resourceGroups/rg/providers/Microsoft.Network/privateDnsZones/privatelink.x.azmk8s.io"
-    access = {"enablePrivateCluster": True, "privateDNSZone": zone}
-    inside = silent(apiServerAccessProfile=access, privateFQDN="one.privatelink.x.azmk8s.io")
-    inside.more |= {f"{zone}/virtualNetworkLinks": rows([]), f"{NETWORKS}/networkInterfaces": rows([])}
+    inside = without_record()
     finding = await found(QUESTION, inside)
     assert finding.facts["cause"] == "private-dns"
+    inside.cluster["apiServerAccessProfile"]["enableVnetIntegration"] = True
+    assert (await asked(QUESTION, inside)).outcome is Outcome.INCONCLUSIVE
 
 
 def restricted(*rules: dict[str, Any]) -> Inside:
@@ -247,6 +326,19 @@ async def test_a_policy_that_holds_the_pods_of_the_system_is_named() -> None:
         "20.101.44.17:443"
     )
     assert "kube-system/Deployment/coredns" in finding.affects
+
+
+@pytest.mark.parametrize(
+    ("profile", "is_found"),
+    [({"networkPolicy": "none"}, False), ({"networkPolicy": ""}, False), ({"networkPlugin": "none"}, True)],
+)
+async def test_a_policy_that_nothing_enforces_holds_nobody(profile: dict[str, str], is_found: bool) -> None:
+    inside = restricted()
+    inside.cluster["networkProfile"] |= {"networkPolicy": "none", **profile}
+    check = await asked(QUESTION, inside)
+    assert (check.outcome is Outcome.FOUND) is is_found
+    if not is_found:
+        assert "no pod of coredns and metrics-server is Ready" in check.why
 
 
 async def test_a_policy_that_lets_them_through_is_not() -> None:

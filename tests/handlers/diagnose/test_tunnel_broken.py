@@ -80,12 +80,14 @@ async def test_where_no_kubelet_is_reached_through_connected_agents_the_cluster_
     assert (finding.subject, finding.facts["cause"]) == (CLUSTER, "node-port")
 
 
-async def test_an_api_server_in_the_clusters_own_network_has_no_agents() -> None:
+@pytest.mark.parametrize("managed", [False, True])
+async def test_an_api_server_in_the_clusters_own_network_has_no_agents(managed: bool) -> None:
     azure = Tunnel().without_reach(0, 1, 2)
     azure.objects = [one for one in azure.objects if not one["metadata"]["name"].startswith("konnectivity-agent-")]
     del azure.deployments["konnectivity-agent"]
     subnet = f"{CLUSTER.split('/providers')[0]}/providers/Microsoft.Network/virtualNetworks/vnet/subnets/api"
-    azure.cluster["apiServerAccessProfile"] = {"enableVnetIntegration": True, "subnetId": subnet}
+    own: Body = {} if managed else {"subnetId": subnet}
+    azure.cluster["apiServerAccessProfile"] = {"enableVnetIntegration": True, **own}
     assert (await found(CODE, azure)).facts["cause"] == "own-network"
 
 
