@@ -18,6 +18,7 @@ from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_groups import NodeGroup
 from handlers.evidence.scheduling.collect import Scheduling, Surroundings, waited_since, with_surroundings
+from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import Said, ScaleUps
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
@@ -28,6 +29,8 @@ NODE_COMES = timedelta(minutes=15)
 """How long it waits for a node that it asked for (max-node-provision-time)."""
 MACHINE_COMES = timedelta(minutes=5)
 """Node auto-provisioning (Karpenter) has a machine in two minutes or so."""
+LEAST_PRIORITY = -10
+"""It adds no node for pods of a lower priority (expendable-pods-priority-cutoff)."""
 MOST_NAMED = 5
 
 
@@ -100,7 +103,9 @@ def autoscaler_stuck(
     yield from found
     if waits.complete and not found:
         yield Clear(
-            f"{pods_of(len(waiting))} wait, none for a node that an autoscaler could add" if waiting else "no pod waits"
+            f"{pods_of(len(waits.waiting))} waiting, none for long for a node that an autoscaler could add"
+            if waits.waiting
+            else "no pod waits"
         )
 
 
@@ -108,8 +113,13 @@ def _waiting(waits: Scheduling, patience: timedelta) -> Iterator[Verdict]:
     for demand in waits.waiting:
         since = waited_since(demand)
         patient = since is None or waits.taken_at - since >= patience
-        if patient and not demand.nominated and not about_volumes(demand.said):
+        if patient and not demand.nominated and not about_volumes(demand.said) and _wants_a_new_node(demand):
             yield judge(demand, waits)
+
+
+def _wants_a_new_node(demand: Demand) -> bool:
+    """No autoscaler adds a node for a pod that is bound to one that is there, or that is not worth one."""
+    return demand.owner_kind != "DaemonSet" and not demand.names_its_node and demand.priority >= LEAST_PRIORITY
 
 
 def _of_scaler(scaler: _Scaler) -> Iterator[Judgement]:

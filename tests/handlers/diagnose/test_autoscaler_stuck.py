@@ -84,6 +84,42 @@ async def test_a_pod_that_no_larger_pool_would_take_is_not_the_autoscalers_matte
     assert (await asked(CODE, inside)).outcome is Outcome.CLEAR
 
 
+def bound_to(node: str) -> Body:
+    """As the controller of daemon sets binds a pod to its node."""
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "owner"),
+    [
+        (bound_to("node-0"), "DaemonSet"),
+        (bound_to("node-0"), "ReplicaSet"),
+        ({}, "DaemonSet"),
+        ({"nodeSelector": {"kubernetes.io/hostname": "node-0"}}, "ReplicaSet"),
+        ({"priority": -11}, "ReplicaSet"),
+    ],
+    ids=["daemon set", "field", "any daemon set", "host name", "expendable"],
+)
+@pytest.mark.parametrize("most", [1, 3])
+async def test_a_pod_for_which_no_autoscaler_adds_a_node_is_not_its_matter(spec: Body, owner: str, most: int) -> None:
+    inside = cluster(status(target=1, most=most), AT_MOST)
+    pod = next(one for one in inside.objects if one["metadata"]["name"] == POD)
+    pod["spec"] |= spec
+    pod["metadata"]["ownerReferences"][0]["kind"] = owner
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.CLEAR
+    assert check.why == "1 pod waiting, none for long for a node that an autoscaler could add"
+
+
+async def test_a_pod_of_the_least_priority_that_counts_is_its_matter() -> None:
+    inside = cluster(status(target=1, most=1), AT_MOST)
+    next(one for one in inside.objects if one["metadata"]["name"] == POD)["spec"]["priority"] = -10
+    assert (await asked(CODE, inside)).outcome is Outcome.FOUND
+
+
 @pytest.mark.parametrize(("ago", "outcome"), [(3, Outcome.CLEAR), (40, Outcome.FOUND)])
 async def test_a_node_on_its_way_is_waited_for_and_not_for_ever(ago: int, outcome: Outcome) -> None:
     inside = cluster(status(target=1, most=1), "pod triggered scale-up", "TriggeredScaleUp", ago)
