@@ -18,9 +18,9 @@ from handlers.evidence.gather import each
 from handlers.evidence.kube_proxy import LABELS, why_without
 from handlers.evidence.policy_peers import (
     DNS_PODS,
-    OTHER_KINDS,
     OtherPolicies,
     PolicyPeers,
+    other_kinds,
     read_dns_pod,
     read_name,
     read_namespace,
@@ -168,7 +168,7 @@ async def path_other_policies(
     target: Target, profile: NetworkProfile, kube: KubeReader
 ) -> PathOtherPolicies | NotApplicable:
     """the network policies of Calico's and Cilium's own kinds"""
-    paths = OTHER_KINDS.get(profile.policy, ())
+    paths = other_kinds(profile)
     if path_of(target) is None or not paths:
         return NotApplicable("nothing here has network policies of its own kind")
     found: list[str] = []

@@ -354,6 +354,30 @@ async def test_policies_of_another_kind_leave_it_open() -> None:
     assert "CiliumNetworkPolicy shop/strict" in check.why
 
 
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/apis/crd.projectcalico.org/v1/globalnetworkpolicies", "GlobalNetworkPolicy"),
+        ("/apis/cilium.io/v2/ciliumnetworkpolicies", "CiliumNetworkPolicy"),
+    ],
+)
+async def test_a_network_plugin_of_ones_own_may_have_policies_of_any_kind(path: str, kind: str) -> None:
+    inside = shop(engine="none")
+    inside.cluster["networkProfile"]["networkPlugin"] = "none"
+    assert (await answer(inside)).outcome is Outcome.CLEAR
+    inside.more_inside[path] = [{"kind": kind, "metadata": {"name": "strict"}}]
+    check = await answer(inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert f"{kind} strict" in check.why
+
+
+async def test_kinds_of_policies_that_may_not_be_listed_leave_it_open() -> None:
+    inside = shop(engine="none")
+    inside.cluster["networkProfile"]["networkPlugin"] = "none"
+    inside.denied = {"/apis/cilium.io/"}
+    assert (await answer(inside)).outcome is Outcome.INCONCLUSIVE
+
+
 async def test_what_could_not_be_seen_does_not_hide_what_stops_it_further_on() -> None:
     inside = shop()
     inside.denied = {"/networkpolicies"}
