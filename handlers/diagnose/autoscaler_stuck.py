@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from handlers.diagnose.quota_demand import pool_of
-from handlers.diagnose.scheduling.growing import would_take
-from handlers.diagnose.scheduling.verdict import Verdict, judge
+from handlers.diagnose.scheduling.growing import pools_that_would_take
+from handlers.diagnose.scheduling.verdict import judge
 from handlers.diagnose.scheduling.words import about_volumes
 from handlers.diagnose.workload_findings import pods_of
 from handlers.engine.declare import ClearWithout, diagnostic
@@ -18,6 +18,7 @@ from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_groups import NodeGroup
 from handlers.evidence.scheduling.collect import Scheduling, Surroundings, waited_since, with_surroundings
+from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import Said, ScaleUps
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
@@ -28,6 +29,8 @@ NODE_COMES = timedelta(minutes=15)
 """How long it waits for a node that it asked for (max-node-provision-time)."""
 MACHINE_COMES = timedelta(minutes=5)
 """Node auto-provisioning (Karpenter) has a machine in two minutes or so."""
+LEAST_PRIORITY = -10
+"""The cluster autoscaler adds no node for pods of a lower priority (expendable-pods-priority-cutoff)."""
 MOST_NAMED = 5
 
 
@@ -40,10 +43,14 @@ class _Scaler:
     sets: ScaleSets | Unavailable
     status: AutoscalerStatus
     ups: ScaleUps | Unavailable | NotApplicable
-    waiting: tuple[Verdict, ...]
+    waiting: tuple[Demand, ...]
+    takers: Mapping[str, frozenset[str]]
+    """The pools of which one more node is enough, by the owner of the pods."""
 
-    def said(self, verdict: Verdict) -> Said | None:
-        demand = verdict.demand
+    def would_take(self, pool: AgentPool, demand: Demand) -> bool:
+        return pool.name.lower() in self.takers[demand.owner_id]
+
+    def said(self, demand: Demand) -> Said | None:
         return self.ups.said.get(f"{demand.namespace}/{demand.name}") if isinstance(self.ups, ScaleUps) else None
 
     def group_of(self, pool: AgentPool) -> NodeGroup | None:
@@ -59,12 +66,12 @@ class _Scaler:
             return 0 < group.most <= group.target and not group.on_their_way
         return 0 < pool.most_nodes <= pool.count
 
-    def stuck(self) -> tuple[Verdict, ...]:
+    def stuck(self) -> tuple[Demand, ...]:
         """The pods for which no node is on its way."""
-        return tuple(verdict for verdict in self.waiting if not self._is_served(verdict))
+        return tuple(demand for demand in self.waiting if not self._is_served(demand))
 
-    def _is_served(self, verdict: Verdict) -> bool:
-        said = self.said(verdict)
+    def _is_served(self, demand: Demand) -> bool:
+        said = self.said(demand)
         return said is not None and said.scales and self.status.taken_at - said.at < NODE_COMES
 
 
@@ -90,32 +97,45 @@ def autoscaler_stuck(
     if isinstance(status, NotApplicable) and isinstance(claims, NotApplicable):
         yield Clear(f"no node of {cluster.name} is added by an autoscaler")
         return
-    waiting = tuple(_waiting(with_surroundings(waits, around), MACHINE_COMES if cluster.makes_own_nodes else PATIENCE))
+    waiting = tuple(_waiting(waits, cluster))
     found: list[Judgement] = []
     if waiting:
         found += [status] if isinstance(status, Unavailable) else []
         if isinstance(status, AutoscalerStatus):
-            found += _of_scaler(_Scaler(cluster, pools, sets, status, ups, waiting))
+            found += _of_scaler(
+                _Scaler(cluster, pools, sets, status, ups, waiting, _takers(waiting, with_surroundings(waits, around)))
+            )
         found += _of_provisioning(cluster, claims, waiting)
     yield from found
     if waits.complete and not found:
         yield Clear(
-            f"{pods_of(len(waiting))} wait, none for a node that an autoscaler could add" if waiting else "no pod waits"
+            f"{pods_of(len(waits.waiting))} waiting, none for long for a node that an autoscaler could add"
+            if waits.waiting
+            else "no pod waits"
         )
 
 
-def _waiting(waits: Scheduling, patience: timedelta) -> Iterator[Verdict]:
+def _waiting(waits: Scheduling, cluster: ManagedCluster) -> Iterator[Demand]:
+    patience = MACHINE_COMES if cluster.makes_own_nodes else PATIENCE
     for demand in waits.waiting:
         since = waited_since(demand)
         patient = since is None or waits.taken_at - since >= patience
-        if patient and not demand.nominated and not about_volumes(demand.said):
-            yield judge(demand, waits)
+        expendable = demand.priority < LEAST_PRIORITY and not cluster.makes_own_nodes
+        bound = demand.owner_kind == "DaemonSet" or demand.names_its_node
+        if patient and not (demand.nominated or about_volumes(demand.said) or bound or expendable):
+            yield demand
+
+
+def _takers(waiting: tuple[Demand, ...], waits: Scheduling) -> Mapping[str, frozenset[str]]:
+    """Every node is asked once per owner: of thousands of nodes and hundreds of pods the product is too much."""
+    firsts = {demand.owner_id: demand for demand in reversed(waiting)}
+    return {owner: pools_that_would_take(judge(demand, waits)) for owner, demand in firsts.items()}
 
 
 def _of_scaler(scaler: _Scaler) -> Iterator[Judgement]:
     """One finding of the autoscaler as a whole, else one for each pool that keeps it from adding a node."""
     pools = [pool for pool in scaler.pools.pools if pool.autoscaled]
-    stuck = [verdict for verdict in scaler.stuck() if any(would_take(pool, verdict) for pool in pools)]
+    stuck = [demand for demand in scaler.stuck() if any(scaler.would_take(pool, demand) for pool in pools)]
     backed = [pool for pool in pools if scaler.backed_off(pool)]
     if scaler.status.stale and stuck:
         yield _silent(scaler, stuck, pools)
@@ -125,12 +145,14 @@ def _of_scaler(scaler: _Scaler) -> Iterator[Judgement]:
         yield from _unseen(scaler, stuck, pools)
         yield from (_backed_off(scaler, pool) for pool in backed if _for_pool(scaler, pool))
         open_ones = [pool for pool in pools if pool not in backed and not scaler.is_full(pool)]
-        left = [verdict for verdict in stuck if not any(would_take(pool, verdict) for pool in (*open_ones, *backed))]
+        left = [
+            demand for demand in stuck if not any(scaler.would_take(pool, demand) for pool in (*open_ones, *backed))
+        ]
         yield from _at_most(scaler, [pool for pool in pools if pool not in backed], left)
         yield from _unexplained(scaler, stuck, open_ones)
 
 
-def _unseen(scaler: _Scaler, stuck: list[Verdict], pools: list[AgentPool]) -> Iterator[Unavailable]:
+def _unseen(scaler: _Scaler, stuck: list[Demand], pools: list[AgentPool]) -> Iterator[Unavailable]:
     """What its status would have told of the pods that wait."""
     if stuck or any(not pool.count for pool in pools):
         yield from scaler.status.gaps
@@ -138,29 +160,29 @@ def _unseen(scaler: _Scaler, stuck: list[Verdict], pools: list[AgentPool]) -> It
         yield Unavailable("the cluster autoscaler's status", Why.ABSENT, "it has not written any")
 
 
-def _unexplained(scaler: _Scaler, stuck: list[Verdict], open_ones: list[AgentPool]) -> Iterator[Unavailable]:
+def _unexplained(scaler: _Scaler, stuck: list[Demand], open_ones: list[AgentPool]) -> Iterator[Unavailable]:
     """Pods for which it could add a node, as far as can be seen from here."""
-    for verdict in stuck:
-        pool = next((pool for pool in open_ones if would_take(pool, verdict)), None)
+    for demand in stuck:
+        pool = next((pool for pool in open_ones if scaler.would_take(pool, demand)), None)
         if pool:
-            said = scaler.said(verdict)
+            said = scaler.said(demand)
             told = f"the autoscaler says: {said.message}" if said else "the autoscaler has said nothing about it"
-            who = f"{verdict.demand.namespace}/{verdict.demand.name}"
+            who = f"{demand.namespace}/{demand.name}"
             yield Unavailable(f"the node for {who}", Why.ABSENT, f"pool {pool.name} could have one more; {told}")
             return
 
 
-def _for_pool(scaler: _Scaler, pool: AgentPool) -> list[Verdict]:
+def _for_pool(scaler: _Scaler, pool: AgentPool) -> list[Demand]:
     """The pods that wait for this pool. Of one without a node the autoscaler alone knows what would fit it."""
     stuck = scaler.stuck()
     if pool.count:
-        return [verdict for verdict in stuck if would_take(pool, verdict)]
-    return [verdict for verdict in stuck if (said := scaler.said(verdict)) and "backoff" in said.message]
+        return [demand for demand in stuck if scaler.would_take(pool, demand)]
+    return [demand for demand in stuck if (said := scaler.said(demand)) and "backoff" in said.message]
 
 
-def _at_most(scaler: _Scaler, pools: list[AgentPool], stuck: list[Verdict]) -> Iterator[Finding]:
+def _at_most(scaler: _Scaler, pools: list[AgentPool], stuck: list[Demand]) -> Iterator[Finding]:
     for pool in pools:
-        mine = [verdict for verdict in stuck if would_take(pool, verdict)]
+        mine = [demand for demand in stuck if scaler.would_take(pool, demand)]
         if mine and scaler.is_full(pool):
             told = f"pool {pool.name} is at its maximum: {pool.count} of {_most(scaler, pool)} nodes"
             yield _finding(scaler, "at-most", pool.id, mine, (told,), pool)
@@ -172,20 +194,20 @@ def _backed_off(scaler: _Scaler, pool: AgentPool) -> Finding:
     return _finding(scaler, "backed-off", pool.id, _for_pool(scaler, pool), (str(told),), pool, {"says": says})
 
 
-def _silent(scaler: _Scaler, stuck: list[Verdict], pools: list[AgentPool]) -> Finding:
+def _silent(scaler: _Scaler, stuck: list[Demand], pools: list[AgentPool]) -> Finding:
     written = f"{scaler.status.written:%Y-%m-%d %H:%M} UTC"
     told = (
         f"its status in kube-system/cluster-autoscaler-status was last written at {written}; it is written every 10 s"
     )
-    pool = next(pool for pool in pools if any(would_take(pool, verdict) for verdict in stuck))
+    pool = next(pool for pool in pools if any(scaler.would_take(pool, demand) for demand in stuck))
     return _finding(scaler, "silent", scaler.cluster.id, stuck, (told,), pool, {"written": written})
 
 
-def _unhealthy(scaler: _Scaler, stuck: list[Verdict], pools: list[AgentPool]) -> Finding:
+def _unhealthy(scaler: _Scaler, stuck: list[Demand], pools: list[AgentPool]) -> Finding:
     seen = scaler.status.unhealthy
     unready, registered = (seen.unready, seen.registered) if seen else (0, 0)
     told = f"cluster autoscaler: the cluster is Unhealthy, {unready} of {registered} nodes are not Ready"
-    pool = next(pool for pool in pools if any(would_take(pool, verdict) for verdict in stuck))
+    pool = next(pool for pool in pools if any(scaler.would_take(pool, demand) for demand in stuck))
     counts: dict[str, object] = {"unready": unready, "registered": registered}
     return _finding(scaler, "unhealthy", scaler.cluster.id, stuck, (told,), pool, counts)
 
@@ -194,12 +216,12 @@ def _finding(
     scaler: _Scaler,
     cause: str,
     subject: str,
-    stuck: list[Verdict],
+    stuck: list[Demand],
     told: tuple[str, ...],
     pool: AgentPool,
     more: dict[str, object] | None = None,
 ) -> Finding:
-    words = [said.message for verdict in stuck if (said := scaler.said(verdict)) and not said.scales]
+    words = [said.message for demand in stuck if (said := scaler.said(demand)) and not said.scales]
     return Finding(
         code=CODE,
         subject=subject,
@@ -225,11 +247,11 @@ def _of_pool(scaler: _Scaler, pool: AgentPool) -> dict[str, object]:
     }
 
 
-def _facts(cluster: ManagedCluster, cause: str, stuck: list[Verdict]) -> dict[str, object]:
+def _facts(cluster: ManagedCluster, cause: str, stuck: list[Demand]) -> dict[str, object]:
     return {
         "cause": cause,
         "pods": pods_of(len(stuck)),
-        "waiting": [f"{verdict.demand.namespace}/{verdict.demand.name}" for verdict in stuck[:MOST_NAMED]],
+        "waiting": [f"{demand.namespace}/{demand.name}" for demand in stuck[:MOST_NAMED]],
         "says": "",
         "cluster": cluster.name,
         "group": cluster.group,
@@ -237,21 +259,21 @@ def _facts(cluster: ManagedCluster, cause: str, stuck: list[Verdict]) -> dict[st
     }
 
 
-def _harmed(stuck: list[Verdict]) -> tuple[str, ...]:
+def _harmed(stuck: list[Demand]) -> tuple[str, ...]:
     """The workloads: their pods without a node are what follows."""
-    return tuple(dict.fromkeys(verdict.demand.owner_id for verdict in stuck))
+    return tuple(dict.fromkeys(demand.owner_id for demand in stuck))
 
 
-def _who_waits(stuck: list[Verdict], seen: AutoscalerStatus | NodeClaims) -> str:
-    names = ", ".join(f"{verdict.demand.namespace}/{verdict.demand.name}" for verdict in stuck[:MOST_NAMED])
-    since = [moment for verdict in stuck if (moment := waited_since(verdict.demand))]
+def _who_waits(stuck: list[Demand], seen: AutoscalerStatus | NodeClaims) -> str:
+    names = ", ".join(f"{demand.namespace}/{demand.name}" for demand in stuck[:MOST_NAMED])
+    since = [moment for demand in stuck if (moment := waited_since(demand))]
     minutes = int((seen.taken_at - min(since)).total_seconds()) // 60 if since else 0
     more = f" and {len(stuck) - MOST_NAMED} more" if len(stuck) > MOST_NAMED else ""
     return f"{pods_of(len(stuck))} {'waits' if len(stuck) == 1 else 'wait'} for a node for {minutes} min: {names}{more}"
 
 
 def _of_provisioning(
-    cluster: ManagedCluster, claims: NodeClaims | Unavailable | NotApplicable, waiting: tuple[Verdict, ...]
+    cluster: ManagedCluster, claims: NodeClaims | Unavailable | NotApplicable, waiting: tuple[Demand, ...]
 ) -> Iterator[Judgement]:
     """Karpenter: a claim that has waited for its machine since the pods wait."""
     if isinstance(claims, Unavailable):
@@ -266,7 +288,7 @@ def _is_late(claim: NodeClaim, claims: NodeClaims) -> bool:
     return claim.created is not None and claims.taken_at - claim.created >= MACHINE_COMES
 
 
-def _claimed(cluster: ManagedCluster, claims: NodeClaims, late: list[NodeClaim], waiting: list[Verdict]) -> Finding:
+def _claimed(cluster: ManagedCluster, claims: NodeClaims, late: list[NodeClaim], waiting: list[Demand]) -> Finding:
     first = late[0]
     return Finding(
         code=CODE,

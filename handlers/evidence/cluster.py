@@ -89,6 +89,7 @@ class Node:
     """Bytes of its machine; None where nobody said."""
     memory_for_pods: int | None = None
     """What is left of them after what is reserved for the system and the kubelet (`allocatable`)."""
+    system: str = "linux"
 
     @property
     def in_scale_set(self) -> bool:
@@ -336,6 +337,7 @@ def read_node(body: Mapping[str, Any]) -> Node:
         created=moment(text(body, "metadata", "creationTimestamp")),
         memory=in_bytes(dig(body, "status", "capacity", "memory")),
         memory_for_pods=in_bytes(dig(body, "status", "allocatable", "memory")),
+        system=intern(text(labels, "kubernetes.io/os").lower()) or "linux",
     )
 
 

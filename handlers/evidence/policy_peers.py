@@ -32,6 +32,7 @@ OTHER_KINDS = {
         "/apis/cilium.io/v2/ciliumclusterwidenetworkpolicies",
     ),
 }
+_EVERY_KIND = tuple(path for paths in OTHER_KINDS.values() for path in paths)
 _MIRROR = "knp."
 """How Calico begins the name of its own copy of a Kubernetes network policy."""
 
@@ -81,7 +82,7 @@ async def other_policies(
     profile: NetworkProfile, unwell: UnwellNamespaces, kube: KubeReader
 ) -> OtherPolicies | NotApplicable:
     """the network policies of Calico's and Cilium's own kinds"""
-    paths = OTHER_KINDS.get(profile.policy, ())
+    paths = other_kinds(profile)
     if not paths or not unwell.namespaces:
         return NotApplicable("nothing is unwell, or nothing here has network policies of its own kind")
     found: list[str] = []
@@ -91,6 +92,11 @@ async def other_policies(
         except NotFound:  # the kind is not installed
             continue
     return OtherPolicies(source="; ".join(paths), taken_at=unwell.taken_at, names=tuple(found))
+
+
+def other_kinds(profile: NetworkProfile) -> tuple[str, ...]:
+    """The kinds beside that of Kubernetes itself. A plugin of one's own may be any: of them, some are not installed."""
+    return _EVERY_KIND if profile.plugin.lower() == "none" else OTHER_KINDS.get(profile.policy, ())
 
 
 def read_namespace(body: Mapping[str, Any]) -> tuple[str, dict[str, str]]:

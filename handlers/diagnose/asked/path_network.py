@@ -77,16 +77,38 @@ class Network:
             yield self.nodes
         for name in dict.fromkeys((source.node, *there.nodes)):
             yield from self._has_network(name)
-        if there.headless or isinstance(self.proxies, NotApplicable):
+        if there.headless:
             return
-        if isinstance(self.proxies, Unavailable):
+        if isinstance(self.proxies, NotApplicable):
+            self.passed.append(self.proxies.because)
+        elif isinstance(self.proxies, Unavailable):
             yield self.proxies
-            return
-        running = self.proxies.on(source.node)
-        if not any(pod.ready for pod in running):
+        else:
+            yield from self._proxied(source, self.proxies)
+
+    def _proxied(self, source: WorkloadPod, proxies: PathProxies) -> Iterator[Judgement]:
+        """Is kube-proxy Ready on the caller's node, where it is a pod there?"""
+        running = proxies.on(source.node)
+        elsewhere = "" if running else self._not_a_pod(source.node, proxies)
+        if any(pod.ready for pod in running):
+            self.passed.append(f"kube-proxy is Ready on {source.node}")
+        elif elsewhere:
+            yield Unavailable(f"what forwards on {source.node}", Why.ABSENT, f"not visible here: {elsewhere}")
+        else:
             yield self._no_proxy(source, running)
-            return
-        self.passed.append(f"kube-proxy is Ready on {source.node}")
+
+    def _not_a_pod(self, name: str, proxies: PathProxies) -> str:
+        """Why there need be no pod of kube-proxy on this node; empty where there should be one."""
+        node = self._node(name)
+        if node is None:
+            return "the node was not seen"
+        if node.virtual:
+            return "it is a virtual node, which has no kube-proxy"
+        if node.system != "linux":
+            return f"it runs {node.system.capitalize()}, where kube-proxy is a service and not a pod"
+        if not proxies.pods and text(self.cluster.network, "networkPlugin").lower() == "none":
+            return "the cluster has a network plugin of its own, which may do what kube-proxy does"
+        return "only a part of the pods was read" if proxies.truncated else ""
 
     def _asks_elsewhere(self, source: WorkloadPod) -> str:
         """The DNS servers of a pod that does not ask the cluster's; empty where it does."""
@@ -154,12 +176,12 @@ class Network:
             made.code, made.subject, (*made.because, part), made.affects, Severity.WARNING, made.facts, made.began
         )
 
+    def _node(self, name: str) -> Node | None:
+        known = self.nodes.nodes if isinstance(self.nodes, Nodes) else ()
+        return next((node for node in known if node.name == name), None)
+
     def _has_network(self, name: str) -> Iterator[Judgement]:
-        node = (
-            next((node for node in self.nodes.nodes if node.name == name), None)
-            if isinstance(self.nodes, Nodes)
-            else None
-        )
+        node = self._node(name)
         if node is None:
             return
         if _NO_NETWORK in node.troubles:

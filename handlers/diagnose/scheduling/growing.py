@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from handlers.diagnose.scheduling.verdict import CAPACITY, Answer, Verdict
-from handlers.evidence.azure import AgentPool
 from handlers.evidence.quantities import NONE
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.rooms import Room
@@ -12,10 +11,13 @@ OF_ONE_NODE = CAPACITY | {"cordon", "host-port", "anti-affinity"}
 """What keeps a pod off the nodes there are, and not off a new one like them."""
 
 
-def would_take(pool: AgentPool, verdict: Verdict) -> bool:
-    """Whether one more node of this pool is enough. A pool without a node shows nothing of what its nodes are like."""
-    answers = [answer for answer in verdict.answers if answer.room.pool.lower() == pool.name.lower()]
-    return any(_is_only_full(answer) and _is_large_enough(answer.room, verdict.demand) for answer in answers)
+def pools_that_would_take(verdict: Verdict) -> frozenset[str]:
+    """The pools, in lower case, of which one more node is enough. One without a node shows nothing of its nodes."""
+    return frozenset(
+        answer.room.pool.lower()
+        for answer in verdict.answers
+        if _is_only_full(answer) and _is_large_enough(answer.room, verdict.demand)
+    )
 
 
 def _is_only_full(answer: Answer) -> bool:

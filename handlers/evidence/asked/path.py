@@ -15,11 +15,12 @@ from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster, NetworkProfile
 from handlers.evidence.gather import each
+from handlers.evidence.kube_proxy import LABELS, why_without
 from handlers.evidence.policy_peers import (
     DNS_PODS,
-    OTHER_KINDS,
     OtherPolicies,
     PolicyPeers,
+    other_kinds,
     read_dns_pod,
     read_name,
     read_namespace,
@@ -36,9 +37,6 @@ from handlers.evidence.workloads.services import (
 from handlers.evidence.workloads.wiring.routes import NetworkPolicies, read_network_policy
 from handlers.model import Evidence, NotApplicable, Target
 from handlers.question import Question, Word
-
-PROXIES = "component=kube-proxy"
-"""The label of kube-proxy on AKS."""
 
 T = TypeVar("T")
 
@@ -170,7 +168,7 @@ async def path_other_policies(
     target: Target, profile: NetworkProfile, kube: KubeReader
 ) -> PathOtherPolicies | NotApplicable:
     """the network policies of Calico's and Cilium's own kinds"""
-    paths = OTHER_KINDS.get(profile.policy, ())
+    paths = other_kinds(profile)
     if path_of(target) is None or not paths:
         return NotApplicable("nothing here has network policies of its own kind")
     found: list[str] = []
@@ -183,11 +181,12 @@ async def path_other_policies(
 
 
 @collector(reads=(), sees=("list pods",), deadline_s=15)
-async def path_proxies(target: Target, profile: NetworkProfile, kube: KubeReader) -> PathProxies | NotApplicable:
+async def path_proxies(target: Target, cluster: ManagedCluster, kube: KubeReader) -> PathProxies | NotApplicable:
     """the kube-proxy pods"""
-    if path_of(target) is None or profile.dataplane.lower() == "cilium":
-        return NotApplicable("Cilium's agents do what kube-proxy does elsewhere")
-    listed = await kube.list(f"/api/v1/namespaces/{KUBE_SYSTEM}/pods", _read_proxy, labels=PROXIES)
+    without = why_without(cluster)
+    if path_of(target) is None or without:
+        return NotApplicable(without) if without else NOT_ASKED
+    listed = await kube.list(f"/api/v1/namespaces/{KUBE_SYSTEM}/pods", _read_proxy, labels=LABELS)
     return PathProxies(**_meta(listed), pods=listed.items)
 
 

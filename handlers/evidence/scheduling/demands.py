@@ -16,6 +16,8 @@ from handlers.evidence.workloads.containers import resources
 from handlers.evidence.workloads.pods import Toleration
 
 ANY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 (it is compared with, nothing is bound)
+NODE_NAMES = ("metadata.name", "kubernetes.io/hostname")
+"""The field and the label that hold the name of one node."""
 POD_LEVEL = ("cpu", "memory")
 """What a pod may ask for as a whole: it then counts instead of the sum over its containers."""
 
@@ -116,6 +118,14 @@ class Demand:
     requests: Amounts
     ports: tuple[HostPort, ...]
     volume_claims: tuple[str, ...]
+    priority: int
+
+    @property
+    def names_its_node(self) -> bool:
+        """Whether only nodes that it names will do, by field or by host name: no new node has such a name."""
+        terms = self.node_terms or ()
+        named = any(_is_a_name(label) for label in self.node_selector)
+        return named or (bool(terms) and all(any(map(_is_a_name, (*term.labels, *term.fields))) for term in terms))
 
     @property
     def workload(self) -> str:
@@ -157,7 +167,12 @@ def read_demand(body: Mapping[str, Any]) -> Demand:
         requests=requests(spec),
         ports=tuple(host_ports(spec)),
         volume_claims=tuple(_claims(spec, name)),
+        priority=number(spec, "priority"),
     )
+
+
+def _is_a_name(requirement: Requirement) -> bool:
+    return requirement.key in NODE_NAMES and requirement.operator == "In"
 
 
 def _scheduled(body: Mapping[str, Any]) -> tuple[str, str, str, datetime | None]:

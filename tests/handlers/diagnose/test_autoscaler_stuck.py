@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -82,6 +83,67 @@ async def test_its_twin_that_may_grow_is_not_called_stuck() -> None:
 async def test_a_pod_that_no_larger_pool_would_take_is_not_the_autoscalers_matter() -> None:
     inside = cluster(status(target=1, most=1), AT_MOST, cpu="9")
     assert (await asked(CODE, inside)).outcome is Outcome.CLEAR
+
+
+def bound_to(node: str) -> Body:
+    """As the controller of daemon sets binds a pod to its node."""
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "owner"),
+    [
+        (bound_to("node-0"), "DaemonSet"),
+        (bound_to("node-0"), "ReplicaSet"),
+        ({}, "DaemonSet"),
+        ({"nodeSelector": {"kubernetes.io/hostname": "node-0"}}, "ReplicaSet"),
+        ({"priority": -11}, "ReplicaSet"),
+    ],
+    ids=["daemon set", "field", "any daemon set", "host name", "expendable"],
+)
+@pytest.mark.parametrize("most", [1, 3])
+async def test_a_pod_for_which_no_autoscaler_adds_a_node_is_not_its_matter(spec: Body, owner: str, most: int) -> None:
+    inside = cluster(status(target=1, most=most), AT_MOST)
+    pod = next(one for one in inside.objects if one["metadata"]["name"] == POD)
+    pod["spec"] |= spec
+    pod["metadata"]["ownerReferences"][0]["kind"] = owner
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.CLEAR
+    assert check.why == "1 pod waiting, none for long for a node that an autoscaler could add"
+
+
+async def test_a_pod_of_the_least_priority_that_counts_is_its_matter() -> None:
+    inside = cluster(status(target=1, most=1), AT_MOST)
+    next(one for one in inside.objects if one["metadata"]["name"] == POD)["spec"]["priority"] = -10
+    assert (await asked(CODE, inside)).outcome is Outcome.FOUND
+
+
+async def test_karpenter_knows_no_pods_that_are_not_worth_a_node() -> None:
+    inside = provisioned("no capacity for Standard_D4s_v5 in westeurope")
+    next(one for one in inside.objects if one["metadata"]["name"] == POD)["spec"]["priority"] = -11
+    assert (await asked(CODE, inside)).outcome is Outcome.FOUND
+
+
+async def cpu_seconds(pods: int) -> float:
+    """What the check costs where so many pods of one workload wait, and every one of 1,500 nodes is full."""
+    inside = cluster(status(target=1, most=1), AT_MOST)
+    for number in range(1, 1500):
+        inside.room(f"node-{number}", taints=[{"key": "full", "effect": "NoSchedule"}])
+    for number in range(1, pods):
+        inside.waits(f"{POD[:-5]}{number:05}", requests={"cpu": "1"})
+    began = time.process_time()
+    finding = await found(CODE, inside)
+    spent = time.process_time() - began
+    assert finding.facts["pods"] == f"{pods} pod{'s' if pods > 1 else ''}"
+    return spent
+
+
+async def test_many_pods_of_one_workload_cost_little_more_than_one() -> None:
+    await cpu_seconds(1)  # what is only done once
+    assert await cpu_seconds(500) < 3 * await cpu_seconds(1)
 
 
 @pytest.mark.parametrize(("ago", "outcome"), [(3, Outcome.CLEAR), (40, Outcome.FOUND)])

@@ -138,6 +138,46 @@ async def test_rules_that_were_written_after_all_are_no_finding(lines: tuple[str
     assert (await asked(CODE, running(unanswered(), *lines))).outcome is Outcome.CLEAR
 
 
+def unheard(minute: int, kind: str = "Service") -> str:
+    """What client-go says at 03:MM while the API server is away; it is asked at 03:07."""
+    why = 'Get "https://10.0.0.1:443/api/v1/services?watch=true": dial tcp 10.0.0.1:443: connect: connection refused'
+    return f"E1118 03:{minute:02}:30.100000 1 reflector.go:200] Failed to watch *v1.{kind}: {why}"
+
+
+def heard(minute: int, kind: str = "Service") -> str:
+    return f'I1118 03:{minute:02}:31.200000 1 reflector.go:430] "Caches populated" type="*v1.{kind}"'
+
+
+async def test_a_kube_proxy_that_does_not_hear_of_services_is_found() -> None:
+    finding = await found(CODE, running(unanswered(), unheard(5), unheard(6)))
+    assert (finding.facts["cause"], finding.facts["says"]) == ("rules", unheard(6))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (unheard(1), unheard(2), unheard(2, "EndpointSlice")),
+        (unheard(5), unheard(6), heard(6)),
+        (unheard(5), unheard(6, "EndpointSlice"), heard(6, "EndpointSlice")),
+        tuple(unheard(minute).replace("E1118", "E1231") for minute in (5, 6)),
+        tuple(unheard(minute).partition("] ")[2] for minute in (5, 6)),
+    ],
+    ids=["minutes ago", "lists again", "lists the other again", "last year", "at nobody knows when"],
+)
+async def test_an_outage_of_the_api_server_that_has_passed_is_no_finding(lines: tuple[str, ...]) -> None:
+    assert (await asked(CODE, running(unanswered(), *lines))).outcome is Outcome.CLEAR
+
+
+async def test_other_lists_do_not_show_that_it_hears_of_services() -> None:
+    unwell = running(unanswered(), unheard(5), unheard(6), heard(6, "Node"))
+    assert (await asked(CODE, unwell)).outcome is Outcome.FOUND
+
+
+async def test_rules_that_are_not_written_are_found_after_an_outage_too() -> None:
+    unwell = running(unanswered(), REFUSED, REFUSED, unheard(2), unheard(3))
+    assert (await found(CODE, unwell)).facts["says"] == REFUSED
+
+
 async def test_a_crash_of_the_workloads_own_is_not_laid_at_kube_proxys_door() -> None:
     unwell = running(Unwell().crashes().says("panic: no route table"), REFUSED, REFUSED)
     assert "shop/Deployment/web" not in (await found(CODE, unwell)).affects

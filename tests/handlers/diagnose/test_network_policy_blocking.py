@@ -177,6 +177,17 @@ async def test_policies_of_another_kind_are_said_to_be_outside() -> None:
     assert "not evaluated here: CiliumNetworkPolicy shop/deny-all" in check.why
 
 
+async def test_a_network_plugin_of_ones_own_may_have_policies_of_any_kind() -> None:
+    inside = shop(line="i/o timeout", engine="none")
+    inside.cluster["networkProfile"]["networkPlugin"] = "none"
+    inside.more_inside["/apis/crd.projectcalico.org/v1/globalnetworkpolicies"] = [
+        {"kind": "GlobalNetworkPolicy", "metadata": {"name": "deny-all"}}
+    ]
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "not evaluated here: GlobalNetworkPolicy deny-all" in check.why
+
+
 @pytest.mark.parametrize("path", ["/networkpolicies", "/api/v1/namespaces", "/log", "/namespaces/shop/pods"])
 async def test_what_may_not_be_seen_leaves_the_question_open(path: str) -> None:
     inside = shop(DENY_IN)

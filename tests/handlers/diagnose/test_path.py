@@ -232,6 +232,59 @@ async def test_ciliums_agents_do_without_kube_proxy() -> None:
     assert (await answer(inside)).outcome is Outcome.CLEAR
 
 
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        ({"kubernetes.io/os": "windows"}, "it runs Windows, where kube-proxy is a service and not a pod"),
+        ({"kubernetes.io/os": "linux", "type": "virtual-kubelet"}, "it is a virtual node, which has no kube-proxy"),
+    ],
+    ids=["windows", "virtual"],
+)
+async def test_a_node_whose_kube_proxy_is_no_pod_is_not_called_broken(labels: Body, says: str) -> None:
+    inside = shop()
+    inside.nodes[NODE]["metadata"]["labels"] |= labels
+    inside.objects.remove(of(inside, "Pod", f"kube-proxy-{NODE}"))
+    check = await answer(inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert f"what forwards on {NODE}: absent, not visible here: {says}" in check.why
+
+
+async def test_a_linux_node_without_its_kube_proxy_is_named() -> None:
+    inside = shop()
+    inside.nodes[NODE]["metadata"]["labels"]["kubernetes.io/os"] = "linux"
+    inside.objects.remove(of(inside, "Pod", f"kube-proxy-{NODE}"))
+    finding = await one(inside)
+    assert (finding.code, finding.facts["cause"]) == ("kube-proxy-broken", "missing")
+
+
+async def test_without_the_nodes_a_missing_kube_proxy_proves_nothing() -> None:
+    inside = shop()
+    inside.objects.remove(of(inside, "Pod", f"kube-proxy-{NODE}"))
+    inside.denied = {"/api/v1/nodes"}
+    assert (await answer(inside)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_a_cluster_whose_kube_proxy_is_switched_off_is_not_called_broken() -> None:
+    inside = without_kube_proxy(kubeProxyConfig={"enabled": False})
+    check = await answer(inside)
+    assert check.outcome is Outcome.CLEAR
+    assert "kubeProxyConfig turns kube-proxy off in this cluster" in check.why
+
+
+async def test_a_network_plugin_of_ones_own_may_do_the_work_of_kube_proxy() -> None:
+    check = await answer(without_kube_proxy(networkPlugin="none"))
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "a network plugin of its own, which may do what kube-proxy does" in check.why
+
+
+def without_kube_proxy(**network: Any) -> Inside:
+    inside = shop()
+    inside.cluster["networkProfile"] |= network
+    for name in (NODE, OTHER):
+        inside.objects.remove(of(inside, "Pod", f"kube-proxy-{name}"))
+    return inside
+
+
 async def test_a_node_without_a_network_is_named() -> None:
     inside = shop()
     missing = {"type": "NetworkUnavailable", "status": "True", "reason": "NoRouteCreated", "message": "no route"}
@@ -299,6 +352,30 @@ async def test_policies_of_another_kind_leave_it_open() -> None:
     check = await answer(inside)
     assert check.outcome is Outcome.INCONCLUSIVE
     assert "CiliumNetworkPolicy shop/strict" in check.why
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/apis/crd.projectcalico.org/v1/globalnetworkpolicies", "GlobalNetworkPolicy"),
+        ("/apis/cilium.io/v2/ciliumnetworkpolicies", "CiliumNetworkPolicy"),
+    ],
+)
+async def test_a_network_plugin_of_ones_own_may_have_policies_of_any_kind(path: str, kind: str) -> None:
+    inside = shop(engine="none")
+    inside.cluster["networkProfile"]["networkPlugin"] = "none"
+    assert (await answer(inside)).outcome is Outcome.CLEAR
+    inside.more_inside[path] = [{"kind": kind, "metadata": {"name": "strict"}}]
+    check = await answer(inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert f"{kind} strict" in check.why
+
+
+async def test_kinds_of_policies_that_may_not_be_listed_leave_it_open() -> None:
+    inside = shop(engine="none")
+    inside.cluster["networkProfile"]["networkPlugin"] = "none"
+    inside.denied = {"/apis/cilium.io/"}
+    assert (await answer(inside)).outcome is Outcome.INCONCLUSIVE
 
 
 async def test_what_could_not_be_seen_does_not_hide_what_stops_it_further_on() -> None:
