@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
+from runbooks.library import SECTIONS, Library
+from sandbox.world import World
 from tests.handlers.diagnose.on_site import asked, change, diagnosed, found, world_of
 
 NEXUS, HYBRID = "edge-nexus-01", "edge-aks-01"
 DOMAIN, L3, CSN = "/l3isolationdomains/l3isd-edge-nexus-01", "/l3networks/l3-edge-nexus-01", "/csn-edge-nexus-01"
 CLUSTER, ARC = "/kubernetesclusters/edge-nexus-01", "/connectedclusters/edge-nexus-01"
+ELSEWHERE = "c94e07d2-18b3-4f6a-a5d1-0e7b3c9f6d25"
+"""A subscription that the clusters of the site are not in."""
 CLOUD, FABRIC = "Microsoft.NetworkCloud", "Microsoft.ManagedNetworkFabric"
 OVERLAP = (
     'admission webhook "vl3network.kb.io" denied the request: Specified IPv4Connected Prefix 10.200.54.0/24 overlaps '
@@ -22,6 +26,17 @@ OVERLAP = (
 
 def properties(**values: Any) -> dict[str, Any]:
     return {"properties": values}
+
+
+def fabric_elsewhere(world: World) -> None:
+    """The isolation domain of edge-nexus-01 and its internal network are in another subscription."""
+    group = next(body for key, body in world.resources.items() if key.endswith("/resourcegroups/rg-edge-nexus"))
+    world.put({**group, "id": group["id"].replace(group["id"].split("/")[2], ELSEWHERE)})
+    for key in [key for key in world.resources if DOMAIN in key]:
+        body = world.resources.pop(key)
+        own = body["id"].split("/")[2]
+        world.put({**body, "id": body["id"].replace(own, ELSEWHERE)})
+        change(world, L3, properties(l3IsolationDomainId=body["id"].replace(own, ELSEWHERE).split("/internal")[0]))
 
 
 def wire(ago: timedelta) -> str:
@@ -57,6 +72,31 @@ async def test_a_domain_in_any_state_but_enabled_is_told(state: str) -> None:
     finding = await found("isolation-domain-disabled", world, NEXUS)
     assert f"has administrativeState {state}" in finding.because[0]
     assert finding.affects == ()  # the network is up and the cluster has not failed
+
+
+@pytest.mark.parametrize(
+    ("code", "ending", "patch"),
+    [
+        ("isolation-domain-disabled", DOMAIN, properties(administrativeState="Disabled")),
+        ("isolation-domain-missing", "", {}),
+        ("network-vlan-mismatch", L3, properties(vlan=2600)),
+    ],
+)
+async def test_the_commands_for_the_fabric_name_the_subscription_that_the_fabric_is_in(
+    code: str, ending: str, patch: dict[str, Any]
+) -> None:
+    world = world_of()
+    fabric_elsewhere(world)
+    if ending:
+        change(world, ending, patch)
+    else:
+        del world.resources[next(key for key in world.resources if "/internalnetworks/in-edge-nexus-01" in key)]
+    finding = await found(code, world, NEXUS)
+    page = Library.load()[code]
+    lines = "\n".join(page.render(section, finding.facts) for section in SECTIONS).split("\n")
+    fabric = [line for line in lines if line.startswith(("az networkfabric", "az monitor"))]
+    assert fabric
+    assert all(f"--subscription {ELSEWHERE} " in line for line in fabric)
 
 
 async def test_a_domain_that_no_network_of_the_cluster_stands_on_is_not_its_problem() -> None:
