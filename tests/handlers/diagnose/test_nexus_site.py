@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from handlers.model import Outcome, Severity
+from handlers.model import Check, Outcome, Severity, Why
 from runbooks.library import SECTIONS, Library
 from sandbox.world import World
+from tests.checking import azure, check
 from tests.handlers.diagnose.on_site import asked, change, diagnosed, found, world_of
 
 NEXUS, HYBRID = "edge-nexus-01", "edge-aks-01"
@@ -169,6 +170,61 @@ async def test_a_cloud_services_network_that_is_named_and_gone_is_missing() -> N
     del world.resources[gone]
     finding = await found("cloud-services-network-missing", world, NEXUS)
     assert finding.subject.lower() == gone
+
+
+def out_of_sight(world: World, *endings: str) -> list[str]:
+    """Moves resources into a group of their own; their new ids."""
+    group = next(body for key, body in world.resources.items() if key.endswith("/resourcegroups/rg-edge-nexus"))
+    world.put({**group, "id": group["id"].replace("rg-edge-nexus", "rg-apart"), "name": "rg-apart"})
+    moved = []
+    for ending in endings:
+        key = next(key for key in world.resources if key.endswith(ending))
+        body = world.resources.pop(key)
+        world.put({**body, "id": body["id"].replace("rg-edge-nexus", "rg-apart")})
+        moved.append(body["id"].replace("rg-edge-nexus", "rg-apart"))
+    return moved
+
+
+async def seen_from_a_group(code: str, world: World, denied: str) -> Check:
+    """The check by a reader who may not read one group: lists of the subscription leave it out, and are whole."""
+    async with azure(world) as server:
+        server.deny("reader", "Microsoft.NetworkCloud/*", denied)
+        diagnosis = await check(server, NEXUS)
+    return next(ended for ended in diagnosis.checks if code in ended.codes)
+
+
+async def test_a_cloud_services_network_in_a_group_that_may_not_be_read_is_not_called_missing() -> None:
+    world = world_of()
+    (moved,) = out_of_sight(world, CSN)
+    change(world, CLUSTER, properties(networkConfiguration={"cloudServicesNetworkId": moved}))
+    ended = await seen_from_a_group("cloud-services-network-missing", world, moved.split("/providers")[0])
+    assert ended.outcome is Outcome.INCONCLUSIVE
+    assert {(gap.wanted, gap.why) for gap in ended.unseen} == {("cloud services network csn-edge-nexus-01", Why.DENIED)}
+
+
+async def test_a_full_site_explains_nothing_of_a_network_that_is_out_of_sight() -> None:
+    world = world_of("cloud-services-network-limit")
+    change(world, CSN, properties(provisioningState="Succeeded"))
+    (moved,) = out_of_sight(world, CSN)
+    change(world, CLUSTER, properties(networkConfiguration={"cloudServicesNetworkId": moved}))
+    ended = await seen_from_a_group("cloud-services-network-limit", world, moved.split("/providers")[0])
+    assert ended.outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("code", "scenario"),
+    [
+        ("cloud-services-network-limit", "network-failed"),
+        ("network-prefix-overlap", "network-failed"),
+        ("hybrid-concurrent-creation", "isolation-domain-disabled"),
+    ],
+)
+async def test_what_is_clear_of_a_site_says_which_subscriptions_were_asked(code: str, scenario: str) -> None:
+    world = world_of(scenario)
+    own = next(key for key in world.resources if key.endswith(CLUSTER)).split("/")[2]
+    ended = await asked(code, world, NEXUS)
+    assert ended.outcome is Outcome.CLEAR
+    assert f"may be read in subscription {own}" in ended.why
 
 
 @pytest.mark.parametrize(
