@@ -94,6 +94,24 @@ async def test_where_the_locks_over_the_fabric_cannot_be_seen_it_is_said_beside_
         assert any("locks over the isolation domains" in one for one in plan.warnings)
 
 
+@pytest.mark.parametrize(
+    ("infrastructure", "says", "never"),
+    [
+        ("HCI", "do not delete or deploy it yourself", "deployed again"),
+        ("VMWare", "until it is deleted and deployed again", "support"),
+    ],
+)
+async def test_what_remains_after_the_providers_are_registered_depends_on_who_deployed_the_bridge(
+    infrastructure: str, says: str, never: str
+) -> None:
+    async with staged("register-bridge-providers") as stage:
+        stage.resource(stage.cluster)["properties"]["infrastructureConfig"] = {"provider": infrastructure}
+        plan = await planned(stage, "register-bridge-providers")
+        for text in (plan.verify.remains, plan.could_go_wrong[0]):
+            assert says in text
+            assert never not in text
+
+
 @pytest.mark.parametrize("remedy", list(SCENARIOS))
 async def test_a_plan_survives_being_written_down(remedy: str) -> None:
     async with staged(remedy) as stage:
