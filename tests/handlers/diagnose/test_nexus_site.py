@@ -75,6 +75,21 @@ async def test_a_domain_in_any_state_but_enabled_is_told(state: str) -> None:
     assert finding.affects == ()  # the network is up and the cluster has not failed
 
 
+@pytest.mark.parametrize("state", ["Updating", "Accepted"])
+async def test_a_domain_that_is_just_being_enabled_is_not_called_disabled(state: str) -> None:
+    world = world_of()
+    change(world, DOMAIN, properties(administrativeState="Disabled", provisioningState=state))
+    ended = await asked("isolation-domain-disabled", world, NEXUS)
+    assert ended.outcome is Outcome.INCONCLUSIVE
+    assert f"in progress: it is Disabled and {state}" in ended.why
+
+
+async def test_a_domain_that_is_enabled_stays_so_while_it_is_changed() -> None:
+    world = world_of()
+    change(world, DOMAIN, properties(provisioningState="Updating"))
+    assert (await asked("isolation-domain-disabled", world, NEXUS)).outcome is Outcome.CLEAR
+
+
 @pytest.mark.parametrize(
     ("code", "ending", "patch"),
     [
