@@ -4,7 +4,8 @@
 clusters `kubernetes/writer.yaml` does, also where Azure RBAC for Kubernetes decides: its roles know neither namespaces
 nor `create` without `update`, so its data actions would let the writer change every pod of a subscription.
 `kubernetes/reader.yaml` is for clusters that use Kubernetes RBAC. Where Azure RBAC for Kubernetes decides, the data
-actions of the reader do.
+actions of the reader do, except for custom resources: Azure has no data action for one kind of them, and refuses a role
+that names one.
 """
 
 from __future__ import annotations
@@ -53,6 +54,34 @@ GETTING_IN = "Microsoft.ContainerService/managedClusters/listClusterUserCredenti
 """What leads the writer to the API server of a cluster."""
 
 _IN_CLUSTER = "Microsoft.ContainerService/managedClusters"
+AZURES_GROUPS = frozenset(
+    {
+        "",
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "apps",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+        "autoscaling",
+        "batch",
+        "certificates.k8s.io",
+        "coordination.k8s.io",
+        "discovery.k8s.io",
+        "events.k8s.io",
+        "extensions",
+        "flowcontrol.apiserver.k8s.io",
+        "metrics.k8s.io",
+        "networking.k8s.io",
+        "node.k8s.io",
+        "policy",
+        "rbac.authorization.k8s.io",
+        "scheduling.k8s.io",
+        "storage.k8s.io",
+    }
+)
+"""The API groups that Microsoft.ContainerService has data actions for, by Azure's list of resource provider operations.
+Whatever else is read inside a cluster is a custom resource."""
 _RBAC = "rbac.authorization.k8s.io"
 _HEADER = """\
 # What aksbot may see inside a cluster, written by `make roles` from what its collectors declare.
@@ -72,7 +101,7 @@ def azure_role(graph: Graph) -> dict[str, Any]:
         "Description": "What aksbot reads to diagnose clusters. It changes nothing.",
         "Actions": _sorted({*FINDING_CLUSTERS, *_reads(graph)}),
         "NotActions": [],
-        "DataActions": _sorted({_data_action(sight) for collector in graph.wanted for sight in collector.sees}),
+        "DataActions": _sorted({_data_action(sight) for sight in _sees(graph) if group_of(sight) in AZURES_GROUPS}),
         "NotDataActions": [],
         "AssignableScopes": ["/subscriptions/00000000-0000-0000-0000-000000000000"],
     }
@@ -82,7 +111,7 @@ def cluster_role(graph: Graph) -> list[dict[str, Any]]:
     """A ClusterRole, and its binding to the bot's identity."""
     return _everywhere_and_in(
         "aksbot-reader",
-        {sight for collector in graph.wanted for sight in collector.sees},
+        _sees(graph),
         "<object-id-of-the-bots-identity>",
     )
 
@@ -153,6 +182,16 @@ def _reads(graph: Graph) -> set[str]:
     planning = graph.facts(need for remedy in Remedies.discover().all for need in remedy.needs)
     wanted = (*graph.wanted, *planning.wanted, *graph.facts(ON_REQUEST).wanted)
     return {action for collector in wanted for action in collector.reads}
+
+
+def _sees(graph: Graph) -> set[str]:
+    return {sight for collector in graph.wanted for sight in collector.sees}
+
+
+def group_of(sight: str) -> str:
+    """The API group that `list leases.coordination.k8s.io` is about; a path has none."""
+    seen = sight.partition(IN)[0].split(" ")[1].partition(":")[0]
+    return "" if seen.startswith("/") else seen.partition(".")[2]
 
 
 def _rules(sights: list[str]) -> list[dict[str, Any]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from handlers.clients.answers import Listing
 from handlers.clients.arm.reader import ArmReader
@@ -103,15 +103,22 @@ class RoleAssignments(Evidence):
     roles: tuple[Role, ...]
 
 
+Held = TypeVar("Held", bound=Locks)
+
+
 @collector(reads=("Microsoft.Authorization/locks/read",))
 async def locks(cluster: ManagedCluster, pools: AgentPools, arm: ArmReader) -> Locks:
     """the locks"""
-    wanted = (cluster.id, cluster.node_group_id, *brought(cluster, pools))
+    return await locks_over(Locks, (cluster.id, cluster.node_group_id, *brought(cluster, pools)), arm)
+
+
+async def locks_over(made: type[Held], wanted: Sequence[str], arm: ArmReader) -> Held:
+    """Every lock that reaches these resources."""
     # A list shows what holds at its scope, above and below it (Get-AzResourceLock: "at, above, or below the scope").
     answers, gaps = await narrowing(wanted, lambda name: arm.list(f"{name}/{_LOCKS}", LOCKS_API))
     listings = answers.values()
     held = {lock.id.lower(): lock for listing in listings for lock in map(read_lock, whole(listing.items))}
-    return Locks(
+    return made(
         source=", ".join(listing.source for listing in listings),
         taken_at=min(listing.taken_at for listing in listings),
         truncated=any(listing.truncated for listing in listings),

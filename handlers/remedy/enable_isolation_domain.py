@@ -7,10 +7,12 @@ from datetime import timedelta
 
 from handlers.evidence.nexus.clusters import NexusCluster
 from handlers.evidence.nexus.fabric import IsolationDomain, IsolationDomains
+from handlers.evidence.nexus.locks import FabricLocks
 from handlers.evidence.nexus.writer import FabricWriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
+from handlers.remedy.reasons import set_read_only
 
 ETA, LIMIT = timedelta(minutes=10), timedelta(minutes=60)
 """The fabric configures every switch of the site."""
@@ -22,14 +24,18 @@ ACTIONS = {
 
 @remedy(codes=("isolation-domain-disabled",), writes=tuple(ACTIONS.values()))
 def enable_isolation_domain(
-    finding: Finding, cluster: NexusCluster, domains: IsolationDomains, may: FabricWriterMay | Unavailable
+    finding: Finding,
+    cluster: NexusCluster,
+    domains: IsolationDomains,
+    locks: FabricLocks | Unavailable,
+    may: FabricWriterMay | Unavailable,
 ) -> Iterator[Plan | Forbidden]:
     """Enable the isolation domain that a network of the cluster stands on."""
     domain = domains.named(finding.subject)
     if domain is None:
         yield Forbidden(f"{finding.facts['isolation_domain']} could not be seen", "check again")
         return
-    yield from _in_the_way(domain, may)
+    yield from _in_the_way(domain, locks, may)
     above = f"--subscription {domain.id.split('/')[2]} --resource-group {domain.group}"
     command = f"az networkfabric {domain.layer.lower()}domain update-admin-state {above} --resource-name {domain.name}"
     yield Plan(
@@ -56,15 +62,25 @@ def enable_isolation_domain(
         ),
         eta=ETA,
         limit=LIMIT,
-        warnings=(f"could not see {may}",) if isinstance(may, Unavailable) else (),
+        warnings=(*_doubts(locks), *([f"could not see {may}"] if isinstance(may, Unavailable) else [])),
     )
 
 
-def _in_the_way(domain: IsolationDomain, may: FabricWriterMay | Unavailable) -> Iterator[Forbidden]:
+def _doubts(locks: FabricLocks | Unavailable) -> list[str]:
+    if isinstance(locks, Unavailable):
+        return [f"could not see {locks}"]
+    return [] if locks.complete else ["could not see all locks"]
+
+
+def _in_the_way(
+    domain: IsolationDomain, locks: FabricLocks | Unavailable, may: FabricWriterMay | Unavailable
+) -> Iterator[Forbidden]:
     if domain.busy:
         yield Forbidden(f"{domain.in_words} is {domain.state}", "wait until that has ended, then check again")
     if domain.layer == "L3" and not domain.internal:
         yield Forbidden(f"{domain.in_words} shows no internal network", "add one first: see isolation-domain-missing")
+    if isinstance(locks, FabricLocks):
+        yield from set_read_only(domain.id, locks)
     action = ACTIONS[domain.layer]
     if isinstance(may, FabricWriterMay) and may.do(action, domain.id) is False:
         yield Forbidden(

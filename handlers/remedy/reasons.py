@@ -117,12 +117,21 @@ def doubts(
     return tuple(text)
 
 
+def set_read_only(resource: str, locks: Locks) -> Iterator[Forbidden]:
+    """The ReadOnly locks that hold a resource which is no AKS cluster's: they refuse every POST and PUT to it."""
+    yield from (_held_by(lock) for lock in locks.locks if lock.read_only and within(lock.scope, resource))
+
+
+def _held_by(lock: Lock) -> Forbidden:
+    what = f"lock {lock.name} ({lock.level}) on {last_name(lock.scope)} forbids it"
+    return Forbidden(what, f"ask whoever set it, remove it (az lock delete --ids {lock.id}), then check again")
+
+
 def _locked(acts: list[Act], cluster: ManagedCluster, locks: Locks) -> Iterator[Forbidden]:
     for lock in locks.locks:
         stored = [act for act in acts if _forbids(lock, act, cluster)]
         if stored:
-            what = f"lock {lock.name} ({lock.level}) on {last_name(lock.scope)} forbids it"
-            yield Forbidden(what, f"ask whoever set it, remove it (az lock delete --ids {lock.id}), then check again")
+            yield _held_by(lock)
 
 
 def _forbids(lock: Lock, act: Act, cluster: ManagedCluster) -> bool:

@@ -21,7 +21,7 @@ REGISTERABLE = frozenset({"notregistered", "unregistered"})
 def register_bridge_providers(
     finding: Finding, bridge: ArcBridge, providers: BridgeProviders, may: BridgeWriterMay | Unavailable
 ) -> Iterator[Plan | Forbidden]:
-    """Register the resource providers of the bridge; it must be deployed again afterwards."""
+    """Register the resource providers of the bridge; that alone does not heal it."""
     subscription = f"/subscriptions/{bridge.subscription}"
     missing = [(name, state) for name, _, state in providers.missing(bridge)]
     for name, state in missing:
@@ -44,17 +44,24 @@ def register_bridge_providers(
         verify=Verify(
             "arc-bridge-offline-providers",
             finding.subject,
-            remains=f"Registered; {bridge.name} stays {bridge.state} until it is deleted and deployed again",
+            remains=f"Registered; {bridge.name} stays {bridge.state} until {_afterwards(bridge)}",
         ),
         risk=Risk.LOW,
         could_go_wrong=(
-            f"it does not heal {bridge.name}: a bridge that was deployed before must be deleted and deployed again",
+            f"it does not heal {bridge.name}: that stays {bridge.state} until {_afterwards(bridge)}",
             "somebody may have unregistered it on purpose: its kinds of resources can be created again",
         ),
         eta=ETA,
         limit=LIMIT,
         warnings=(f"could not see {may}",) if isinstance(may, Unavailable) else (),
     )
+
+
+def _afterwards(bridge: ArcBridge) -> str:
+    """What ends its trouble. Azure Local has deployed its bridge itself, and nobody else may."""
+    if bridge.of_azure_local:
+        return "support has repaired it (part of Azure Local: do not delete or deploy it yourself)"
+    return "it is deleted and deployed again"
 
 
 def _step(subscription: str, namespace: str) -> Step:

@@ -31,7 +31,11 @@ def list_resources(site: Site, call: Call) -> Answer:
     check_parent_exists(site.world, place, "read")
     if _of_statuses(call):
         return site.page(call, [_status_only(body) for body in members(site.world, place)])
-    answer = site.page(call, list(members(site.world, place)))
+    found = list(members(site.world, place))
+    if place.subscription and not place.group:
+        # A subscription is answered with what of it the caller may read; nothing tells that there is more.
+        found = [body for body in found if site.access.may(call.principal, call.action, body["id"])]
+    answer = site.page(call, found)
     if place.kind in _WITH_VIEW and call.query.get("$expand", "").lower() != "instanceview":
         answer.body["value"] = [without_instance_view(item) for item in answer.body["value"]]
     return answer

@@ -81,6 +81,24 @@ def test_the_writers_azure_role_reaches_into_no_cluster() -> None:
     assert {"get pods", "delete pods"} <= granted(everywhere)
 
 
+def test_the_azure_role_names_no_custom_resources_and_the_cluster_role_and_the_readme_do() -> None:
+    """`az role definition create` refuses a role with an action that Azure does not have."""
+    inside = "Microsoft.ContainerService/managedClusters/"
+    role = json.loads(roles.AZURE.read_text(encoding="utf-8"))
+    named = [action.removeprefix(inside).split("/") for action in role["DataActions"]]
+    assert {parts[0] for parts in named if len(parts) > 2} <= roles.AZURES_GROUPS
+    seen = {sight for collector in GRAPH.whole().wanted for sight in collector.sees}
+    custom = {sight for sight in seen if roles.group_of(sight) not in roles.AZURES_GROUPS}
+    kinds = [one for one in yaml.safe_load_all(roles.KUBERNETES.read_text(encoding="utf-8")) if "rules" in one]
+    assert {sight.partition(IN)[0] for sight in custom} <= set().union(*map(granted, kinds))
+    readme = roles.AZURE.parents[1].joinpath("README.md").read_text(encoding="utf-8")
+    for group in {roles.group_of(sight) for sight in custom}:
+        assert f"`{group}`" in readme
+    makers = {one.makes for one in GRAPH.whole().wanted if custom & set(one.sees)}
+    open_without = {one.id for one in GRAPH.whole().diagnostics if any(need.kind in makers for need in one.needs)}
+    assert [name for name in open_without if f"`{name}`" not in readme] == []
+
+
 def with_the_azure_role_alone() -> World:
     world = Scenario.load("healthy-fleet").world
     role = json.loads(roles.AZURE.read_text(encoding="utf-8"))

@@ -19,6 +19,7 @@ from sandbox.scenario import Scenario
 from tests.checking import GRAPH, LIBRARY, access, azure
 from tests.remedy_execution.inside import change
 from tests.remedy_execution.stage import Stage
+from tests.sandbox.worlds import lock
 
 HELD = "shop/Pod/session-store-0"
 SCENARIOS = {
@@ -72,6 +73,43 @@ async def test_an_offer_is_carried_out_with_exactly_the_writes_it_names(remedy: 
         named = [one.request.lower().split(",")[0] for one in plan.steps]
         assert sorted(written) == sorted(named)
         assert await offered(stage, remedy) == []
+
+
+@pytest.mark.parametrize(
+    ("level", "reasons"),
+    [("ReadOnly", ["lock fabric-freeze (ReadOnly) on rg-edge-nexus forbids it"]), ("CanNotDelete", [])],
+)
+async def test_a_read_only_lock_over_the_fabric_is_a_reason_instead_of_a_button(level: str, reasons: list[str]) -> None:
+    async with staged("enable-isolation-domain") as stage:
+        group = stage.cluster.split("/providers")[0]
+        stage.azure.world.put(lock(group, level, "fabric-freeze"))
+        (offer,) = await offered(stage, "enable-isolation-domain")
+        assert [one.because for one in offer.forbidden] == reasons
+
+
+async def test_where_the_locks_over_the_fabric_cannot_be_seen_it_is_said_beside_the_button() -> None:
+    async with staged("enable-isolation-domain") as stage:
+        stage.azure.deny("reader", "Microsoft.Authorization/locks/read")
+        plan = await planned(stage, "enable-isolation-domain")
+        assert any("locks over the isolation domains" in one for one in plan.warnings)
+
+
+@pytest.mark.parametrize(
+    ("infrastructure", "says", "never"),
+    [
+        ("HCI", "do not delete or deploy it yourself", "deployed again"),
+        ("VMWare", "until it is deleted and deployed again", "support"),
+    ],
+)
+async def test_what_remains_after_the_providers_are_registered_depends_on_who_deployed_the_bridge(
+    infrastructure: str, says: str, never: str
+) -> None:
+    async with staged("register-bridge-providers") as stage:
+        stage.resource(stage.cluster)["properties"]["infrastructureConfig"] = {"provider": infrastructure}
+        plan = await planned(stage, "register-bridge-providers")
+        for text in (plan.verify.remains, plan.could_go_wrong[0]):
+            assert says in text
+            assert never not in text
 
 
 @pytest.mark.parametrize("remedy", list(SCENARIOS))

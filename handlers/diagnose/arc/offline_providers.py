@@ -10,6 +10,11 @@ from handlers.evidence.arc.providers import BridgeProviders, needed_by
 from handlers.model import Clear, Finding, NotApplicable
 
 CODE = "arc-bridge-offline-providers"
+_UNTIL = {
+    False: "until it is deleted and deployed again",
+    True: "until support has repaired it: it is part of Azure Local, so do not delete or deploy it yourself",
+}
+"""What ends it, by whether Azure Local has deployed it."""
 
 
 @diagnostic(codes=(CODE,), area="cluster")
@@ -34,7 +39,7 @@ def _finding(bridge: ArcBridge, missing: list[tuple[str, str, str]]) -> Finding:
         because=(
             f"{bridge.in_words}, and {missing[0][0]} is {missing[0][2]} {where}",
             *(f"{name} ({purpose}) is {state} {where}" for name, purpose, state in missing[1:]),
-            "a bridge that was deployed before these were registered stays so until it is deleted and deployed again",
+            f"a bridge that was deployed before these were registered stays so {_UNTIL[bridge.of_azure_local]}",
         ),
         facts={
             **bridge.facts(),

@@ -22,10 +22,12 @@ def cloud_services_network_limit(cluster: NexusCluster, services: CloudServicesN
     there = [network for network in services.all if same(network.site, cluster.site) and not network.failed]
     own = services.named(cluster.services) if cluster.services else None
     # Where the cluster's own network is up, a full site stops nothing now.
-    if len(there) >= LIMIT and (own is None or own.failed or own.busy):
+    absent = not cluster.services or services.lacks(cluster.services)
+    if len(there) >= LIMIT and (absent if own is None else own.failed or own.busy):
         yield _finding(cluster, own, len(there))
     elif services.complete:
-        yield Clear(f"{len(there)} of {LIMIT} cloud services networks on {last_name(cluster.site)}")
+        used = f"{len(there)} of {LIMIT} cloud services networks"
+        yield Clear(f"{used} on {last_name(cluster.site)}, {services.where}")
 
 
 def _finding(cluster: NexusCluster, own: NexusNetwork | None, used: int) -> Finding:

@@ -19,7 +19,7 @@ def cloud_services_network_missing(cluster: NexusCluster, services: CloudService
     """The cluster has no cloud services network, or the one that it names does not exist."""
     if cluster.services and (found := services.named(cluster.services)):
         yield Clear(f"{cluster.name} has {found.in_words}")
-    elif services.complete or not cluster.services:
+    elif not cluster.services or services.lacks(cluster.services):
         yield _finding(cluster, services)
 
 

@@ -42,7 +42,8 @@ def hybrid_concurrent_creation(
         names = [other.name for other, _ in at_once if other.failed or other.busy]
         yield _finding(cluster, f"{cluster.made:%Y-%m-%d %H:%M}", others, names)
     elif neighbours.complete:
-        yield Clear(f"none of {len(neighbours.clusters)} other clusters was created within {CREATION}")
+        seen = f"{len(neighbours.clusters)} other clusters that may be read in subscription {neighbours.asked}"
+        yield Clear(f"none of {seen} was created within {CREATION}")
 
 
 def _settled_before(cluster: HybridCluster) -> bool:

@@ -9,7 +9,7 @@ from handlers.engine.declare import diagnostic
 from handlers.evidence.nexus.clusters import HybridCluster
 from handlers.evidence.nexus.fabric import IsolationDomain, IsolationDomains, networks_of
 from handlers.evidence.nexus.networks import L3Networks, NexusNetwork, OtherNetworks
-from handlers.model import Clear, Finding, NotApplicable, Unavailable
+from handlers.model import Clear, Finding, NotApplicable, Unavailable, Why
 from handlers.resource_id import same
 
 CODE = "isolation-domain-disabled"
@@ -21,11 +21,14 @@ def isolation_domain_disabled(
     domains: IsolationDomains,
     l3: L3Networks,
     others: OtherNetworks | NotApplicable | Unavailable,
-) -> Iterator[Finding | Clear]:
+) -> Iterator[Finding | Clear | Unavailable]:
     """An isolation domain of the cluster's networks is not enabled, or its last change failed."""
     networks = networks_of(cluster, l3, others)
     for domain in domains.domains:
-        if not domain.enabled or domain.failed:
+        if domain.busy and not domain.enabled:
+            detail = f"a change of it is in progress: it is {domain.administrative} and {domain.state}"
+            yield Unavailable(f"whether {domain.in_words} gets enabled", Why.ABSENT, detail)
+        elif not domain.enabled or domain.failed:
             on_it = [network for network in networks if any(same(name, domain.id) for name in network.domains)]
             yield _finding(cluster, domain, on_it)
     if domains.complete:

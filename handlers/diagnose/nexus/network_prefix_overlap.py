@@ -35,7 +35,8 @@ def network_prefix_overlap(
         elif isinstance(log, Unavailable):
             yield log
     if l3.complete:
-        yield Clear("; ".join(f"{network.in_words} has {network.prefix} for itself" for network in mine) or "no prefix")
+        own = "; ".join(f"{network.in_words} has {network.prefix} for itself" for network in mine)
+        yield Clear(f"{own}, {l3.where}" if own else "no prefix")
 
 
 def _named(cluster: HybridCluster, network: NexusNetwork, log: Log) -> Finding | None:

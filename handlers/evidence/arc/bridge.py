@@ -60,6 +60,11 @@ class ArcBridge(Evidence):
         return self.failed or self.offline
 
     @property
+    def of_azure_local(self) -> bool:
+        """Whether it is part of Azure Local, which deploys it itself: no one else may delete or deploy it."""
+        return self.infrastructure.lower() == "hci"
+
+    @property
     def in_words(self) -> str:
         return f"{self.name} is {self.status or 'without a status'}, its provisioningState {self.state}"
 

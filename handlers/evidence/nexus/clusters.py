@@ -125,11 +125,13 @@ async def nexus_cluster(target: Target, arm: ArmReader) -> NexusCluster | NotApp
     except (NotFound, Refused) as refused:
         if refused.code not in NOT_OFFERED:
             raise
-        return NotApplicable("there is no Nexus cluster in the subscription")
+        return NotApplicable(f"there is no Nexus cluster in subscription {target.id.subscription}")
     for body in whole(listing.items):
         if same(text(body, "properties", "connectedClusterId"), str(target.id)):
             return read_nexus(body, listing.source, listing.taken_at)
-    return NotApplicable(f"{target.name} is no Operator Nexus Kubernetes cluster")
+    # The list shows what the reader may read: a Nexus cluster in a group out of its sight is not in it.
+    where = f"that may be read in subscription {target.id.subscription}"
+    return NotApplicable(f"{target.name} belongs to no Operator Nexus Kubernetes cluster {where}")
 
 
 @collector(reads=("Microsoft.HybridContainerService/provisionedClusterInstances/read",))

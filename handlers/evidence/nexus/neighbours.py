@@ -18,6 +18,8 @@ class Neighbours(Evidence):
     """The other clusters in the custom location of this one."""
 
     clusters: tuple[HybridCluster, ...]
+    asked: str
+    """The subscription that was listed. It shows only what the reader may read, and a site may have more of them."""
 
 
 @collector(reads=("Microsoft.NetworkCloud/kubernetesClusters/read",))
@@ -36,4 +38,5 @@ async def neighbours(cluster: NexusCluster, arm: ArmReader) -> Neighbours | NotA
         taken_at=listing.taken_at,
         truncated=listing.truncated,
         clusters=tuple(other for other in found if not same(other.id, cluster.id)),
+        asked=cluster.subscription,
     )

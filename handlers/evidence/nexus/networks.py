@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from ipaddress import IPv4Network
@@ -11,13 +11,15 @@ from typing import Any, TypeVar
 
 from handlers.clients.answers import Listing
 from handlers.clients.arm.reader import ArmReader
+from handlers.clients.errors import NotFound
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ended_badly, still_runs
 from handlers.evidence.gather import each
+from handlers.evidence.lookups import ABSENT
 from handlers.evidence.nexus.clusters import NETWORK_CLOUD_API, HybridCluster
 from handlers.evidence.wire import dig, moment, need_text, number, text, texts, whole
-from handlers.model import Evidence, NotApplicable
-from handlers.resource_id import ResourceId, same
+from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable
+from handlers.resource_id import ResourceId, last_name, same
 
 PROVIDER = "Microsoft.NetworkCloud"
 CLOUD_SERVICES = "cloudServicesNetworks"
@@ -87,10 +89,21 @@ class NexusNetworks(Evidence):
 
     all: tuple[NexusNetwork, ...]
     asked: tuple[str, ...] = field(default=())
-    """The subscriptions that were listed."""
+    """The subscriptions that were listed. Each shows only what may be read, and a site may have more of them."""
+    missing: tuple[str, ...] = field(default=())
+    """The networks of the cluster, by id, of which Azure says that they do not exist."""
 
     def named(self, network: str) -> NexusNetwork | None:
         return next((known for known in self.all if same(known.id, network)), None)
+
+    @property
+    def where(self) -> str:
+        """How far an answer about the whole site reaches."""
+        return f"of what may be read in subscription {', '.join(self.asked)}"
+
+    def lacks(self, network: str) -> bool:
+        """Whether it is proven that this network does not exist: that no list shows it proves nothing."""
+        return any(same(name, network) for name in self.missing)
 
     def of(self, cluster: HybridCluster) -> tuple[NexusNetwork, ...]:
         return tuple(network for network in self.all if cluster.uses(network.id))
@@ -129,7 +142,7 @@ async def cloud_services_networks(cluster: HybridCluster, arm: ArmReader) -> Clo
 @collector(reads=("Microsoft.NetworkCloud/l2Networks/read", "Microsoft.NetworkCloud/trunkedNetworks/read"))
 async def other_networks(cluster: HybridCluster, arm: ArmReader) -> OtherNetworks | NotApplicable:
     """the L2 and trunked networks of the cluster"""
-    used = {ResourceId.parse(name).type.rsplit("/", 1)[-1].lower() for name in cluster.networks}
+    used = {_kind(name) for name in cluster.networks}
     kinds = tuple(kind for kind in ("l2Networks", "trunkedNetworks") if kind.lower() in used)
     if cluster.networks and not kinds:
         return NotApplicable(f"{cluster.name} uses no L2 and no trunked network")
@@ -139,7 +152,9 @@ async def other_networks(cluster: HybridCluster, arm: ArmReader) -> OtherNetwork
 async def _listed(
     made: type[Networks], kinds: tuple[str, ...], cluster: HybridCluster, arm: ArmReader
 ) -> Networks | NotApplicable:
-    """Lists of each subscription that may hold such networks: an id that is not in a whole list does not exist."""
+    """Lists of each subscription that may hold such networks; what the cluster uses of them and no list shows is asked
+    for by its id: a list holds only what the reader may read.
+    """
     if not cluster.networks:
         return NotApplicable(RETIRED if not cluster.site else f"{cluster.name} names no networks")
     subscriptions = tuple(dict.fromkeys(name.split("/")[2].lower() for name in (cluster.id, *cluster.networks)))
@@ -148,14 +163,31 @@ async def _listed(
     ]
     listings, gaps = await each(wanted, partial(_list, arm))
     found = [read_network(body) for listing in listings for body in whole(listing.items)]
+    listed = {network.id.lower() for network in found}
+    asked_for = {kind.lower() for kind in kinds}
+    unlisted = [name for name in cluster.networks if _kind(name) in asked_for and name.lower() not in listed]
+    answers, _ = await each(unlisted, partial(_look_up, arm))
+    found += [answer for answer in answers if isinstance(answer, NexusNetwork)]
     return made(
         source=", ".join(listing.source for listing in listings),
         taken_at=min(listing.taken_at for listing in listings),
         truncated=any(listing.truncated for listing in listings),
-        gaps=gaps,
+        gaps=(*gaps, *(answer for answer in answers if isinstance(answer, Unavailable))),
         all=tuple(network for network in found if _is_near(network, cluster)),
         asked=subscriptions,
+        missing=tuple(answer for answer in answers if isinstance(answer, str)),
     )
+
+
+async def _look_up(arm: ArmReader, name: str) -> NexusNetwork | str | Unavailable:
+    """The network; its id where Azure says that it does not exist."""
+    try:
+        answer = await arm.get(name, NETWORK_CLOUD_API)
+    except CannotSee as error:
+        if isinstance(error, NotFound) and error.code.lower() in ABSENT:
+            return name
+        return replace(error.unavailable, wanted=f"{KINDS.get(_kind(name), _kind(name))} {last_name(name)}")
+    return read_network(answer.body)
 
 
 async def _list(arm: ArmReader, path: str) -> Listing:
@@ -167,10 +199,14 @@ def _is_near(network: NexusNetwork, cluster: HybridCluster) -> bool:
     return same(network.site, cluster.site) or cluster.uses(network.id)
 
 
+def _kind(network: str) -> str:
+    return ResourceId.parse(network).type.rsplit("/", 1)[-1].lower()
+
+
 def read_network(body: Mapping[str, Any]) -> NexusNetwork:
     """A network from its wire body."""
     properties = dig(body, "properties")
-    kind = ResourceId.parse(need_text(body, "id")).type.rsplit("/", 1)[-1].lower()
+    kind = _kind(need_text(body, "id"))
     own = (text(properties, "l3IsolationDomainId"), text(properties, "l2IsolationDomainId"))
     return NexusNetwork(
         id=need_text(body, "id"),

@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
-from handlers.model import Outcome, Severity
+from handlers.model import Check, Outcome, Severity, Why
+from runbooks.library import SECTIONS, Library
+from sandbox.world import World
+from tests.checking import azure, check
 from tests.handlers.diagnose.on_site import asked, change, diagnosed, found, world_of
 
 NEXUS, HYBRID = "edge-nexus-01", "edge-aks-01"
 DOMAIN, L3, CSN = "/l3isolationdomains/l3isd-edge-nexus-01", "/l3networks/l3-edge-nexus-01", "/csn-edge-nexus-01"
 CLUSTER, ARC = "/kubernetesclusters/edge-nexus-01", "/connectedclusters/edge-nexus-01"
+ELSEWHERE = "c94e07d2-18b3-4f6a-a5d1-0e7b3c9f6d25"
+"""A subscription that the clusters of the site are not in."""
 CLOUD, FABRIC = "Microsoft.NetworkCloud", "Microsoft.ManagedNetworkFabric"
 OVERLAP = (
     'admission webhook "vl3network.kb.io" denied the request: Specified IPv4Connected Prefix 10.200.54.0/24 overlaps '
@@ -22,6 +27,17 @@ OVERLAP = (
 
 def properties(**values: Any) -> dict[str, Any]:
     return {"properties": values}
+
+
+def fabric_elsewhere(world: World) -> None:
+    """The isolation domain of edge-nexus-01 and its internal network are in another subscription."""
+    group = next(body for key, body in world.resources.items() if key.endswith("/resourcegroups/rg-edge-nexus"))
+    world.put({**group, "id": group["id"].replace(group["id"].split("/")[2], ELSEWHERE)})
+    for key in [key for key in world.resources if DOMAIN in key]:
+        body = world.resources.pop(key)
+        own = body["id"].split("/")[2]
+        world.put({**body, "id": body["id"].replace(own, ELSEWHERE)})
+        change(world, L3, properties(l3IsolationDomainId=body["id"].replace(own, ELSEWHERE).split("/internal")[0]))
 
 
 def wire(ago: timedelta) -> str:
@@ -57,6 +73,46 @@ async def test_a_domain_in_any_state_but_enabled_is_told(state: str) -> None:
     finding = await found("isolation-domain-disabled", world, NEXUS)
     assert f"has administrativeState {state}" in finding.because[0]
     assert finding.affects == ()  # the network is up and the cluster has not failed
+
+
+@pytest.mark.parametrize("state", ["Updating", "Accepted"])
+async def test_a_domain_that_is_just_being_enabled_is_not_called_disabled(state: str) -> None:
+    world = world_of()
+    change(world, DOMAIN, properties(administrativeState="Disabled", provisioningState=state))
+    ended = await asked("isolation-domain-disabled", world, NEXUS)
+    assert ended.outcome is Outcome.INCONCLUSIVE
+    assert f"in progress: it is Disabled and {state}" in ended.why
+
+
+async def test_a_domain_that_is_enabled_stays_so_while_it_is_changed() -> None:
+    world = world_of()
+    change(world, DOMAIN, properties(provisioningState="Updating"))
+    assert (await asked("isolation-domain-disabled", world, NEXUS)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize(
+    ("code", "ending", "patch"),
+    [
+        ("isolation-domain-disabled", DOMAIN, properties(administrativeState="Disabled")),
+        ("isolation-domain-missing", "", {}),
+        ("network-vlan-mismatch", L3, properties(vlan=2600)),
+    ],
+)
+async def test_the_commands_for_the_fabric_name_the_subscription_that_the_fabric_is_in(
+    code: str, ending: str, patch: dict[str, Any]
+) -> None:
+    world = world_of()
+    fabric_elsewhere(world)
+    if ending:
+        change(world, ending, patch)
+    else:
+        del world.resources[next(key for key in world.resources if "/internalnetworks/in-edge-nexus-01" in key)]
+    finding = await found(code, world, NEXUS)
+    page = Library.load()[code]
+    lines = "\n".join(page.render(section, finding.facts) for section in SECTIONS).split("\n")
+    fabric = [line for line in lines if line.startswith(("az networkfabric", "az monitor"))]
+    assert fabric
+    assert all(f"--subscription {ELSEWHERE} " in line for line in fabric)
 
 
 async def test_a_domain_that_no_network_of_the_cluster_stands_on_is_not_its_problem() -> None:
@@ -129,6 +185,61 @@ async def test_a_cloud_services_network_that_is_named_and_gone_is_missing() -> N
     del world.resources[gone]
     finding = await found("cloud-services-network-missing", world, NEXUS)
     assert finding.subject.lower() == gone
+
+
+def out_of_sight(world: World, *endings: str) -> list[str]:
+    """Moves resources into a group of their own; their new ids."""
+    group = next(body for key, body in world.resources.items() if key.endswith("/resourcegroups/rg-edge-nexus"))
+    world.put({**group, "id": group["id"].replace("rg-edge-nexus", "rg-apart"), "name": "rg-apart"})
+    moved = []
+    for ending in endings:
+        key = next(key for key in world.resources if key.endswith(ending))
+        body = world.resources.pop(key)
+        world.put({**body, "id": body["id"].replace("rg-edge-nexus", "rg-apart")})
+        moved.append(body["id"].replace("rg-edge-nexus", "rg-apart"))
+    return moved
+
+
+async def seen_from_a_group(code: str, world: World, denied: str) -> Check:
+    """The check by a reader who may not read one group: lists of the subscription leave it out, and are whole."""
+    async with azure(world) as server:
+        server.deny("reader", "Microsoft.NetworkCloud/*", denied)
+        diagnosis = await check(server, NEXUS)
+    return next(ended for ended in diagnosis.checks if code in ended.codes)
+
+
+async def test_a_cloud_services_network_in_a_group_that_may_not_be_read_is_not_called_missing() -> None:
+    world = world_of()
+    (moved,) = out_of_sight(world, CSN)
+    change(world, CLUSTER, properties(networkConfiguration={"cloudServicesNetworkId": moved}))
+    ended = await seen_from_a_group("cloud-services-network-missing", world, moved.split("/providers")[0])
+    assert ended.outcome is Outcome.INCONCLUSIVE
+    assert {(gap.wanted, gap.why) for gap in ended.unseen} == {("cloud services network csn-edge-nexus-01", Why.DENIED)}
+
+
+async def test_a_full_site_explains_nothing_of_a_network_that_is_out_of_sight() -> None:
+    world = world_of("cloud-services-network-limit")
+    change(world, CSN, properties(provisioningState="Succeeded"))
+    (moved,) = out_of_sight(world, CSN)
+    change(world, CLUSTER, properties(networkConfiguration={"cloudServicesNetworkId": moved}))
+    ended = await seen_from_a_group("cloud-services-network-limit", world, moved.split("/providers")[0])
+    assert ended.outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("code", "scenario"),
+    [
+        ("cloud-services-network-limit", "network-failed"),
+        ("network-prefix-overlap", "network-failed"),
+        ("hybrid-concurrent-creation", "isolation-domain-disabled"),
+    ],
+)
+async def test_what_is_clear_of_a_site_says_which_subscriptions_were_asked(code: str, scenario: str) -> None:
+    world = world_of(scenario)
+    own = next(key for key in world.resources if key.endswith(CLUSTER)).split("/")[2]
+    ended = await asked(code, world, NEXUS)
+    assert ended.outcome is Outcome.CLEAR
+    assert f"may be read in subscription {own}" in ended.why
 
 
 @pytest.mark.parametrize(

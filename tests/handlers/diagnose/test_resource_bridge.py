@@ -31,6 +31,17 @@ async def test_each_provider_that_is_missing_is_named_with_its_state() -> None:
     assert "Microsoft.ConnectedVMwarevSphere (Arc-enabled VMware vSphere) is Unregistered" in finding.because[1]
 
 
+@pytest.mark.parametrize(
+    ("infrastructure", "says"),
+    [("HCI", "do not delete or deploy it yourself"), ("VMWare", "until it is deleted and deployed again")],
+)
+async def test_nobody_is_sent_to_delete_a_bridge_that_azure_local_has_deployed(infrastructure: str, says: str) -> None:
+    world = bridge(ExtendedLocation="NotRegistered")
+    change(world, f"/appliances/{BRIDGE}", {"properties": {"infrastructureConfig": {"provider": infrastructure}}})
+    finding = await found(PROVIDERS, world, BRIDGE)
+    assert finding.because[-1].endswith(says)
+
+
 @pytest.mark.parametrize("other", ["ScVmm", "AzureStackHCI", "HybridContainerService"])
 async def test_the_provider_of_another_product_is_not_missed(other: str) -> None:
     assert (await asked(PROVIDERS, bridge(**{other: "NotRegistered"}), BRIDGE)).outcome is Outcome.CLEAR
