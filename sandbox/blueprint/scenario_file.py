@@ -19,7 +19,7 @@ class ChangeSpec(Strict):
     """A change to one resource: exactly one of patch, body, delete and move (to another id, unchanged).
 
     With `cluster` it is an object inside that cluster: `Node/name` or `namespace/Kind/name`. `*` is a wildcard,
-    and `where` selects those whose fields have these values. Table rows have no id in Azure; here it is the table's path
+    and `where` selects those whose fields have these values. Table rows have no id in Azure; here it is the table path
     plus the row's name (`${prod-weu.usage}/cores`, `${prod-weu.sizes}/Standard_D8s_v5`), and can be patched.
     """
 

@@ -168,7 +168,7 @@ class Control:
     async def select(
         self, user: str, place: Message | View | str, action_id: str, value: Any, *, block_id: str | None = None
     ) -> None:
-        """Choose options or enter text. Options are given by value, several as a list; the app supplies external ones."""
+        """Choose options or enter text. Options are given by value, several as a list; external ones are fetched."""
         await self._act(user, place, action_id, value, block_id)
 
     async def suggest(

@@ -1,4 +1,4 @@
-"""A fix as people see it: the plan, the request, how it goes, how it ended; on a desktop and on a phone."""
+"""A fix as users see it: plan, request, progress, outcome; on desktop and mobile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An alert at night, from the card of an alert app to the incident that is over; nobody asks the bot for anything."""
+"""An alert at night, from the alert card to the closed incident, without anyone asking the bot."""
 
 from __future__ import annotations
 

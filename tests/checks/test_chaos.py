@@ -1,4 +1,4 @@
-"""Servers that die at any moment, two processes, one channel: everyone is answered, and nobody twice."""
+"""Servers that die at any moment, with two processes and one channel: everyone is answered exactly once."""
 
 from __future__ import annotations
 

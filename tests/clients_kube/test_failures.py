@@ -1,4 +1,4 @@
-"""What it is called when the API server says no, or nothing, or is not there; and that this is found out once."""
+"""Errors if the API server rejects a request, does not respond or is unreachable; each is determined only once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What fixes write inside a cluster, with the roles that we ship and no more: in the sandbox and on a real API server.
+"""The writes of fixes inside a cluster work with just the shipped roles, in the sandbox and on a real API server.
 
-Against the real one only where KUBEBUILDER_ASSETS names a folder with etcd and kube-apiserver.
+The real one is used only if KUBEBUILDER_ASSETS is a folder with etcd and kube-apiserver.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fixes know no Slack: whoever can show, tell and say who people are will do."""
+"""Fixes do not depend on Slack: any implementation of the display, notification and user lookup interfaces works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last look before Slack: no secret in any text, ids and commands as they were, and nothing over a limit."""
+"""The final filter before Slack: no secrets, unchanged ids and commands, and nothing over a limit."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from tests.store.servers import until
 __all__ = ["reads"]
 
 PATIENCE_S = 50.0
-"""Less than the minute after which Slack tries again."""
+"""Shorter than the minute after which Slack retries."""
 UNREAD = "I have not read what was written here before"
 
 

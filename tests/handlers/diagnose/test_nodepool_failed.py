@@ -33,7 +33,7 @@ def failed(**pool: Any) -> Azure:
 
 
 UNNAMED = {"provisioningError": {"code": "ReconcileVMSSAgentPoolFailed", "message": "it failed"}}
-"""An error that names no cause. Where Azure keeps none at all, what it might have named stays open."""
+"""An error that names no cause. If Azure has no error at all, the causes it might have named stay inconclusive."""
 
 
 def seen(finding: Finding) -> dict[int, str]:

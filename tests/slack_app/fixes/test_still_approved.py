@@ -1,4 +1,4 @@
-"""Between a word and the first act time passes, the policy changes, people leave: what was said is weighed again."""
+"""Approvals are evaluated again before the first write, as time passes, the policy changes and people leave."""
 
 from __future__ import annotations
 
