@@ -133,7 +133,7 @@ def _cancel(site: Site, subject: Place) -> None:
 
 
 def _chosen_instances(site: Site, call: Call, subject: Place, action: str) -> list[str]:
-    """The instances named in a `manualUpgrade`, `reimage`… request. A failed one is refused."""
+    """The instances named in a `manualUpgrade`, `reimage`… request. An unknown id is rejected."""
     if subject.kind == "Microsoft.Compute/virtualMachines" and action == "reapply":
         return [subject.key]
     if not subject.kind.startswith("Microsoft.Compute/virtualMachineScaleSets"):

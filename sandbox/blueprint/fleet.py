@@ -205,7 +205,7 @@ class Fleet(Strict):
     locks: dict[str, LockSpec] = Field(default_factory=dict)
 
     def parts(self) -> Iterator[PlacedSpec]:
-        """Everything that stands in a resource group."""
+        """Everything in a resource group."""
         yield from self.clusters.values()
         yield from self.nexus.values()
         yield from self.hybrid.values()

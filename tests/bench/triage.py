@@ -98,7 +98,7 @@ def _took_s(recogniser: Recogniser, text: str) -> float:
 
 
 def _longest_s(recogniser: Recogniser, text: str) -> float:
-    """The slowest message by its best of three runs, to exclude other load on the machine."""
+    """The best of three runs, to exclude other load on the machine."""
     return min(_took_s(recogniser, text) for _ in range(3))
 
 

@@ -45,7 +45,7 @@ __all__ = ["real"]
 Body = dict[str, Any]
 
 WRITER, WRITER_TOKEN = "nobody", NOBODY_TOKEN
-"""Whoever may do nothing, until the shipped roles are bound."""
+"""A user without permissions until the shipped roles are bound."""
 STRICT = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
 
 

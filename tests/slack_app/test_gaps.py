@@ -1,4 +1,4 @@
-"""Lost connections to Slack: what was said meanwhile is answered once, and what is too old is said to be unread."""
+"""Lost connections to Slack: messages sent meanwhile are answered once, ones that are too old reported as unread."""
 
 from __future__ import annotations
 

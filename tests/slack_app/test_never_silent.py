@@ -1,4 +1,4 @@
-"""Whatever goes wrong on the way, whoever asked is answered, in the words that Slack lets through."""
+"""Whatever goes wrong, every request gets an answer, in a form that Slack accepts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Brute-force evaluation of NSG rules: tries every possible assignment of addresses to service tags.
+"""Brute-force evaluation of NSG rules: tries every combination of unknown places containing the destination or not.
 
-It shares no code with the product. If all assignments agree, that is the answer; else it is unknown.
+It shares no code with the product. If all combinations agree, that is the answer; else it is unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def ends(rules: list[NaiveRule], protocol: str, port: int) -> str:
 
 
 def _certain(place: str) -> bool | None:
-    """Whether the public name is certainly in there; None if it depends on the assignment."""
+    """Whether the public name is in this place; None if that is unknown."""
     if place in ("*", "Internet"):
         return True
     if place == "VirtualNetwork" or place.startswith(SAFE):

@@ -1,4 +1,4 @@
-"""What must not happen: each of these ends in words for a person, and with no write in Azure's log."""
+"""Forbidden actions: each ends with a message to the person, and without a write in Azure's log."""
 
 from __future__ import annotations
 
