@@ -22,7 +22,7 @@ from tests.slack_app.fixes.steps import Desk, policy, pool_of
 
 LOOKS = {"desktop": {}, "phone": {"phone": True}}
 SLOWLY = 0.1
-"""A poll each second: somebody can see that it runs."""
+"""One poll per second, so that the running state is visible."""
 
 
 @pytest.fixture

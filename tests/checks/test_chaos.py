@@ -26,7 +26,7 @@ from tests.store.servers import kill_server, until, until_it_is_back
 
 
 class Channel:
-    """What stands in Slack, which does not die with our server."""
+    """The messages in Slack, which survive the death of our server."""
 
     def __init__(self) -> None:
         self.answers: list[str] = []

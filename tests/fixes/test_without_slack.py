@@ -34,7 +34,7 @@ POLICY = Fixes.model_validate({"rules": [{"clusters": ["prod-*"], "approvers": [
 
 @dataclass
 class Paper:
-    """A reporter that writes down what it is told; torn, it takes nothing."""
+    """A reporter that records its messages; if `torn`, it accepts none."""
 
     torn: bool = False
     lines: list[str] = field(default_factory=list)

@@ -44,7 +44,7 @@ async def change(redis: Connection, make: Callable[[Proposal], Proposal]) -> Non
 
 
 def carry(message: Message, action: str, *values: str) -> None:
-    """Put other values into a button, as somebody does who forges a click."""
+    """Replace a button's values, as in a forged click."""
     for block in message.blocks:
         for one in block.get("elements", []):
             if one.get("action_id") == action:
