@@ -1,4 +1,4 @@
-"""How the servers of the sandbox live: TLS on a port of 127.0.0.1, from their start until they are left."""
+"""The base of the sandbox's servers: a context manager that serves TLS on a free port of 127.0.0.1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOST = "127.0.0.1"
 
 
 class Door(Protocol):
-    """What answers the requests, and can be slow or wrong on demand."""
+    """Answers the requests, and injects faults on demand."""
 
     closing: asyncio.Event
     faults: list[Fault]
@@ -32,7 +32,7 @@ D = TypeVar("D", bound=Door)
 
 
 class LocalServer(ABC, Generic[D]):
-    """A server behind one door. It listens while it is entered, and has a folder for its certificates meanwhile."""
+    """A server in front of one Door. Inside `async with` it listens, and has a temporary folder for certificates."""
 
     def __init__(self, door: D, port: int) -> None:
         self._door = door
@@ -41,7 +41,7 @@ class LocalServer(ABC, Generic[D]):
 
     @abstractmethod
     async def _start(self, stack: AsyncExitStack, folder: Path) -> None:
-        """Begin to listen; what is to be undone at the end goes onto the stack."""
+        """Start listening, and push the cleanup onto the stack."""
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
@@ -57,7 +57,7 @@ class LocalServer(ABC, Generic[D]):
         await self._stack.aclose()
 
     async def _listen(self, stack: AsyncExitStack, tls: SSLContext) -> None:
-        # A handler whose client has gone is cancelled: that is how a watch and a "timeout" fault end.
+        # Cancel the handler when its client disconnects: that is how a watch and a "timeout" fault end.
         server = web.Server(self._door.handle, handler_cancellation=True, access_log=None)
         runner = web.ServerRunner(server, shutdown_timeout=1.0)
         await runner.setup()
@@ -71,7 +71,7 @@ class LocalServer(ABC, Generic[D]):
 
     @property
     def faults(self) -> list[Fault]:
-        """What goes wrong with the requests that match; a test adds to it."""
+        """The faults to inject into matching requests; tests append to this list."""
         return self._door.faults
 
     @property

@@ -1,4 +1,4 @@
-"""JSON merge patch (RFC 7396), and the same for the lists of named things that Kubernetes is full of."""
+"""JSON merge patch (RFC 7396), and a variant that merges Kubernetes lists by item name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def merged(target: Any, patch: Any) -> Any:
-    """`target` as the patch leaves it: null removes, mappings merge, everything else replaces. Nothing is shared."""
+    """A deep copy of `target` with the patch applied: null removes, mappings merge, everything else replaces."""
     if not isinstance(patch, dict):
         return deepcopy(patch)
     result = dict(target) if isinstance(target, dict) else {}
@@ -20,11 +20,11 @@ def merged(target: Any, patch: Any) -> Any:
 
 
 _NAMES = ("type", "name", "key")
-"""What the items of a list are called by: conditions, containers, taints."""
+"""The fields that identify list items: of conditions, containers, taints."""
 
 
 def merged_by_name(target: Any, patch: Any) -> Any:
-    """As `merged`; and a mapping that is laid over a list changes the items that it names, or adds them."""
+    """Like `merged`, but a mapping applied to a list changes the items it names, or adds them."""
     if isinstance(target, list) and isinstance(patch, dict):
         return _items(target, patch)
     if not isinstance(patch, dict):

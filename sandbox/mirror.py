@@ -1,4 +1,4 @@
-"""What Azure repeats of one resource inside another follows by itself, so that a fact is written once.
+"""Keeps the copies of child resources inside their parents in sync, so that a scenario states each fact once.
 
 A cluster repeats its node pools in `agentPoolProfiles`, a virtual network its `subnets`, a security group its
 `securityRules`, a route table its `routes`.
@@ -20,7 +20,7 @@ _REPEATED = {
 
 
 def repeat_in_parent(resources: dict[str, Body], key: str) -> None:
-    """Bring the parent's copy of a resource up to date; a resource that is gone goes there too."""
+    """Update the parent's copy of a resource; if the resource was deleted, remove the copy."""
     parts = key.rpartition("/providers/")[2].split("/")
     listed = _REPEATED.get("/".join([parts[0], *parts[1::2]]))
     parent = resources.get(key.rsplit("/", 2)[0])

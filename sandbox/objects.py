@@ -1,4 +1,4 @@
-"""Kubernetes objects by the names that findings give them: `shop/Pod/web-0`, `Node/aks-apps-…`."""
+"""Finds Kubernetes objects by the ids that findings use: `shop/Pod/web-0`, `Node/aks-apps-…`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Body = dict[str, Any]
 
 
 class NoSuchObject(LookupError):
-    """Nothing of that name is there, or it is no name."""
+    """No object has that id, or the id is malformed."""
 
 
 def kind_of(kube: KubeWorld, object_id: str) -> tuple[Kind, str, str]:
-    """The kind, namespace and name that an id means."""
+    """The kind, namespace and name in an id."""
     *namespace, word, name = object_id.split("/")
     kind = next((kind for kind in kube.kinds if kind.kind == word), None)
     if kind is None or len(namespace) != int(kind.namespaced):
@@ -31,7 +31,7 @@ def find_object(kube: KubeWorld, object_id: str) -> Body | None:
 
 
 def matching(kube: KubeWorld, object_id: str, where: dict[str, Any]) -> Iterator[str]:
-    """The ids of all objects that an id with stars means, and whose fields have these values."""
+    """The ids of all objects that match an id with `*` wildcards and whose fields have these values."""
     *space, word, name = object_id.split("/")
     for kind in [kind for kind in kube.kinds if kind.kind == word and len(space) == int(kind.namespaced)]:
         for body in list(kube.objects.get(kind.storage_key, {}).values()):
@@ -43,7 +43,7 @@ def matching(kube: KubeWorld, object_id: str, where: dict[str, Any]) -> Iterator
 
 
 def field_of(body: Body | None, path: str) -> Any:
-    """The value at a dotted path; None where it ends."""
+    """The value at a dotted path, or None if any part is missing."""
     value: Any = body
     for step in filter(None, path.split(".")):
         value = value.get(step) if isinstance(value, dict) else None
@@ -51,7 +51,7 @@ def field_of(body: Body | None, path: str) -> Any:
 
 
 def patch_object(kube: KubeWorld, object_id: str, patch: Body) -> None:
-    """Lay a patch over an object. Who holds the old body still holds it as it was."""
+    """Apply a patch to an object. The old body is not modified, so references to it stay valid."""
     stored = find_object(kube, object_id)
     if stored is None:
         raise NoSuchObject(f"there is no {object_id}")
@@ -60,7 +60,7 @@ def patch_object(kube: KubeWorld, object_id: str, patch: Body) -> None:
 
 
 def replace_object(kube: KubeWorld, object_id: str, body: Body) -> None:
-    """Put a whole object; what its id already says need not be written again."""
+    """Create or replace an object; its kind, namespace and name are filled in from the id."""
     kind, namespace, name = kind_of(kube, object_id)
     own = {"name": name, **({"namespace": namespace} if namespace else {})}
     head = {"apiVersion": kind.api_version, "kind": kind.kind}

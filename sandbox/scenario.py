@@ -1,11 +1,11 @@
-"""Scenarios: folders of YAML that say what Azure holds, what a write does, and what a check must find.
+"""Scenarios: YAML folders that define the Azure resources, the effect of writes, and the findings a check must report.
 
-    Scenario.load("quota-blocks-upgrade")   one of ours by name, or any folder by its path
-    scenario.world                          what Azure holds
-    scenario.expect["prod-weu"]             what a check of that cluster must find; empty: nothing
-    scenario.twin_world()                   the same but for one fact, so that the root cause is not there
+    Scenario.load("quota-blocks-upgrade")   a built-in scenario by name, or any folder by path
+    scenario.world                          the Azure resources
+    scenario.expect["prod-weu"]             the findings expected for that cluster; may be empty
+    scenario.twin_world()                   the same world with one fact changed, so that the root cause is gone
 
-A folder holds `scenario.yaml`, and `fleet.yaml` where it is not based on another scenario.
+A folder holds `scenario.yaml`, and `fleet.yaml` unless it is based on another scenario.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One finding that a check must make."""
+    """One finding that a check must report."""
 
     code: str
     subject: str
@@ -41,7 +41,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something in particular that is asked about a cluster (`from 203.0.113.9`), and what must be found then."""
+    """A specific question about a cluster (`from 203.0.113.9`) and the findings it must produce."""
 
     ask: str
     expect: tuple[Expected, ...]
@@ -53,14 +53,14 @@ Questions = Mapping[str, tuple[Question, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A fix that is offered, and how it ends."""
+    """A fix that must be offered, and its outcome."""
 
     remedy: str
     ends: str
 
 
 Repairs = Mapping[str, tuple[Repair, ...]]
-"""By cluster: the fixes that are offered there."""
+"""The fixes that must be offered, by cluster."""
 
 Expectation = Mapping[str, tuple[Expected, ...]]
 
@@ -77,7 +77,7 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the files of a scenario say, read without building its fleet: enough to choose one by, in milliseconds."""
+    """A scenario's metadata, read in milliseconds without building its fleet: enough to list scenarios and pick one."""
 
     name: str
     title: str
@@ -99,7 +99,7 @@ class Scenario:
     now: datetime
     repairs: Repairs
     stays_open: Mapping[str, tuple[str, ...]]
-    """By cluster: the checks that cannot come to a verdict."""
+    """The checks that stay inconclusive, by cluster."""
     questions: Questions = field(default_factory=dict)
 
     @classmethod
@@ -109,12 +109,12 @@ class Scenario:
 
     @classmethod
     def heads(cls) -> tuple[Head, ...]:
-        """The heads of all that come with the sandbox."""
+        """The heads of all scenarios that come with the sandbox."""
         return tuple(map(_head, cls.names()))
 
     @classmethod
     def load(cls, name_or_path: str | Path, *, now: datetime | None = None) -> Scenario:
-        """Load a scenario; `now` is the moment that its times are relative to."""
+        """Load a scenario; its times are relative to `now`."""
         folder = _folder(name_or_path)
         moment = (now or datetime.now(UTC)).astimezone(UTC)
         lineage = read_lineage(folder, FOLDER)
@@ -142,12 +142,12 @@ class Scenario:
 
     @property
     def speaks_of(self) -> tuple[str, ...]:
-        """The clusters of which it, or a story in it, says something itself; the others are as they were."""
+        """The clusters that this scenario, or a story in it, changes; the others are the base fleet's."""
         own = [layer.spec for layer in self.lineage.layers if layer.is_story or layer.spec is self.lineage.own]
         return tuple(dict.fromkeys(cluster for spec in own for cluster in spec.expect))
 
     def twin_world(self) -> World:
-        """A new World of the twin."""
+        """Build a new World for the twin."""
         if self.twin is None:
             raise BadScenario(self.lineage.file, "twin", "there is none")
         return stage(self.lineage, self.now, twin=True).world

@@ -1,4 +1,4 @@
-"""What Azure holds, as plain wire bodies. The server answers from it; a scenario fills it; a write changes it."""
+"""The Azure resources as wire bodies: filled by a scenario, served by the server, changed by writes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who can sign in. `actions` and `not_actions` are Azure action patterns, as in a role definition."""
+    """A service principal. `actions` and `not_actions` are Azure action patterns, as in a role definition."""
 
     name: str
     client_id: str
@@ -28,21 +28,21 @@ class Principal:
     actions: tuple[str, ...] = ("*/read",)
     not_actions: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ("/",)
-    """Where the actions are allowed: ids of subscriptions, groups or resources. Everywhere, if nothing is said."""
+    """Where the actions are allowed: ids of subscriptions, groups or resources. The default is everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one write does to one resource: a JSON merge patch, a whole new body, or its removal."""
+    """The effect of a write on one resource: a JSON merge patch, a replacement body, or a deletion."""
 
     id: str
     patch: Body | None = None
     body: Body | None = None
     delete: bool = False
     cluster: str = ""
-    """The id of a managed cluster; what changes is then an object inside it, and `id` is `namespace/Kind/name`."""
+    """If set, the id of a managed cluster: the change is to an object in it, and `id` is `namespace/Kind/name`."""
     where: Body = field(default_factory=dict)
-    """Of rows of one name (a size has one for each location), those whose fields have these values."""
+    """Field values that select among rows with the same name (a VM size has one row per location)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +66,27 @@ class WriteRule:
     method: str
     id: str
     action: str = ""
-    """The last part of a POST, for example `updateInstances`."""
+    """The last path segment of a POST, for example `updateInstances`."""
     interim: tuple[str, ...] = ()
     """Status texts that the operation shows, one per poll, before it ends."""
     ends: str = "Succeeded"
     error: Body | None = None
     then: tuple[Change, ...] = ()
     refuse: tuple[int, Body] | None = None
-    """Answer at once with this status and body; nothing changes."""
+    """Reject the write immediately with this status and body, changing nothing."""
     times: int | None = None
-    """How often the rule applies; then the next matching rule (or the default) does."""
+    """How often the rule applies; after that, the next matching rule (or the default) applies."""
     only_while: Cause | None = None
-    """The rule applies only while this holds (`World.holds`), so that who removes the cause gets another answer."""
+    """The rule applies only while this cause holds (`World.holds`): a retry after the cause is fixed succeeds."""
 
 
 Points = tuple[tuple[datetime, float], ...]
-"""Values at moments, in their order; between two of them lies a straight line."""
+"""Timestamped values in order, interpolated linearly."""
 
 
 @dataclass
 class World:
-    """Everything that can be read, by lower-case id or path."""
+    """All readable resources and tables, keyed by lower-case id or path."""
 
     tenant_id: str
     resources: dict[str, Body] = field(default_factory=dict)
@@ -94,28 +94,28 @@ class World:
     tables: dict[str, list[Body]] = field(default_factory=dict)
     """Lists whose rows have no id of their own, by lower-case path: usages, SKUs."""
     events: list[Body] = field(default_factory=list)
-    """The activity log of all subscriptions, as wire events."""
+    """The activity log events of all subscriptions, as wire bodies."""
     policy_states: list[Body] = field(default_factory=list)
     principals: list[Principal] = field(default_factory=list)
     writes: list[WriteRule] = field(default_factory=list)
     unindexed: set[str] = field(default_factory=set)
-    """Lower-case ids that Resource Graph does not know yet: it lags behind by minutes."""
+    """Lower-case ids not yet in Resource Graph, which lags by minutes."""
     cloud_as_of: str = ""
-    """The day whose api-versions this cloud offers: sovereign clouds and Azure Stack lag behind. Empty: today's."""
+    """The date of this cloud's api-versions, as sovereign clouds and Azure Stack lag behind; empty for today's."""
     metrics: dict[str, dict[str, dict[str, Points]]] = field(default_factory=dict)
-    """What Azure Monitor has of nodes over time: by lower-case cluster id, metric and node. Of others it is made up."""
+    """Azure Monitor's node metrics, by lower-case cluster id, metric and node. Missing ones are generated."""
     latency_s: float = 0.0
     kubes: dict[str, KubeWorld] = field(default_factory=dict)
-    """What the clusters' API servers hold, by lower-case cluster id."""
+    """The Kubernetes objects of each cluster, by lower-case cluster id."""
 
     def put(self, body: Body) -> None:
-        """Add or replace a resource; its id is kept in its own case."""
+        """Add or replace a resource; its id keeps its case."""
         key = body["id"].lower()
         self.resources[key] = body
         repeat_in_parent(self.resources, key)
 
     def apply(self, change: Change) -> None:
-        """Do one change to a resource or to rows of a table; a patch to what is not there makes it."""
+        """Apply one change to a resource or to rows of a table; patching a missing resource creates it."""
         if change.cluster:
             self._apply_inside(change)
             return
@@ -142,17 +142,17 @@ class World:
             patch_object(kube, change.id, change.patch)
 
     def usage(self, row_id: str) -> Body | None:
-        """The quota row that an id such as `…/locations/westeurope/usages/cores` names."""
+        """The quota row with an id such as `…/locations/westeurope/usages/cores`."""
         return next(iter(self.rows(row_id)), None)
 
     def rows(self, row_id: str, where: Mapping[str, Any] = MappingProxyType({})) -> list[Body]:
-        """The rows of a table that the last part of such an id names, and whose fields have these values."""
+        """The rows of a table named by the last segment of such an id, whose fields have these values."""
         path, _, name = row_id.lower().rpartition("/")
         named = [row for row in self.tables.get(path, []) if _row_name(row).lower() == name]
         return [row for row in named if all(field_of(row, key) == value for key, value in where.items())]
 
     def holds(self, cause: Cause) -> bool:
-        """Whether a cause is still there."""
+        """Whether a cause still applies."""
         if cause.cluster:
             body = find_object(self.kubes[cause.cluster.lower()], cause.id)
         else:
@@ -165,6 +165,6 @@ class World:
 
 
 def _row_name(row: Body) -> str:
-    """Quota rows have two names, the first for programs; sizes have one."""
+    """A row's name: quota rows have two (`value` is the API name), sizes have one."""
     name = row["name"]
     return str(name["value"] if isinstance(name, dict) else name)

@@ -1,4 +1,4 @@
-"""A real check against the sandbox: real client, real sockets, every answer in the server's log."""
+"""Runs real checks against the sandbox: real clients, real sockets, and every request in the server's log."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIBRARY = Library.load()
 
 @asynccontextmanager
 async def azure(world: World, *, latency_s: float = 0.0, page_size: int | None = None) -> AsyncIterator[ArmServer]:
-    """Azure on this machine. Whatever a test did with the reader, it must not have sent a write."""
+    """A local Azure. On teardown, asserts that the reader has sent no writes."""
     async with ArmServer(world, latency_s=latency_s, page_size=page_size) as server:
         yield server
         written = [request for request in server.log if request.is_write and request.principal == "reader"]
@@ -47,7 +47,7 @@ def access(server: ArmServer, principal: str = "reader") -> AzureAccess:
 
 
 def cluster_id(world: World, name: str) -> ResourceId:
-    """The id of the fleet's cluster of that name. A Nexus cluster's connected cluster comes after itself."""
+    """The id of the fleet's cluster with that name. A Nexus cluster takes precedence over its connected cluster."""
     kinds = ("managedclusters", "kubernetesclusters", "appliances", "connectedclusters")
     found = (
         world.resources.get(key) for kind in kinds for key in world.resources if key.endswith(f"/{kind}/{name}".lower())
@@ -63,7 +63,7 @@ async def check(
     recorder: Recorder | None = None,
     graph: Graph = GRAPH,
 ) -> Diagnosis:
-    """One check of one cluster by a reader of its own."""
+    """Check one cluster with its own reader."""
     async with clients(access(server), KubeAccess(), recorder=recorder) as opened:
         return await diagnose(opened, Target(cluster_id(server.world, name)), graph, deadline_s)
 
@@ -71,7 +71,7 @@ async def check(
 async def diagnose(
     opened: Clients, target: Target, graph: Graph = GRAPH, deadline_s: float = CHECK_DEADLINE_S
 ) -> Diagnosis:
-    """One check with clients that are open already."""
+    """Check with clients that are already open."""
     async with opened.for_target(target) as given:
         return await Engine(graph, LIBRARY.explains, deadline_s=deadline_s).diagnose(target, given)
 
@@ -81,20 +81,20 @@ def collectors_that(reads: Callable[[Collector], bool]) -> set[type[Evidence]]:
 
 
 def needing(kinds: set[type[Evidence]]) -> set[str]:
-    """The diagnostics that cannot be judged without one of these kinds, directly or through what they need."""
+    """The diagnostics that need one of these kinds of evidence for a verdict, directly or through a dependency."""
     lost = set(kinds)
-    for collector in GRAPH.wanted:  # what others need comes first
+    for collector in GRAPH.wanted:  # dependencies come first
         if any(need.kind in lost and not need.or_unavailable for need in collector.needs):
             lost.add(collector.makes)
     return {one.id for one in GRAPH.diagnostics if _cannot_do_without(one, lost)}
 
 
 ASKS_AGAIN: dict[type[Evidence], type[Evidence]] = {SystemPods: Pods}
-"""What is asked for anew, in a smaller question, where the greater fact is missing: it is not lost with that."""
+"""Evidence that is read with a narrower request if the broader one is missing, so it is not lost along with it."""
 
 
 def touched(kinds: set[type[Evidence]]) -> set[str]:
-    """The diagnostics that look at one of these kinds at all, also where they may do without it."""
+    """The diagnostics that use one of these kinds of evidence, even if only optionally."""
     lost = set(kinds)
     for collector in GRAPH.wanted:
         if any(need.kind in lost and ASKS_AGAIN.get(collector.makes) is not need.kind for need in collector.needs):
@@ -106,7 +106,7 @@ Lost = frozenset[type[Evidence]]
 
 
 def wrongly_clear(diagnosis: Diagnosis, lost: Lost, *, in_health: bool) -> dict[str, set[str]]:
-    """Diagnostics that are clear, what of it they did not see, and do not declare that they may do without it."""
+    """Diagnostics that are clear although non-optional evidence was missing, with that evidence."""
     found = {}
     for check in diagnosis.checks:
         excused = may_be_clear_without(check.id, in_health=in_health)

@@ -1,4 +1,4 @@
-"""What every test of the whole bot begins and ends with."""
+"""Setup and teardown shared by all tests of the whole bot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["collected", "let_coredis_break", "nobodys_settings"]
 
 
 def let_coredis_break(items: list[pytest.Item], folder: Path) -> None:
-    """Of the tests of a folder: what coredis says of a broken connection is no failure."""
+    """Ignore coredis's warnings about broken connections in the tests of a folder."""
     for item in items:
         if item.path.parent == folder:
             item.add_marker(pytest.mark.filterwarnings(BROKEN))
@@ -23,14 +23,14 @@ def let_coredis_break(items: list[pytest.Item], folder: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
-    """What is left for the garbage collector is found in the test that left it."""
+    """Run the garbage collector after each test, so that leaks are reported in the test that caused them."""
     yield
     gc.collect()
 
 
 @pytest.fixture(autouse=True)
 def nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No settings but the test's own, in a folder of its own."""
+    """Run in an empty folder, with no settings but the test's own."""
     for name in os.environ:
         if name.startswith(("AKSBOT_", "AZURE_", "REDIS_", "SLACK_")):
             monkeypatch.delenv(name)

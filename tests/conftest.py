@@ -1,4 +1,4 @@
-"""`make test` runs a sample of the long walks, `make soak` all of them (see `tests/sample.py`)."""
+"""`make test` runs a sample of the long randomized tests, `make soak` all of them (see `tests/sample.py`)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ONE_OF = {
     "whole_bot_killed": 24,
     "worlds": 24,
 }
-"""Folders whose tests each start an Azure, its clusters, a Slack or a browser: one test of so many is in the sample."""
+"""Folders with expensive tests (Azure, clusters, Slack or a browser each): one in this many is in the sample."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers that run beside each other must take the same sample, also if somebody commits meanwhile."""
+    """Parallel workers must use the same sample, even if someone commits in the meantime."""
     os.environ.setdefault(sample.VARIABLE, sample.seed())
 
 
@@ -35,7 +35,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is not in the sample is marked `soak`; a run without `-m "not soak"` has everything."""
+    """Mark tests outside the sample as `soak`; a run without `-m "not soak"` includes them."""
     for item in items:
         folder = item.path.relative_to(HERE).parts[0]
         if not sample.takes(item.nodeid, ONE_OF.get(folder, 1)):

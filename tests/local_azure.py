@@ -1,4 +1,4 @@
-"""A local Azure for the tests of a folder, and a clock for which waits take no time."""
+"""Fixtures for a folder: a local Azure, and a clock with instant waits."""
 
 from __future__ import annotations
 

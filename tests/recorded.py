@@ -1,4 +1,4 @@
-"""Answers that live Azure gave, where they are at hand: `AKSBOT_TEST_WIRE`, or `shared/wire` beside the checkout."""
+"""Recorded responses of live Azure, if available: `AKSBOT_TEST_WIRE`, or `shared/wire` next to the checkout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def body(name: str) -> Any:
 
 
 def names(*prefixes: str, status: int | None = None) -> list[str]:
-    """The recordings whose names start so, and that answered a GET; none where there are no recordings."""
+    """The names of GET recordings with this prefix; empty if there are no recordings."""
     found = sorted(file.stem for file in DATA.glob("*.json") if file.stem.startswith(prefixes))
     gets = [name for name in found if answer(name).get("request", {}).get("method") == "GET"]
     return [name for name in gets if status is None or answer(name)["status"] == status]

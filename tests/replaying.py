@@ -1,4 +1,4 @@
-"""A recorded check, asked again offline, and what must be the same then."""
+"""Replays a recorded check offline and compares the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.checking import GRAPH, LIBRARY, diagnose
 
 
 async def replayed(case: Path, deadline_s: float = CHECK_DEADLINE_S, graph: Graph = GRAPH) -> Diagnosis:
-    """The case, diagnosed from what was recorded alone."""
+    """Diagnose the case using only the recording."""
     recording = Recording.load(case)
     target = Target(ResourceId.parse(recording.target), recording.recorded_at)
     async with clients(AzureAccess(), KubeAccess(), recording=recording) as opened:
@@ -29,7 +29,7 @@ async def replayed(case: Path, deadline_s: float = CHECK_DEADLINE_S, graph: Grap
 
 
 def verdict(diagnosis: Diagnosis) -> bytes:
-    """Findings, how every check ended and why, and what could not be seen: byte for byte."""
+    """Findings, the outcome of every check with its reason, and missing evidence, for exact comparison."""
     whole = as_dict(Report(diagnosis, 0.0, 0), LIBRARY)
     checks = [{key: one[key] for key in ("id", "outcome", "why")} for one in whole["checks"]]
     unseen = [asdict(one) for one in diagnosis.unseen]

@@ -1,6 +1,6 @@
-"""Which part of the long walks a run takes: another one for each commit, the same one for all who test that commit.
+"""Selects the sample of long randomized tests: it differs per commit, but is the same for everyone on that commit.
 
-`AKSBOT_SAMPLE=<seed>` takes the part of an earlier run again; every run prints its seed. `make soak` takes all.
+`AKSBOT_SAMPLE=<seed>` repeats the sample of an earlier run; every run prints its seed. `make soak` runs all.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _HERE = Path(__file__).parent
 
 @cache
 def seed() -> str:
-    """The variable's, else the commit's; a tree that git does not know has always the same."""
+    """The seed from the environment, else from the commit; outside git, a constant."""
     return os.environ.get(VARIABLE) or _commit() or "1"
 
 
 def takes(name: str, one_of: int) -> bool:
-    """Whether this is the one of so many that the run takes."""
+    """Whether this test is the one in this many that the run includes."""
     return crc32(f"{seed()} {name}".encode()) % one_of == 0
 
 
 def dice(name: str) -> random.Random:
-    """For samples of a fixed size; two tests throw different dice."""
+    """A random generator for samples of a fixed size, seeded per test."""
     return random.Random(f"{seed()} {name}")
 
 

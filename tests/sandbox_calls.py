@@ -1,4 +1,4 @@
-"""Calls of the sandbox's servers over a socket, without any client of ours in between."""
+"""Raw HTTP calls to the sandbox's servers, without our own clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import aiohttp
 
 @dataclass
 class Answer:
-    """One answer, read to its end."""
+    """One complete response."""
 
     status: int
     headers: Any
@@ -25,7 +25,7 @@ class Answer:
 
 
 def trusting(ca_file: Path, *, shown: Path | None = None, **options: Any) -> aiohttp.ClientSession:
-    """A session that trusts one server, and shows it a certificate if need be."""
+    """A session that trusts one server, optionally with a client certificate."""
     context = ssl.create_default_context(cafile=str(ca_file))
     if shown:
         context.load_cert_chain(shown)

@@ -1,6 +1,6 @@
 """The structure of the packages: no folder too wide to read at a glance, and no cycles between sub-packages.
 
-import-linter holds in which direction they may import; here is counted what it does not.
+import-linter checks the import directions; this checks what it cannot.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ PACKAGES = ("bot", "bot.slack", "handlers", "handlers.clients")
 
 
 def modules(package: str) -> Iterator[tuple[str, Path]]:
-    """Each module of a package, below it too, by its dotted name."""
+    """Each module of a package, including subpackages, by dotted name."""
     for path in sorted((ROOT / package.replace(".", "/")).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The dotted names that a module imports, of functions too: what is imported late is needed all the same."""
+    """The dotted names that a module imports, including imports inside functions, which are dependencies too."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
@@ -34,7 +34,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def room(package: str, dotted: str) -> str | None:
-    """The sub-package, or the module, of the package that a dotted name is in."""
+    """The top-level sub-package or module that a dotted name belongs to."""
     if not dotted.startswith(f"{package}."):
         return None
     return dotted.removeprefix(f"{package}.").split(".")[0]

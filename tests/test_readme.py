@@ -1,4 +1,4 @@
-"""What README and CONTRIBUTING promise is there."""
+"""What README and CONTRIBUTING refer to exists."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Transports that answer without a network: the real client above them does all it does in production."""
+"""Fake transports: everything above them is the production client."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from handlers.clients.kube.door.unreachable import unreachable
 from handlers.clients.response import SeenResponse
 
 Answering = Callable[[str], tuple[int, Any]]
-"""From a path to a status and a body: an object, a text, or (with status 0) why nobody can be reached.
+"""Maps a path to a status and a body: an object, a text, or (with status 0) a connection error.
 
-`#group` stands behind the path of an activity log, `/kube:` before one of the cluster's API server.
+`#group` is the suffix of an activity log path, `/kube:` the prefix of paths on the cluster's API server.
 """
 
 
 class Answers(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
-    """Answers every request as it is told to, at one moment."""
+    """Answers every request from a function, at a fixed time."""
 
     def __init__(self, answering: Answering, taken_at: datetime) -> None:
         self._answering = answering

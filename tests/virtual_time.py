@@ -1,11 +1,11 @@
-"""An event loop whose clock moves only when nothing else can happen, for tests of deadlines.
+"""An event loop whose clock advances only when the loop is idle, for tests of deadlines.
 
     def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], VirtualLoop]]:  # in a folder's conftest.py
         return {"virtual time": VirtualLoop}
 
-Both ends of every socket live in this loop, so that work costs no time, however slow or busy the machine is, and a
-deadline of a minute is over at once when nobody answers. It cannot wait for what another process does: where a
-subprocess has to answer, use the ordinary loop and generous deadlines.
+Both ends of every socket are in this loop, so that work takes no virtual time, however busy the machine is, and a
+one-minute deadline expires immediately if there is no response. It cannot wait for other processes: if a
+subprocess has to respond, use the normal loop with generous deadlines.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 SETTLE_S = 0.002
-"""What was sent over the loopback has arrived by then, in real seconds."""
+"""Real seconds after which data sent over loopback has arrived."""
 THREADS_S = 0.05
-"""How long a look at threads that are at work takes: they must end before time may move."""
+"""The polling interval for running threads, which must finish before the clock may advance."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """Its `time()` is the sum of the waits that nobody interrupted."""
+    """Its `time()` is the sum of all completed waits."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -34,7 +34,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def run_in_executor(self, executor: Executor | None, func: Any, *args: Any) -> asyncio.Future[Any]:
-        """Threads know nothing of this clock: while one is at work, it stands still."""
+        """Threads are not aware of this clock, so it stops while one is running."""
         self.at_work += 1
         future = super().run_in_executor(executor, func, *args)
         future.add_done_callback(self._done)
@@ -45,7 +45,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class _Patient(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
-    """Waits for sockets and threads in real time, and for nothing else."""
+    """A selector that waits in real time, but only for sockets and threads."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         super().__init__()

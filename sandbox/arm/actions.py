@@ -1,4 +1,4 @@
-"""POST: queries that only read, and actions that change something."""
+"""POST requests: read-only queries, and actions that change resources."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _act(site: Site, call: Call) -> Answer:
     if site.resource(subject.path) is None:
         raise not_found(site, subject)
     if action.lower().startswith("list") or action.lower() == "runcommand":
-        # These answer with what a cluster says; `Site.answers` knows them where a cluster is behind this server.
+        # These need the cluster's API server; `Site.answers` has their handlers if the sandbox serves the cluster too.
         served = site.answers.get(place.kind)
         if served is None:
             raise errors.wrapped(501, "NotImplemented", f"The action '{call.action}' is not served here.")
@@ -97,7 +97,7 @@ def _start(site: Site, call: Call, subject: Place, action: str, rule: Any) -> An
 
 
 def _then(site: Site, operation: Operation, action: str, chosen: list[str]) -> None:
-    """What the action itself changes, before a scenario's rule adds to it."""
+    """The built-in effect of the action, applied before any scenario rule."""
     finish = operation.finish
 
     def finished(ended: Operation) -> None:
@@ -112,7 +112,7 @@ def _then(site: Site, operation: Operation, action: str, chosen: list[str]) -> N
 
 
 def _switch(site: Site, subject: Place, action: str) -> None:
-    """Power shows at once: a cluster that stops is Stopped while it is stopping."""
+    """The power state changes immediately: a cluster reads Stopped while the stop is still running."""
     code = {"start": "Running", "stop": "Stopped"}.get(action)
     if code is None or CLUSTER not in subject.key:
         return
@@ -126,14 +126,14 @@ def _switch(site: Site, subject: Place, action: str) -> None:
 
 
 def _cancel(site: Site, subject: Place) -> None:
-    """Abort ends what runs on the cluster; a cluster that only says it is busy becomes Canceled too."""
+    """Abort ends the cluster's running operation; a cluster that is busy without one becomes Canceled too."""
     for running in list(site.operations):
         if not running.done and within(subject.path, running.subject):
             running.end("Canceled", {"code": "Canceled", "message": "Operation is being canceled by user"})
 
 
 def _chosen_instances(site: Site, call: Call, subject: Place, action: str) -> list[str]:
-    """The instances that `manualUpgrade`, `reimage`… name. A dead one is refused."""
+    """The instances named in a `manualUpgrade`, `reimage`… request. An unknown id is rejected."""
     if subject.kind == "Microsoft.Compute/virtualMachines" and action == "reapply":
         return [subject.key]
     if not subject.kind.startswith("Microsoft.Compute/virtualMachineScaleSets"):
@@ -166,7 +166,7 @@ def _chosen_instances(site: Site, call: Call, subject: Place, action: str) -> li
 
 
 def _bring_up(site: Site, key: str) -> None:
-    """An instance that got the model again: it has the latest, and it is provisioned."""
+    """Mark an instance as provisioned and on the latest model."""
     body = deepcopy(site.world.resources[key])
     properties = body["properties"]
     properties["provisioningState"] = "Succeeded"

@@ -1,4 +1,4 @@
-"""The activity log: few filters, ninety days, newest first, two hundred a page."""
+"""The activity log: few filters, 90 days of history, newest first, 200 events per page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TERM = re.compile(r"(\w+)\s+(eq|ge|le|gt|lt)\s+(?:'([^']*)'|(\S+))", re.IGNOREC
 
 
 def list_events(site: Site, call: Call) -> Answer:
-    """One page of events. The log holds no request for more than one resource, group or provider at a time."""
+    """One page of events. A query may filter by only one of resource, group or provider."""
     since, until, keep = _parse(call.filter)
     if since < site.clock() - KEPT - timedelta(minutes=5):
         raise errors.bare(400, "BadRequest", "The start time cannot be more than 90 days in the past.")
@@ -103,7 +103,7 @@ def _refused(text: str) -> Refusal:
 _NARROWED: dict[str, Callable[[Body], str]] = {
     "resourcegroupname": lambda event: str(event.get("resourceGroupName", "")),
     "resourceuri": lambda event: str(event.get("resourceId", "")),
-    # The command line says resourceId.
+    # The Azure CLI sends resourceId.
     "resourceid": lambda event: str(event.get("resourceId", "")),
     "resourceprovider": lambda event: str((event.get("resourceProviderName") or {}).get("value", "")),
     "correlationid": lambda event: str(event.get("correlationId", "")),
@@ -115,11 +115,11 @@ _PICKED: dict[str, Callable[[Body], str]] = {
     "caller": lambda event: str(event.get("caller", "")),
     "levels": lambda event: str(event.get("level", "")),
 }
-"""What may stand beside them: undocumented, and what the command line, PowerShell and the portal send."""
+"""Additional filters: undocumented, but sent by the Azure CLI, PowerShell and the portal."""
 
 
 def _picking(name: str, value: str) -> Callable[[Body], bool]:
-    """One of several, where the portal names several with commas."""
+    """Matches any of several comma-separated values, as the portal sends them."""
     read, wanted = _PICKED[name], {part.strip() for part in value.split(",")}
     return lambda event: read(event).lower() in wanted
 

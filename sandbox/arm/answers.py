@@ -1,4 +1,4 @@
-"""What a handler returns, and how each provider writes its JSON."""
+"""The response types that handlers return, and each provider's JSON formatting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMPTY = object()
 
 @dataclass(slots=True)
 class Answer:
-    """One answer before it gets the headers that every answer has."""
+    """A response, before the common headers are added."""
 
     status: int
     body: Any = EMPTY
@@ -25,7 +25,7 @@ class Answer:
 
 
 class Refusal(Exception):
-    """An error answer, raised from wherever it was found out."""
+    """An error response, raised as an exception from anywhere in a handler."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Refusal(Exception):
 
 
 def to_bytes(answer: Answer) -> bytes:
-    """The body as it goes over the wire."""
+    """The body as sent over the wire."""
     if answer.body is EMPTY:
         return b""
     if answer.aks:

@@ -1,4 +1,4 @@
-"""What a write leaves in the activity log."""
+"""Records writes in the activity log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Body = dict[str, Any]
 
 
 def record(site: Site, call: Call, status: str, *, code: int | None = None, error: Body | None = None) -> None:
-    """One event: Started when a write begins; Succeeded or Failed at its end."""
+    """Record one event: Started when a write begins, Succeeded or Failed when it ends."""
     place = parse(call.place.parent) if call.method == "POST" and call.place.parent else call.place
     if not place.subscription:
         return
@@ -79,7 +79,7 @@ def _sub_status(code: int | None) -> Body:
 
 
 def _message(error: Body, code: int | None) -> str:
-    """A refusal is told as it was answered; a failed operation is wrapped once more."""
+    """A rejected request is logged with its response body; a failed operation's error is wrapped once more."""
     if code is not None:
         return json.dumps(error, separators=(",", ":"))
     outer = {

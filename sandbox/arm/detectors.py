@@ -1,7 +1,7 @@
-"""What *Diagnose and solve problems* of a managed cluster answers: the list of its detectors, and one that is run.
+"""The *Diagnose and solve problems* API of a managed cluster: lists its detectors and runs one.
 
-The list tells no result: each detector runs when it is asked for, over at most a day of the last thirty. What one says
-follows from what the world holds; a scenario may put the whole body of another one at its id.
+The list has no results: a detector runs when it is requested, over at most one of the last 30 days. Its result
+is computed from the world; a scenario may store a complete response body under another detector's id.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Body = dict[str, Any]
 KIND = "Microsoft.ContainerService/managedClusters/detectors"
 LONGEST, KEPT = timedelta(days=1), timedelta(days=30)
 INSIGHTS, SEARCH, OVERVIEW = 7, 23, 10
-"""How a dataset is shown: as insights, as a search box, as the list of a category's detectors."""
+"""Rendering types of a dataset: insights, a search box, a category's list of detectors."""
 STATUS_IDS = {"Critical": 0, "Warning": 1, "Info": 2, "Success": 3, "None": 4}
 _COLUMNS = ("Status", "Message", "Data.Name", "Data.Value", "Expanded", "Solutions")
 _CHANGES, _NODES = "Create, Upgrade, Delete and Scale", "Node Health"
@@ -33,7 +33,7 @@ _CONNECTIVITY, _ADVICE = "Connectivity Issues", "Best Practices"
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a detector sees of its cluster, between two moments."""
+    """A detector's input: the cluster in a time range."""
 
     site: Site
     cluster: Body
@@ -50,7 +50,7 @@ class Scene:
         return [body for key, body in self.site.world.resources.items() if key.startswith(below)]
 
     def failed_writes(self, resource: str) -> list[Body]:
-        """Events of operations on one resource that failed in this time."""
+        """Activity log events of failed operations on one resource in the time range."""
         return [
             event
             for event in self.site.world.events
@@ -61,12 +61,12 @@ class Scene:
 
 
 Row = tuple[str, str]
-"""The status and the sentence of one insight."""
+"""The status and message of one insight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One of them: what the list says of it, and what it says when it is run."""
+    """One detector: its entry in the list, and the function that computes its result."""
 
     id: str
     name: str
@@ -74,7 +74,7 @@ class Detector:
     description: str
     run: Callable[[Scene], Iterator[Row]]
     otherwise: str
-    """What it says where nothing is wrong."""
+    """The message if there is no problem."""
     kind: str = "Detector"
 
 
@@ -98,7 +98,7 @@ def list_or_run(site: Site, call: Call) -> Answer:
 
 
 def _span(site: Site, call: Call) -> tuple[datetime, datetime]:
-    """`startTime` and `endTime`; without them the last day."""
+    """The requested `startTime` and `endTime`; the default is the last day."""
     now = site.clock()
     said = [call.query.get(name, "") for name in ("starttime", "endtime")]
     if not any(said):
@@ -171,12 +171,12 @@ def _table(columns: tuple[str, ...], rows: list[list[Any]]) -> Body:
 
 
 def _search() -> Body:
-    """A dataset that is no insight: every detector ends with a search box."""
+    """A dataset that is not an insight: every detector's response ends with a search box."""
     shown = {"description": None, "isVisible": True, "title": None, "type": SEARCH}
     return {"renderingProperties": shown, "table": _table(("DetectorSearchEnabled",), [[True]])}
 
 
-# -- what each of them looks at -----------------------------------------------------------------------------------
+# -- the detectors ------------------------------------------------------------------------------------------------
 
 
 def _pool_states(scene: Scene) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""One request from the socket to its answer: signed in, hit by a fault or not, answered, logged."""
+"""Handles one HTTP request: authentication, fault injection, response, logging."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _METADATA = "/metadata/endpoints"
 
 @dataclass
 class _Exchange:
-    """One request while it is answered."""
+    """The state of one request in progress."""
 
     method: str
     path: str
@@ -45,7 +45,7 @@ class _Exchange:
 
 @dataclass
 class Door:
-    """What stands behind the socket."""
+    """The HTTP handler of the ARM server."""
 
     site: Site
     entra: Entra
@@ -106,7 +106,7 @@ class Door:
         return web.Response(status=answer.status, body=body or None, headers=headers)
 
     def _sign_in(self, request: web.BaseRequest, exchange: _Exchange) -> Answer | None:
-        """Find out who is asking; the 401 if that fails."""
+        """Authenticate the caller; returns the 401 if that fails."""
         if _is_open(exchange.path):
             return None
         try:
@@ -147,7 +147,7 @@ class Door:
     def _spend(self, exchange: _Exchange) -> None:
         subscription, action = exchange.place.subscription, exchange.entry.action
         if exchange.place.kind in READS_BY_POST:
-            # Resource Graph and policy queries have budgets of their own.
+            # Resource Graph and policy queries have their own rate limits.
             return
         kind = KINDS.get(exchange.method, "writes")
         exchange.left = self.budget.take(subscription or "", exchange.entry.principal or "", kind)
@@ -190,7 +190,7 @@ async def _read(request: web.BaseRequest) -> bytes:
 
 
 _SIGNATURE = {"t", "c", "s", "h"}
-"""What makes a polling URL a key: whoever has it may poll."""
+"""The signature in a polling URL, which is a secret: anyone who has it can poll."""
 
 
 def _unsigned(raw_path: str) -> str:
@@ -200,7 +200,7 @@ def _unsigned(raw_path: str) -> str:
 
 
 def _query(raw_path: str) -> dict[str, str]:
-    """Query parameters by lower-case name. Of a doubled one the first counts, as it does at ARM."""
+    """Query parameters by lower-case name. If one is repeated, the first wins, as in ARM."""
     found: dict[str, str] = {}
     for name, value in parse_qsl(raw_path.partition("?")[2], keep_blank_values=True):
         found.setdefault(name.lower(), value)
@@ -208,5 +208,5 @@ def _query(raw_path: str) -> dict[str, str]:
 
 
 def _is_open(path: str) -> bool:
-    """What needs no token: the authority, and the cloud's metadata."""
+    """Paths that need no token: the Entra authority and the cloud's metadata."""
     return entra.is_authority(path) or path.lower() == _METADATA

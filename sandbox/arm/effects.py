@@ -1,4 +1,4 @@
-"""What a write does to the world: on the way, and at its end."""
+"""The effects of a write on the world, during the operation and when it ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLUSTER = "/providers/microsoft.containerservice/managedclusters/"
 
 
 def set_state(body: Body, state: str, error: Body | None = None) -> None:
-    """The provisioning state, and for AKS the error that goes with Failed."""
+    """Set the provisioning state; for AKS, also the error details of a Failed state."""
     properties = body.setdefault("properties", {})
     properties["provisioningState"] = state
     if CLUSTER not in body["id"].lower():
@@ -28,7 +28,7 @@ def set_state(body: Body, state: str, error: Body | None = None) -> None:
 
 
 def set_state_of(world: World, path: str, state: str, error: Body | None = None) -> None:
-    """The same for what is in the world; a new eTag comes with it."""
+    """Set the state of a resource in the world, and renew its eTag."""
     body = world.resources.get(path.lower())
     if body is None:
         return
@@ -39,7 +39,7 @@ def set_state_of(world: World, path: str, state: str, error: Body | None = None)
 
 
 def apply_changes(world: World, changes: tuple[Change, ...]) -> None:
-    """What a scenario says that a write brings about. What AKS made for a resource goes with it."""
+    """Apply the changes a scenario declares for a write. Deleting a resource also deletes what AKS created for it."""
     for change in changes:
         if change.delete and not change.cluster:
             remove(world, change.id)
@@ -48,7 +48,7 @@ def apply_changes(world: World, changes: tuple[Change, ...]) -> None:
 
 
 def remove(world: World, path: str) -> None:
-    """Delete a resource, what is below it, and what AKS made for it."""
+    """Delete a resource, its children, and what AKS created for it."""
     key = path.lower()
     body = world.resources.get(key, {})
     node_group = body.get("properties", {}).get("nodeResourceGroup") if CLUSTER in key else None
@@ -60,7 +60,7 @@ def remove(world: World, path: str) -> None:
     repeat_in_parent(world.resources, key)
 
 
-# -- AKS: what is written to a cluster reaches its pools ------------------------------------
+# -- AKS: writes to a cluster propagate to its node pools -----------------------------------
 
 
 def cluster_of(path: str) -> str:
@@ -74,7 +74,7 @@ def pools_of(world: World, cluster: str) -> list[Body]:
 
 
 def spread_profiles(world: World, cluster: Body, state: str) -> None:
-    """A PUT of a cluster reaches its pools: what its profiles say becomes the pools', and all of them are busy."""
+    """A PUT of a cluster updates its node pools from `agentPoolProfiles`, and puts all of them into Updating."""
     for profile in cluster["properties"].get("agentPoolProfiles") or ():
         key = f"{cluster['id']}/agentPools/{profile['name']}".lower()
         current = world.resources.get(key) or {
@@ -89,19 +89,19 @@ def spread_profiles(world: World, cluster: Body, state: str) -> None:
         renew_etag(pool)
         world.put(pool)
     for pool in pools_of(world, cluster["id"]):
-        # A pool that the profiles left out is still there.
+        # A pool that is missing from the profiles is kept.
         repeat_in_parent(world.resources, pool["id"].lower())
 
 
 def pool_states(world: World, cluster: str) -> dict[str, str]:
-    """How the pools were before a write to their cluster."""
+    """The pools' provisioning states, saved before a write to their cluster."""
     return {pool["id"]: pool["properties"].get("provisioningState", "Succeeded") for pool in pools_of(world, cluster)}
 
 
 def settle(
     world: World, path: str, state: str, error: Body | None = None, before: Mapping[str, str] | None = None
 ) -> None:
-    """The end of a write to one resource, without anything that a scenario adds."""
+    """Finish a write to one resource, before any scenario rule is applied."""
     key = path.lower()
     set_state_of(world, path, state, error)
     if CLUSTER not in key:
@@ -112,14 +112,14 @@ def settle(
     else:
         _catch_up(world, key, state, "kubernetesVersion", "currentKubernetesVersion")
         for pool in pools_of(world, cluster):
-            # A cluster that failed leaves its pools as they were before it began.
+            # When a cluster write fails, its pools return to their previous states.
             after = (before or {}).get(pool["id"], "Succeeded") if state == "Failed" else state
             set_state_of(world, pool["id"], after)
             _catch_up(world, pool["id"].lower(), state, "orchestratorVersion", "currentOrchestratorVersion")
 
 
 def _catch_up(world: World, key: str, state: str, wanted: str, current: str) -> None:
-    """After success the running version is the wanted one; `1.33` is satisfied by any 1.33.x."""
+    """After success, set the current version to the requested one; `1.33` is satisfied by any 1.33.x."""
     body = world.resources.get(key)
     if body is None or state != "Succeeded":
         return

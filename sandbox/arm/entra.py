@@ -1,4 +1,4 @@
-"""The token endpoint: Entra's two versions and ADFS's, and the documents that clients find it by."""
+"""The token endpoint: Entra v1, Entra v2 and ADFS, plus the discovery documents."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _COMMON = ("common", "organizations")
 
 @dataclass
 class Entra:
-    """Signs in the world's principals."""
+    """Issues tokens to the world's principals."""
 
     world: World
     tokens: Tokens
     url: str = ""
 
-    # -- documents --------------------------------------------------------------------------------------------
+    # -- discovery --------------------------------------------------------------------------------------------
 
     def answer(self, method: str, path: str, form: Mapping[str, str]) -> Answer | None:
-        """The answer to a request for the authority; None where the path is not one of its."""
+        """The response to a request to the authority; None if the path does not belong to it."""
         parts = [part for part in path.split("/") if part]
         tenant, rest = (parts[0], "/".join(parts[1:]).lower()) if parts else ("", "")
         if method == "GET" and rest.endswith(".well-known/openid-configuration"):
@@ -190,7 +190,7 @@ class Entra:
 
 
 def _audience(form: Mapping[str, str]) -> str | None:
-    """What the token is for: `resource`, or the scope without `/.default`."""
+    """The token's audience: `resource`, or the scope without `/.default`."""
     if "resource" in form:
         return form["resource"] or None
     scope = form.get("scope", "").split(" ")[0]
@@ -198,13 +198,13 @@ def _audience(form: Mapping[str, str]) -> str | None:
 
 
 def is_authority(path: str) -> bool:
-    """Whether a path belongs to the authority. ARM's own begin with subscriptions, providers or tenants."""
+    """Whether a path belongs to the authority: ARM paths start with subscriptions, providers or tenants."""
     ends = (".well-known/openid-configuration", "/oauth2/token", "/oauth2/v2.0/token", "common/discovery/instance")
     return path.lower().strip("/").endswith(ends)
 
 
 def route(path: str) -> str:
-    """The template of an authority's path: the tenant is left out, ADFS and `common` are words of their own."""
+    """The route template of an authority path: the tenant is replaced, `adfs` and `common` are kept."""
     first, *rest = [part for part in path.split("/") if part]
     shown = first.lower() if first.lower() in ("adfs", "common") else "{}"
     return "/" + "/".join([shown, *rest])

@@ -1,4 +1,4 @@
-"""Every error body: ARM's own and most providers' are wrapped in `error`, AKS's and the activity log's are bare."""
+"""All error bodies: ARM and most providers wrap them in `error`; AKS and the activity log do not."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ NOT_FOUND_FIX = "For more details please go to https://aka.ms/ARMResourceNotFoun
 
 
 def wrapped(status: int, code: str, message: str, *, cause: str | None = None, **more: Any) -> Refusal:
-    """An error of ARM's front end, or of a provider that follows it."""
+    """An error in ARM's standard `error` envelope."""
     headers = {"x-ms-failure-cause": cause} if cause else {}
     return Refusal(status, {"error": {"code": code, "message": message, **more}}, headers)
 
 
 def gateway(status: int, code: str, message: str, **more: Any) -> Refusal:
-    """An error that ARM answers without asking the provider."""
+    """An error that ARM returns without calling the provider."""
     return wrapped(status, code, message, cause="gateway", **more)
 
 
 def aks(status: int, code: str, message: str, *, subcode: str = "", **more: Any) -> Refusal:
-    """An error of the AKS provider: bare, keys in alphabetical order."""
+    """An error of the AKS provider: no `error` envelope, keys in alphabetical order."""
     body = {"code": code, "details": None, "message": message, "subcode": subcode, **more}
     return Refusal(status, dict(sorted(body.items())), aks=True)
 
 
 def bare(status: int, code: str, message: str) -> Refusal:
-    """An error of the activity log."""
+    """An error of the activity log: no `error` envelope."""
     return Refusal(status, {"code": code, "message": message})
 
 
@@ -88,7 +88,7 @@ def subscription_throttled(subscription: str, action: str, wait_s: int) -> Refus
     return refusal
 
 
-# -- what was asked for does not exist ----------------------------------------------------------------------------
+# -- not found ----------------------------------------------------------------------------------------------------
 
 
 def subscription_not_found(subscription: str) -> Refusal:
@@ -113,7 +113,7 @@ def parent_not_found(verb: str, kind: str, parent: str) -> Refusal:
     )
 
 
-# -- the request itself is wrong ----------------------------------------------------------------------------------
+# -- bad requests -------------------------------------------------------------------------------------------------
 
 
 def api_version_missing() -> Refusal:
@@ -170,7 +170,7 @@ def method_not_allowed(method: str) -> Refusal:
     return gateway(405, "HttpMethodNotAllowed", f"The HTTP method '{method}' is not supported at this resource.")
 
 
-# -- the resource is held by something ----------------------------------------------------------------------------
+# -- conflicts ----------------------------------------------------------------------------------------------------
 
 
 def scope_locked(scope: str, verb: str, locked: Sequence[str]) -> Refusal:

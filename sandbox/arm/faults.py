@@ -1,4 +1,4 @@
-"""Faults that a test asks for: what goes wrong, on which requests, and how often."""
+"""Injected faults: what goes wrong, for which requests, and how often."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Kind = Literal[
 ]
 
 INSTEAD = {"500", "502", "503", "504", "429", "403", "404", "html", "timeout"}
-"""Kinds that answer (or stay silent) without the request having any effect, unless `executed`."""
+"""Faults that replace the response (or send none) and skip the request, unless `executed`."""
 
 _HTML = (
     "<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 Transitional//EN' "
@@ -43,11 +43,11 @@ _HTML = (
 
 @dataclass
 class Fault:
-    """One thing that goes wrong. Without `route`, `action`, `method` and `principal` it hits every request.
+    """One injected fault. Without `route`, `action`, `method` and `principal` it applies to every request.
 
-    `route` is a template as the log shows it, compared in any case; `times` is how often (forever without);
-    `skip` is how many matching requests pass first; `executed` lets a write happen although its answer is lost.
-    A `shape` is an answer that is JSON and not what was asked for: a 200 with `body`.
+    `route` is a template as shown in the log, case-insensitive; `times` is how often (default: always);
+    `skip` is how many matching requests pass first; `executed` performs the write even though its response is lost.
+    A `shape` fault is a 200 with an unexpected JSON `body`.
     """
 
     kind: Kind
@@ -63,7 +63,7 @@ class Fault:
     body: str = "{}"
 
     def takes(self, method: str, route: str, action: str, principal: str | None) -> bool:
-        """Whether this request is hit; counts it."""
+        """Whether the fault applies to this request; counts the match."""
         wanted = (self.method, self.route, self.action, self.principal)
         sent = (method, route, action, principal or "")
         if any(w is not None and w.lower() != s.lower() for w, s in zip(wanted, sent, strict=True)):
@@ -83,7 +83,7 @@ def first(faults: list[Fault], method: str, route: str, action: str, principal: 
 
 
 def instead_of_answer(fault: Fault, namespace: str, action: str, principal: Principal | None, scope: str) -> Answer:
-    """The error that takes the place of the real answer."""
+    """The error sent instead of the real response."""
     if fault.kind == "429":
         return throttled(namespace, action, scope, fault.retry_after_s)
     if fault.kind == "403":
@@ -109,7 +109,7 @@ def instead_of_answer(fault: Fault, namespace: str, action: str, principal: Prin
 
 
 def throttled(namespace: str, action: str, scope: str, retry_after_s: int | None) -> Answer:
-    """A 429 as the provider words it. Who throttles decides the body: ARM, Compute, Network or AKS."""
+    """A 429 with the body of the service that throttles: ARM, Compute, Network or AKS."""
     wait = retry_after_s if retry_after_s is not None else 5
     if namespace == "Microsoft.Compute":
         group = "HighCostGetVMScaleSet3Min"
@@ -164,7 +164,7 @@ def html_answer() -> web.Response:
 async def spoiled(
     fault: Fault, request: web.BaseRequest, status: int, body: bytes, headers: dict[str, str]
 ) -> web.StreamResponse:
-    """The real answer, damaged on its way."""
+    """The real response, corrupted in transit."""
     if fault.kind == "empty":
         return web.Response(status=200, headers=_without_length(headers))
     if fault.kind == "shape":

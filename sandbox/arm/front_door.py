@@ -1,4 +1,4 @@
-"""What ARM answers itself: tenants, subscriptions, groups, locations, providers, and the cloud's metadata."""
+"""The endpoints of ARM itself: tenants, subscriptions, groups, locations, providers, and the cloud's metadata."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def list_tenants(site: Site, call: Call) -> Answer:
 
 
 def list_subscriptions(site: Site, call: Call) -> Answer:
-    """One subscription, or those that the caller may read: a list that is too short is no error."""
+    """One subscription, or all that the caller may read: ones it cannot read are silently left out."""
     if call.place.subscription:
         return Answer(200, site.world.resources[call.place.key])
     found = [
@@ -41,7 +41,7 @@ def list_subscriptions(site: Site, call: Call) -> Answer:
 
 
 def list_groups(site: Site, call: Call) -> Answer:
-    """One resource group, or all of the subscription."""
+    """One resource group, or all in the subscription."""
     if call.place.group:
         body = site.resource(call.place.path)
         if call.method == "HEAD":
@@ -70,7 +70,7 @@ def list_locations(site: Site, call: Call) -> Answer:
 
 
 def registration_state(site: Site, subscription: str, namespace: str) -> str:
-    """Registered, unless the world says otherwise."""
+    """The provider's registration state: Registered unless the world overrides it."""
     stored = site.resource(f"/subscriptions/{subscription}/providers/{namespace}") or {}
     return str(stored.get("registrationState", "Registered"))
 
@@ -93,7 +93,7 @@ def one_provider(site: Site, call: Call) -> Answer:
 
 
 def register_provider(site: Site, call: Call) -> Answer:
-    """Registering takes a while: this answer says Registering, the next read Registered."""
+    """Register a provider: this response says Registering, the next read says Registered."""
     name = catalogue().namespace(call.place.namespace or "") or ""
     identity = f"/subscriptions/{call.place.subscription}/providers/{name}"
     was = registration_state(site, call.place.subscription or "", name)
@@ -103,7 +103,7 @@ def register_provider(site: Site, call: Call) -> Answer:
 
 
 def metadata(url: str, tenant: str, version: str) -> Answer:
-    """`/metadata/endpoints`, in the shape of a cloud of one's own: `az cloud register` reads it."""
+    """`/metadata/endpoints`, in the format of a custom cloud, for `az cloud register`."""
     audience = url
     login = f"{url}/adfs"
     if version == "2015-01-01":

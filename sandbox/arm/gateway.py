@@ -24,12 +24,12 @@ _HANDLERS: dict[str, Handler] = {
 
 
 def answer(site: Site, call: Call) -> Answer:
-    """Answer one authenticated request, or raise the refusal."""
+    """Answer one authenticated request, or raise a Refusal."""
     place = call.place
     handler = _HANDLERS.get(call.method)
     if handler is None:
         raise errors.method_not_allowed(call.method)
-    # A link to an operation that Azure gave out itself holds whatever else this cloud offers.
+    # Azure's own operation links are valid even if their api-version is not among those this cloud offers.
     check_version(place, call.version, "" if {"s", "h"} <= call.query.keys() else site.world.cloud_as_of)
     if place.subscription and f"/subscriptions/{place.subscription.lower()}" not in site.world.resources:
         raise errors.subscription_not_found(place.subscription)
@@ -44,16 +44,16 @@ def answer(site: Site, call: Call) -> Answer:
 
 
 _FREE = {f"{RESOURCES}/tenants/read"}
-"""Everybody who can sign in may see their own tenant."""
+"""Allowed to every authenticated principal: reading its own tenant."""
 
 
 def _over_nothing(place: Place) -> bool:
-    """`/subscriptions` and Resource Graph are asked over no scope: they show what the caller may read."""
+    """`/subscriptions` and Resource Graph have no scope: they return whatever the caller may read."""
     return place.path == "/subscriptions" or place.kind == "Microsoft.ResourceGraph/resources"
 
 
 def check_version(place: Place, version: str, as_of: str = "") -> None:
-    """400 for an api-version that is missing or unknown, 404 for a type or a namespace that is."""
+    """400 for a missing or unknown api-version, 404 for an unknown type or namespace."""
     if not version:
         raise errors.api_version_missing()
     if not place.types:
@@ -74,7 +74,7 @@ def check_version(place: Place, version: str, as_of: str = "") -> None:
     if version.lower() in offered:
         return
     if kind.extension:
-        # What hangs on any resource has no location: it is told as a type that does not exist in this version.
+        # Extension types have no location: the error says that the type does not exist in this version.
         raise errors.invalid_type(kind.name, namespace, version, offered)
     places = [name for name in catalogue().locations if place.subscription]
     raise errors.no_registered_provider("westeurope", version, kind.name, offered, places)

@@ -1,4 +1,4 @@
-"""Azure Resource Graph: a copy of what ARM holds, minutes behind, filtered by what the caller may read."""
+"""Azure Resource Graph: a copy of ARM's resources that lags by minutes, filtered by the caller's permissions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _containers(site: Site) -> list[Body]:
 
 
 def _row(site: Site, body: Body) -> Body:
-    """A resource as Graph shows it: types in lower case, a column for group and subscription."""
+    """A resource as a Graph row: lower-case type, with columns for resource group and subscription."""
     place = parse(body["id"])
     return {
         "id": body["id"],

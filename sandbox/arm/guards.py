@@ -1,4 +1,4 @@
-"""What stops a write before it begins: eTags, running operations, locks in the node group, fixed values."""
+"""Checks before a write starts: eTags, running operations, locks in the node resource group, immutable values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _same(name: str, other: str) -> bool:
 
 
 def check_idle(site: Site, place: Place) -> None:
-    """409 while something else runs on it: AKS by cluster, Network by resource and its parent."""
+    """409 while another operation is running: on the cluster (AKS), or on the resource or its parent (Network)."""
     if CLUSTER in place.key:
         _check_cluster_idle(site, place)
     elif place.kind.startswith("Microsoft.Network/") and place.types:
@@ -72,7 +72,7 @@ def _state(world: World, key: str) -> str:
 
 
 def check_node_group_unlocked(world: World, place: Place) -> None:
-    """AKS refuses every operation while any lock is in the node resource group, even on one resource in it."""
+    """AKS rejects every operation while the node resource group, or any resource in it, has a lock."""
     if CLUSTER not in place.key:
         return
     cluster = world.resources.get(place.key.split("/agentpools/", 1)[0], {})
@@ -102,7 +102,7 @@ _FIXED = {
 
 
 def check_aks_change(place: Place, stored: Body | None, sent: Body) -> None:
-    """AKS's own validation: values that cannot change, and numbers that cannot be."""
+    """AKS's own validation: immutable values and invalid numbers."""
     properties = sent.get("properties") or {}
     before = (stored or {}).get("properties", {})
     for name in _FIXED.get(place.kind, ()):

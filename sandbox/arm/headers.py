@@ -1,4 +1,4 @@
-"""The headers that every answer has, and the budgets that count down."""
+"""The headers of every response, and the rate limits they report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.arm.answers import Answer
 
 @dataclass
 class Budget:
-    """A bucket of requests that fills again with time, per subscription, principal and kind of request.
+    """A token bucket rate limit per subscription, principal and kind of request.
 
     `size` and `per_s` are ARM's own since 2024 for reads; the tenant-wide ("global") budget is fifteen times that.
     """
@@ -21,11 +21,11 @@ class Budget:
     write_size: int = 200
     write_per_s: float = 10.0
     enforced: bool = False
-    """Whether an empty bucket answers 429."""
+    """Whether an empty bucket causes a 429."""
     _left: dict[tuple[str, str, str], tuple[float, float]] = field(default_factory=dict)
 
     def take(self, subscription: str, principal: str, kind: str) -> int:
-        """Take one; what is left. Negative when there was none."""
+        """Take one token and return how many are left; negative if the bucket was empty."""
         size, rate = (self.size, self.per_s) if kind == "reads" else (self.write_size, self.write_per_s)
         now = time.monotonic()
         left, then = self._left.get((subscription, principal, kind), (float(size), now))
@@ -60,17 +60,17 @@ def common_headers(request_id: str, correlation_id: str) -> dict[str, str]:
 
 
 def budget_headers(answer: Answer, kind: str, left: int, namespace: str, budget: Budget) -> dict[str, str]:
-    """What is left of the budget: only good answers say so."""
+    """The remaining-requests headers: only successful responses have them."""
     if answer.status >= 400:
         return {}
     size = budget.size if kind == "reads" else budget.write_size
-    # The tenant's principals share a budget fifteen times that size; nobody else is here to use it up.
+    # All of the tenant's principals share a limit 15 times that size; the sandbox has no other load on it.
     headers = {
         f"x-ms-ratelimit-remaining-subscription-{kind}": str(left),
         f"x-ms-ratelimit-remaining-subscription-global-{kind}": str(15 * size - size + left),
     }
     if namespace == "Microsoft.Compute":
-        # Compute counts by operation group, and each answer names those it took from.
+        # Compute counts by operation group, and each response names the groups it was counted in.
         headers["x-ms-ratelimit-remaining-resource"] = (
             f"Microsoft.Compute/HighCostGetSubscriptionMaximum;{max(0, 3000 + left)}"
         )

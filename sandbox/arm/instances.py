@@ -1,4 +1,4 @@
-"""Instance views: left out unless asked for, and summed up for a scale set."""
+"""Instance views: omitted unless requested, and aggregated for a scale set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Body = dict[str, Any]
 
 
 def without_instance_view(body: Body) -> Body:
-    """Compute shows the view only to those who ask with `$expand=instanceView`."""
+    """Remove the instance view: Compute returns it only with `$expand=instanceView`."""
     if "instanceView" not in body.get("properties", {}):
         return body
     kept = {name: value for name, value in body["properties"].items() if name != "instanceView"}
@@ -67,7 +67,7 @@ def _provisioning(statuses: Any) -> list[str]:
 
 
 def _short(code: str) -> str:
-    """The summary counts `ProvisioningState/failed`, without the error's name behind it."""
+    """The status code without its error suffix: the summary counts `ProvisioningState/failed`."""
     return "/".join(code.split("/")[:2])
 
 

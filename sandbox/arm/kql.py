@@ -1,4 +1,4 @@
-"""A strict little Kusto: where, project, order by, take. Anything else is refused, as a typo would be."""
+"""A strict subset of Kusto: where, project, order by, take. Anything else is rejected as a syntax error."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COLUMNS = {
 
 
 class BadQuery(Exception):
-    """The query is not one that this little language has. `token` is where it stopped."""
+    """The query is not in the supported subset. `token` is where parsing stopped."""
 
     def __init__(self, token: str, at: int, *, unresolved: bool = False) -> None:
         super().__init__(token)
@@ -55,7 +55,7 @@ class BadQuery(Exception):
 
 @dataclass
 class Query:
-    """A parsed query: the table, and what happens to its rows."""
+    """A parsed query: the table and the operators applied to its rows."""
 
     table: str
     steps: list[Step]
@@ -67,7 +67,7 @@ class Query:
 
 
 def parse(text: str) -> Query:
-    """Read the whole query, or refuse it."""
+    """Parse the whole query, or raise BadQuery."""
     return _Parser(text).query()
 
 
@@ -110,7 +110,7 @@ class _Parser:
         if self._peek().lower() not in _STEPS:
             table = self._word()
         else:
-            # Graph takes a query that begins with an operator as one over Resources.
+            # A query without a table name runs over Resources.
             steps.append(self._step())
         while self._peek():
             self._take("|")
@@ -222,7 +222,7 @@ class _Parser:
             self._next()
             return name, self._value()
         self._at = start
-        # A path without a name gets its words joined, as Kusto does.
+        # A projected path without an alias is named by joining its segments, as in Kusto.
         return name.replace(".", "_"), self._value()
 
     def _order(self) -> Step:

@@ -1,6 +1,6 @@
-"""What ARM asks of whoever sends a cluster or a pool, besides writing it: permissions on what its body names elsewhere.
+"""Linked access checks: who writes a cluster or a pool needs permissions on the other resources named in its body.
 
-And what AKS then asks of the cluster's own identity: to write to a private DNS zone that people brought.
+AKS also checks the cluster's own identity: it must be able to write to a custom private DNS zone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ JOIN_SUBNET = "Microsoft.Network/virtualNetworks/subnets/join/action"
 
 
 def check_linked(site: Site, call: Call, sent: Body) -> None:
-    """403 LinkedAuthorizationFailed for the first permission that is missing: ARM asks before the provider sees it."""
+    """403 LinkedAuthorizationFailed for the first missing permission; ARM checks before calling the provider."""
     for action, resource in _demanded(call.place, sent):
         if resource and not site.access.may(call.principal, action, resource):
             raise errors.linked_not_authorized(
@@ -89,7 +89,7 @@ def _of_workspace(workspace: str) -> Iterator[tuple[str, str]]:
 
 
 def check_own_identity(site: Site, place: Place, stored: Body | None, sent: Body) -> None:
-    """AKS itself: the cluster's identity needs a role on the private DNS zone, whoever sends the cluster."""
+    """The cluster's identity needs a role on the private DNS zone, no matter who sends the request."""
     zone = _part(sent, "properties", "apiServerAccessProfile").get("privateDNSZone", "")
     if place.kind != CLUSTER or stored is None or not zone.startswith("/"):
         return

@@ -1,4 +1,4 @@
-"""Lists: by subscription, by group, below a parent; and the semantics of what hangs on a scope."""
+"""List requests: by subscription, by resource group, below a parent, and of extension resources at a scope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Body = dict[str, Any]
 
 
 def list_resources(site: Site, call: Call) -> Answer:
-    """The list that a path ending with a type asks for."""
+    """List resources for a path that ends with a type."""
     place = call.place
     table = site.world.tables.get(place.key)
     if table is not None:
@@ -45,13 +45,13 @@ _WITH_VIEW = {"Microsoft.Compute/virtualMachineScaleSets/virtualMachines", "Micr
 
 
 def _of_statuses(call: Call) -> bool:
-    """`statusOnly=true` is a parameter of a subscription's list of machines; a group's has none like it."""
+    """Whether `statusOnly=true` applies: only the subscription-wide list of VMs supports it."""
     whole = call.place.kind == "Microsoft.Compute/virtualMachines" and not call.place.group
     return whole and call.query.get("statusonly", "").lower() == "true"
 
 
 def _status_only(body: Body) -> Body:
-    """Who it is and how it is: no tags, no sizes, and of the view the statuses alone."""
+    """Only the VM's identity and statuses: no tags, no size, no other instance view fields."""
     properties = body["properties"]
     view = {"statuses": properties.get("instanceView", {}).get("statuses", [])}
     kept = {name: properties[name] for name in ("vmId", "provisioningState") if name in properties}
@@ -60,7 +60,7 @@ def _status_only(body: Body) -> Body:
 
 
 def members(world: World, place: Place) -> Iterator[Body]:
-    """Every resource of the type below the path, in the order they were put there."""
+    """Every resource of the type below the path, in insertion order."""
     if place.kind == "Microsoft.Compute/virtualMachineScaleSets/networkInterfaces":
         pattern = re.compile(re.escape(place.parent.lower()) + r"/virtualmachines/[^/]+/networkinterfaces/[^/]+")
         yield from (body for key, body in world.resources.items() if pattern.fullmatch(key))
@@ -80,7 +80,7 @@ def members(world: World, place: Place) -> Iterator[Body]:
 
 
 def check_parent_exists(world: World, place: Place, verb: str) -> None:
-    """404 for a child whose parent is not there, and for an extension of nothing."""
+    """404 for a child whose parent does not exist, or an extension whose target does not exist."""
     check_scope_exists(world, place)
     if not place.parent or place.parent.lower() in world.resources:
         return
@@ -94,7 +94,7 @@ def check_parent_exists(world: World, place: Place, verb: str) -> None:
 
 
 def check_scope_exists(world: World, place: Place) -> None:
-    """404 where the group, or the resource that an extension hangs on, does not exist."""
+    """404 if the resource group, or the resource that an extension belongs to, does not exist."""
     if (
         place.group
         and f"/subscriptions/{place.subscription}/resourcegroups/{place.group}".lower() not in world.resources
@@ -105,11 +105,11 @@ def check_scope_exists(world: World, place: Place) -> None:
         raise errors.resource_not_found(above.display, above.group)
 
 
-# -- what hangs on a scope ----------------------------------------------------------------------------------------
+# -- extension resources ------------------------------------------------------------------------------------------
 
 
 def _on_scope(world: World, place: Place, *, above: bool, below: bool) -> list[Body]:
-    """Extensions of one type on a scope, on what contains it, and on what it contains."""
+    """Extension resources of one type at a scope, above it and below it."""
     marker = f"/providers/{place.kind}/".lower()
     found = []
     for key, body in world.resources.items():
@@ -124,7 +124,7 @@ def _on_scope(world: World, place: Place, *, above: bool, below: bool) -> list[B
 
 
 def contains(scope: str, inner: str) -> bool:
-    """Whether what is assigned at `scope` holds at `inner`; a management group holds every subscription here."""
+    """Whether an assignment at `scope` applies to `inner`; a management group contains every sandbox subscription."""
     if scope.lower().startswith("/providers/microsoft.management/"):
         return True
     return within(scope, inner)
@@ -149,7 +149,7 @@ def _role_assignments(world: World, call: Call) -> list[Body]:
             below = False
         elif assigned or (equal and equal[1].lower() == "principalid"):
             wanted = (assigned[1] if assigned else equal[2] if equal else "").lower()
-            # Without group memberships in the world, assignedTo() is the same question as principalId eq.
+            # The world has no group memberships, so assignedTo() is equivalent to principalId eq.
             below = below and not assigned
             keep.append(partial(_is_for, wanted))
         else:
@@ -175,7 +175,7 @@ def _deny_assignments(world: World, call: Call) -> list[Body]:
 def _policy_extensions(world: World, call: Call) -> list[Body]:
     wanted = call.filter.lower()
     if wanted in ("", "atscope()", "atscopeandbelow()"):
-        # The last is in no document; `az policy assignment list --disable-scope-strict-match` sends it.
+        # The last one is undocumented; `az policy assignment list --disable-scope-strict-match` sends it.
         return _on_scope(world, call.place, above=True, below=wanted != "atscope()")
     if wanted == "atexactscope()":
         return _on_scope(world, call.place, above=False, below=False)
@@ -190,7 +190,7 @@ def _policy_extensions(world: World, call: Call) -> list[Body]:
 
 
 def _diagnostic_settings(world: World, call: Call) -> list[Body]:
-    """Those of this one resource. The list has four keys of nothing that a single setting has not."""
+    """The diagnostic settings of one resource. List items have four null keys that a single setting does not have."""
     nothing = {"location": None, "kind": None, "tags": None, "identity": None}
     return [nothing | body for body in _on_scope(world, call.place, above=False, below=False)]
 
@@ -221,11 +221,11 @@ _SCOPED: dict[str, Callable[[World, Call], list[Body]]] = {
 }
 
 
-# -- lists of the front end itself --------------------------------------------------------------------------------
+# -- lists of ARM itself ------------------------------------------------------------------------------------------
 
 
 def list_tracked(site: Site, call: Call) -> Answer:
-    """`/resources`: every tracked resource in short form. With a filter its first page is empty, as so often."""
+    """`/resources`: every tracked resource in short form. With a filter the first page is empty, as often in Azure."""
     above = call.place.path.rsplit("/", 1)[0]
     keep = _resource_filter(call.filter)
     items = [_short(body) for body in tracked(site.world) if within(above, body["id"])]
@@ -235,7 +235,7 @@ def list_tracked(site: Site, call: Call) -> Answer:
 def tracked(world: World) -> Iterator[Body]:
     """Resources that ARM tracks: top-level ones in a group."""
     for key, body in world.resources.items():
-        # Only /subscriptions/{}/resourceGroups/{}/providers/{}/{}/{} can be one: most others need no closer look.
+        # Only /subscriptions/{}/resourceGroups/{}/providers/{}/{}/{} can be one, so skip the rest early.
         if key.count("/") != _SLASHES_OF_A_TRACKED_ID:
             continue
         place = parse(key)

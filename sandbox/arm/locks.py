@@ -1,4 +1,4 @@
-"""Management locks, and the other things that make a whole scope read-only."""
+"""Management locks, and subscription states that make everything read-only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ READS_BY_POST = {
     "Microsoft.PolicyInsights/policyStates/queryResults",
     "Microsoft.PolicyInsights/policyStates/summarize",
 }
-"""Queries that are sent by POST and change nothing: no lock holds them, and the log does not call them writes."""
+"""Read-only POSTs: locks do not block them, and the activity log does not record them as writes."""
 
 
 def is_write(method: str, place: Place) -> bool:
@@ -28,23 +28,23 @@ ISSUES_CREDENTIALS = {
     "Microsoft.ContainerService/managedClusters/listClusterMonitoringUserCredential",
     "Microsoft.ContainerService/managedClusters/listClusterUserCredential",
 }
-"""Actions that a ReadOnly lock stops as if they were writes, although they change nothing."""
+"""Read-only actions that a ReadOnly lock blocks like writes."""
 
 
 def changes_something(method: str, place: Place) -> bool:
-    """What the log calls a write."""
+    """Whether the activity log counts this as a write."""
     return is_write(method, place) and place.kind not in ISSUES_CREDENTIALS
 
 
 def all_locks(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every lock with the scope it is put on."""
+    """Every lock with its scope."""
     for key, body in world.resources.items():
         if "/providers/microsoft.authorization/locks/" in key:
             yield parse(body["id"]).scope, body
 
 
 def check_locks(world: World, method: str, place: Place, scope: str) -> None:
-    """409 ScopeLocked where a lock forbids this. A POST counts as a write: that is why ReadOnly stops list-keys."""
+    """409 ScopeLocked if a lock forbids the request. A POST counts as a write, so ReadOnly blocks list-keys."""
     if not is_write(method, place) or place.kind == "Microsoft.Authorization/locks":
         return
     deleting = method == "DELETE"
@@ -54,14 +54,14 @@ def check_locks(world: World, method: str, place: Place, scope: str) -> None:
         if within(at, scope) and (deleting or lock["properties"]["level"].lower() == "readonly")
     ]
     if deleting and not stored:
-        # Deleting a parent deletes what is below it.
+        # Deleting a parent deletes its children.
         stored = [at for at, _ in all_locks(world) if within(scope, at)]
     if stored:
         raise errors.scope_locked(scope, "delete" if deleting else "write", stored)
 
 
 def check_subscription_writable(world: World, subscription: str) -> None:
-    """A disabled or warned subscription is read-only; one whose payment is overdue still works."""
+    """A Disabled or Warned subscription is read-only; a PastDue one works normally."""
     body = world.resources.get(f"/subscriptions/{subscription.lower()}", {})
     if body.get("state", "Enabled").lower() in ("disabled", "warned", "expired"):
         raise errors.subscription_disabled(subscription)

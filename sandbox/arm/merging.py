@@ -1,4 +1,4 @@
-"""How a body that is sent meets the body that is held."""
+"""Merges a request body into the stored resource."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _READ_ONLY_PROPERTIES = {
 
 
 def stored(current: Body, sent: Body) -> Body:
-    """What is kept of a PUT or PATCH: the sent values, but for what only the provider may set."""
+    """The body to store after a PUT or PATCH: the sent values, except for those only the provider may set."""
     asked = {name: value for name, value in sent.items() if name not in _READ_ONLY}
     if isinstance(asked.get("properties"), dict):
         asked["properties"] = {
@@ -42,7 +42,7 @@ def stored(current: Body, sent: Body) -> Body:
 
 
 def etag_of(body: Body) -> str | None:
-    """The resource's eTag, wherever its provider keeps it."""
+    """The resource's eTag, wherever its provider puts it."""
     place = _etag_place(body)
     return None if place is None else str(place[0][place[1]])
 
@@ -56,7 +56,7 @@ def _etag_place(body: Body) -> tuple[Body, str] | None:
 
 
 def renew_etag(body: Body) -> None:
-    """A write changes the eTag; it keeps its place and its form."""
+    """Change the eTag after a write, keeping its location and format."""
     place = _etag_place(body)
     if place is None:
         return

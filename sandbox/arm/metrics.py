@@ -1,4 +1,4 @@
-"""Azure Monitor's platform metrics of a managed cluster: memory and CPU by node, as far back as somebody asks."""
+"""Azure Monitor's platform metrics of a managed cluster: memory and CPU by node, for any requested time range."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Body = dict[str, Any]
 CLUSTERS = "Microsoft.ContainerService/managedClusters"
 KEPT = timedelta(days=93)
 USUAL_TOP = 10
-"""How many series come where a filter asks for several and nobody says how many."""
+"""The default for `top`: how many series a filter returns."""
 _METRICS = {
     "node_cpu_usage_percentage": ("CPU Usage Percentage", "cpu", 1.0),
     "node_memory_rss_percentage": ("Memory RSS Percentage", "memory", 0.7),
     "node_memory_working_set_percentage": ("Memory Working Set Percentage", "memory", 1.0),
 }
-"""By their name: what people read, what is measured of it, and its share of the working set."""
+"""By metric name: display name, measured resource, and its share of the working set."""
 _GRAINS = {"PT1M": 1, "PT5M": 5, "PT15M": 15, "PT30M": 30, "PT1H": 60, "PT6H": 360, "PT12H": 720, "P1D": 1440}
 _AGGREGATIONS = ("average", "maximum")
 _DIMENSIONS = ("node", "nodepool")
@@ -37,7 +37,7 @@ _UNITS = {"m": 0.001, "Ki": 1024, "Mi": 1024**2, "Gi": 1024**3}
 
 
 def metrics(site: Site, call: Call) -> Answer:
-    """The series of one cluster: its average, or with a filter one for each node or pool."""
+    """The time series of one cluster: the average, or with a filter one per node or pool."""
     check_parent_exists(site.world, call.place, "read")
     resource = site.world.resources[call.place.scope.lower()]
     if str(resource["type"]).lower() != CLUSTERS.lower():
@@ -69,7 +69,7 @@ class _Asked:
     interval: str
     aggregations: tuple[str, ...]
     wanted: dict[str, set[str]]
-    """By dimension, the values that are wanted; a star is all of them."""
+    """The requested values by dimension; `*` means all."""
     top: int
 
     @classmethod
@@ -157,7 +157,7 @@ def _is_machine(node: Body) -> bool:
 
 
 def _series(lines: dict[str, list[float]], pools: dict[str, str], asked: _Asked) -> Iterable[Body]:
-    """One of everything, or one for each value of each dimension that the filter names, the highest first."""
+    """One overall series, or one for each value of each dimension in the filter, highest first."""
     groups: dict[tuple[str, ...], list[list[float]]] = {}
     for node, line in lines.items():
         said = {"node": node, "nodepool": pools[node]}
@@ -177,13 +177,13 @@ def _series(lines: dict[str, list[float]], pools: dict[str, str], asked: _Asked)
 
 
 def _point(at: datetime, value: float, asked: _Asked) -> Body:
-    """A value that is not a number (a node that did not report then) is missing, not 0."""
+    """A data point. If there is no number (the node did not report), the value is omitted, not 0."""
     point: Body = {"timeStamp": f"{at:%Y-%m-%dT%H:%M:%SZ}"}
     return point if math.isnan(value) else point | dict.fromkeys(asked.aggregations, round(value, 6))
 
 
 def _line(name: str, node: Body, asked: _Asked, kube: KubeWorld, given: dict[str, dict[str, Points]]) -> list[float]:
-    """What a scenario says of this node, or what the metrics server measures of it now."""
+    """The node's values from the scenario, or its current usage from the metrics server."""
     told = given.get(name, {}).get(node["metadata"]["name"])
     if told:
         return [_between(told, at) for at in asked.moments()]
@@ -192,7 +192,7 @@ def _line(name: str, node: Body, asked: _Asked, kube: KubeWorld, given: dict[str
 
 
 def _between(points: Points, at: datetime) -> float:
-    """On the line between two moments; before the first and after the last nothing was reported."""
+    """Interpolate linearly between two points; there is no value before the first or after the last."""
     for (earlier, low), (later, high) in pairwise(points):
         if earlier <= at <= later:
             return low + (high - low) * ((at - earlier) / (later - earlier))

@@ -1,4 +1,4 @@
-"""Long operations: each poll shows the next interim text, the last one brings the end about. Nothing waits."""
+"""Long-running operations: each poll advances to the next status, and the last one completes. There are no delays."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Body = dict[str, Any]
 TERMINAL = ("Succeeded", "Failed", "Canceled")
 
 _CERTIFICATE = "".join(hashlib.sha256(f"certificate {n}".encode()).hexdigest() for n in range(44))
-"""Stands for the certificate in a signed URL: it makes such a URL about three thousand characters long."""
+"""Placeholder for the certificate in a signed URL, which makes the URL about 3,000 characters long."""
 
 
 @dataclass
 class Operation:
-    """One write that takes time."""
+    """One long-running write."""
 
     subject: str
     subscription: str
@@ -52,7 +52,7 @@ class Operation:
         return self.status in TERMINAL
 
     def advance(self) -> None:
-        """One poll further."""
+        """Advance by one poll."""
         if self.done:
             return
         self.polls += 1
@@ -70,14 +70,14 @@ class Operation:
 
     def result_url(self, base: str) -> str:
         if self.protocol is EXTENSIONS:
-            # The provider names its own host here. Nobody can reach it, and nobody needs to.
+            # The real provider puts its own internal host here. It is unreachable, and clients do not need it.
             host = f"https://{self.location}.rp.kubernetesconfiguration.azure.com"
             return self._signed(host + self.protocol.status_path(self))
         path = (self.protocol.result_path or self.protocol.status_path)(self)
         return self._signed(base + path, monitor=self.protocol.name == "Microsoft.Compute")
 
     def _signed(self, url: str, *, monitor: bool = False) -> str:
-        """Each URL is signed afresh; it works only as it was given."""
+        """Sign a polling URL; it is only accepted unmodified."""
         self.signed += 1
         ticks = 638_000_000_000_000_000 + int(self.started.timestamp() * 1_000_000) + self.signed
         seal = hashlib.sha256(f"{self.id}{self.signed}".encode()).hexdigest()[:43]
@@ -116,14 +116,14 @@ class Operations:
         return None
 
     def finish_all(self) -> None:
-        """Let every operation come to its end, as time would."""
+        """Complete every operation without polling."""
         for operation in list(self._known.values()):
             while not operation.done:
                 operation.advance()
 
 
 def first_headers(operation: Operation, base: str, *, location: bool) -> dict[str, str]:
-    """The headers that tell the client how to follow."""
+    """The headers of the first response, which tell the client where to poll."""
     protocol = operation.protocol
     headers = {}
     if protocol.name != "Microsoft.Resources":
@@ -162,7 +162,7 @@ def poll_operation(site: Site, call: Call) -> Answer:
 
 
 def poll_result(site: Site, call: Call) -> Answer:
-    """The Location of an operation: 202 with a freshly signed Location, and at the end 204 or 200."""
+    """Polling the Location URL: 202 with a newly signed Location while running, then 204 or 200."""
     operation = _found(site, call)
     operation.advance()
     protocol = operation.protocol
@@ -184,7 +184,7 @@ def _wait(operation: Operation) -> dict[str, str]:
 
 
 def location_of(resources: dict[str, Body], path: str) -> str:
-    """The region that runs an operation: the resource's own, its parent's, or its group's."""
+    """The region of an operation: that of the resource, its parent or its resource group."""
     at = path.lower()
     while at.count("/") >= 4:
         body = resources.get(at)

@@ -1,4 +1,4 @@
-"""Pages and their links. Each provider writes its own; a token is only good for the list it was given for."""
+"""Paging: each provider has its own link format, and a skip token is only valid for the list that issued it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PAGE_SIZES = {
 }
 _USUAL = 100
 AKS_EXTRA_LINK_SHARE = 40
-"""Of a hundred AKS lists this many put a nextLink on their only page (which leads to an empty one)."""
+"""The percentage of AKS lists with a nextLink to an empty page on their only page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What paging needs to know of the request."""
+    """The parts of the request that paging needs."""
 
     url: str
     path: str
@@ -46,7 +46,7 @@ class Request:
 
 
 def page(request: Request, items: Sequence[Any], *, empty_first: bool = False) -> dict[str, Any]:
-    """One page of a list: `value`, and `nextLink` where there is (or seems to be) more."""
+    """One page of a list: `value`, and `nextLink` if there is (or may be) more."""
     marks = _Tokens(request)
     start = marks.read(request.token) if request.token else 0
     size = request.page_size
@@ -66,7 +66,7 @@ def _has_needless_link(request: Request) -> bool:
 
 
 class _Tokens:
-    """Skip tokens: a number for AKS, a longer text with characters that must stay escaped for the others."""
+    """Skip tokens: a number for AKS, for the others a long string with characters that must stay URL-encoded."""
 
     def __init__(self, request: Request) -> None:
         self._aks = request.namespace == "Microsoft.ContainerService"

@@ -1,4 +1,4 @@
-"""A request path taken apart: the subscription, the group, the type, the action's name and the route's template."""
+"""Parses a request path into subscription, resource group, type, permission and route template."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from sandbox.arm.providers import RESOURCES, catalogue
 
 _LITERAL = {"eventtypes": "management", "policystates": "latest"}
-"""Types whose one name is a word of the API, not a resource: it stays readable in the route."""
+"""Types with a single, fixed name that is part of the API: it is kept as is in the route."""
 
 _FRONT_DOOR = {
     "subscriptions": f"{RESOURCES}/subscriptions",
@@ -35,7 +35,7 @@ _CASED = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a path points. `kind` is the full type in its own case where ARM knows it."""
+    """A parsed path. `kind` is the full resource type, in its canonical case if ARM knows it."""
 
     path: str
     subscription: str | None
@@ -44,7 +44,7 @@ class Place:
     types: tuple[str, ...]
     names: tuple[str, ...]
     scope: str
-    """What the last provider section hangs on: a group, a subscription, a resource, or "" for the tenant."""
+    """The scope before the last provider section: a group, a subscription, a resource, or "" for the tenant."""
     route: str
     kind: str
 
@@ -63,7 +63,7 @@ class Place:
 
     @property
     def parent(self) -> str:
-        """The resource that a child belongs to; "" for a top-level resource."""
+        """The id of the parent resource; "" for a top-level resource."""
         steps = 1 if self.collection else 2
         return self.path.rsplit("/", steps)[0] if len(self.types) > 1 else ""
 
@@ -73,7 +73,7 @@ class Place:
 
     @property
     def display(self) -> str:
-        """What error messages call it: `Microsoft.Network/virtualNetworks/x/subnets/y`."""
+        """The name used in error messages: `Microsoft.Network/virtualNetworks/x/subnets/y`."""
         namespace, *words = self.kind.split("/")
         pairs = (f"{word}/{name}" for word, name in zip(words, self.names, strict=False))
         return "/".join((namespace, *pairs))
@@ -81,7 +81,7 @@ class Place:
 
 @lru_cache(maxsize=65_536)
 def parse(path: str) -> Place:
-    """Take a path apart. Double slashes count once; the case is kept."""
+    """Parse a path. Double slashes count as one; case is preserved."""
     parts = tuple(part for part in unquote(path).split("/") if part)
     lower = [part.lower() for part in parts]
     subscription = parts[1] if len(parts) > 1 and lower[0] == "subscriptions" else None
@@ -102,7 +102,7 @@ def parse(path: str) -> Place:
 
 
 def _last_provider(lower: list[str]) -> int | None:
-    """Where the last `/providers/{namespace}` begins. A namespace has a dot, a resource's name may be `providers`."""
+    """The index of the last `/providers/{namespace}`. The dot matters: a resource may also be named `providers`."""
     for at in range(len(lower) - 1, -1, -1):
         if lower[at] == "providers" and (at + 1 == len(lower) or "." in lower[at + 1]):
             return at
@@ -148,7 +148,7 @@ def _provider_route(namespace: str, kind: str, names: tuple[str, ...]) -> str:
 
 
 def action_of(method: str, place: Place) -> str:
-    """The name of the permission that a request needs."""
+    """The action (permission name) that a request needs."""
     if place.kind == "Microsoft.ResourceGraph/resources":
         return "Microsoft.ResourceGraph/resources/read"
     if place.namespace and not place.types:
@@ -160,7 +160,7 @@ def action_of(method: str, place: Place) -> str:
 
 
 def scope_of(place: Place) -> str:
-    """The scope that a 403 names: a list is read over its parent, or over the provider in its group."""
+    """The scope shown in a 403: for a list, it is the parent, or the provider in the resource group."""
     if not place.namespace:
         ends_with_type = len(place.path.strip("/").split("/")) % 2 == 1
         return place.path.rsplit("/", 1)[0] or "/" if ends_with_type else place.path
@@ -174,6 +174,6 @@ def scope_of(place: Place) -> str:
 
 
 def within(scope: str, resource: str) -> bool:
-    """Whether `resource` is `scope` or lives below it. Both may be in any case."""
+    """Whether `resource` is `scope` or below it; case-insensitive."""
     above, below = scope.strip("/").lower(), resource.strip("/").lower()
     return not above or below == above or below.startswith(above + "/")

@@ -1,4 +1,4 @@
-"""How each provider runs a long operation: where it is polled, what the poll says, and for how long to wait."""
+"""Each provider's long-running operation protocol: the polling URL, the status body and Retry-After."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Body = dict[str, Any]
 
 
 class Running(Protocol):
-    """What a protocol needs to know of an operation."""
+    """The parts of an operation that a protocol needs."""
 
     id: str
     subscription: str
@@ -32,7 +32,7 @@ class Running(Protocol):
 
 
 def stamp(moment: datetime) -> str:
-    """Seven digits and Z, as .NET writes it."""
+    """A timestamp with seven fractional digits and Z, as .NET formats it."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f") + "6Z"
 
 
@@ -42,7 +42,7 @@ def stamp_with_offset(moment: datetime) -> str:
 
 @dataclass(frozen=True)
 class LongOperation:
-    """One provider's protocol."""
+    """The protocol of one provider."""
 
     name: str
     status_path: Callable[[Running], str]
@@ -53,7 +53,7 @@ class LongOperation:
     first_wait_s: int | None = None
     poll_wait_s: Callable[[Running], int | None] = lambda _: None
     accepted_while_running: bool = False
-    """A poll answers 202 until the end, not 200."""
+    """Polls return 202 instead of 200 until the operation ends."""
     result_done: int = 204
     puts_have_location: bool = False
     aks: bool = False
@@ -69,7 +69,7 @@ def _aks_body(running: Running) -> Body:
     if running.ended:
         body["endTime"] = stamp(running.ended)
     if running.error:
-        # The last transient error of a retrying reconciler stays, also after success.
+        # The reconciler's last transient error stays in the status, even after success.
         body["error"] = running.error
     return body
 
@@ -113,7 +113,7 @@ def _hub_body(path: Callable[[Running], str]) -> Callable[[Running], Body]:
             "startTime": stamp(running.started),
         }
         if running.ended:
-            # An empty error is there also when all went well.
+            # An empty `error` is present even on success.
             text |= {"endTime": stamp(running.ended), "error": running.error or {}, "properties": None}
         return text
 
@@ -222,7 +222,7 @@ _AT_ONCE = {
 
 
 def protocol_for(kind: str) -> LongOperation | None:
-    """The protocol of a resource type; None where a write is done when it is answered."""
+    """The protocol of a resource type; None if its writes are synchronous."""
     if kind in _AT_ONCE:
         return None
     if kind.startswith("Microsoft.Network/privateDnsZones"):

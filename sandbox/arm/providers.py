@@ -1,4 +1,4 @@
-"""The providers that ARM knows here, read from providers.yaml."""
+"""The resource providers of this sandbox, read from providers.yaml."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESOURCES = "Microsoft.Resources"
 
 @dataclass(frozen=True, slots=True)
 class ResourceType:
-    """One resource type, in its own case."""
+    """One resource type, in its canonical case."""
 
     namespace: str
     name: str
@@ -29,7 +29,7 @@ class ResourceType:
         return f"{self.namespace}/{self.name}"
 
     def offered(self, as_of: str = "") -> tuple[str, ...]:
-        """Those of a day, where a cloud lags behind; a type that is newer than that is there in its oldest."""
+        """The api-versions of a cloud that lags behind, as of a day; newer types get their oldest version."""
         old = tuple(version for version in self.versions if not as_of or version[:10] <= as_of)
         return old or (min(self.versions),)
 
@@ -40,7 +40,7 @@ class ResourceType:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All namespaces and types, found in any case."""
+    """All namespaces and types; lookups are case-insensitive."""
 
     locations: dict[str, str]
     namespaces: dict[str, str]
@@ -57,16 +57,16 @@ class Catalogue:
         return [known for known in self.types.values() if known.namespace.lower() == wanted]
 
     def versions_of(self, namespace: str, as_of: str = "") -> tuple[str, ...]:
-        """What the front end itself accepts for requests that name no resource type."""
+        """The api-versions that ARM itself accepts for requests without a resource type."""
         known = self.types_of(namespace)
         return tuple(sorted({version for kind in known for version in kind.offered(as_of)}, reverse=True))
 
 
 @cache
 def catalogue() -> Catalogue:
-    """The table, read once."""
+    """The catalogue, loaded once and cached."""
     text = Path(__file__).with_name("providers.yaml").read_text(encoding="utf-8")
-    # A date in YAML is a date object; api-versions are text. This loader makes nothing but text.
+    # api-versions must be strings, but YAML parses them as dates. This loader yields only strings.
     table = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
     namespaces = {name.lower(): name for name in table["namespaces"]}
     kinds = [kind for name, rows in table["namespaces"].items() for kind in _types(name, rows)]
@@ -86,7 +86,7 @@ def _types(namespace: str, rows: dict[str, Any]) -> Iterable[ResourceType]:
 
 
 def provider_body(namespace: str, subscription: str | None, state: str, as_of: str = "") -> dict[str, Any]:
-    """One provider as ARM lists it."""
+    """One provider in ARM's list format."""
     places = list(catalogue().locations.values())
     kinds = [
         {

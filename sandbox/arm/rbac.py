@@ -1,4 +1,4 @@
-"""Who may do what: the principal's action patterns, what a test takes away, and deny assignments."""
+"""Authorization: the principal's action patterns, permissions that a test denies, and deny assignments."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Access:
 
     world: World
     taken_away: list[tuple[str, str, str]] = field(default_factory=list)
-    """(principal, action pattern, scope): what `ArmServer.deny` took away."""
+    """(principal, action pattern, scope) of each permission denied with `ArmServer.deny`."""
     _seen: tuple[int, str | None] = (0, None)
     _keys: list[str] = field(default_factory=list)
 
     def may(self, principal: Principal, action: str, scope: str) -> bool:
-        """Whether the role allows it. Deny assignments are another question."""
+        """Whether the role allows it, ignoring deny assignments."""
         if not any(within(allowed, scope) for allowed in principal.scopes):
             return False
         for name, pattern, at in self.taken_away:
@@ -46,7 +46,7 @@ class Access:
         return any(matches(pattern, action) for pattern in principal.actions)
 
     def check(self, principal: Principal, action: str, scope: str) -> None:
-        """Refuse as ARM does, with its 403 text."""
+        """Raise ARM's 403 if the action is not allowed."""
         if not self.may(principal, action, scope):
             raise errors.not_authorized(principal.client_id, principal.object_id, action, scope)
         assignment = self._denied_by(principal, action, scope)
@@ -66,7 +66,7 @@ class Access:
         return next(found, None)
 
     def _deny_assignments(self) -> list[dict[str, Any]]:
-        """Looked for again only when keys came or went: every request asks, also in a world of thousands of nodes."""
+        """Cached until resources are added or removed: every request checks, in worlds with thousands of nodes."""
         stored = self.world.resources
         mark = (len(stored), next(reversed(stored), None))
         if mark != self._seen:
@@ -75,7 +75,7 @@ class Access:
         return [stored[key] for key in self._keys if key in stored]
 
     def permissions(self, principal: Principal) -> list[dict[str, Any]]:
-        """What `{scope}/providers/Microsoft.Authorization/permissions` shows of the caller."""
+        """The caller's permissions, as `{scope}/providers/Microsoft.Authorization/permissions` returns them."""
         gone = [pattern for name, pattern, _ in self.taken_away if name == principal.name]
         return [
             {

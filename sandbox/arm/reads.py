@@ -1,4 +1,4 @@
-"""GET: one resource, a list, and the reads that are neither."""
+"""GET requests: one resource, a list, and reads that are neither."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def read(site: Site, call: Call) -> Answer:
         return special(site, call)
     if call.place.namespace and not call.place.types:
         return one_provider(site, call)
-    # Some paths end with a type and yet are one document: kubernetesVersions, availableAgentPoolVersions.
+    # Some paths end with a type but return a single document: kubernetesVersions, availableAgentPoolVersions.
     if call.place.collection and call.place.key not in site.world.resources:
         return list_resources(site, call)
     return get_resource(site, call)
 
 
 def get_resource(site: Site, call: Call) -> Answer:
-    """One resource in its own case, or the 404 that its provider gives."""
+    """One resource with its id in its original case, or its provider's 404."""
     place = call.place
     body = site.resource(place.path)
     if body is None and place.kind in _BUILT_IN:
@@ -69,7 +69,7 @@ _BUILT_IN = {
     "Microsoft.Authorization/policyDefinitions",
     "Microsoft.Authorization/policySetDefinitions",
 }
-"""Definitions that can be read under any scope."""
+"""Built-in definitions, readable at any scope."""
 
 
 def _by_name(site: Site, place: Place) -> Body | None:
@@ -78,7 +78,7 @@ def _by_name(site: Site, place: Place) -> Body | None:
 
 
 def not_found(site: Site, place: Place) -> Refusal:
-    """Who answers decides the words: ARM itself, the AKS provider (bare), Compute, Network, Authorization."""
+    """The 404 as worded by the service that answers: ARM, AKS (no envelope), Compute, Network, Authorization."""
     if place.kind == "Microsoft.Resources/subscriptions/resourceGroups":
         return errors.group_not_found(place.group or "")
     if not place.types:
@@ -145,16 +145,16 @@ def _aks_not_found(place: Place) -> Refusal:
     )
 
 
-# -- reads that are no resource -----------------------------------------------------------------------------------
+# -- reads other than resources -----------------------------------------------------------------------------------
 
 
 def usages(site: Site, call: Call) -> Answer:
-    """Quotas of a location: rows without an id (Compute) or with one (Network), all on one page."""
+    """Quota usages of a location, on one page; Compute rows have no id, Network rows do."""
     return Answer(200, {"value": site.world.tables.get(call.place.key, [])})
 
 
 def subnet_usages(site: Site, call: Call) -> Answer:
-    """How many addresses of each subnet are taken: counted from its ipConfigurations."""
+    """How many addresses of each subnet are in use, counted from its ipConfigurations."""
     check_parent_exists(site.world, call.place, "read")
     below = call.place.parent.lower() + "/subnets/"
     rows = [
@@ -185,7 +185,7 @@ _LOCATION_IS = re.compile(r"location\s+eq\s+'?([A-Za-z0-9 ]+)'?", re.IGNORECASE)
 
 
 def skus(site: Site, call: Call) -> Answer:
-    """Sizes, with their zones and restrictions. `location eq` is the only filter there is."""
+    """VM sizes with their zones and restrictions. `location eq` is the only supported filter."""
     rows = site.world.tables.get(call.place.key, [])
     if call.filter:
         wanted = _LOCATION_IS.fullmatch(call.filter)
@@ -240,4 +240,4 @@ _WHOLE_PATH = {
     for kind, handler in SPECIAL.items()
     if handler in (poll_operation, poll_result, list_or_run) or kind.startswith("Microsoft.Resources/")
 }
-"""Kinds that are special also when the path ends with a name."""
+"""Kinds with a special handler even when the path ends with a name."""

@@ -1,4 +1,4 @@
-"""What was asked, by whom, and how it ended. Never a header that carries a secret."""
+"""The request log: request, caller and outcome. It never contains headers with secrets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class LoggedRequest:
-    """One request. `status` and `ended` stay empty while it runs; `status` also when no answer was sent."""
+    """One request. `status` and `ended` are empty while it runs; `status` stays empty if no response was sent."""
 
     method: str
     path: str

@@ -1,4 +1,4 @@
-"""Which of the world's rules a write meets."""
+"""Finds the scenario rule that applies to a write."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from sandbox.arm.site import Site
 from sandbox.world import WriteRule
 
 _ALSO_CALLED = {"updateinstances": "manualupgrade"}
-"""The command line's word for an action, and the path's."""
+"""Azure CLI names of actions, and the names in the path."""
 
 
 def take_rule(site: Site, method: str, path: str, action: str = "") -> WriteRule | None:
-    """The first rule for this write that is not used up and whose cause is still there; counts the use."""
+    """The first rule for this write that is not used up and whose cause still applies; counts the use."""
     wanted = _name(action)
     for index, rule in enumerate(site.world.writes):
         if rule.method.upper() != method or rule.id.lower() != path.lower() or _name(rule.action) != wanted:

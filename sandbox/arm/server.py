@@ -1,4 +1,4 @@
-"""The server: TLS on 127.0.0.1, one door for ARM and Entra, a log of what came through it, and faults on demand."""
+"""The server: TLS on 127.0.0.1, one Door for ARM and Entra, a request log, and fault injection."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["ArmServer", "Budget", "Fault", "LoggedRequest", "UnknownTypes"]
 
 
 class UnknownTypes(ValueError):
-    """The world holds resources of types that providers.yaml does not know: nobody could read them."""
+    """The world has resources of types that are not in providers.yaml, so no client could read them."""
 
 
 class ArmServer(LocalServer[Door]):
@@ -47,9 +47,9 @@ class ArmServer(LocalServer[Door]):
         super().__init__(Door(site, Entra(world, tokens), tokens, budget or Budget(), latency_s=latency_s), port)
         self._ca_file: Path | None = None
         self.kube: dict[str, KubeServer] = {}
-        """The API servers of the world's clusters, by lower-case cluster id, while this runs."""
+        """The API servers of the world's clusters, by lower-case cluster id, while the server runs."""
 
-    # -- life -------------------------------------------------------------------------------------------------
+    # -- lifecycle --------------------------------------------------------------------------------------------
 
     async def _start(self, stack: AsyncExitStack, folder: Path) -> None:
         _check_types(self.world)
@@ -60,7 +60,7 @@ class ArmServer(LocalServer[Door]):
         self.kube = await start_api_servers(stack, self.world, self._door.tokens)
         self.answers.update(ClusterInsides(self.kube).handlers())
 
-    # -- where it is and who may come -------------------------------------------------------------------------
+    # -- address and credentials ------------------------------------------------------------------------------
 
     @property
     def ca_file(self) -> Path:
@@ -80,9 +80,9 @@ class ArmServer(LocalServer[Door]):
         raise LookupError(f"no principal {name!r} in this world; there is {known}")
 
     def environment(self, name: str) -> dict[str, str]:
-        """The environment in which aksbot and azure-identity sign in here as this principal.
+        """The environment variables with which aksbot and azure-identity sign in to this server as this principal.
 
-        Where the world has a `writer`, aksbot's fixes are carried out as that one, and whoever reads only reads.
+        If the world has a `writer` principal, aksbot applies fixes as that one, and this principal is read-only.
         """
         principal = self.principal(name)
         writers = [principal for principal in self.world.principals if principal.name == "writer" and name == "reader"]
@@ -105,31 +105,31 @@ class ArmServer(LocalServer[Door]):
         }
 
     def token(self, name: str, audience: str = "") -> str:
-        """A bearer token for requests that a test writes by hand; for ARM, or for another audience."""
+        """A bearer token for requests a test sends itself; for ARM unless another audience is given."""
         return self._door.tokens.issue(self.principal(name), audience or self.url)
 
     def kubeconfig(self, name: str) -> str:
-        """One kubeconfig for all clusters, a context for each by its name; with tokens where they sign in with Entra.
+        """One kubeconfig for all clusters, with one context per cluster name; Entra clusters get tokens.
 
-        Nothing in Azure hands this out: it stands for what `az aks get-credentials` and kubelogin leave behind.
+        Azure has no such endpoint: this replaces the files that `az aks get-credentials` and kubelogin write.
         """
         return kubeconfig_of(self.kube, self.world, self.token(name, SERVER_ID))
 
-    # -- what came in, and what goes wrong --------------------------------------------------------------------
+    # -- request log and faults -------------------------------------------------------------------------------
 
     @property
     def log(self) -> list[LoggedRequest]:
-        """Every request, sign-in and discovery too."""
+        """Every request, including sign-in and discovery."""
         return self._door.log
 
     @property
     def calls(self) -> list[LoggedRequest]:
-        """The log without sign-in and discovery: what was asked of ARM."""
+        """The log without sign-in and discovery: only requests to ARM."""
         return [entry for entry in self.log if entry.action]
 
     @property
     def answers(self) -> dict[str, Handler]:
-        """POST actions that somebody else answers, by kind: credentials and run-command need a cluster."""
+        """POST actions handled outside ARM, by kind: credentials and run-command need a Kubernetes cluster."""
         return self._door.site.answers
 
     @property
@@ -137,15 +137,15 @@ class ArmServer(LocalServer[Door]):
         return self._door.budget
 
     def deny(self, name: str, action: str, scope: str = "/") -> None:
-        """Take an action (a pattern) away from a principal, everywhere or below a scope."""
+        """Deny an action (a pattern) to a principal, everywhere or below a scope."""
         self._door.site.access.taken_away.append((self.principal(name).name, action, scope))
 
     def expire_tokens(self) -> None:
-        """From now on every token that was given out so far has expired."""
+        """Expire every token issued so far."""
         self._door.tokens.expire_all()
 
     def finish_operations(self) -> None:
-        """Let all long operations come to their end without being polled."""
+        """Complete all long-running operations without polling."""
         self._door.site.operations.finish_all()
 
 

@@ -1,4 +1,4 @@
-"""What every handler gets: the request taken apart, and the place where it is answered."""
+"""The input of every handler: the parsed request and the server's state."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Call:
         return self.query.get("$filter", "").strip()
 
     def json(self) -> Any:
-        """The body that was sent; refused as ARM refuses it when it is not JSON."""
+        """The request body; raises ARM's error if it is not JSON."""
         if not self.content:
             return {}
         try:
@@ -52,7 +52,7 @@ class Call:
 
 @dataclass
 class Site:
-    """One server's state."""
+    """The state of one server."""
 
     world: World
     access: Access
@@ -60,18 +60,18 @@ class Site:
     page_size: int | None = None
     operations: Operations = field(default_factory=Operations)
     answers: dict[str, Callable[[Site, Call], Answer]] = field(default_factory=dict)
-    """POST actions that somebody else answers, by kind: credentials and run-command need a cluster."""
+    """POST actions handled outside ARM, by kind: credentials and run-command need a Kubernetes cluster."""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     rule_uses: dict[int, int] = field(default_factory=dict)
-    """How often each of the world's write rules was used, by its place in the list."""
+    """How often each of the world's write rules was used, by index."""
     deleted: set[str] = field(default_factory=set)
-    """Ids that were deleted here: AKS itself answers for a cluster that is just gone."""
+    """Ids of deleted resources: for a recently deleted cluster, the 404 comes from AKS itself."""
 
     def resource(self, path: str) -> dict[str, Any] | None:
         return self.world.resources.get(path.lower())
 
     def page(self, call: Call, items: list[Any], *, empty_first: bool = False, paged: bool = True) -> Answer:
-        """A list answer in the provider's form."""
+        """A list response in the provider's format."""
         namespace = call.place.kind.split("/", 1)[0]
         aks = namespace == "Microsoft.ContainerService"
         if not paged:

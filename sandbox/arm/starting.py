@@ -1,4 +1,4 @@
-"""How a write starts: the operation that the client follows, or the refusal that a scenario wants."""
+"""Starts a write: returns the operation for the client to poll, or the error a scenario asks for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def begin(
     rule: WriteRule | None,
     before: Mapping[str, str] | None = None,
 ) -> Operation:
-    """Start the operation that the client will follow."""
+    """Start the operation that the client will poll."""
     audit_trail.record(site, call, "Started")
     place = call.place
     deleting = call.method == "DELETE"

@@ -1,4 +1,4 @@
-"""A certificate authority of this machine, and a certificate for 127.0.0.1 and localhost."""
+"""A local certificate authority, and a certificate for 127.0.0.1 and localhost."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import trustme
 
 @dataclass(frozen=True)
 class LocalTls:
-    """What the server shows, and the file that clients trust."""
+    """The server's certificate, and the CA file for clients."""
 
     server: ssl.SSLContext
     ca_file: Path
 
 
 def local_tls(folder: Path) -> LocalTls:
-    """Issue a certificate and leave the authority's own in `folder`."""
+    """Issue a server certificate and write the CA certificate to `folder`."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1", "localhost").configure_cert(context)

@@ -1,4 +1,4 @@
-"""Access tokens: signed with a key that lives as long as the server, checked as ARM checks them."""
+"""Access tokens: signed with a key generated per server, validated like ARM does."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def find_principal(world: World, client: str) -> Principal | None:
 
 @dataclass
 class Tokens:
-    """Gives tokens out and takes them back."""
+    """Issues and expires tokens."""
 
     world: World
     lifetime_s: int = 3599
     url: str = ""
     expired_before: int = 0
-    """Tokens with a lower serial number are taken for expired, whatever they say."""
+    """Tokens with a lower serial number count as expired, regardless of their `exp`."""
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     _serial: int = 0
 
     def issue(self, principal: Principal, audience: str) -> str:
-        """A signed token with the claims that Entra puts into one."""
+        """Issue a signed token with Entra's claims."""
         now = int(time.time())
         self._serial += 1
         claims = {
@@ -69,11 +69,11 @@ class Tokens:
         return _encoded(hmac.new(self._key, f"{head}.{body}".encode(), hashlib.sha256).digest())
 
     def expire_all(self) -> None:
-        """Every token that was given out so far has expired from now on."""
+        """Expire every token issued so far."""
         self.expired_before = self._serial + 1
 
     def authenticate(self, header: str | None) -> Principal:
-        """Who a request is from; 401 as ARM words it."""
+        """The principal that sent a request, or ARM's 401."""
         if not header:
             raise self._unauthenticated(
                 "AuthenticationFailed",
@@ -104,7 +104,7 @@ class Tokens:
         return principal
 
     def principal_of(self, token: str, audiences: tuple[str, ...]) -> Principal | None:
-        """Whose token this is, for others than ARM; None if it is forged, expired, or meant for somebody else."""
+        """The principal of a token for another service than ARM; None if forged, expired or for another audience."""
         claims = self._claims(token)
         if claims is None or claims["aud"] not in audiences:
             return None

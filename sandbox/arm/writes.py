@@ -1,4 +1,4 @@
-"""PUT, PATCH and DELETE, each with its provider's own protocol."""
+"""PUT, PATCH and DELETE, following each provider's protocol."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _HUB = {
 
 
 def put(site: Site, call: Call) -> Answer:
-    """Create or update. What is answered at once is the resource on its way."""
+    """Create or update. The immediate response is the resource in its transitional state."""
     place = call.place
     if place.collection or not (place.types or place.group):
         raise errors.method_not_allowed(call.method)
@@ -117,7 +117,7 @@ def _store(site: Site, call: Call, current: Body | None, sent: Body, rule: Write
 
 
 def _new_body(place: Place) -> Body:
-    """A resource that did not exist: its id as its provider writes it."""
+    """The body of a new resource, with its id in the provider's format."""
     namespace = place.kind.split("/", 1)[0]
     identity = place.path
     if namespace == "Microsoft.ContainerService":
@@ -178,7 +178,7 @@ def _first_answer(site: Site, call: Call, operation: Operation, body: Body, *, c
 
 
 def delete(site: Site, call: Call) -> Answer:
-    """Delete: 202 and an operation, or done at once; nothing to delete is no error in a group that exists."""
+    """Delete: 202 and an operation, or done immediately; a missing resource is not an error if its group exists."""
     place = call.place
     if place.collection or not (place.types or place.group):
         raise errors.method_not_allowed(call.method)

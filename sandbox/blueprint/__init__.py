@@ -1,10 +1,10 @@
-"""From a compact description of a fleet to everything that Azure would hold about it.
+"""Builds all Azure resources of a fleet from a compact description.
 
-strict     read YAML, refuse what is not understood, name the file and the key
-fleet      what a fleet description may say
-mint       ids and names: the same words always give the same id
-clock      `now-35m` and how Azure writes a moment
+strict     reads YAML, rejects unknown input, reports the file and the key
+fleet      the schema of a fleet description
+mint       ids and names: the same input always gives the same id
+clock      `now-35m` and Azure's timestamp formats
 places     the ids of everything that belongs to one cluster
-build      the fleet as a World
+build      builds the World
 inside/    the Kubernetes objects of each cluster
 """

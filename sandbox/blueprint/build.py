@@ -1,4 +1,4 @@
-"""The fleet as a World: everything that Azure would hold about it, each part in agreement with the others."""
+"""Builds the World of a fleet: all of its Azure resources, consistent with each other."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _KINDS: dict[str, type[NodeModel]] = {
 
 @dataclass
 class Builder:
-    """Builds one World. The order of the steps is the order in which Azure needs the parts."""
+    """Builds one World. The steps are in Azure's dependency order."""
 
     fleet: Fleet
     clock: Clock
@@ -142,7 +142,7 @@ class Builder:
         self.world.events.extend(history(places, Scribe(self.fleet, self.clock, self.mint)))
 
     def _route_table(self, places: Places) -> str | None:
-        """Kubenet needs one: the owners' own, or one that AKS makes."""
+        """The route table for kubenet: provided by the owners or created by AKS."""
         if places.spec.network.mode != "kubenet":
             return None
         if places.spec.network.vnet:
@@ -151,7 +151,7 @@ class Builder:
         return f"{places.node_group}/providers/Microsoft.Network/routeTables/{name}"
 
     def _machines(self, places: Places) -> list[Machine]:
-        """Every pool with its machines."""
+        """Every pool with its VMs."""
         made, subnet = [], self.networks.subnets[places.node_subnet]
         created = self.clock.at(places.spec.created)
         models = [_KINDS[pool.type](places, name, pool, subnet, created) for name, pool in places.spec.pools.items()]
@@ -186,7 +186,7 @@ class Builder:
                 self.world.put(body)
 
     def _tables(self) -> None:
-        """Quotas and sizes of every region that the fleet uses."""
+        """Quota and VM size tables of every region the fleet uses."""
         kinds: Counter[tuple[str, str, str]] = Counter()
         for body in self.world.resources.values():
             for row in _COUNTED.get(str(body.get("type", "")).lower(), ()):

@@ -1,4 +1,4 @@
-"""Moments are written relative to now (`now-3h10m`) and resolved when a scenario is loaded."""
+"""Timestamps relative to now (`now-3h10m`), resolved when a scenario is loaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 
 
 class BadMoment(ValueError):
-    """Not a moment or a span that a scenario may use."""
+    """Not a valid relative timestamp or duration."""
 
 
 def span(text: str) -> timedelta:
@@ -25,7 +25,7 @@ def span(text: str) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What `now` means for one load of a scenario."""
+    """The value of `now` for one load of a scenario."""
 
     now: datetime
 
@@ -39,15 +39,15 @@ class Clock:
 
 
 def wire(moment: datetime) -> str:
-    """As Azure writes it: a Z, and no trailing zeros in the fraction."""
+    """In Azure's format: Z suffix, no trailing zeros in the fraction."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}".rstrip("0").rstrip(".") + "Z"
 
 
 def wire_offset(moment: datetime) -> str:
-    """As Compute writes it."""
+    """In Compute's format, with an offset."""
     return moment.astimezone(UTC).isoformat()
 
 
 def ticks(moment: datetime) -> int:
-    """Steps of 100 ns since the year 1, as in event ids."""
+    """.NET ticks (100 ns since year 1), as in event ids."""
     return ((moment - _EPOCH) // timedelta(microseconds=1)) * 10

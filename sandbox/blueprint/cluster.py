@@ -128,7 +128,7 @@ def pool_body(places: Places, name: str, spec: PoolSpec) -> Body:
 
 
 def _machines_by_size(spec: PoolSpec) -> Body:
-    """How a pool of virtual machines says how many it has: by size, wanted and there."""
+    """Node counts of a VirtualMachines pool: by size, desired and actual."""
     by_size = [{"size": size, "count": count} for size, count in Counter(spec.machine_sizes).items()]
     return {
         "virtualMachinesProfile": {"scale": {"manual": by_size}},
@@ -137,7 +137,7 @@ def _machines_by_size(spec: PoolSpec) -> Body:
 
 
 def node_image(spec: PoolSpec) -> str:
-    """The version of the image that a pool's nodes were made from."""
+    """The node image version of a pool."""
     if spec.os == "Windows":
         return "AKSWindows-2022-containerd-20348.4297.251015"
     return f"AKSUbuntu-2204gen2containerd-{NODE_IMAGE}"

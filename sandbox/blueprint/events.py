@@ -1,4 +1,4 @@
-"""The activity log: one operation, written compactly, becomes the two or three events that Azure keeps of it."""
+"""The activity log: expands a compact operation into the two or three events that Azure logs for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox.blueprint.strict import Strict
 from sandbox.world import Body
 
 CALLERS = {"aks": "7319c514-987d-4e9b-ac3d-d38c4f427f4c"}
-"""AKS's own application has the same id in every tenant; the others are made up."""
+"""AKS's own application id is the same in every tenant; the others are fictional."""
 TITLES = {
     "Microsoft.ContainerService/managedClusters/write": "Create or Update Managed Cluster",
     "Microsoft.ContainerService/managedClusters/agentPools/write": "Create or Update Agent Pool",
@@ -35,7 +35,7 @@ TITLES = {
 DENY = "Microsoft.Authorization/policies/deny/action"
 _EVENT_NAMES = {"BeginRequest": "Begin request", "EndRequest": "End request"}
 _LAG = timedelta(seconds=94)
-"""An event can be read a minute or two after it happened."""
+"""Events become readable a minute or two after they happen."""
 _METHODS = {"write": "PUT", "delete": "DELETE"}
 
 
@@ -46,19 +46,19 @@ class EventSpec(Strict):
     operation: str
     resource: str
     outcome: Literal["Succeeded", "Failed", "Running", "Refused"] = "Succeeded"
-    """Failed: accepted, then ended badly. Refused: answered at once with an error."""
+    """Failed: accepted, then failed. Refused: rejected immediately with an error."""
     takes: str = "4s"
     caller: str = "pipeline"
     http: int | None = None
-    """The status code of the answer that refused it."""
+    """The status code of the rejection."""
     error: dict[str, Any] | None = None
     correlation: str | None = None
-    """Operations with the same word here belong together, as in Azure."""
+    """Operations with the same value share a correlation id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scribe:
-    """Writes events as Azure does."""
+    """Generates events in Azure's format."""
 
     fleet: Fleet
     clock: Clock
@@ -85,7 +85,7 @@ class Scribe:
         """Azure Policy's own entry for a write that it denied, under the same correlation and operation id."""
         policies = [item["info"] for item in _additional_info(spec.error) if item.get("type") == "PolicyViolation"]
         if not policies or spec.operation.startswith("Microsoft.ContainerService/"):
-            return  # what AKS only repeats was denied elsewhere
+            return  # AKS only repeats a denial that happened elsewhere
         own = spec.model_copy(
             update={"operation": DENY, "outcome": "Refused", "correlation": spec.correlation or label}
         )
@@ -180,19 +180,19 @@ def _additional_info(error: Body | None) -> list[Body]:
 
 
 def _in_the_log(policy: Body) -> Body:
-    """The event names policies; what they compared stands in the answer to the request only."""
+    """The event only names the policies; the compared values are only in the HTTP response."""
     return {key: value for key, value in policy.items() if key != "evaluationDetails"}
 
 
 def _refusal(spec: EventSpec, status: HTTPStatus) -> Body:
-    """A synchronous error: the provider's own body, bare as AKS sends it or wrapped as the others do."""
+    """A synchronous error: the provider's own body, without the `error` envelope for AKS and with it for others."""
     bare = spec.operation.startswith("Microsoft.ContainerService/") and spec.error is not None
     body = spec.error if bare else {"error": spec.error}
     return {"statusCode": _code(status), "serviceRequestId": None, "statusMessage": json.dumps(body)}
 
 
 def _ending(spec: EventSpec) -> Body:
-    """The end of a long operation; a failure is wrapped once more."""
+    """The end of a long-running operation; a failure is wrapped once more."""
     if spec.outcome == "Succeeded":
         return {"statusCode": "OK", "serviceRequestId": None}
     message = "The resource operation completed with terminal provisioning state 'Failed'."

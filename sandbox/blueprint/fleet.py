@@ -1,4 +1,4 @@
-"""What the description of a fleet may say."""
+"""The schema of a fleet description."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PoolType = Literal["VirtualMachineScaleSets", "VirtualMachines", "AvailabilitySe
 
 
 class PrincipalSpec(Strict):
-    """Somebody who can sign in."""
+    """A service principal."""
 
     actions: list[str] = Field(default_factory=list)
     not_actions: list[str] = Field(default_factory=list)
@@ -27,13 +27,13 @@ class SubscriptionSpec(Strict):
     display_name: str
     management_group: str
     groups: dict[str, str] = Field(default_factory=dict)
-    """Resource groups beside those of the clusters, with their locations."""
+    """Additional resource groups, with their locations."""
 
 
 class SubnetSpec(Strict):
     prefix: str
     private_endpoints: int = 0
-    """Endpoints of other teams that live in the same subnet: one address each."""
+    """Other teams' private endpoints in the same subnet, using one address each."""
     route_table: str | None = None
     for_pods: bool = False
 
@@ -44,7 +44,7 @@ class SubnetSpec(Strict):
 
 
 class PlacedSpec(Strict):
-    """Something that stands in a resource group."""
+    """Base of everything in a resource group."""
 
     subscription: str
     group: str
@@ -52,7 +52,7 @@ class PlacedSpec(Strict):
 
 
 class VnetSpec(PlacedSpec):
-    """A virtual network that the owners of a cluster brought themselves."""
+    """A custom virtual network of a cluster's owners."""
 
     space: str
     subnets: dict[str, SubnetSpec]
@@ -64,17 +64,17 @@ class PoolSpec(Strict):
     count: int = Field(ge=0)
     type: PoolType = "VirtualMachineScaleSets"
     more_sizes: dict[str, int] = Field(default_factory=dict)
-    """A pool of type VirtualMachines may have nodes of other sizes too: how many of each."""
+    """Additional VM sizes of a VirtualMachines pool, with node counts."""
     mode: Literal["System", "User"] = "User"
     max_pods: int = Field(default=110, ge=10, le=250)
     max_surge: str = "10%"
     zones: list[str] = Field(default_factory=list)
     spot: bool = False
     autoscale: tuple[int, int] | None = Field(default=None, strict=False)
-    """The smallest and the largest count that the cluster autoscaler may choose."""
+    """The cluster autoscaler's minimum and maximum node count."""
     stopped: bool = False
     version: str | None = None
-    """Where it differs from the cluster's, as in the middle of an upgrade."""
+    """If different from the cluster's, as during an upgrade."""
     labels: dict[str, str] = Field(default_factory=dict)
     taints: list[str] = Field(default_factory=list)
 
@@ -91,7 +91,7 @@ class PoolSpec(Strict):
 
     @property
     def machine_sizes(self) -> Iterator[str]:
-        """The size of each machine."""
+        """The size of each VM."""
         for size, count in ((self.size, self.count), *self.more_sizes.items()):
             yield from (size for _ in range(count))
 
@@ -100,7 +100,7 @@ class NetworkSpec(Strict):
     mode: NetworkMode
     policy: Literal["none", "azure", "calico", "cilium"] = "none"
     vnet: str | None = None
-    """The owners' own virtual network; without it AKS makes one."""
+    """The owners' own virtual network; without it, AKS creates one."""
     node_subnet: str | None = None
     pod_subnet: str | None = None
     pod_cidr: str | None = None
@@ -115,22 +115,22 @@ class ClusterSpec(PlacedSpec):
     identity: Literal["system", "user"] = "system"
     private: bool = False
     entra: bool = False
-    """People and programs sign in to its API server with Entra tokens."""
+    """Whether the API server uses Entra authentication."""
     local_accounts: bool = True
-    """Whether certificates of the cluster's own are accepted too."""
+    """Whether local accounts (client certificates) are enabled too."""
     pods_per_node: int = Field(default=5, ge=0, le=250)
-    """Pods of users on each node for users, beside those of AKS itself."""
+    """User pods per user node, in addition to AKS's own."""
     auto: dict[str, dict[str, int]] = Field(default_factory=dict)
-    """Nodes that were provisioned for pods that waited: by Karpenter's pool, how many of which size."""
+    """Auto-provisioned nodes: by Karpenter NodePool, the count of each size."""
     tier: Literal["Free", "Standard", "Premium"] = "Standard"
     created: str = "now-300d"
     logs_to: str | None = None
-    """The name of the workspace that a diagnostic setting sends control-plane logs to."""
+    """The Log Analytics workspace that control-plane logs are sent to."""
     tags: dict[str, str] = Field(default_factory=dict)
 
     @property
     def auto_specs(self) -> dict[str, PoolSpec]:
-        """What was provisioned, as if it were node pools."""
+        """The auto-provisioned nodes, as node pools."""
         found = {}
         for name, sizes in self.auto.items():
             (size, count), *more = sizes.items()
@@ -166,11 +166,11 @@ class BridgeSpec(PlacedSpec):
 
 
 class QuotaSpec(Strict):
-    """One row of the compute or network quotas. What the fleet itself uses is counted, not written."""
+    """One row of the compute or network quotas. The fleet's own usage is added automatically."""
 
     limit: int | None = None
     other: int = 0
-    """What is used by things that are not in this fleet."""
+    """Usage by resources outside this fleet."""
 
 
 class PolicySpec(Strict):
@@ -189,7 +189,7 @@ class LockSpec(Strict):
 
 
 class Fleet(Strict):
-    """Everything that one tenant holds."""
+    """All resources of one tenant."""
 
     tenant: str
     principals: dict[str, PrincipalSpec]
@@ -205,7 +205,7 @@ class Fleet(Strict):
     locks: dict[str, LockSpec] = Field(default_factory=dict)
 
     def parts(self) -> Iterator[PlacedSpec]:
-        """Everything that stands in a resource group."""
+        """Everything in a resource group."""
         yield from self.clusters.values()
         yield from self.nexus.values()
         yield from self.hybrid.values()
@@ -214,12 +214,12 @@ class Fleet(Strict):
 
     @property
     def names(self) -> list[str]:
-        """Everything that a person can ask about."""
+        """The names of everything that users can ask about."""
         return [*self.clusters, *self.nexus, *self.hybrid, *self.bridges]
 
 
 def misfits(fleet: Fleet) -> Iterator[tuple[str, str]]:
-    """Where the parts of a description do not fit each other: the key, and why."""
+    """Inconsistencies in a description: the key and the reason."""
     for kind in ("vnets", "clusters", "nexus", "hybrid", "bridges"):
         for name, part in getattr(fleet, kind).items():
             if part.subscription not in fleet.subscriptions:

@@ -1,4 +1,4 @@
-"""Who may do what, and what is forbidden: roles, locks, policies, diagnostic settings."""
+"""Role assignments, locks, policies and diagnostic settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOGS_OFF = ("kube-audit", "csi-azuredisk-controller", "csi-azurefile-controller
 
 
 def cluster_roles(places: Places, route_table: str | None, created: datetime) -> Iterator[Body]:
-    """What a cluster's identities need, and AKS or the owners granted."""
+    """The role assignments that a cluster's identities need, granted by AKS or the owners."""
 
     def grant(principal: str, role: str, scope: str) -> Body:
         return role_assignment(places.mint, principal, role, scope, created)
@@ -81,7 +81,7 @@ def lock_body(name: str, spec: LockSpec, mint: Mint, created: datetime) -> Body:
 
 
 def policy_bodies(name: str, spec: PolicySpec, mint: Mint, created: datetime) -> Iterator[Body]:
-    """A built-in policy, its assignment, and an exemption from it for each scope that is spared."""
+    """A built-in policy, its assignment, and an exemption for each exempt scope."""
     definition = f"/providers/Microsoft.Authorization/policyDefinitions/{spec.definition}"
     yield {
         "properties": {
@@ -160,7 +160,7 @@ def workspace_body(places: Places, workspace: str, created: datetime) -> Body:
 
 
 def resource_health(places: Places) -> Body:
-    """What Azure says about the control plane's health; it is read, and listed nowhere."""
+    """The Resource Health status of the control plane; it can be read but appears in no list."""
     return {
         "id": f"{places.id}/providers/Microsoft.ResourceHealth/availabilityStatuses/current",
         "type": "Microsoft.ResourceHealth/AvailabilityStatuses",
@@ -177,7 +177,7 @@ def resource_health(places: Places) -> Body:
 
 
 def diagnostic_setting(places: Places, workspace: str) -> Body:
-    """The setting that sends the cluster's control-plane logs; Insights writes the ids before it in lower case."""
+    """The setting that sends the cluster's control-plane logs; Insights returns the ids in lower case."""
     off = {"enabled": False, "days": 0}
     names = [*CONTROL_PLANE_LOGS, *_LOGS_OFF]
     return {

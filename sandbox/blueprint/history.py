@@ -1,4 +1,4 @@
-"""An ordinary fortnight in the activity log: what a healthy fleet leaves behind, small failures included."""
+"""Two typical weeks of activity log for a healthy fleet, including minor failures."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _certificates(places: Places) -> Iterator[tuple[str, EventSpec]]:
 
 
 def _tags(places: Places) -> Iterator[tuple[str, EventSpec]]:
-    """The pipeline runs every few days and writes the cluster as it is."""
+    """A pipeline that writes the unchanged cluster every few days."""
     for day in (11, 6, 2):
         hour = places.mint.number(5, 16, places.name, "tags", day)
         yield (
@@ -62,7 +62,7 @@ def _tags(places: Places) -> Iterator[tuple[str, EventSpec]]:
 
 
 def _image_upgrades(places: Places, pool: str) -> Iterator[tuple[str, EventSpec]]:
-    """Node images come weekly; each is an AKS operation and writes to the scale set."""
+    """Weekly node image upgrades: each is an AKS operation that writes to the scale set."""
     for day in (12, 5):
         minute = places.mint.number(1, 50, places.name, pool, day)
         at = f"now-{day}d4h{minute}m"
@@ -93,7 +93,7 @@ def _image_upgrades(places: Places, pool: str) -> Iterator[tuple[str, EventSpec]
 
 
 def _autoscaling(places: Places, pool: str) -> Iterator[tuple[str, EventSpec]]:
-    """The autoscaler adds nodes in the morning and takes them away in the evening."""
+    """The autoscaler adds nodes in the morning and removes them in the evening."""
     for day in range(1, DAYS):
         minute = places.mint.number(1, 55, places.name, pool, "scale", day)
         for hour, operation, takes in ((15, SCALE_SET_WRITE, "2m"), (6, SCALE_SET_SHRINK, "90s")):
@@ -110,7 +110,7 @@ def _autoscaling(places: Places, pool: str) -> Iterator[tuple[str, EventSpec]]:
 
 
 def _throttled_then_fine(places: Places) -> Iterator[tuple[str, EventSpec]]:
-    """A write that Compute throttled, and the same write ten minutes later."""
+    """A write that Compute throttled, and its successful retry ten minutes later."""
     pool = next((name for name, spec in places.spec.pools.items() if spec.type == SCALE_SET), None)
     if pool is None:
         return

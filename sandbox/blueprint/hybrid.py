@@ -1,4 +1,4 @@
-"""What runs on customers' own ground: Operator Nexus clusters and Arc resource bridges."""
+"""On-premises resources: Operator Nexus clusters, AKS hybrid and Arc resource bridges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox.world import Body
 
 
 def nexus_bodies(name: str, spec: NexusSpec, fleet: Fleet, mint: Mint, now: datetime) -> Iterator[Body]:
-    """One Nexus cluster: its Arc face, its own resource, a pool, and the networks that it stands on."""
+    """One Nexus cluster: its Arc resource, its Nexus resource, a pool and its networks."""
     places = NexusPlaces(name, spec, fleet)
     subscription, cluster, site = fleet.subscriptions[spec.subscription].id, places.id, places.site
     hosted_name = f"{name}-HostedResources-{mint.hex(8, name, 'hosted').upper()}"
@@ -172,7 +172,7 @@ def nexus_bodies(name: str, spec: NexusSpec, fleet: Fleet, mint: Mint, now: date
 
 
 def hybrid_bodies(name: str, spec: HybridSpec, fleet: Fleet, mint: Mint, now: datetime) -> Iterator[Body]:
-    """A provisioned cluster of AKS hybrid: its Arc face, the instance below it, and its logical network."""
+    """A provisioned cluster of AKS hybrid: its Arc resource, the instance below it, and its logical network."""
     group = group_id(fleet.subscriptions[spec.subscription].id, spec.group)
     connected, instance = connected_id(fleet, name, spec), instance_id(fleet, name, spec)
     location = f"{group}/providers/Microsoft.ExtendedLocation/customLocations/{spec.location_of}"

@@ -1,4 +1,4 @@
-"""What the agent inside a healthy instance reports: itself, the extensions, the disk, the power."""
+"""The instance view of a healthy VM: agent, extensions, disk, power state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def extensions(scale_set: str, system: str = "Linux") -> dict[str, dict[str, str
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What tells one instance's view from another's."""
+    """The inputs that differ between instance views."""
 
     number: int
     computer_name: str
@@ -49,7 +49,7 @@ class Seen:
 
 
 def healthy_view(seen: Seen) -> Body:
-    """The instance view of a machine that came up as it should."""
+    """The instance view of a VM that started normally."""
     ready = wire_offset(seen.born + timedelta(seconds=100))
     kinds = {name: f"{of['publisher']}.{of['type']}" for name, of in seen.extensions.items()}
     return {

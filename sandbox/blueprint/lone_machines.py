@@ -1,4 +1,4 @@
-"""Node pools without a scale set: virtual machines on their own, or in an availability set as clusters once had."""
+"""Node pools without a scale set: standalone VMs, or VMs in an availability set as in old clusters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.world import Body
 
 
 class LoneMachines(NodeModel):
-    """The machines of a pool of type VirtualMachines, of one or more sizes."""
+    """The VMs of a VirtualMachines pool, of one or more sizes."""
 
     def machines(self) -> Iterator[tuple[Machine, tuple[Body, ...]]]:
         for number, size in zip(self.numbers(), self.spec.machine_sizes, strict=True):
@@ -63,7 +63,7 @@ class LoneMachines(NodeModel):
         return {}
 
     def placement(self) -> Body:
-        """What else says where a machine stands."""
+        """Additional VM properties for its placement."""
         return {}
 
     def _interface_id(self, number: int) -> str:
@@ -72,7 +72,7 @@ class LoneMachines(NodeModel):
 
 
 class AvailabilitySetMachines(LoneMachines):
-    """The machines of an old pool of type AvailabilitySet."""
+    """The VMs of an old AvailabilitySet pool."""
 
     def shared(self) -> Iterator[Body]:
         where = f"{self.places.node_group}/providers/Microsoft.Compute/virtualMachines"
@@ -94,7 +94,7 @@ class AvailabilitySetMachines(LoneMachines):
         }
 
     def tags(self) -> dict[str, str]:
-        """These machines carry the tags of the tool that AKS grew out of."""
+        """These VMs have the tags of acs-engine, the predecessor of AKS."""
         return {
             "creationSource": f"aks-{self.stem}",
             "orchestrator": f"Kubernetes:{self.version}",
@@ -115,7 +115,7 @@ class AvailabilitySetMachines(LoneMachines):
 
 
 class AutoMachines(LoneMachines):
-    """Machines that were provisioned for pods that waited: of no node pool, and named by chance."""
+    """VMs auto-provisioned for pending pods: without a node pool, with random names."""
 
     @property
     def stem(self) -> str:
@@ -128,7 +128,7 @@ class AutoMachines(LoneMachines):
         return f"{self.stem}-{self.places.mint.word(5, self.places.name, self.name, number)}"
 
     def tags(self) -> dict[str, str]:
-        """A tag's name may hold no slash, so Karpenter writes an underscore."""
+        """Tag names cannot contain slashes, so Karpenter uses underscores."""
         return {
             "karpenter.azure.com_cluster": self.places.name,
             "karpenter.sh_nodepool": self.name,

@@ -1,6 +1,6 @@
-"""Ids and names that look random and are not: the same words always give the same id.
+"""Deterministic ids and names that look random: the same input always gives the same id.
 
-Nothing depends on the order in which they are asked for, so that a twin differs from its scenario in one fact only.
+They do not depend on the order of calls, so that a twin differs from its scenario in one fact only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Mint:
-    """Where every made-up id comes from."""
+    """Generates all ids."""
 
     seed: str
 
@@ -23,14 +23,14 @@ class Mint:
         return self._bytes((length + 1) // 2, *words).hex()[:length]
 
     def number(self, low: int, high: int, *words: object) -> int:
-        """A number from `low` to `high`, both included."""
+        """A number from `low` to `high`, inclusive."""
         return low + int.from_bytes(self._bytes(8, *words)) % (high - low + 1)
 
     def digits(self, length: int, *words: object) -> str:
         return str(self.number(10 ** (length - 1), 10**length - 1, *words))
 
     def word(self, length: int, *words: object) -> str:
-        """Small letters and digits, as in the middle of an AKS host name."""
+        """Lower-case letters and digits, as in an AKS host name."""
         alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
         return "".join(alphabet[byte % 36] for byte in self._bytes(length, *words))
 

@@ -1,4 +1,4 @@
-"""Virtual networks: who sits in which subnet, and the bodies that say so."""
+"""Virtual networks: allocates subnet addresses and builds the bodies."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sandbox.blueprint.places import Places, group_id, vnet_id
 from sandbox.world import Body, World
 
 RESERVED = 5
-"""Azure keeps the first four addresses of a subnet and its last one."""
+"""Azure reserves the first four addresses of a subnet and the last one."""
 MANAGED_SPACE, MANAGED_PREFIX = "10.224.0.0/12", "10.224.0.0/16"
 
 
 class NoAddressLeft(ValueError):
-    """More was put into a subnet than it can hold."""
+    """A subnet has no free addresses."""
 
 
 @dataclass
 class Subnet:
-    """One subnet while its occupants move in."""
+    """One subnet and its allocated addresses."""
 
     id: str
     prefix: str
@@ -33,7 +33,7 @@ class Subnet:
     endpoints: list[str] = field(default_factory=list)
 
     def take(self, ip_configuration: str) -> str:
-        """The next free address, now taken by that IP configuration."""
+        """Allocate the next free address to an IP configuration."""
         network = IPv4Network(self.prefix)
         if len(self.occupants) >= network.num_addresses - RESERVED:
             raise NoAddressLeft(f"{self.id} has {len(self.occupants)} addresses in use and no more")
@@ -64,7 +64,7 @@ class Subnet:
 
 
 def _shouted(ip_configuration: str) -> str:
-    """Subnets return their occupants' ids in upper case from the group's name on."""
+    """Subnets return the ids of their ipConfigurations in upper case from the resource group on."""
     head, group, rest = ip_configuration.partition("/resourceGroups/")
     return f"{head}{group}{rest.upper()}".replace("/IPCONFIGURATIONS/", "/ipConfigurations/")
 
@@ -85,7 +85,7 @@ def _delegation(subnet: str, etag: str) -> Body:
 
 @dataclass
 class Networks:
-    """All subnets of the fleet, by their id."""
+    """All subnets of the fleet, by id."""
 
     mint: Mint
     subnets: dict[str, Subnet] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Networks:
     """Location and address space, by id."""
 
     def bring(self, fleet: Fleet, world: World) -> None:
-        """The networks that the clusters' owners made, with the private endpoints of other teams."""
+        """Add the cluster owners' own networks, with other teams' private endpoints."""
         for name, vnet in fleet.vnets.items():
             network_id = vnet_id(fleet, name)
             group = group_id(fleet.subscriptions[vnet.subscription].id, vnet.group)
@@ -104,13 +104,13 @@ class Networks:
                     _private_endpoint(world, self.mint, vnet, group, subnet, number)
 
     def manage(self, places: Places, route_table: str | None) -> None:
-        """The network that AKS makes in the node resource group."""
+        """Add the network that AKS creates in the node resource group."""
         self.vnets[places.vnet] = (places.spec.location, [MANAGED_SPACE])
         subnet = Subnet(places.node_subnet, MANAGED_PREFIX, places.security_group, route_table)
         self.subnets[subnet.id] = subnet
 
     def bodies(self) -> Iterator[Body]:
-        """Every network; what a network repeats of its subnets is filled in by the World."""
+        """Every network; the World fills in the copies of its subnets."""
         for network_id, (location, space) in self.vnets.items():
             etag = _etag(self.mint, network_id)
             yield {
@@ -142,7 +142,7 @@ def _etag(mint: Mint, words: str) -> str:
 
 
 def _private_endpoint(world: World, mint: Mint, vnet: VnetSpec, group: str, subnet: Subnet, number: int) -> None:
-    """A private endpoint of a storage account, and the interface that holds its address."""
+    """A private endpoint of a storage account, and its network interface."""
     name = f"pe-{subnet.id.rsplit('/', 1)[-1]}-{number + 1:02d}"
     endpoint = f"{group}/providers/Microsoft.Network/privateEndpoints/{name}"
     interface = f"{group}/providers/Microsoft.Network/networkInterfaces/{name}.nic.{mint.guid(endpoint)}"

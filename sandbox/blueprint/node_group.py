@@ -1,4 +1,4 @@
-"""What else AKS keeps in a node resource group: balancer, outbound address, security group, kubelet identity."""
+"""The shared resources of a node resource group: load balancer, outbound IP, NSG, kubelet identity."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sandbox.blueprint.places import Places
 from sandbox.world import Body
 
 PODS_PER_NODE_BITS = 24
-"""Kubenet gives every node a /24 of the pod range."""
+"""Kubenet assigns every node a /24 of the pod CIDR."""
 
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """The shared parts of one cluster's node resource group."""
+    """Builds the shared resources of one cluster's node resource group."""
 
     places: Places
     subnet: Subnet
@@ -29,7 +29,7 @@ class NodeGroup:
         yield identity_body(self.places, self.places.kubelet_identity)
 
     def balancer(self) -> Body:
-        """The load balancer that nodes leave through."""
+        """The load balancer for outbound traffic."""
         balancer, name = self.places.load_balancer, self.places.outbound_address.rsplit("/", 1)[-1]
         rule, front = f"{balancer}/outboundRules/aksOutboundRule", f"{balancer}/frontendIPConfigurations/{name}"
         return {
@@ -80,7 +80,7 @@ class NodeGroup:
         }
 
     def address(self) -> Body:
-        """The public address that nodes leave from."""
+        """The public IP address for outbound traffic."""
         address, balancer = self.places.outbound_address, self.places.load_balancer
         front = f"{balancer}/frontendIPConfigurations/{address.rsplit('/', 1)[-1]}"
         host = self.places.mint.number(4, 250, address)
@@ -101,7 +101,7 @@ class NodeGroup:
         }
 
     def security_group(self) -> Body:
-        """AKS's own security group: no rules of its own, only Azure's default ones."""
+        """AKS's network security group: only Azure's default rules."""
         group = self.places.security_group
         return {
             **self._head(group, "Microsoft.Network/networkSecurityGroups"),
@@ -144,7 +144,7 @@ class NodeGroup:
 
 
 def identity_body(places: Places, identity: str) -> Body:
-    """A user-assigned identity: the kubelet's, or the one that the owners brought for the control plane."""
+    """A user-assigned identity: the kubelet's, or the owners' own for the control plane."""
     kubelet = identity == places.kubelet_identity
     words = (places.name, "kubelet", "client") if kubelet else (places.name, "client")
     return {
@@ -162,7 +162,7 @@ def identity_body(places: Places, identity: str) -> Body:
 
 
 def route_table_body(places: Places, table: str, nodes: list[tuple[str, str]]) -> Body:
-    """Kubenet's routes: a part of the pod range to every node, by its name and address."""
+    """Kubenet's routes: one per node, from its pod CIDR to its address."""
     first, second = (places.spec.network.pod_cidr or "10.244.0.0/16").split(".")[:2]
     etag = f'W/"{places.mint.guid(table, "etag")}"'
     routes = []

@@ -1,4 +1,4 @@
-"""What every node's machine is made of, whether it stands in a scale set or on its own."""
+"""The properties of a node's VM, shared by scale set instances and standalone VMs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _WINDOWS = (
     "/galleries/AKSWindows/images/windows-2022-containerd/versions/20348.4297.251015"
 )
 _GALLERY = "109a5e88-712a-48ae-9078-9ca8b3c81345"
-"""The subscription that holds AKS's node images for everybody."""
+"""The subscription of AKS's public node image gallery."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What Kubernetes and the network must know of one node's machine."""
+    """The parts of a node's VM that Kubernetes and the network need."""
 
     id: str
     name: str
@@ -40,12 +40,12 @@ class Machine:
     address: str
     born: datetime
     labels: Mapping[str, str] = field(default_factory=dict)
-    """What whoever made it wrote on the node."""
+    """The node labels set by whatever created the VM."""
 
 
 @dataclass(frozen=True)
 class NodeModel:
-    """The machines of one node pool, as far as their kind makes no difference."""
+    """The VMs of one node pool: the parts that do not depend on the pool type."""
 
     places: Places
     name: str
@@ -55,7 +55,7 @@ class NodeModel:
 
     @property
     def stem(self) -> str:
-        """What the names of this pool's machines begin with."""
+        """The name prefix of this pool's VMs."""
         return self.places.machine_stem(self.name)
 
     @property
@@ -63,11 +63,11 @@ class NodeModel:
         return self.spec.version or self.places.spec.version
 
     def shared(self) -> Iterator[Body]:
-        """What the machines stand in."""
+        """The resources that contain the VMs."""
         yield from ()
 
     def machines(self) -> Iterator[tuple[Machine, tuple[Body, ...]]]:
-        """Every machine with its bodies: itself and its interface."""
+        """Every VM with its bodies: the VM and its network interface."""
         raise NotImplementedError
 
     # -- parts --
@@ -93,7 +93,7 @@ class NodeModel:
         }
 
     def storage(self, disk_name: str | None = None) -> Body:
-        """The disks of one machine; without a name, of the model that they are made from."""
+        """The disks of one VM; without a name, those of the scale set model."""
         image: Body = {"id": (_WINDOWS if self.spec.os == "Windows" else _LINUX).format(subscription=_GALLERY)}
         disk: Body = {
             "osType": self.spec.os,
@@ -117,7 +117,7 @@ class NodeModel:
         return extensions(self.stem, self.spec.os)
 
     def extension_resources(self, machine: str) -> list[Body]:
-        """The extensions as the machine's child resources."""
+        """The extensions as child resources of the VM."""
         return [
             {
                 "name": extension,
@@ -153,7 +153,7 @@ class NodeModel:
         return {**(overlay if self.places.spec.network.mode == "overlay" else {}), **tags}
 
     def interface_model(self) -> Body:
-        """What a node's interface is made from; with flat Azure CNI it holds its pods' addresses too."""
+        """The network interface model; with flat Azure CNI it includes the pods' addresses."""
         pods = self.spec.max_pods if self.places.spec.network.mode == "flat" else 0
         properties: Body = {
             "primary": True,
@@ -168,7 +168,7 @@ class NodeModel:
         return {"name": self.stem, "properties": properties}
 
     def interface(self, interface: str, machine: str) -> Body:
-        """The interface of one machine, with its addresses taken from the subnet."""
+        """The network interface of one VM, with addresses allocated from the subnet."""
         mint = self.places.mint
         configurations = [
             {
@@ -214,6 +214,6 @@ class NodeModel:
 
 
 def first_address(interface: Body) -> tuple[str, str]:
-    """The id of an interface's first IP configuration, and its address."""
+    """The id and address of an interface's first IP configuration."""
     first = interface["properties"]["ipConfigurations"][0]
     return first["id"], first["properties"]["privateIPAddress"]

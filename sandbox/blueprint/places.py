@@ -1,4 +1,4 @@
-"""The ids and names of everything that belongs to one AKS cluster, in Azure's own casing."""
+"""The ids and names of all resources of one AKS cluster, in Azure's casing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def vnet_id(fleet: Fleet, name: str) -> str:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the parts of one cluster are."""
+    """The ids of one cluster's resources."""
 
     name: str
     spec: ClusterSpec
@@ -54,19 +54,19 @@ class Places:
 
     @cached_property
     def suffix(self) -> str:
-        """The eight digits in the names of what AKS makes once for a cluster."""
+        """The eight digits in the names of resources that AKS creates once per cluster."""
         return self.mint.digits(8, self.name, "suffix")
 
     def usages(self, provider: str) -> str:
-        """Where a provider lists what is used of its quotas in the cluster's region."""
+        """The path of a provider's usages in the cluster's region."""
         return f"/subscriptions/{self.subscription}/providers/{provider}/locations/{self.spec.location}/usages"
 
     def pool(self, pool: str) -> str:
         return f"{self.id}/agentPools/{pool}"
 
     def machine_stem(self, pool: str) -> str:
-        """What the names of a pool's machines begin with; of a scale set it is the name."""
-        if self.spec.pools[pool].os == "Windows":  # their names are short: NetBIOS allows fifteen letters
+        """The name prefix of a pool's VMs; for a scale set, its name."""
+        if self.spec.pools[pool].os == "Windows":  # Windows names are short: NetBIOS allows 15 characters
             return f"aks{pool}"
         stem = f"aks-{pool}-{self.mint.digits(8, self.name, pool)}"
         return f"{stem}-vmss" if self.spec.pools[pool].type == "VirtualMachineScaleSets" else stem
@@ -75,9 +75,9 @@ class Places:
         return f"{self.node_group}/providers/Microsoft.Compute/virtualMachineScaleSets/{self.machine_stem(pool)}"
 
     def machine_numbers(self, pool: str) -> Iterator[int]:
-        """Numbers rise with every node that ever was, so a pool seldom starts at 0 and has gaps."""
+        """The instance numbers of a pool's VMs. Numbers are not reused, so a pool rarely starts at 0 and has gaps."""
         spec = self.spec.pools[pool]
-        if spec.type == "AvailabilitySet":  # these were counted anew each time
+        if spec.type == "AvailabilitySet":  # these are renumbered each time
             yield from range(spec.machine_count)
             return
         number = self.mint.number(0, 30, self.name, pool, "first")
@@ -86,13 +86,13 @@ class Places:
             yield number
 
     def machine_id(self, pool: str, number: int) -> str:
-        """The virtual machine's id: an instance of the scale set, or one of its own."""
+        """The VM's id: a scale set instance or a standalone VM."""
         if self.spec.pools[pool].type == "VirtualMachineScaleSets":
             return f"{self.scale_set(pool)}/virtualMachines/{number}"
         return f"{self.node_group}/providers/Microsoft.Compute/virtualMachines/{self.node_name(pool, number)}"
 
     def node_name(self, pool: str, number: int) -> str:
-        """The node's name in Kubernetes; in a scale set the number again, six digits to the base of 36."""
+        """The node's name in Kubernetes; in a scale set it ends in the number as six base-36 digits."""
         stem = self.machine_stem(pool)
         kind = self.spec.pools[pool].type
         if kind == "VirtualMachineScaleSets":
@@ -107,13 +107,13 @@ class Places:
 
     @cached_property
     def private_host(self) -> str:
-        """The API server's name in a private cluster."""
+        """The API server's host name in a private cluster."""
         zone = f"{self.mint.guid(self.name, 'zone')}.privatelink.{self.spec.location}.azmk8s.io"
         return f"{self.name}-{self.mint.word(8, self.name, 'private')}.{zone}"
 
     @cached_property
     def private_zone(self) -> str:
-        """The private DNS zone that AKS makes for it."""
+        """The private DNS zone that AKS creates for it."""
         return f"{self.node_group}/providers/Microsoft.Network/privateDnsZones/{self.private_host.partition('.')[2]}"
 
     @cached_property
@@ -144,14 +144,14 @@ class Places:
 
     @cached_property
     def own_identity(self) -> str | None:
-        """The control plane's identity, where its owners brought one."""
+        """The control plane's user-assigned identity, if the owners provided one."""
         if self.spec.identity == "system":
             return None
         return f"{self.group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-{self.name}"
 
     @cached_property
     def administrators(self) -> str:
-        """The Entra group that AKS makes administrators of the cluster."""
+        """The Entra group with admin access to the cluster."""
         return self.mint.guid("group", "platform-admins")
 
     @cached_property

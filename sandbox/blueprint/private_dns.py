@@ -1,4 +1,4 @@
-"""The private DNS zone that AKS makes for a private cluster: its link, its record, and the endpoint behind that."""
+"""The private DNS zone that AKS creates for a private cluster: its link, record and private endpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ZONE = "Microsoft.Network/privateDnsZones"
 
 
 def private_dns_bodies(places: Places, subnet: Subnet) -> Iterator[Body]:
-    """All of it, for the API server's private name."""
+    """All of these resources, for the API server's private host name."""
     host, zone = places.private_host, places.private_zone
     label = host.partition(".")[0]
     endpoint, interface = _endpoint(places, subnet)
@@ -56,7 +56,7 @@ def _of_zone(places: Places, resource: str, kind: str, properties: Body, locatio
 
 
 def _endpoint(places: Places, subnet: Subnet) -> tuple[Body, Body]:
-    """The private endpoint `kube-apiserver`, and the interface that holds its address."""
+    """The private endpoint `kube-apiserver`, and its network interface."""
     network = f"{places.node_group}/providers/Microsoft.Network"
     endpoint = f"{network}/privateEndpoints/kube-apiserver"
     interface = f"{network}/networkInterfaces/kube-apiserver.nic.{places.mint.guid(endpoint)}"

@@ -1,4 +1,4 @@
-"""What Azure lists that the nodes of a cluster must reach (outboundNetworkDependenciesEndpoints)."""
+"""The endpoints that cluster nodes must reach, as listed by Azure (outboundNetworkDependenciesEndpoints)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EVERYBODY = (
 
 
 def required_endpoints(places: Places, host: str) -> list[Body]:
-    """By category. A private cluster's API server is in its own network, and not among them."""
+    """The endpoints by category. A private cluster's API server is in its own network, so it is not listed."""
     server = () if places.spec.private else (("apiserver", host, 443, "https"),)
     categories: dict[str, list[Body]] = {}
     for category, name, port, protocol in (*_EVERYBODY, *server):

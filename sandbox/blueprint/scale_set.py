@@ -1,4 +1,4 @@
-"""Scale sets, their instances and their interfaces, as they stand in a node resource group."""
+"""Scale sets, their instances and their interfaces, as in a node resource group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.world import Body
 
 
 class ScaleSetMachines(NodeModel):
-    """The machines of a node pool that is a scale set."""
+    """The instances of a scale set node pool."""
 
     @property
     def id(self) -> str:
@@ -73,7 +73,7 @@ class ScaleSetMachines(NodeModel):
         }
 
     def _instance(self, number: int, machine: Machine, interface: str) -> Body:
-        """One instance, with the instance view that Compute adds when it is asked to expand it."""
+        """One instance, with the instance view that Compute returns with `$expand`."""
         name, disk = f"{self.stem}_{number}", self._disk(number)
         return {
             "name": name,

@@ -1,4 +1,4 @@
-"""What `scenario.yaml` may say, and the chain of scenarios that one is based on."""
+"""The schema of `scenario.yaml`, and the chain of scenarios that one is based on."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Json = dict[str, Any]
 
 
 class ChangeSpec(Strict):
-    """What is changed of one resource: exactly one of patch, body, delete and move (to another id, as it is).
+    """A change to one resource: exactly one of patch, body, delete and move (to another id, unchanged).
 
-    With `cluster` it is an object inside that cluster: `Node/name` or `namespace/Kind/name`. Stars mean all of them,
-    and `where` those whose fields have these values. A row of a table has no id in Azure; here it has the table's path
-    and its name (`${prod-weu.usage}/cores`, `${prod-weu.sizes}/Standard_D8s_v5`), and can be patched.
+    With `cluster` it is an object inside that cluster: `Node/name` or `namespace/Kind/name`. `*` is a wildcard,
+    and `where` selects those whose fields have these values. Table rows have no id in Azure; here it is the table path
+    plus the row's name (`${prod-weu.usage}/cores`, `${prod-weu.sizes}/Standard_D8s_v5`), and can be patched.
     """
 
     id: str
@@ -43,7 +43,7 @@ class ChangeSpec(Strict):
 
 
 class UsageSpec(Strict):
-    """What is changed of one quota row; with a `title`, a row that is not there yet."""
+    """A change to one quota row; with a `title`, a new row."""
 
     title: str = ""
     limit: int | None = None
@@ -57,7 +57,7 @@ class UsageSpec(Strict):
 
 
 class CauseSpec(Strict):
-    """What must still be so for a rule to apply."""
+    """A condition that must hold for a rule to apply."""
 
     id: str
     cluster: str = ""
@@ -65,7 +65,7 @@ class CauseSpec(Strict):
     equals: Any = None
     room_below: int | None = None
     absent: bool = False
-    """That there is no such resource."""
+    """True if the resource must not exist."""
 
 
 class RefusalSpec(Strict):
@@ -74,7 +74,7 @@ class RefusalSpec(Strict):
 
 
 class WriteSpec(Strict):
-    """What happens after a write to one resource."""
+    """The effects of a write to one resource."""
 
     method: Literal["PUT", "PATCH", "POST", "DELETE"]
     id: str = Field(pattern=r"^(/|\$\{)")
@@ -89,14 +89,14 @@ class WriteSpec(Strict):
 
 
 class RunCommandSpec(Strict):
-    """How `az aks command invoke` fares."""
+    """The behavior of `az aks command invoke`."""
 
     fails: str = ""
     polls: int = 1
 
 
 class RunSpec(Strict):
-    """What a container of some image writes before it ends."""
+    """The simulated run of a container image: its output, then exit."""
 
     log: str
     exit_code: int = 0
@@ -110,34 +110,34 @@ class AmountSpec(Strict):
 
 
 class UsedSpec(Strict):
-    """What is in use: by node, and by `namespace/pod` of each container."""
+    """Resource usage: by node, and by `namespace/pod` and container."""
 
     nodes: dict[str, AmountSpec] = Field(default_factory=dict)
     pods: dict[str, dict[str, AmountSpec]] = Field(default_factory=dict)
 
 
 class KubeSpec(Strict):
-    """What is different about one cluster's API server and the objects that it holds."""
+    """Overrides for one cluster's API server and its objects."""
 
     changes: list[ChangeSpec] = Field(default_factory=list)
     reachable: bool | None = None
     refuses: bool | None = None
-    """Not reachable, and told so at once."""
+    """Unreachable: connections are refused immediately."""
     not_ready: dict[str, str] | None = None
-    """The checks of `/readyz` that fail, with their reasons."""
+    """Failing `/readyz` checks, with their reasons."""
     metrics: Literal["fine", "silent", "absent"] | None = None
-    """Whether a metrics server answers, does not, or is not installed."""
+    """Whether the metrics server works, does not respond, or is not installed."""
     usage: UsedSpec | None = None
-    """What the metrics server measures, where it is not the usual."""
+    """Overrides of the metrics server's default usage."""
     logs: dict[str, str] = Field(default_factory=dict)
-    """By `namespace/pod/container`; with `:previous` behind it, of the container before the last restart."""
+    """By `namespace/pod/container`; with the suffix `:previous`, for the container before the last restart."""
     runs: dict[str, RunSpec] = Field(default_factory=dict)
-    """What pods do that are not restarted, by their image."""
+    """Simulated runs of pods with restartPolicy Never, by image."""
     run_command: RunCommandSpec | None = None
 
 
 class ExpectedSpec(Strict):
-    """One finding that a check must make."""
+    """One finding that a check must report."""
 
     code: str = Field(pattern=r"^[a-z][a-z0-9-]+$")
     subject: str
@@ -145,23 +145,23 @@ class ExpectedSpec(Strict):
 
 
 class QuestionSpec(Strict):
-    """Something in particular that is asked about a cluster, as it is typed, and what must be found then."""
+    """A specific question about a cluster, as typed, and the findings it must produce."""
 
     ask: str
     expect: list[ExpectedSpec] = Field(default_factory=list)
     stays_open: bool = False
-    """Nothing is found, and the answer is no all-clear."""
+    """The question is inconclusive: no findings, but no all-clear either."""
 
 
 class RepairSpec(Strict):
-    """A fix that is offered there, and how it must end when it is approved."""
+    """A fix that must be offered, and its required outcome after approval."""
 
     remedy: str = Field(pattern=r"^[a-z][a-z-]+$")
     ends: Literal["fixed", "not-fixed", "unverified", "failed", "stale"] = "fixed"
 
 
 class TwinSpec(Strict):
-    """The one fact that differs, and what is then to be found."""
+    """The one fact that differs, and the findings expected then."""
 
     title: str
     changes: list[ChangeSpec] = Field(default_factory=list)
@@ -175,14 +175,14 @@ class TwinSpec(Strict):
 
 
 class StorySpec(Strict):
-    """A scenario that happens in this fleet too; `names` are what its cluster and its pools are called here."""
+    """Another scenario played in this fleet; `names` maps its cluster and pools to names in this fleet."""
 
     scenario: str
     names: dict[str, str] = Field(default_factory=dict)
 
 
 class ScenarioSpec(Strict):
-    """The whole file. `fleet` is a merge patch to the description of the fleet below it, and of its stories."""
+    """The whole file. `fleet` is a merge patch to the fleet description of the base scenario and the stories."""
 
     title: str
     story: str
@@ -192,39 +192,39 @@ class ScenarioSpec(Strict):
     changes: list[ChangeSpec] = Field(default_factory=list)
     usages: dict[str, UsageSpec] = Field(default_factory=dict)
     kube: dict[str, KubeSpec] = Field(default_factory=dict)
-    """By the cluster's name."""
+    """By cluster name."""
     events: dict[str, Json] = Field(default_factory=dict)
     policy_states: list[Json] = Field(default_factory=list)
     metrics: dict[str, dict[str, dict[str, dict[str, float]]]] = Field(default_factory=dict)
-    """Azure Monitor, by cluster, metric and node: what was measured at which moments (`now-40m: 81`)."""
+    """Azure Monitor, by cluster, metric and node: the values by timestamp (`now-40m: 81`)."""
     unindexed: list[str] = Field(default_factory=list)
     cloud_as_of: str = Field(default="", pattern=r"^(\d{4}-\d\d-\d\d)?$")
-    """A cloud that lags behind offers the api-versions of that day, and none newer."""
+    """The date of the newest api-versions of a cloud that lags behind."""
     writes: list[WriteSpec] = Field(default_factory=list)
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
     stays_open: dict[str, list[str]] = Field(default_factory=dict)
-    """By cluster: the checks that cannot come to a verdict there. What is not named must come to one."""
+    """By cluster: the checks that stay inconclusive there. All others must reach a verdict."""
     questions: dict[str, list[QuestionSpec]] = Field(default_factory=dict)
-    """By cluster: questions about something in particular, with their answers."""
+    """By cluster: specific questions and their expected answers."""
     repairs: dict[str, list[RepairSpec]] = Field(default_factory=dict)
-    """By cluster: every fix that is offered there. What is not named must not be offered."""
+    """By cluster: every fix that must be offered there. No others may be offered."""
     twin: TwinSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One scenario of a chain: its file, as read."""
+    """One scenario of a chain: its parsed file."""
 
     file: Path
     raw: Json
     spec: ScenarioSpec
     is_story: bool = False
-    """One of several that happen in one fleet: what it expects comes on top of the others'."""
+    """Whether it is one of several stories in one fleet, whose expectations are combined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """A scenario and those below it, the lowest first."""
+    """A scenario and its bases, the lowest first."""
 
     layers: tuple[Layer, ...]
     fleet_file: Path
@@ -240,7 +240,7 @@ class Lineage:
 
 
 def read_lineage(folder: Path, library: Path) -> Lineage:
-    """The scenario in a folder, with everything that it is based on."""
+    """Read the scenario in a folder and all scenarios it is based on."""
     layers: list[Layer] = []
     while True:
         file = folder / "scenario.yaml"
@@ -258,7 +258,7 @@ def read_lineage(folder: Path, library: Path) -> Lineage:
 
 
 def _stories(file: Path, spec: ScenarioSpec, library: Path) -> Iterator[Layer]:
-    """The scenarios that happen together in this one."""
+    """The scenarios combined in this one."""
     for number, story in enumerate(spec.stories):
         told = library / story.scenario / "scenario.yaml"
         if not told.is_file():
@@ -272,10 +272,10 @@ def _stories(file: Path, spec: ScenarioSpec, library: Path) -> Iterator[Layer]:
 
 
 def renamed(data: Any, names: Mapping[str, str]) -> Any:
-    """The same with other names, wherever one stands as a word: in keys, in variables and in what Azure says."""
+    """A copy with names replaced where they are whole words: in keys, variables and Azure's messages."""
     if not names:
         return data
-    # Not in `apps/v1`, nor in `vnet-prod-weu`: these are other things' names.
+    # Not in `apps/v1`, nor in `vnet-prod-weu`: these name other things.
     word = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, names))})(?![\w/-])")
 
     def of(value: Any) -> Any:

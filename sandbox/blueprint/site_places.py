@@ -1,4 +1,4 @@
-"""The ids of what stands on customers' own ground: Nexus clusters, AKS hybrid clusters, resource bridges."""
+"""The ids of on-premises resources: Nexus clusters, AKS hybrid clusters, resource bridges."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class NexusPlaces:
 
 
 def site_variables(fleet: Fleet) -> Iterator[tuple[str, str]]:
-    """What a scenario may call them."""
+    """Their variables in scenario files."""
     for name, spec in fleet.nexus.items():
         places = NexusPlaces(name, spec, fleet)
         yield name, places.id

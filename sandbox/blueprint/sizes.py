@@ -1,4 +1,4 @@
-"""The virtual machine sizes that a fleet may use, and a few that it does not."""
+"""The VM sizes that a fleet may use, and a few more."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Size:
     name: str
     family: str
     label: str
-    """What the usages call the family."""
+    """The family's display name in usages."""
     cores: int
     memory_gb: int
     zones: tuple[str, ...] = ("1", "2", "3")
     not_in: tuple[str, ...] = ()
-    """Locations where the subscription may not use it."""
+    """Locations where the size is restricted for the subscription."""
 
 
 _ROWS = (

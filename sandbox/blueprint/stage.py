@@ -1,4 +1,4 @@
-"""Setting a scenario up: the fleet is built, then every layer's changes are applied to it."""
+"""Sets up a scenario: builds the fleet, then applies every layer's changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SEED = "aksbot"
 
 @dataclass
 class Staged:
-    """A scenario that stands."""
+    """A scenario that has been set up."""
 
     world: World
     expect: dict[str, list[ExpectedSpec]] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Staged:
 
 
 def stage(lineage: Lineage, now: datetime, *, twin: bool = False) -> Staged:
-    """Build the fleet and apply every layer; with `twin`, the scenario's one differing fact too."""
+    """Build the fleet and apply every layer; with `twin`, also the twin's change."""
     clock, mint = Clock(now), Mint(SEED)
     fleet = _fleet(lineage, clock, mint)
     try:
@@ -72,19 +72,19 @@ def stage(lineage: Lineage, now: datetime, *, twin: bool = False) -> Staged:
 
 
 def _fleet(lineage: Lineage, clock: Clock, mint: Mint) -> Fleet:
-    """The description of the fleet, with what each layer changes of it; whose change is wrong is told."""
+    """The fleet description with each layer's patch applied; errors name the layer."""
     raw = lineage.fleet
     fleet = _described(raw, lineage.fleet_file, (), clock, mint)
     for layer in lineage.layers:
         raw = merged(raw, layer.spec.fleet)
-        # A story may speak of a pool that its cluster here does not have; whoever tells it says what becomes of that.
+        # A story may refer to a pool that its cluster does not have here; the including scenario handles that.
         if not layer.is_story and (layer.spec.fleet or layer.spec.stories):
             fleet = _described(raw, layer.file, ("fleet",), clock, mint)
     return fleet
 
 
 def _described(raw: Body, file: Path, under: tuple[str, ...], clock: Clock, mint: Mint) -> Fleet:
-    """A checked fleet; its locks and policies may name what the rest of it describes."""
+    """Validate the fleet; its locks and policies may refer to its other parts by variable."""
     fleet = parse(Fleet, raw, file, under)
     for key, what in (*misfits(fleet), *unknown_rows(fleet)):
         raise BadScenario(file, ".".join([*under, key]), what)
@@ -143,7 +143,7 @@ class _Stagehand:
                 self.staged.world.apply(change)
 
     def _checked(self, where: str, spec: ChangeSpec) -> tuple[Change, ...]:
-        """The change, once it is sure that there is something to change; to move is to make anew and remove."""
+        """The change, after checking that its target exists; a move is a create plus a delete."""
         if spec.cluster:
             return self._checked_inside(where, spec)
         stored = self.staged.world.resources.get(spec.id.lower())
@@ -172,7 +172,7 @@ class _Stagehand:
         return InsideStagehand(kube, self._file, self.resolver, self.scribe.clock.now)
 
     def _checked_inside(self, where: str, spec: ChangeSpec) -> tuple[Change, ...]:
-        """The same for objects inside a cluster, each on its own."""
+        """The same for objects inside a cluster, one change per object."""
         try:
             found = list(self._stagehand(spec.cluster).each(where, spec))
         except (NoSuchObject, KeyError) as error:
@@ -183,7 +183,7 @@ class _Stagehand:
         )
 
     def _measured(self, metrics: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> None:
-        """What Azure Monitor has of a cluster's nodes."""
+        """The Azure Monitor metrics of a cluster's nodes."""
         for cluster, of_cluster in metrics.items():
             if cluster.lower() not in self.staged.world.kubes:
                 raise BadScenario(self._file, f"metrics.{cluster}", "is no cluster of this fleet with an API server")
@@ -204,7 +204,7 @@ class _Stagehand:
             row["currentValue"] = row["currentValue"] if spec.current is None else spec.current
 
     def _new_row(self, key: str, row_id: str, spec: UsageSpec) -> Body:
-        """A row that the blueprint does not count, also of a provider that has none yet."""
+        """Add a quota row that the blueprint does not compute, creating the provider's table if needed."""
         table, _, name = row_id.rpartition("/")
         if not spec.title or not is_usages(table):
             raise BadScenario(self._file, key, "there is no such quota row; a new one has title, limit and current")
@@ -267,7 +267,7 @@ def _cause(spec: CauseSpec | None) -> Cause | None:
 
 
 def _completed(resource: str, body: Body) -> Body:
-    """A new resource's body; what its id already says need not be written again."""
+    """A new resource's body; fields given by its id are filled in."""
     tail = resource.rsplit("/providers/", 1)[-1].split("/")
     kind = "/".join([tail[0], *tail[1::2]])
     return {"id": resource, "name": tail[-1], "type": kind, **body}

@@ -1,4 +1,4 @@
-"""Reading scenario files: what is not understood is refused, with the file and the key."""
+"""Strict parsing of scenario files: unknown input is rejected with the file and the key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import yaml
 
 try:
-    # Ten times as fast, where PyYAML was built with libyaml.
+    # Ten times as fast, if PyYAML was built with libyaml.
     from yaml import CSafeLoader as SafeLoader
 except ImportError:
     from yaml import SafeLoader  # type: ignore[assignment]
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 
 class BadScenario(ValueError):
-    """A scenario file that cannot be used."""
+    """A scenario file is invalid."""
 
     def __init__(self, file: Path, key: str, what: str) -> None:
         super().__init__(f"{file}: {key}: {what}" if key else f"{file}: {what}")
@@ -25,7 +25,7 @@ class BadScenario(ValueError):
 
 
 class Strict(BaseModel):
-    """A part of a scenario file. Unknown keys are refused."""
+    """Base model for parts of a scenario file. Unknown keys are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -37,7 +37,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 class _Loader(SafeLoader):
-    """YAML where a key may stand only once: PyYAML keeps the last one and says nothing."""
+    """Rejects duplicate YAML keys, of which PyYAML silently keeps the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
@@ -49,7 +49,7 @@ class _Loader(SafeLoader):
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
-    """The mapping in a file."""
+    """Read the mapping in a YAML file."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -65,7 +65,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
 
 
 def parse(model: type[Part], data: Any, file: Path, under: tuple[int | str, ...] = ()) -> Part:
-    """The data as a checked part; the first thing wrong with it is named, and where it stands `under` in the file."""
+    """Validate data as a model; reports the first error with its location in the file, prefixed with `under`."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -77,7 +77,7 @@ def parse(model: type[Part], data: Any, file: Path, under: tuple[int | str, ...]
 
 
 def dotted(where: tuple[int | str, ...]) -> str:
-    """`('changes', 2, 'patch')` as a person writes it: `changes[2].patch`."""
+    """Format `('changes', 2, 'patch')` as `changes[2].patch`."""
     text = ""
     for step in where:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -85,7 +85,7 @@ def dotted(where: tuple[int | str, ...]) -> str:
 
 
 def _fields(model: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:
-    """The keys that would have been known at a place inside `model`."""
+    """The valid keys at a location inside `model`."""
     found: Any = model
     for step in where[:-1]:
         fields = getattr(found, "model_fields", {})
@@ -95,7 +95,7 @@ def _fields(model: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:
 
 
 def _inner(annotation: Any) -> Any:
-    """The part inside `dict[str, Part]`, `tuple[Part, ...]` or `Part | None`."""
+    """The model inside `dict[str, Part]`, `tuple[Part, ...]` or `Part | None`."""
     for argument in getattr(annotation, "__args__", ()):
         inner = _inner(argument)
         if isinstance(inner, type) and issubclass(inner, BaseModel):

@@ -35,7 +35,7 @@ REGISTERED = (
 
 
 def subscription_bodies(fleet: Fleet) -> Iterator[Body]:
-    """Everything above the resources themselves."""
+    """All bodies above the resource level."""
     for group in sorted({subscription.management_group for subscription in fleet.subscriptions.values()}):
         yield {
             "id": f"/providers/Microsoft.Management/managementGroups/{group}",

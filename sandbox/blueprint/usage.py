@@ -1,4 +1,4 @@
-"""Quotas: what the fleet uses of them is counted from its pools, never written down twice."""
+"""Quota usage, computed from the fleet's node pools so that it is never stated twice."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _USAGES = re.compile(r"/subscriptions/[^/]+/providers/[^/]+/locations/[^/]+/usag
 
 
 def compute_usages(pools: Iterable[PoolSpec], quotas: Mapping[str, QuotaSpec]) -> list[Body]:
-    """The compute rows of one region: the regional total is the sum of the families, spot counts apart."""
+    """The compute quota rows of one region: the regional total is the sum of the families, with spot separate."""
     used: Counter[str] = Counter({name: spec.other for name, spec in quotas.items()})
     for pool in pools:
         for size in map(SIZES.__getitem__, pool.machine_sizes):
@@ -66,7 +66,7 @@ def compute_usages(pools: Iterable[PoolSpec], quotas: Mapping[str, QuotaSpec]) -
 
 
 def network_usages(scope: str, counts: Mapping[str, int], quotas: Mapping[str, QuotaSpec]) -> list[Body]:
-    """The network rows of one region, by what it holds of each kind and by what is used elsewhere."""
+    """The network quota rows of one region: the fleet's resources by kind, plus other usage."""
     rows = []
     for name, (label, usual) in _NETWORK.items():
         asked = quotas.get(name, QuotaSpec())
@@ -77,7 +77,7 @@ def network_usages(scope: str, counts: Mapping[str, int], quotas: Mapping[str, Q
 
 
 def unknown_rows(fleet: Fleet) -> Iterator[tuple[str, str]]:
-    """Quotas that name a row which no table has: the key, and why."""
+    """Quotas for rows that do not exist: the key and the reason."""
     for subscription, regions in fleet.quotas.items():
         for location, rows in regions.items():
             for name in set(rows) - {*_LABELS, *_NETWORK}:
@@ -85,7 +85,7 @@ def unknown_rows(fleet: Fleet) -> Iterator[tuple[str, str]]:
 
 
 def is_usages(path: str) -> bool:
-    """Whether a path is where a provider lists what is used in a region."""
+    """Whether a path is a provider's regional usages list."""
     return bool(_USAGES.fullmatch(path))
 
 

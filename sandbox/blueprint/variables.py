@@ -1,4 +1,4 @@
-"""`${prod-weu.pool.apps}` in scenario files: the ids of what the blueprint made, and moments inside a text."""
+"""`${prod-weu.pool.apps}` in scenario files: ids of the fleet's resources, and timestamps within text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOMENT = re.compile(r"^now(?:-[0-9dhms]+)?$")
 
 
 def variables(fleet: Fleet, mint: Mint) -> dict[str, str]:
-    """Every name that a scenario file may use, with its value."""
+    """All variables that a scenario file may use, with their values."""
     found = {"tenant": fleet.tenant}
     for name, subscription in fleet.subscriptions.items():
         found[f"sub.{name}"] = f"/subscriptions/{subscription.id}"
@@ -70,11 +70,11 @@ def _of_cluster(places: Places) -> Iterator[tuple[str, str]]:
 
 
 POD_NAMES = 3
-"""How many pods of each workload can be named."""
+"""How many pods of each workload have a variable."""
 
 
 def inside_variables(fleet: Fleet, kubes: Mapping[str, KubeWorld], mint: Mint) -> dict[str, str]:
-    """The names of pods, by their cluster, namespace and workload."""
+    """Variables for pod names, by cluster, namespace and workload."""
     found: dict[str, str] = {}
     for name, spec in fleet.clusters.items():
         seen: Counter[str] = Counter()
@@ -90,13 +90,13 @@ def inside_variables(fleet: Fleet, kubes: Mapping[str, KubeWorld], mint: Mint) -
 
 
 class Resolver:
-    """Puts values in place of variables and moments, all through a scenario file."""
+    """Replaces variables and timestamps throughout a scenario file."""
 
     def __init__(self, values: Mapping[str, str], clock: Clock, file: Path) -> None:
         self._values, self._clock, self._file = values, clock, file
 
     def resolve(self, data: Any, where: tuple[int | str, ...] = ()) -> Any:
-        """The data with every text resolved; a moment that is the whole text is left to whoever reads it."""
+        """Replace variables in all strings. A string that is only a timestamp is left for the caller to parse."""
         if isinstance(data, dict):
             return {
                 self._text(key, where) if isinstance(key, str) else key: self.resolve(value, (*where, key))
@@ -107,7 +107,7 @@ class Resolver:
         return self._text(data, where) if isinstance(data, str) else data
 
     def moments(self, data: Any, *, inside: bool = False) -> Any:
-        """The data with every text that is a moment as Azure, or with `inside` Kubernetes, writes it: for bodies."""
+        """Replace timestamp strings with Azure's format or, with `inside`, Kubernetes' format."""
         if isinstance(data, dict):
             return {key: self.moments(value, inside=inside) for key, value in data.items()}
         if isinstance(data, list):
@@ -118,7 +118,7 @@ class Resolver:
         return stamp(moment) if inside else wire(moment)
 
     def value(self, name: str) -> str | None:
-        """What a name stands for, if it stands for anything."""
+        """The value of a variable, or None."""
         return self._values.get(name)
 
     def _text(self, text: str, where: tuple[int | str, ...]) -> str:

@@ -1,1 +1,1 @@
-"""Kubernetes API servers on this machine, one per managed cluster, that real clients are content with."""
+"""Local Kubernetes API servers, one per managed cluster, that work with real clients such as kubectl."""

@@ -1,4 +1,4 @@
-"""Who may do what: Roles and Bindings as they are in the world, read afresh for every request."""
+"""RBAC: evaluates the Roles and Bindings in the world, read again for every request."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Access:
 
     world: KubeWorld
     taken_away: list[tuple[str, str, str]] = field(default_factory=list)
-    """(user, verb, resource), each a pattern: what `KubeServer.deny` took away. `pods.metrics.k8s.io` is of that
-    group alone, `pods` of every group that has it."""
+    """(user, verb, resource) patterns denied with `KubeServer.deny`. `pods.metrics.k8s.io` matches only that
+    group, `pods` every group that has it."""
 
     def may(self, user: User, place: Place) -> bool:
         if self._denied(user, place):
@@ -33,7 +33,7 @@ class Access:
         return any(_allows(rule, place) for rule in self.rules_for(user, place.namespace))
 
     def why(self, user: User, place: Place) -> str:
-        """What allows it: the reason in an access review's answer."""
+        """The rule that allows the request: the `reason` in an access review."""
         if ADMINISTRATORS in user.groups:
             return ""
         for kind, binding, rules in self._granted(user, place.namespace):
@@ -45,7 +45,7 @@ class Access:
         return ""
 
     def rules_for(self, user: User, namespace: str) -> Iterator[Body]:
-        """All rules that hold for a user, in a namespace or across the cluster."""
+        """All rules that apply to a user, in a namespace or cluster-wide."""
         for _, _, rules in self._granted(user, namespace):
             yield from rules
 

@@ -1,4 +1,4 @@
-"""What a handler gets and returns, and the refusals that are raised from wherever they are found out."""
+"""The request and response types of handlers, and the error responses that they raise."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ TEXT = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks."""
+    """The authenticated user."""
 
     name: str
     groups: tuple[str, ...] = ()
     uid: str = ""
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alias: str = ""
-    """The name that the sandbox's principals go by, where this is one of them."""
+    """The sandbox principal's name, if the user is one."""
 
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
@@ -34,7 +34,7 @@ ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request whose sender is known."""
+    """One authenticated request."""
 
     method: str
     place: Place
@@ -50,7 +50,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """A watch that was allowed and understood: the door streams it."""
+    """An authorized, valid watch request, which the Door streams."""
 
     kind: Kind
     namespace: str
@@ -60,7 +60,7 @@ class WatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer. `body` is JSON, or bytes that are ready to send, or a watch."""
+    """A response. `body` is JSON, pre-encoded bytes or a watch."""
 
     status: int
     body: Any
@@ -76,7 +76,7 @@ class Answer:
 
 
 class Refusal(Exception):
-    """An error answer."""
+    """An error response."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(f"{answer.status} {answer.body}")

@@ -1,4 +1,4 @@
-"""One request whose sender is known: is it allowed, is there such a resource, and who answers it."""
+"""Handles one authenticated request: authorization, resource lookup, dispatch."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ Body = dict[str, Any]
 
 @dataclass
 class Api:
-    """The API of one cluster, without any socket: run-command asks it, too."""
+    """The API of one cluster, independent of sockets, so that run-command can use it too."""
 
     world: KubeWorld
     access: Access
     pages: Pages
 
     def answer(self, call: Call) -> Answer:
-        """Answer a request, or raise the refusal."""
+        """Answer a request, or raise a Refusal."""
         place = call.place
         if not self.access.may(call.user, place):
             raise statuses.forbidden(call.user.name, place)
@@ -96,7 +96,7 @@ class Api:
 
 
 def _check_scope(kind: Kind, place: Place, method: str) -> None:
-    """A path that names a namespace where there is none, or the other way round, leads nowhere."""
+    """404 for a namespaced path to a cluster-scoped kind, or the other way round."""
     if not kind.namespaced and place.namespace and kind.plural != "namespaces":
         raise statuses.no_such_resource()
     if kind.namespaced and not place.namespace:

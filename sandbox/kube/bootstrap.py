@@ -1,4 +1,4 @@
-"""The objects that every cluster has from its beginning."""
+"""The objects that every new cluster has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RBAC = "rbac.authorization.k8s.io"
 
 
 def bootstrap_objects() -> Iterator[Body]:
-    """Fresh copies: a world changes what it holds."""
+    """A fresh copy per call, because a world modifies its objects."""
     table = _table()
     for name in table["namespaces"]:
         yield {

@@ -1,6 +1,6 @@
-"""What acts on what is written: kubelets, the garbage collector, the workload and disruption controllers.
+"""Simulates kubelets, the garbage collector, and the workload and disruption controllers.
 
-All of it happens at once: nobody waits for a loop.
+Everything happens synchronously after a write: there are no control loops to wait for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Body = dict[str, Any]
 
 
 def after_write(world: KubeWorld, kind: Kind, body: Body) -> None:
-    """An object was added or changed."""
+    """Call after an object was added or changed."""
     metadata = body["metadata"]
     if metadata.get("deletionTimestamp") and not metadata.get("finalizers") and _may_go(world, kind, body):
         world.remove(kind, metadata["name"], metadata.get("namespace", ""))
@@ -31,7 +31,7 @@ def after_write(world: KubeWorld, kind: Kind, body: Body) -> None:
 
 
 def after_removal(world: KubeWorld, kind: Kind, body: Body, *, orphan: bool = False) -> None:
-    """An object is gone."""
+    """Call after an object was removed."""
     if not world.controllers:
         return
     if kind.kind == "Namespace":
@@ -45,14 +45,14 @@ def after_removal(world: KubeWorld, kind: Kind, body: Body, *, orphan: bool = Fa
 
 
 def node_is_alive(world: KubeWorld, name: str) -> bool:
-    """Whether a kubelet answers there."""
+    """Whether the node's kubelet is up."""
     node = world.find("nodes", name, group="")
     conditions = (node or {}).get("status", {}).get("conditions") or ()
     return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def _may_go(world: KubeWorld, kind: Kind, body: Body) -> bool:
-    """A terminating pod waits for its kubelet: on a node that is gone or silent it stays Terminating."""
+    """A terminating pod needs its kubelet: if the node is gone or unreachable, it stays Terminating."""
     if kind.kind != "Pod":
         return kind.kind != "Namespace" or world.controllers
     if not body["metadata"].get("deletionGracePeriodSeconds"):
@@ -73,7 +73,7 @@ def _inside(world: KubeWorld, namespace: str) -> Iterator[tuple[Kind, Body]]:
 
 
 def _collect(world: KubeWorld, owner: Body) -> None:
-    """What belonged to it goes with it."""
+    """Delete the objects it owns."""
     uid, namespace = owner["metadata"]["uid"], owner["metadata"].get("namespace", "")
     if not namespace or not _can_own(owner):
         return
@@ -85,5 +85,5 @@ def _collect(world: KubeWorld, owner: Body) -> None:
 
 
 def _can_own(body: Body) -> bool:
-    # Nothing hangs on pods and budgets, and there may be very many pods.
+    # Pods and budgets own nothing, and there may be very many pods.
     return body["kind"] not in ("Pod", "PodDisruptionBudget", "Event", "Namespace")

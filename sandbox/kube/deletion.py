@@ -1,4 +1,4 @@
-"""DELETE: preconditions, grace, finalizers."""
+"""DELETE requests: preconditions, grace period, finalizers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEFAULT_GRACE_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to delete."""
+    """The DeleteOptions of a request."""
 
     grace_s: int | None = None
     uid: str | None = None
@@ -66,7 +66,7 @@ def delete(world: KubeWorld, kind: Kind, call: Call) -> Answer:
 
 
 def delete_collection(world: KubeWorld, pages: Pages, kind: Kind, call: Call) -> Answer:
-    """Delete everything that the selectors choose; the answer is the list of it."""
+    """Delete everything that matches the selectors; the response is the list of deleted objects."""
     answer = reads.listed(world, pages, kind, call)
     options = options_of(call)
     chosen = reads.chooser(kind, call)
@@ -77,7 +77,7 @@ def delete_collection(world: KubeWorld, pages: Pages, kind: Kind, call: Call) ->
 
 
 def remove(world: KubeWorld, kind: Kind, stored: Body, options: Options) -> Body | None:
-    """Delete one object; what is answered of it, or None where that is just success."""
+    """Delete one object. Returns the object to send back, or None if the response is just a Success status."""
     _check_preconditions(kind, stored, options)
     metadata = stored["metadata"]
     namespace = metadata.get("namespace", "")
@@ -112,7 +112,7 @@ def _check_preconditions(kind: Kind, stored: Body, options: Options) -> None:
 
 
 def _grace(kind: Kind, stored: Body, options: Options) -> int:
-    """Only pods that a kubelet runs are given time."""
+    """Only pods that are scheduled to a node have a grace period."""
     spec, status = stored.get("spec", {}), stored.get("status", {})
     if kind.kind != "Pod" or not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
         return 0

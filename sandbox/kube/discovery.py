@@ -1,4 +1,4 @@
-"""What the server serves, in both forms: group by group, and all at once."""
+"""API discovery, per group and aggregated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AGGREGATED = "apidiscovery.k8s.io"
 
 
 def answer(world: KubeWorld, call: Call) -> Answer | None:
-    """The answer for a discovery path; None for any other path."""
+    """The response to a discovery path; None for any other path."""
     parts = call.place.path.strip("/").split("/")
     match parts:
         case ["api"] | ["apis"]:

@@ -1,4 +1,4 @@
-"""Disruption budgets: which ones a pod is under, and what the disruption controller counts."""
+"""Pod disruption budgets: which ones cover a pod, and the status that the disruption controller computes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCALED = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 
 def budgets_of(world: KubeWorld, pod: Body) -> list[Body]:
-    """The budgets whose selector meets a pod. An empty selector meets every pod, a missing one none."""
+    """The budgets whose selector matches a pod. An empty selector matches every pod, a missing one none."""
     found = []
     for budget in world.every("poddisruptionbudgets", pod["metadata"].get("namespace", ""), group="policy"):
         selector = labels.of_spec(budget.get("spec", {}).get("selector"))
@@ -36,7 +36,7 @@ class _Count:
 
 
 def refresh(world: KubeWorld, namespace: str) -> None:
-    """What the disruption controller does after pods or budgets of a namespace changed."""
+    """Update the budgets of a namespace after its pods or budgets changed, as the disruption controller does."""
     for budget in world.every("poddisruptionbudgets", namespace, group="policy"):
         status = counted(world, budget)
         if status != budget.get("status"):
@@ -44,7 +44,7 @@ def refresh(world: KubeWorld, namespace: str) -> None:
 
 
 def counted(world: KubeWorld, budget: Body) -> Body:
-    """A budget's status as its pods are now."""
+    """A budget's status for its current pods."""
     selector = labels.of_spec(budget.get("spec", {}).get("selector"))
     namespace = budget["metadata"].get("namespace", "")
     pods = [
@@ -87,7 +87,7 @@ def _count(world: KubeWorld, spec: Body, pods: list[Body]) -> _Count:
 
 
 def _not_scaled(world: KubeWorld, spec: Body, pods: list[Body]) -> str | None:
-    """Whoever counts by what controllers want must be able to ask them: only what has a `scale` can be asked."""
+    """The error if the desired pod count is needed, but a pod's controller has no `scale` subresource."""
     least = spec.get("minAvailable", 1)
     if "maxUnavailable" not in spec and isinstance(least, int):
         return None
@@ -103,14 +103,14 @@ def _not_scaled(world: KubeWorld, spec: Body, pods: list[Body]) -> str | None:
 
 
 def _share(value: Any, of: int) -> int:
-    """A number, or a percentage rounded up."""
+    """An int-or-percent value; percentages are rounded up."""
     if isinstance(value, int):
         return value
     return math.ceil(int(str(value).rstrip("%")) * of / 100)
 
 
 def _expected(world: KubeWorld, pods: list[Body]) -> int:
-    """How many pods their controllers want; a controller that is not in the world wants those that are there."""
+    """How many pods their controllers want; for a controller not in the world, the number of its existing pods."""
     wanted: dict[str, int] = {}
     loose: dict[str, int] = {}
     for pod in pods:

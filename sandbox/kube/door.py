@@ -1,4 +1,4 @@
-"""One request from the socket to its answer: hit by a fault or not, told who it is from, answered, logged."""
+"""Handles one HTTP request: fault injection, authentication, response, logging."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _REVIEWS = {
     "selfsubjectrulesreviews",
     "subjectaccessreviews",
 }
-"""Questions that are asked by POST: nothing is written."""
+"""Access reviews: POST requests that write nothing."""
 
 
 @dataclass
 class _Exchange:
-    """One request while it is answered."""
+    """The state of one request in progress."""
 
     method: str
     place: Place
@@ -45,7 +45,7 @@ class _Exchange:
 
 @dataclass
 class Door:
-    """What stands behind the socket."""
+    """The HTTP handler of the Kubernetes API server."""
 
     api: Api
     identity: Identity
@@ -111,7 +111,7 @@ class Door:
             return ANONYMOUS, refusal.answer
 
     def _as_somebody_else(self, user: User, request: web.BaseRequest) -> User:
-        """Who may impersonate another is that other: `kubectl --as`."""
+        """Switch to the impersonated user (`kubectl --as`), if allowed."""
         name = request.headers.get("Impersonate-User", "")
         if not name:
             return user
@@ -133,7 +133,7 @@ class Door:
         return self.answer(call)
 
     def answer(self, call: Call) -> Answer:
-        """Answer a request that came by whatever way."""
+        """Answer a request, whether it came over a socket or not."""
         try:
             ready = self.prerendered.page(call)
             return ready if ready and self.api.access.may(call.user, call.place) else self.api.answer(call)
@@ -175,7 +175,7 @@ class Door:
         return web.Response(status=answer.status, body=answer.to_bytes(), headers=_headers(answer))
 
     async def _be_silent(self) -> None:
-        """Never answer: until the client goes, or the server closes."""
+        """Send nothing until the client disconnects or the server closes."""
         await self.closing.wait()
         raise asyncio.CancelledError
 
@@ -204,7 +204,7 @@ async def _read(request: web.BaseRequest) -> bytes:
 
 
 def _query(raw_query: str) -> dict[str, str]:
-    """Query parameters. Of a doubled one the first counts."""
+    """Query parameters. If one is repeated, the first wins."""
     found: dict[str, str] = {}
     for name, value in parse_qsl(raw_query, keep_blank_values=True):
         found.setdefault(name, value)

@@ -1,4 +1,4 @@
-"""`pods/eviction`: a deletion that asks the disruption budgets first."""
+"""`pods/eviction`: a deletion that respects the disruption budgets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def create(world: KubeWorld, kind: Kind, call: Call) -> Answer:
 
 
 def _past_caring(pod: Body) -> bool:
-    """A pod that does not run disturbs nobody by going."""
+    """Whether eviction skips the budgets, because the pod is pending, finished or terminating."""
     phase = pod.get("status", {}).get("phase")
     return phase in ("Succeeded", "Failed", "Pending") or bool(pod["metadata"].get("deletionTimestamp"))
 
@@ -51,7 +51,7 @@ def _needs_no_budget(pod: Body, budget: Body) -> bool:
 
 
 def _spend(world: KubeWorld, pod: Body, budget: Body, *, dry: bool) -> None:
-    """Take one allowed disruption, or refuse."""
+    """Use up one allowed disruption, or raise the 429."""
     name, status = budget["metadata"]["name"], budget.get("status", {})
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         cause = {"reason": _CAUSE, "message": f"The disruption budget {name} is still being processed by the server."}

@@ -1,4 +1,4 @@
-"""Faults on demand, as the ARM server has them, in Kubernetes' own words."""
+"""Fault injection as in the ARM server, with Kubernetes' error responses."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ html_answer = arm.html_answer
 
 @dataclass
 class Fault(arm.Fault):
-    """As the ARM server's; it can also be aimed at a resource (`pods`, `pods/log`) and a verb (`list`)."""
+    """Like the ARM server's Fault, plus a filter by resource (`pods`, `pods/log`) and verb (`list`)."""
 
     resource: str | None = None
     verb: str | None = None
 
 
 def first(faults: list[arm.Fault], method: str, place: Place, user: str) -> arm.Fault | None:
-    """The first fault that hits this request. `action`, if a fault has one, is `verb resource`."""
+    """The first fault that applies to this request. A fault's `action` is matched against `verb resource`."""
     for fault in faults:
         if isinstance(fault, Fault):
             if fault.resource is not None and fault.resource != place.full_resource:
@@ -37,11 +37,11 @@ def first(faults: list[arm.Fault], method: str, place: Place, user: str) -> arm.
 
 
 def instead_of_answer(fault: arm.Fault, place: Place, user: str) -> Answer:
-    """The error that takes the place of the real answer."""
+    """The error sent instead of the real response."""
     headers = {} if fault.retry_after_s is None else {"Retry-After": str(fault.retry_after_s)}
     match fault.kind:
         case "429":
-            # Priority and fairness answers in plain text, and always says when to come back.
+            # API Priority and Fairness responds in plain text, and always sends Retry-After.
             wait = {"Retry-After": "1"} | headers
             return statuses.plain(429, "Too many requests, please try again later.", wait).answer
         case "403":

@@ -1,4 +1,4 @@
-"""What happened to objects, in order: what a watch shows."""
+"""The ordered change history of objects, which watches read."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sandbox.kube.kinds import StorageKey
 Body = dict[str, Any]
 
 _KEPT = 2_000
-"""How many changes a watch can start behind: etcd compacts what is older than five minutes."""
+"""How many changes are kept for watches to start from; etcd drops those older than five minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change to one object; `before` is how it was, for selectors that it now no longer meets."""
+    """One change to one object; `before` is the old version, for selectors that the new one no longer matches."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED"]
     key: StorageKey
@@ -30,10 +30,10 @@ class Change:
 
 @dataclass
 class Feed:
-    """The latest changes and who waits for the next."""
+    """The recent changes, and the watches waiting for the next one."""
 
     compacted: int = 0
-    """Revisions up to this one are no longer told."""
+    """Changes up to this revision have been dropped."""
     _history: deque[Change] = field(default_factory=deque)
     _waiting: list[asyncio.Queue[Change]] = field(default_factory=list)
 
@@ -48,7 +48,7 @@ class Feed:
         return [change for change in self._history if change.revision > revision]
 
     def compact(self, revision: int) -> None:
-        """Forget everything up to a revision, as etcd's compaction does."""
+        """Drop all changes up to a revision, like etcd's compaction."""
         self.compacted = max(self.compacted, revision)
         while self._history and self._history[0].revision <= revision:
             self._history.popleft()

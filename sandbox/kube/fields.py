@@ -1,4 +1,4 @@
-"""Field selectors: only what the real server can select a kind by."""
+"""Field selectors: only the fields that the real server supports for a kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Body = dict[str, Any]
 
 
 class BadFieldSelector(ValueError):
-    """The selector names a field that the kind cannot be selected by, or cannot be parsed; the server's words."""
+    """The selector does not parse, or uses a field the kind does not support; the message is the real server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Term:
 
 
 def parse(kind: Kind, text: str) -> tuple[Term, ...]:
-    """The terms of a field selector for a kind."""
+    """Parse a field selector for a kind."""
     terms = [_term(part) for part in text.split(",") if part.strip()]
     for term in terms:
         _check(kind, term.field)

@@ -1,4 +1,4 @@
-"""What ARM answers about a cluster's inside: credentials, and commands that are run in it."""
+"""The ARM actions that need a cluster's API server: listing credentials and run-command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MONITORING = "clusterMonitoringUser"
 
 @dataclass
 class _Command:
-    """One command and what came of it."""
+    """One command and its result."""
 
     cluster: str
     polls: int
@@ -43,7 +43,7 @@ class ClusterInsides:
     _commands: dict[str, _Command] = field(default_factory=dict)
 
     def handlers(self) -> dict[str, Handler]:
-        """What is answered here, by the kind in the path."""
+        """The handlers of these actions, by resource type."""
         return {
             f"{_CLUSTER}/listClusterUserCredential": lambda site, call: self._credential(site, call, "clusterUser"),
             f"{_CLUSTER}/listClusterAdminCredential": lambda site, call: self._credential(site, call, "clusterAdmin"),
@@ -95,7 +95,7 @@ class ClusterInsides:
         return Answer(202, headers={"Location": _location(site, call, name)}, aks=True)
 
     def _result(self, site: Site, call: Call) -> Answer:
-        """202 while it runs, then the result; asked for by its bare id."""
+        """202 while it runs, then the result; polled by command id."""
         name = call.place.name
         command = self._commands.get(name)
         if command is None or command.cluster != parse(call.place.parent).key:
@@ -109,7 +109,7 @@ class ClusterInsides:
 
 @dataclass(frozen=True, slots=True)
 class _EntraOf:
-    """Entra as one cluster sees it: not at all, while the cluster is not set up for it."""
+    """Entra sign-in for one cluster: it accepts no tokens unless the cluster has Entra integration."""
 
     world: World
     cluster: str
@@ -121,7 +121,7 @@ class _EntraOf:
 
 
 async def start_api_servers(stack: AsyncExitStack, world: World, tokens: Issuer) -> dict[str, KubeServer]:
-    """One API server for each cluster that has an inside; they end with the stack."""
+    """Start an API server for each cluster that has a KubeWorld; they stop when the stack exits."""
     servers: dict[str, KubeServer] = {}
     for key, kube in world.kubes.items():
         cluster, place = key.lower(), parse(world.resources.get(key.lower(), {}).get("id", key))
@@ -131,7 +131,7 @@ async def start_api_servers(stack: AsyncExitStack, world: World, tokens: Issuer)
 
 
 def kubeconfig_of(servers: Mapping[str, KubeServer], world: World, token: str) -> str:
-    """One kubeconfig for all of these clusters, signed in as whoever holds the token."""
+    """One kubeconfig for all of these clusters, authenticated with this token."""
     texts = []
     for cluster, server in servers.items():
         entra = takes_entra(world.resources.get(cluster, {}).get("properties", {}))
@@ -140,7 +140,7 @@ def kubeconfig_of(servers: Mapping[str, KubeServer], world: World, token: str) -
 
 
 def takes_entra(properties: Mapping[str, Any]) -> bool:
-    """Whether a cluster signs its users in with Entra."""
+    """Whether a cluster uses Entra authentication."""
     return bool((properties.get("aadProfile") or {}).get("managed"))
 
 
@@ -170,7 +170,7 @@ def _location(site: Site, call: Call, name: str) -> str:
     place = call.place
     return (
         f"{site.url}/subscriptions/{place.subscription}/resourceGroups/{place.group}/providers/"
-        # AKS writes it in lower case here, whatever was asked.
+        # AKS returns it in lower case here, regardless of the request.
         f"Microsoft.ContainerService/managedclusters/{place.names[0]}/commandResults/{name}?api-version={call.version}"
     )
 

@@ -1,4 +1,4 @@
-"""Who a request is from: an Entra token, a client certificate, or a token that never changes."""
+"""Authentication: Entra tokens, client certificates and static tokens."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from sandbox.kube.world import KubeWorld
 from sandbox.world import Principal
 
 SERVER_ID = "6dae42f8-4368-4678-94ff-3960e28e3630"
-"""The application that all AKS clusters with Entra are: the audience of the tokens they take."""
+"""The Entra application shared by all AKS clusters: the audience of their tokens."""
 
 _AUTHENTICATED = "system:authenticated"
 _OPEN = ("/version", "/healthz", "/livez", "/readyz")
-"""What AKS tells anybody."""
+"""Paths that AKS allows to anonymous users."""
 
 
 class Issuer(Protocol):
-    """Who signs Entra tokens."""
+    """Validates Entra tokens."""
 
     def principal_of(self, token: str, audiences: tuple[str, ...]) -> Principal | None:
-        """Whose token this is; None for one that is forged, expired, or meant for somebody else."""
+        """The principal of a token; None if it is forged, expired or for another audience."""
         ...
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Tells users apart. Without an issuer the cluster knows its local accounts only."""
+    """Authenticates users. Without an issuer, the cluster accepts only its local accounts."""
 
     world: KubeWorld
     issuer: Issuer | None
 
     def who(self, headers: Mapping[str, str], certificate: Mapping[str, Any] | None, place: Place) -> User:
-        """The user; 401 for anybody else, but for the few paths that are open."""
+        """The user of a request; 401 if unknown, except on the few anonymous paths."""
         header = headers.get("Authorization", "")
         if header:
             return self._of_token(header)
@@ -48,7 +48,7 @@ class Identity:
         raise statuses.unauthorized()
 
     def of_token(self, token: str) -> User:
-        """The user whom a bare token names."""
+        """The user of a bearer token."""
         return self._of_token(f"Bearer {token}")
 
     def _of_token(self, header: str) -> User:

@@ -25,11 +25,11 @@ _BLOCK = re.compile(r"\{([^{}]*)\}")
 
 
 class BadPath(ValueError):
-    """The text is no JSONPath that kubectl understands."""
+    """The text is not a JSONPath that kubectl accepts."""
 
 
 def find(path: str, data: Any) -> list[Any]:
-    """Everything that a path such as `.status.conditions[?(@.type=="Ready")].status` leads to."""
+    """All values at a path such as `.status.conditions[?(@.type=="Ready")].status`."""
     found = [data]
     text = path.strip().removeprefix("$").removeprefix("@")
     if text and not text.startswith((".", "[")):
@@ -126,7 +126,7 @@ class _Range:
 
 
 def render(template: str, data: Any) -> str:
-    """A whole `-o jsonpath=` template."""
+    """Render a `-o jsonpath=` template."""
     return "".join(_rendered(_parse(template), data))
 
 
@@ -160,7 +160,7 @@ def _pieces(template: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _outputs(action: str) -> Iterator[tuple[str, str]]:
-    """An action is quoted text or paths, separated by spaces that are not inside brackets."""
+    """Split an action into quoted texts and paths at the spaces outside brackets."""
     if action[:1] in "'\"":
         yield "text", action[1:-1].replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
         return
@@ -183,7 +183,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list):
-        # Go sorts keys, and writes what HTML might mistake as an escape.
+        # Go sorts keys and escapes HTML characters.
         text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return "" if value is None else str(value)

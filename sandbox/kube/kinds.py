@@ -1,4 +1,4 @@
-"""The kinds that an API server serves: the built-in ones out of kinds.yaml, custom ones out of their definitions."""
+"""The kinds that an API server serves: built-in ones from kinds.yaml, custom ones from their CRDs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import yaml
 
 Body = dict[str, Any]
 StorageKey = tuple[str, str, str]
-"""(group, version, plural) under which objects are kept; every served version of a custom kind shares one."""
+"""The (group, version, plural) under which objects are stored; all served versions of a custom kind share one."""
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
-# A subresource is of another kind than its parent where it is not the parent itself.
+# A subresource such as `scale` may have a different kind than its parent.
 _SUBRESOURCE_KINDS = {
     "eviction": ("Eviction", "policy", "v1", ("create",)),
     "scale": ("Scale", "autoscaling", "v1", ("get", "patch", "update")),
@@ -26,7 +26,7 @@ _SUBRESOURCE_KINDS = {
 
 
 class UnknownKind(LookupError):
-    """No such kind is served: neither built in nor defined by a CustomResourceDefinition in the world."""
+    """The kind is neither built in nor defined by a CustomResourceDefinition in the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Kind:
 
     @property
     def qualified(self) -> str:
-        """How error texts name the resource: `deployments.apps`, `pods`."""
+        """The resource's name in error messages: `deployments.apps`, `pods`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
@@ -78,7 +78,7 @@ class Kind:
         return f"{self.kind}List"
 
     def subresource_rows(self) -> Iterator[tuple[str, str, str, str, tuple[str, ...]]]:
-        """(name, kind, group, version, verbs) of each subresource; no group where it is the parent's."""
+        """(name, kind, group, version, verbs) of each subresource; the group is empty if it is the parent's."""
         for name in self.subresources:
             kind, group, version, verbs = _SUBRESOURCE_KINDS.get(name, (self.kind, "", "", ("get", "patch", "update")))
             yield name, kind, group, version, verbs
@@ -86,7 +86,7 @@ class Kind:
 
 @dataclass
 class KindRegistry:
-    """What is served now. Definitions that are put into the world add to it."""
+    """The kinds currently served, including those of CRDs added to the world."""
 
     _served: dict[StorageKey, Kind] = field(default_factory=lambda: _built_in_registry())
     _by_name: dict[tuple[str, str], Kind] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class KindRegistry:
         return self._served.get((group, version, plural))
 
     def of_body(self, body: Mapping[str, Any]) -> Kind:
-        """The kind of a whole object; objects of a kind that nobody defined are refused."""
+        """The kind of an object; raises UnknownKind if it is not defined."""
         api_version, name = str(body.get("apiVersion", "")), str(body.get("kind", ""))
         found = self.by_name(api_version, name)
         if found is None:
@@ -112,7 +112,7 @@ class KindRegistry:
         return self._by_name.get((api_version, name))
 
     def by_word(self, word: str) -> Kind | None:
-        """What a person calls it on a command line: plural, singular, short name, kind, or with `.group`."""
+        """Look up a kind as kubectl does: by plural, singular, short name or kind, optionally with `.group`."""
         wanted, _, group = word.lower().partition(".")
         for kind in self._served.values():
             names = (kind.plural, kind.singular, kind.kind.lower(), *kind.short)
@@ -121,7 +121,7 @@ class KindRegistry:
         return None
 
     def groups(self) -> dict[str, list[str]]:
-        """Served versions by group, the core group first."""
+        """Served versions by group, with the core group first."""
         found: dict[str, list[str]] = {}
         for kind in self._served.values():
             versions = found.setdefault(kind.group, [])
@@ -130,7 +130,7 @@ class KindRegistry:
         return found
 
     def define(self, definition: Body) -> None:
-        """Serve what a CustomResourceDefinition describes, and no longer what it used to."""
+        """Serve the kind of a CustomResourceDefinition, replacing its previous definition."""
         self.forget(definition)
         for kind in _custom_kinds(definition):
             self._served[_name(kind)] = kind
@@ -156,7 +156,7 @@ def _name(kind: Kind) -> StorageKey:
 
 @cache
 def built_in_kinds() -> tuple[Kind, ...]:
-    """The table, read once."""
+    """The built-in kinds, loaded once and cached."""
     table = yaml.safe_load(Path(__file__).with_name("kinds.yaml").read_text(encoding="utf-8"))
     return tuple(kind for api, rows in table["kinds"].items() for kind in _built_in(api, rows))
 

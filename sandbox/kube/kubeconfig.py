@@ -1,4 +1,4 @@
-"""The kubeconfig that AKS hands out: with a client certificate, or with a call for an Entra token."""
+"""The kubeconfigs that AKS returns: with a client certificate, or with an exec plugin for Entra tokens."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sandbox.kube.tls import ClientCertificate
 Body = dict[str, Any]
 
 _CLIENT_ID = "80faf920-1908-4b52-b5ef-a8e7bedfc67a"
-"""The application that `kubectl` signs people in with."""
+"""The client application with which `kubectl` signs users in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What a kubeconfig says of the cluster itself."""
+    """The cluster entry of a kubeconfig."""
 
     name: str
     group: str
@@ -38,7 +38,7 @@ def with_certificate(cluster: Cluster, role: str, certificate: ClientCertificate
 
 
 def with_entra(cluster: Cluster, role: str, tenant: str) -> str:
-    """For Entra: no secret, only how to get a token."""
+    """For Entra: no secret, only the exec plugin that gets a token."""
     call = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "command": "kubelogin",
@@ -64,12 +64,12 @@ def with_entra(cluster: Cluster, role: str, tenant: str) -> str:
 
 
 def with_token(cluster: Cluster, role: str, token: str) -> str:
-    """For a token that is known already: no cloud hands this out, but `kubectl` understands it."""
+    """With a fixed token: AKS never returns this, but `kubectl` supports it."""
     return _kubeconfig(cluster, role, {"token": token})
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Several kubeconfigs in one; the first one's context is the current one."""
+    """Merge several kubeconfigs; the first one's context is the current one."""
     parts: list[Body] = [yaml.safe_load(text) for text in texts]
     whole: Body = {"apiVersion": "v1", "kind": "Config", "preferences": {}}
     for section in ("clusters", "contexts", "users"):

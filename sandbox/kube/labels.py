@@ -15,7 +15,7 @@ _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 
 
 class BadSelector(ValueError):
-    """The text is no label selector; the message is the server's."""
+    """The text is not a label selector; the message is the real server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def _compares(value: str | None, operator: str, bound: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """All terms have to be met. One without terms matches everything."""
+    """A label selector: all terms must match. One without terms matches everything."""
 
     requirements: tuple[Requirement, ...] = ()
 
@@ -63,7 +63,7 @@ class Selector:
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> Selector:
-    """A selector out of a query parameter."""
+    """Parse a selector from a query parameter."""
     tokens = _tokens(text)
     found: list[Requirement] = []
     while tokens:
@@ -79,7 +79,7 @@ def parse(text: str) -> Selector:
 
 
 def of_spec(spec: Body | None) -> Selector | None:
-    """A selector out of an object's spec. None, which matches nothing, where there is none."""
+    """The selector in an object's spec; None, which matches nothing, if it is missing."""
     if spec is None:
         return None
     found = [Requirement(key, "in", (value,)) for key, value in (spec.get("matchLabels") or {}).items()]

@@ -1,4 +1,4 @@
-"""metrics.k8s.io: what the metrics server measured, or that there is none, or that it does not answer."""
+"""metrics.k8s.io: metrics from the metrics server, which may be missing or not responding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {"nodes": NODES, "pods": PODS}
 
 
 def answer(world: KubeWorld, call: Call) -> Answer:
-    """A list or one object of the metrics server's."""
+    """A list or a single object from the metrics server."""
     if world.usage is None:
         raise statuses.no_such_path()
     if not world.usage.answering:
@@ -60,7 +60,7 @@ def _every(world: KubeWorld, usage: Usage, kind: Kind, namespace: str) -> list[B
 
 
 def _one(world: KubeWorld, usage: Usage, kind: Kind, name: str, namespace: str) -> Body | None:
-    """Nothing is measured of what is not there any more."""
+    """The metrics of one object, if it still exists."""
     subject = world.find(kind.plural, name, namespace, group="")
     measured: Any = usage.nodes.get(name) if kind is NODES else usage.pods.get(f"{namespace}/{name}")
     if subject is None or measured is None:

@@ -1,4 +1,4 @@
-"""What a write sends: decoded, checked against the path, and filled in as the server does."""
+"""Request bodies of writes: decoding, checks against the path, server-side defaults."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-
 _MEDIA_TYPES = ("application/json", "application/yaml", protobuf.MEDIA_TYPE)
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _FREE_NAMES = "rbac.authorization.k8s.io"
-"""Names of roles may hold colons."""
+"""Role kinds, whose object names may contain colons."""
 
 
 def decoded(call: Call) -> Any:
-    """The body of a request; 400 where it is none."""
+    """The decoded request body; 400 if it cannot be decoded."""
     kind = call.content_type.partition(";")[0].strip().lower()
     try:
         if kind in ("application/yaml", "application/apply-patch+yaml"):
@@ -40,7 +40,7 @@ def decoded(call: Call) -> Any:
 
 
 def sent_object(kind: Kind, call: Call) -> Body:
-    """A whole object of this kind."""
+    """A complete object of this kind from the request body."""
     media = call.content_type.partition(";")[0].strip().lower()
     if media not in ("", "*/*", *_MEDIA_TYPES):
         raise statuses.unsupported_media_type(_MEDIA_TYPES)
@@ -71,7 +71,7 @@ def _check_namespace(kind: Kind, call: Call, metadata: Body) -> None:
 
 
 def check_new(world: KubeWorld, kind: Kind, body: Body) -> None:
-    """A new object has a name that may be, and a namespace that is there."""
+    """Check that a new object has a valid name and an existing namespace."""
     metadata = body["metadata"]
     if metadata.get("resourceVersion"):
         raise statuses.bad_request("resourceVersion should not be set on objects to be created")
@@ -110,7 +110,7 @@ def _check_namespace_exists(world: KubeWorld, kind: Kind, metadata: Body) -> Non
 
 
 def begin_life(world: KubeWorld, kind: Kind, body: Body) -> None:
-    """What the server itself puts into a new object."""
+    """Fill in the fields that the server sets on a new object."""
     metadata = body["metadata"]
     for managed in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(managed, None)

@@ -1,4 +1,4 @@
-"""Lists in pieces: `limit` and `continue`, each list as it was when its first page was made."""
+"""Paging with `limit` and `continue`: all pages show the list as of the first page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INCONSISTENT = -1
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One piece of a list."""
+    """One page of a list."""
 
     items: list[Body]
     revision: int
@@ -34,7 +34,7 @@ class Page:
 
 @dataclass
 class Pages:
-    """Makes pages. Remembers how lists were, for those who go on reading them."""
+    """Makes pages, and keeps list snapshots for later pages."""
 
     world: KubeWorld
     _held: OrderedDict[tuple[StorageKey, int], Items] = field(default_factory=OrderedDict)
@@ -56,7 +56,7 @@ class Pages:
         return self._cut(key, stored, revision, above, start, limit, chosen)
 
     def forget(self) -> None:
-        """Every token that was given out so far is too old from now on."""
+        """Expire all continue tokens issued so far."""
         self._held.clear()
 
     def _cut(
@@ -79,7 +79,7 @@ class Pages:
         if stop >= end:
             return Page(found, revision)
         self._remember(key, revision, items)
-        # With a selector the server does not know how many are left.
+        # With a selector, the server does not report the remaining item count.
         remaining = end - stop if chosen is None else None
         return Page(found, revision, _write(revision, items[stop][0]), remaining)
 
@@ -91,7 +91,7 @@ class Pages:
 
 
 def _choose(items: Items, at: int, end: int, limit: int, chosen: Callable[[Body], bool]) -> tuple[list[Body], int]:
-    """The chosen objects up to the limit, and where the next page begins."""
+    """The matching objects up to the limit, and where the next page starts."""
     found: list[Body] = []
     for index in range(at, end):
         body = items[index][1]
@@ -103,7 +103,7 @@ def _choose(items: Items, at: int, end: int, limit: int, chosen: Callable[[Body]
 
 
 def _after(above: str) -> str:
-    """The first key that is no longer below `namespace/`."""
+    """A key that sorts right after all keys starting with `namespace/`."""
     return above[:-1] + chr(ord(above[-1]) + 1)
 
 

@@ -21,11 +21,11 @@ class Rejected(ValueError):
 
 
 def patched(kind: Kind, call: Call, stored: Body) -> Body:
-    """The object with the patch applied; the object itself stays as it was."""
+    """A copy of the object with the patch applied."""
     media = call.content_type.partition(";")[0].strip().lower()
     accepted = (_JSON, _MERGE, _STRATEGIC, _APPLY) if kind.built_in else (_JSON, _MERGE, _APPLY)
     if media not in accepted or media == _APPLY:
-        # Server-side apply is not served: it would need every field's owner.
+        # Server-side apply is not supported: it would need field ownership (managedFields).
         raise statuses.unsupported_media_type(accepted)
     patch = objects.decoded(call)
     if media == _JSON:

@@ -1,4 +1,4 @@
-"""A request path taken apart, as the API server does it: verb, group, version, resource, namespace, name."""
+"""Parses a request into verb, group, version, resource, namespace and name, as the API server does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ READS = ("get", "list", "watch")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a request points. `resource` is empty for paths such as `/version` and for discovery."""
+    """A parsed request. `resource` is empty for paths such as `/version` and for discovery."""
 
     path: str
     verb: str
@@ -27,12 +27,12 @@ class Place:
 
     @property
     def full_resource(self) -> str:
-        """`pods`, or `pods/log`: as rules and refusals name it."""
+        """`pods` or `pods/log`: the name used in RBAC rules and error messages."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
     @property
     def in_group(self) -> str:
-        """`deployments.apps`, `pods.metrics.k8s.io`: the name that no other group has."""
+        """The resource with its group, such as `deployments.apps` or `pods.metrics.k8s.io`."""
         return f"{self.resource}.{self.group}" if self.group and not self.subresource else self.full_resource
 
     @property
@@ -41,7 +41,7 @@ class Place:
 
 
 def parse(method: str, raw_path: str, query: Mapping[str, str]) -> Place:
-    """Take a request apart."""
+    """Parse a request."""
     path = "/" + "/".join(part for part in raw_path.split("/") if part)
     parts = [unquote(part) for part in path.split("/") if part]
     verb = _VERBS.get(method, method.lower())
@@ -87,7 +87,7 @@ def _wants_watch(query: Mapping[str, str]) -> bool:
 
 
 def _named_by_field(selector: str) -> str:
-    """A list of exactly one name counts as access to that name."""
+    """A list with a `metadata.name` field selector is authorized as access to that name."""
     for term in selector.split(","):
         field, equals, value = term.partition("=")
         if field.strip() == "metadata.name" and equals:

@@ -1,4 +1,4 @@
-"""Paths outside of the API machinery: the version, the health checks, and as much OpenAPI as `kubectl create` needs."""
+"""Non-resource paths: version, health checks, and the minimum of OpenAPI that `kubectl create` needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HEALTH = ("healthz", "livez", "readyz")
 
 
 def answer(world: KubeWorld, call: Call) -> Answer:
-    """The answer for a path that is no resource and no discovery."""
+    """The response to a path that is neither a resource nor discovery."""
     if call.method not in ("GET", "HEAD"):
         raise statuses.method_not_allowed()
     parts = call.place.path.strip("/").split("/")
@@ -113,7 +113,7 @@ def _item_path(above: str, kind: Kind) -> str:
 
 
 def _patch(kind: Kind) -> Body:
-    """From this a client learns that the server itself validates, and does dry runs."""
+    """Tells clients that the server supports server-side validation and dry run."""
     return {
         "x-kubernetes-action": "patch",
         "x-kubernetes-group-version-kind": {"group": kind.group, "version": kind.version, "kind": kind.kind},

@@ -1,4 +1,4 @@
-"""`pods/log`: what a container wrote, or why that cannot be had."""
+"""`pods/log`: a container's output, or the error that explains why it is unavailable."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _address(world: KubeWorld, node: str) -> str:
 
 
 def _without_tunnel(world: KubeWorld) -> bool:
-    """A cluster that has konnectivity, and no agent of it that is connected."""
+    """Whether the cluster uses konnectivity but has no connected agent."""
     if not world.find("deployments", _AGENT, "kube-system", group="apps"):
         return False
     agents = [pod for pod in world.every("pods", "kube-system", group="") if _is_agent(pod)]
@@ -98,7 +98,7 @@ def _status(pod: Body, container: str) -> Body:
 
 
 def _cut(world: KubeWorld, text: str, call: Call) -> str:
-    """The lines that were asked for. A line that begins with a time is as the kubelet wrote it down."""
+    """The requested lines. A stored line may start with the kubelet's timestamp."""
     lines = text.splitlines(keepends=True)
     seconds, tail = call.query.get("sinceSeconds", ""), call.query.get("tailLines", "")
     if seconds.isdigit():

@@ -1,4 +1,4 @@
-"""Pages that are made before anybody asks, so that a bench measures who reads them and not who makes them."""
+"""Pages rendered in advance, so that a benchmark measures the client and not the sandbox."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _PLAIN = {"", "*/*", "application/json"}
 
 @dataclass
 class Prerendered:
-    """The pages of whole lists, by path and query. They are as they were when they were made."""
+    """The rendered pages of complete lists, by path and query. They are never updated."""
 
     world: KubeWorld
     pages: Pages
     _kept: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
 
     def keep(self, kind: Kind, call: Call, limit: int) -> int:
-        """Make all pages of one list; how many there are."""
+        """Render all pages of one list; returns their number."""
         token, made = "", 0
         while True:
             query = {"limit": str(limit)} | ({"continue": token} if token else {})
@@ -34,7 +34,7 @@ class Prerendered:
                 return made
 
     def page(self, call: Call) -> Answer | None:
-        """A kept page, if this request asks for exactly one."""
+        """The rendered page for exactly this request, if there is one."""
         if not self._kept or call.place.verb != "list" or call.accept.split(",")[0].strip() not in _PLAIN:
             return None
         asked = {name: value for name, value in call.query.items() if value and value != "0"}

@@ -1,6 +1,6 @@
 """The protobuf bodies that `kubectl` sends through its typed client: reviews, deletions, and a few small objects.
 
-Only these are understood. The real server understands every built-in kind.
+Only these are supported; the real server supports every built-in kind.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MAGIC = b"k8s\x00"
 
 
 class NotUnderstood(ValueError):
-    """No protobuf, or of a kind that is not described here."""
+    """The body is not protobuf, or of an unsupported kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _message(content: bytes, known: Mapping[int, _Field]) -> Body:
     found: Body = {}
     for number, value in _fields(content):
         field = known.get(number)
-        # Go writes empty text too; JSON leaves it out.
+        # Go also encodes empty strings in protobuf; in JSON they are omitted.
         if field is None or (value == b"" and field.kind == "text"):
             continue
         if field.kind == "map":

@@ -1,4 +1,4 @@
-"""GET: one object, or a list of them."""
+"""GET requests for one object or a list."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def listed(world: KubeWorld, pages: Pages, kind: Kind, call: Call) -> Answer:
 
 
 def as_served(kind: Kind, body: Body) -> Body:
-    """A custom object in the version that was asked for: it is stored in one and served in several."""
+    """A custom object in the requested version: it is stored in one and served in several."""
     return body if body["apiVersion"] == kind.api_version else {**body, "apiVersion": kind.api_version}
 
 
 def chooser(kind: Kind, call: Call) -> Callable[[Body], bool] | None:
-    """What the request's selectors choose; None where there are none. A selector that is not understood is 400."""
+    """A predicate for the request's selectors, or None if it has none; 400 if a selector is invalid."""
     try:
         wanted = labels.parse(call.query.get("labelSelector", ""))
         terms = fields.parse(kind, call.query.get("fieldSelector", ""))
@@ -75,7 +75,7 @@ def _page(world: KubeWorld, pages: Pages, kind: Kind, call: Call) -> Page:
 
 
 def check_version(world: KubeWorld, kind: Kind, call: Call) -> int | None:
-    """The resourceVersion that was asked for; refused when it is none, or one that is yet to come."""
+    """The requested resourceVersion; an error if it is invalid or in the future."""
     asked = call.query.get("resourceVersion", "")
     if not asked:
         return None

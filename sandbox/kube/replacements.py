@@ -1,4 +1,4 @@
-"""A pod that goes is replaced by the controller that wanted it, on a node that takes it."""
+"""Replaces deleted pods: the owning controller creates a new one on a node that fits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLURALS = {"ReplicaSet": "replicasets", "StatefulSet": "statefulsets", "DaemonS
 
 
 def replace(world: KubeWorld, kind: Kind, pod: Body) -> None:
-    """Make the successor of a pod that is gone, if somebody still wants one."""
+    """Create a replacement for a deleted pod, if its controller still wants one."""
     metadata = pod["metadata"]
     owner = next(
         (reference for reference in metadata.get("ownerReferences") or () if reference.get("controller")), None
@@ -46,7 +46,7 @@ def _enough(world: KubeWorld, wanting: Body, owner: Body) -> bool:
 
 
 def node_for(world: KubeWorld, pod: Body, owner: str = "") -> str:
-    """A daemon's pod comes back where it was; any other goes to the first node that takes it."""
+    """A DaemonSet pod returns to its node; any other goes to the first node that fits."""
     if owner == "DaemonSet":
         return str(pod.get("spec", {}).get("nodeName", ""))
     tolerations = pod.get("spec", {}).get("tolerations") or ()

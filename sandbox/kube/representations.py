@@ -1,4 +1,4 @@
-"""The same objects as a client asked for them: whole, as a table, or their metadata only."""
+"""The response formats of objects: complete, as a Table, or metadata only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNDERSTOOD = (JSON, "*/*", "application/*")
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """What the Accept header asks for."""
+    """The format requested in the Accept header."""
 
     form: str = _WHOLE
 
@@ -34,7 +34,7 @@ class Representation:
 
 
 def negotiate(accept: str) -> Representation:
-    """The first of the accepted media types that the server speaks; 406 if there is none."""
+    """The first accepted media type that the server supports; 406 if there is none."""
     if not accept:
         return Representation()
     for part in accept.split(","):
@@ -63,7 +63,7 @@ def many(
     if representation.table:
         return table(kind, items, metadata, include, now)
     if representation.whole:
-        # Items of a built-in list do not repeat the kind that the list already says.
+        # Items of built-in lists have no kind and apiVersion: the list has them.
         shown = [_without_kind(body) for body in items] if kind.built_in else list(items)
         return {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": metadata, "items": shown}
     partials = [_without_kind(partial(body)) for body in items]

@@ -1,4 +1,4 @@
-"""Questions about access: may I, may somebody else, what may I at all, and who am I."""
+"""Access reviews: SelfSubjectAccessReview, SubjectAccessReview, SelfSubjectRulesReview, SelfSubjectReview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pod that runs once and ends: it is given a node, its container writes what it has to say, and it is over."""
+"""Simulates run-to-completion pods: schedules them, sets their log output and completes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Body = dict[str, Any]
 
 
 def run_of(world: KubeWorld, pod: Body) -> Run | None:
-    """What becomes of a new pod; None where nobody knows what is in its image, and it waits."""
+    """The Run for a new pod; None if its image is unknown, in which case the pod stays Pending."""
     spec = pod.get("spec", {})
     containers: list[Body] = list(spec.get("containers") or ())
     if spec.get("nodeName") or spec.get("restartPolicy") != "Never" or len(containers) != 1:
@@ -20,7 +20,7 @@ def run_of(world: KubeWorld, pod: Body) -> Run | None:
 
 
 def finish(world: KubeWorld, pod: Body, run: Run) -> None:
-    """Scheduler and kubelet, from the first look to the end."""
+    """Do the work of scheduler and kubelet until the pod completes."""
     node = node_for(world, pod)
     if not node:
         return

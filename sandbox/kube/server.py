@@ -1,4 +1,4 @@
-"""The server: TLS on 127.0.0.1 with the cluster's own authority, a log of what came, and faults on demand."""
+"""The server: TLS on 127.0.0.1 with the cluster's own CA, a request log, and fault injection."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ROOT = User("masterclient", (ADMINISTRATORS, "system:authenticated"))
 
 
 class KubeServer(LocalServer[Door]):
-    """A local Kubernetes API server. Without an issuer it takes no Entra tokens, as a cluster without Entra."""
+    """A local Kubernetes API server. Without an issuer it accepts no Entra tokens, like a cluster without Entra."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class KubeServer(LocalServer[Door]):
         super().__init__(Door(api, Identity(world, issuer), Prerendered(world, pages), latency_s), port)
         self._authority: ClusterAuthority | None = None
 
-    # -- life -------------------------------------------------------------------------------------------------
+    # -- lifecycle --------------------------------------------------------------------------------------------
 
     async def _start(self, stack: AsyncExitStack, folder: Path) -> None:
         _count_budgets(self.world)
@@ -58,7 +58,7 @@ class KubeServer(LocalServer[Door]):
         else:
             self._port = _deaf_port(stack, self._port, listening=not self.world.refuses)
 
-    # -- where it is and who may come -------------------------------------------------------------------------
+    # -- address and credentials ------------------------------------------------------------------------------
 
     @property
     def ca_file(self) -> Path:
@@ -66,21 +66,21 @@ class KubeServer(LocalServer[Door]):
 
     @property
     def ca(self) -> bytes:
-        """The certificate of the cluster's authority, as PEM."""
+        """The cluster's CA certificate, as PEM."""
         return self._running().ca
 
     def client_certificate(self, user: str, *groups: str) -> ClientCertificate:
-        """A certificate that this cluster takes for its user."""
+        """Issue a client certificate for a user of this cluster."""
         return self._running().client(user, *groups)
 
     def kubeconfig(self, *, role: str = "clusterUser", tenant: str = "", token: str = "") -> str:
-        """What AKS hands out for a role: with a tenant the one for Entra, else one with a client certificate."""
+        """The kubeconfig AKS returns for a role: for Entra if there is a tenant, else with a client certificate."""
         cluster = kubeconfig.Cluster(self.name, self.group, self.url, self.ca)
         if token:
             return kubeconfig.with_token(cluster, role, token)
         if tenant:
             return kubeconfig.with_entra(cluster, role, tenant)
-        # Both local accounts are the same certificate at AKS: a master of the cluster.
+        # In AKS both local accounts use the same cluster-admin certificate.
         return kubeconfig.with_certificate(cluster, role, self.client_certificate(_ROOT.name, ADMINISTRATORS))
 
     def _running(self) -> ClusterAuthority:
@@ -88,39 +88,39 @@ class KubeServer(LocalServer[Door]):
             raise RuntimeError("the server is not running")
         return self._authority
 
-    # -- what came in, and what goes wrong --------------------------------------------------------------------
+    # -- request log and faults -------------------------------------------------------------------------------
 
     @property
     def log(self) -> list[LoggedRequest]:
         return self._door.log
 
     def deny(self, user: str, verb: str, resource: str) -> None:
-        """Take something away from a user (its name here, or the sandbox principal's). Patterns are allowed."""
+        """Deny requests of a user (by Kubernetes name, or the sandbox principal's name). Patterns are allowed."""
         self._door.api.access.taken_away.append((user, verb, resource))
 
     def expire_continue_tokens(self) -> None:
-        """From now on every continue token that was given out so far is too old."""
+        """Expire all continue tokens issued so far."""
         self._door.api.pages.forget()
 
-    # -- without a socket -------------------------------------------------------------------------------------
+    # -- in-process access ------------------------------------------------------------------------------------
 
     def ask(self, path: str, *, user: User | None = None, accept: str = "") -> Answer:
-        """Answer a GET from inside the cluster: no network, but the same permissions."""
+        """Answer a GET from inside the cluster: no network involved, but the same permissions."""
         raw_path, _, raw_query = path.partition("?")
         query = dict(parse_qsl(raw_query, keep_blank_values=True))
         call = Call("GET", parse("GET", raw_path, query), query, accept, "", b"", user or _ROOT)
         return self._door.answer(call)
 
     def user_of(self, token: str) -> User:
-        """Whose token this is; 401 where it is nobody's."""
+        """The user of a token; 401 if it is invalid."""
         return self._door.identity.of_token(token)
 
     def kind_called(self, word: str) -> Kind | None:
-        """The kind that a person calls by this word: plural, singular, short name."""
+        """Look up a kind by plural, singular or short name."""
         return self.world.kinds.by_word(word)
 
     def prerender(self, plural: str, *, limit: int = 500) -> int:
-        """Make all pages of a list now; how many there are. They stay as they are whatever is written."""
+        """Render all pages of a list now and return their number. Later writes do not change them."""
         kind = self.world.kinds.by_word(plural)
         if kind is None:
             raise UnknownKind(plural)
@@ -131,14 +131,14 @@ class KubeServer(LocalServer[Door]):
 
 
 def _count_budgets(world: KubeWorld) -> None:
-    """A budget that comes without a status gets the one its pods give it."""
+    """Compute the status of a budget that has none."""
     for budget in world.every("poddisruptionbudgets", group="policy"):
         if "status" not in budget:
             world.put({**budget, "metadata": dict(budget["metadata"]), "status": disruption.counted(world, budget)})
 
 
 def _deaf_port(stack: AsyncExitStack, port: int, *, listening: bool) -> int:
-    """A port that nobody else gets, on which nobody answers: connections hang, or are refused."""
+    """Reserve a port on which nothing answers: connections hang or are refused."""
     deaf = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
     deaf.bind((HOST, port))
     if listening:

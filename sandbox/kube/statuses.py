@@ -1,4 +1,4 @@
-"""Every error body: `kind: Status` with the real server's reasons and sentences."""
+"""All error bodies: `kind: Status` with the real server's reasons and messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOO_OLD = (
 def status_body(
     code: int, reason: str, message: str, details: Body | None = None, metadata: Body | None = None
 ) -> Body:
-    """A failure; keys in the order in which the server writes them."""
+    """A failure Status; keys in the real server's order."""
     body: Body = {"kind": "Status", "apiVersion": "v1", "metadata": metadata or {}, "status": "Failure"}
     body["message"] = message
     if reason:
@@ -51,7 +51,7 @@ def refusal(
 
 
 def plain(code: int, text: str, headers: dict[str, str] | None = None) -> Refusal:
-    """What the server says outside of its API machinery."""
+    """A plain-text error, as for non-resource paths."""
     return Refusal(Answer(code, f"{text}\n", TEXT, headers or {}))
 
 
@@ -59,7 +59,7 @@ def _of(kind: Kind, name: str) -> Body:
     return ({"name": name} if name else {}) | ({"group": kind.group} if kind.group else {}) | {"kind": kind.plural}
 
 
-# -- who may --------------------------------------------------------------------------------------------------------
+# -- authentication and authorization -------------------------------------------------------------------------------
 
 
 def unauthorized() -> Refusal:
@@ -83,11 +83,11 @@ def forbidden(user: str, place: Place, why: str = "") -> Refusal:
     return refusal(403, "Forbidden", message, details | {"kind": place.resource})
 
 
-# -- not there ------------------------------------------------------------------------------------------------------
+# -- not found ------------------------------------------------------------------------------------------------------
 
 
 def no_such_path() -> Refusal:
-    """A group or version that nobody serves: the router's own words."""
+    """404 for an unknown group or version, as the router words it."""
     return plain(404, "404 page not found")
 
 
@@ -103,7 +103,7 @@ def expired(message: str, token: str = "") -> Refusal:
     return refusal(410, "Expired", message, metadata={"continue": token} if token else None)
 
 
-# -- the request is wrong -------------------------------------------------------------------------------------------
+# -- bad requests ---------------------------------------------------------------------------------------------------
 
 
 def bad_request(message: str) -> Refusal:
@@ -143,7 +143,7 @@ def invalid(kind: Kind, name: str, causes: Sequence[tuple[str, str, str]]) -> Re
     return refusal(422, "Invalid", f'{kind.kind}{group} "{name}" is invalid: {told}', details)
 
 
-# -- something else is in the way -----------------------------------------------------------------------------------
+# -- conflicts ------------------------------------------------------------------------------------------------------
 
 
 def already_exists(kind: Kind, name: str) -> Refusal:
@@ -151,7 +151,7 @@ def already_exists(kind: Kind, name: str) -> Refusal:
 
 
 def conflict(resource: str, kind: Kind, name: str, why: str) -> Refusal:
-    """`resource` is how the sentence names it: the plural, but the kind where a deletion's precondition fails."""
+    """409. `resource` is the name in the message: the plural, or the kind for a failed delete precondition."""
     message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
     return refusal(409, "Conflict", message, _of(kind, name) | ({"kind": resource} if resource == kind.kind else {}))
 

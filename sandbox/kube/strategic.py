@@ -1,4 +1,4 @@
-"""The strategic merge patch: a merge patch that knows which lists are merged, and by which key."""
+"""Strategic merge patch: a merge patch that merges certain lists by key."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DIRECTIVE, _ORDER, _DELETE_ONES, _RETAIN = "$patch", "$setElementOrder/", "$del
 
 
 def merge(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> Body:
-    """The object with the patch in it. Lists that have no key are replaced."""
+    """The object with the patch applied. Lists without a merge key are replaced."""
     if patch.get(_DIRECTIVE) == "replace":
         return {name: deepcopy(value) for name, value in patch.items() if name != _DIRECTIVE}
     if patch.get(_DIRECTIVE) == "delete":
@@ -81,6 +81,6 @@ def _key_of(name: str, patch: list[Any]) -> str | None:
     if not all(isinstance(item, dict) for item in patch):
         return None
     if name == "ports":
-        # A container's ports go by containerPort, a service's by port.
+        # Container ports are merged by containerPort, service ports by port.
         return "containerPort" if any("containerPort" in item for item in patch) else "port"
     return _KEYS.get(name)

@@ -1,4 +1,4 @@
-"""The authority of one cluster: it vouches for the server, and for the local accounts' client certificates."""
+"""One cluster's CA, which signs the server certificate and the local accounts' client certificates."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ClusterAuthority:
 
     @property
     def ca(self) -> bytes:
-        """The authority's certificate, as PEM."""
+        """The CA certificate, as PEM."""
         return self._authority.cert_pem.bytes()
 
     def server_context(self) -> ssl.SSLContext:
-        """A client may show a certificate; it need not."""
+        """The server's TLS context; client certificates are optional."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._authority.issue_cert("127.0.0.1", "localhost").configure_cert(context)
         self._authority.configure_trust(context)
@@ -39,7 +39,7 @@ class ClusterAuthority:
         return context
 
     def client(self, user: str, *groups: str) -> ClientCertificate:
-        """A certificate whose common name is the user and whose organization is the group."""
+        """Issue a client certificate: the common name is the user, the organization is the group."""
         issued = self._authority.issue_cert(
             common_name=user, organization_name=groups[0] if groups else "none", organization_unit_name="aksbot"
         )

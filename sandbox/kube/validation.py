@@ -1,4 +1,4 @@
-"""What a write may not say, for the kinds that are written here: 422 with the field and the reason."""
+"""Validation of the kinds that clients write in the sandbox: 422 with the field and the reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def check(kind: Kind, body: Body, before: Body | None = None) -> None:
-    """Refuse a body that the real server would refuse."""
+    """Reject a body that the real server would reject."""
     rules = _RULES.get(kind.kind) if kind.built_in else None
     causes = list(rules(body, before)) if rules else []
     if causes:
@@ -68,7 +68,7 @@ def _pod(body: Body, before: Body | None) -> Iterator[Cause]:
 
 
 def _fixed(pod: Body) -> Body:
-    """The part of a pod's spec that stays as it was made."""
+    """The immutable part of a pod's spec."""
     spec: Body = deepcopy(pod.get("spec") or {})
     for field in ("activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"):
         spec.pop(field, None)

@@ -1,4 +1,4 @@
-"""Watches: what changes, as it changes."""
+"""Watches: streams changes as they happen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INITIAL_END = {"k8s.io/initial-events-end": "true"}
 
 
 def open_watch(world: KubeWorld, kind: Kind, call: Call) -> WatchRequest:
-    """Check a watch before anything is sent: what is wrong with it is answered, not streamed."""
+    """Validate a watch request, so that errors are sent as a normal response and not in the stream."""
     if "watch" not in kind.verbs:
         raise statuses.method_not_allowed()
     representations.negotiate(call.accept)
@@ -35,7 +35,7 @@ def open_watch(world: KubeWorld, kind: Kind, call: Call) -> WatchRequest:
 
 
 async def events(world: KubeWorld, request: WatchRequest, closing: asyncio.Event) -> AsyncIterator[bytes]:
-    """The lines of a watch, until its time is up, the server closes, or the client goes."""
+    """The lines of a watch, until it times out, the server closes or the client disconnects."""
     shown = _Shown(world, request)
     call = request.call
     try:
@@ -43,7 +43,7 @@ async def events(world: KubeWorld, request: WatchRequest, closing: asyncio.Event
     except ValueError:
         seconds = _LONGEST_S
     with world.feed.listening() as queue:
-        # What happened before the queue was there comes out of the history; from then on nothing is missed.
+        # Earlier changes come from the history, later ones from the queue, so none are missed.
         start = world.revision
         try:
             first = shown.beginning(call.query.get("resourceVersion", ""))
@@ -65,7 +65,7 @@ async def events(world: KubeWorld, request: WatchRequest, closing: asyncio.Event
 
 
 async def _next(queue: asyncio.Queue[Change], closing: asyncio.Event, end: float) -> Change | None:
-    """The next change; None when there will be none."""
+    """The next change; None at the end of the watch."""
     waiting = {asyncio.ensure_future(queue.get()), asyncio.ensure_future(closing.wait())}
     try:
         left = max(0.0, end - asyncio.get_running_loop().time())
@@ -78,7 +78,7 @@ async def _next(queue: asyncio.Queue[Change], closing: asyncio.Event, end: float
 
 
 class _Shown:
-    """What one watch shows of the changes, and in which form."""
+    """Filters and formats the changes for one watch."""
 
     def __init__(self, world: KubeWorld, request: WatchRequest) -> None:
         self._world, self._kind, self._namespace = world, request.kind, request.namespace
@@ -87,12 +87,12 @@ class _Shown:
         self._form = representations.negotiate(call.accept)
         self._include = call.query.get("includeObject", "")
         self._chosen: Callable[[Body], bool] = reads.chooser(request.kind, call) or (lambda _: True)
-        # A watch of one object by its path is a list of that name.
+        # A watch of a single object by path is a list with its name as the filter.
         self._name = request.name
         self._columns_sent = False
 
     def beginning(self, asked: str) -> list[bytes]:
-        """Everything there is, or what happened since the version that was asked for."""
+        """The initial events: all existing objects, or the changes since the requested version."""
         if asked in ("", "0") or self._call.flag("sendInitialEvents"):
             stored = [body for _, body in self._world.in_order(self._kind.storage_key)]
             lines = [self._event("ADDED", body) for body in stored if self._wanted(body)]
@@ -104,7 +104,7 @@ class _Shown:
         return [line for change in self._world.feed.since(int(asked)) for line in self.lines(change)]
 
     def lines(self, change: Change) -> list[bytes]:
-        """What a change is to this watch: an object that leaves the selection is deleted, one that enters is added."""
+        """A change as this watch sees it: DELETED if the object stops matching the selector, ADDED if it starts to."""
         if change.key != self._kind.storage_key:
             return []
         now = change.type != "DELETED" and self._wanted(change.body)

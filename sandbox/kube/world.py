@@ -1,4 +1,4 @@
-"""What one cluster's API server holds, as plain wire bodies. The server answers from it; a write changes it."""
+"""The objects of one cluster as wire bodies: served by its API server, changed by writes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ADMINISTRATORS = "system:masters"
 
 
 def stamp(moment: datetime) -> str:
-    """A time as Kubernetes writes it: whole seconds and Z."""
+    """A timestamp in Kubernetes' format: whole seconds and Z."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody the API server knows by a token that never changes: a service account, or a local user."""
+    """A service account or local user with a static token."""
 
     user: str
     groups: tuple[str, ...] = ()
@@ -37,32 +37,32 @@ class Account:
 
 @dataclass
 class Usage:
-    """What the metrics server measured: quantities such as `250m` and `1Gi`."""
+    """Usage reported by the metrics server, in quantities such as `250m` and `1Gi`."""
 
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     """Node → {"cpu", "memory"}."""
     pods: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     """`namespace/pod` → container → {"cpu", "memory"}."""
     answering: bool = True
-    """A metrics server that is installed and does not answer: 503."""
+    """False for a metrics server that is installed but not responding (503)."""
 
 
 @dataclass
 class RunCommands:
-    """How `az aks command invoke` fares on this cluster."""
+    """The behavior of `az aks command invoke` on this cluster."""
 
     fails: str = ""
     """Why the pod that should run the command fails, such as ImagePullBackOff: the command ends Failed."""
     never_starts: bool = False
-    """The pod finds no node in time: the command is refused at once."""
+    """The pod cannot be scheduled in time: the command is rejected immediately."""
     polls: int = 1
-    """How often the result is still `Running` when it is asked for."""
+    """How many polls return `Running` before the result."""
     output_limit: int = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a container of some image does: it writes this, and ends."""
+    """The simulated run of a container image: its output, then exit."""
 
     log: str
     exit_code: int = 0
@@ -70,30 +70,30 @@ class Run:
 
 @dataclass
 class KubeWorld:
-    """One cluster. `objects` are kept by (group, version, plural), and there by `namespace/name` or `name`."""
+    """One cluster. `objects` are keyed by (group, version, plural), then by `namespace/name` or `name`."""
 
     objects: dict[StorageKey, dict[str, Body]] = field(default_factory=dict)
     kinds: KindRegistry = field(default_factory=KindRegistry)
     version: str = "v1.33.6"
-    """What `/version` says."""
+    """The version returned by `/version`."""
     reachable: bool = True
-    """Whether anything answers at the address. A private cluster's is silent from outside."""
+    """Whether the address responds. A private cluster's times out from outside its network."""
     refuses: bool = False
-    """Not reachable, and the connection is refused at once: nothing listens."""
+    """The connection is refused immediately, because nothing listens."""
     not_ready: dict[str, str] = field(default_factory=dict)
     """Checks of `/readyz` and `/livez` that fail, with the reason, such as {"etcd": "reason withheld"}."""
     usage: Usage | None = field(default_factory=Usage)
-    """None where there is no metrics server."""
+    """None if there is no metrics server."""
     logs: dict[str, str] = field(default_factory=dict)
-    """What containers wrote, by `namespace/pod/container`; `…/container:previous` for the one before the restart."""
+    """Container logs, by `namespace/pod/container`; `…/container:previous` is the one before the restart."""
     runs: dict[str, Run] = field(default_factory=dict)
-    """What a pod that is not restarted does, by its image. Of others nobody knows what is in them: they wait."""
+    """Simulated runs of pods with restartPolicy Never, by image. Pods with other images stay Pending."""
     accounts: list[Account] = field(default_factory=list)
     entra_groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The Entra groups (object ids) of a principal, by its object id."""
     run_commands: RunCommands = field(default_factory=RunCommands)
     controllers: bool = True
-    """Whether anything acts on what is written: kubelets, the disruption controller, the garbage collector."""
+    """Whether kubelets, the disruption controller and the garbage collector are simulated."""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     revision: int = 1000
     feed: Feed = field(default_factory=Feed)
@@ -105,7 +105,7 @@ class KubeWorld:
 
     @classmethod
     def of(cls, objects: Iterable[Body], **facts: Any) -> KubeWorld:
-        """A world of these objects; a custom kind's definition comes before its objects."""
+        """A world with these objects; a CRD must come before its custom objects."""
         world = cls(**facts)
         for body in objects:
             world.put(body)
@@ -117,11 +117,11 @@ class KubeWorld:
         return self.objects.get(kind.storage_key, {}).get(f"{namespace}/{name}" if namespace else name)
 
     def find(self, plural: str, name: str, namespace: str = "", group: str | None = None) -> Body | None:
-        """An object by the plural of its kind, for whoever does not want to spell out the version."""
+        """Find an object by the plural of its kind, without group and version."""
         return self._table(plural, group).get(f"{namespace}/{name}" if namespace else name)
 
     def every(self, plural: str, namespace: str | None = None, group: str | None = None) -> Iterator[Body]:
-        """All objects of a kind, or those of one namespace."""
+        """All objects of a kind, optionally in one namespace."""
         table = self._table(plural, group)
         if namespace is None:
             yield from list(table.values())
@@ -136,7 +136,7 @@ class KubeWorld:
         return {}
 
     def in_order(self, key: StorageKey) -> list[tuple[str, Body]]:
-        """All objects of a kind in etcd's order, as they are now. The list never changes: a write makes a new one."""
+        """A snapshot of all objects of a kind, in etcd's order. It is not modified by later writes."""
         known = self._sorted.get(key)
         if known is None:
             known = self._sorted[key] = sorted(self.objects.get(key, {}).items(), key=lambda item: item[0])
@@ -145,9 +145,9 @@ class KubeWorld:
     # -- changing ---------------------------------------------------------------------------------------------
 
     def put(self, body: Body) -> Body:
-        """Add or replace an object. What every object has (uid, creation time, version) is filled in where missing.
+        """Add or replace an object. Missing uid, creation time and version are filled in.
 
-        A body that is in the world is never changed in place: who reads a list may still hold it.
+        Stored bodies are never modified in place, because list snapshots may reference them.
         """
         kind = self.kinds.of_body(body)
         table = self.objects.setdefault(kind.storage_key, {})
@@ -162,7 +162,7 @@ class KubeWorld:
         return body
 
     def remove(self, kind: Kind, name: str, namespace: str = "") -> Body | None:
-        """Take an object out of the world; what it was."""
+        """Remove an object and return it."""
         table = self.objects.get(kind.storage_key, {})
         body = table.pop(f"{namespace}/{name}" if namespace else name, None)
         if body is None:
@@ -176,11 +176,11 @@ class KubeWorld:
         return last
 
     def compact(self) -> None:
-        """Forget the past, as etcd does every five minutes: old continue tokens and watches end with 410."""
+        """Drop the history, like etcd's compaction every five minutes: old continue tokens and watches get 410."""
         self.feed.compact(self.revision)
 
     def grant(self, user: str, rules: list[Body], *, name: str = "", kind: str = "User") -> None:
-        """Let somebody do something: a ClusterRole with these rules and its binding."""
+        """Grant a user permissions: adds a ClusterRole with these rules and a binding."""
         role = name or f"grant-{uuid.uuid5(uuid.NAMESPACE_URL, user)}"
         api = "rbac.authorization.k8s.io"
         self.put({"apiVersion": f"{api}/v1", "kind": "ClusterRole", "metadata": {"name": role}, "rules": rules})
@@ -204,7 +204,7 @@ class KubeWorld:
         old = (before or {}).get("metadata", {})
         if "uid" not in metadata:
             path = "/".join((*kind.storage_key, str(metadata.get("namespace", "")), metadata["name"]))
-            # Two objects of one name, one after the other, have different uids; two loads of one world have the same.
+            # Deterministic uids: recreating an object gives a new uid, reloading the world gives the same ones.
             metadata["uid"] = old.get("uid") or str(uuid.uuid5(uuid.NAMESPACE_URL, f"{path}#{self.revision}"))
         metadata.setdefault("creationTimestamp", old.get("creationTimestamp") or stamp(self.clock()))
         self.revision += 1
@@ -212,7 +212,7 @@ class KubeWorld:
 
 
 def object_key(kind: Kind, body: Body) -> str:
-    """`namespace/name`, or `name` for what belongs to the whole cluster."""
+    """`namespace/name`, or `name` for cluster-scoped objects."""
     metadata = body["metadata"]
     if not kind.namespaced:
         return str(metadata["name"])

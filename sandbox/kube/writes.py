@@ -1,4 +1,4 @@
-"""POST, PUT and PATCH: optimistic concurrency, generations, and the status as a thing of its own."""
+"""POST, PUT and PATCH: optimistic concurrency, generation, and the status subresource."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox.kube.world import KubeWorld, object_key
 Body = dict[str, Any]
 
 _CONDITIONAL_ONLY = ("PodDisruptionBudget",)
-"""Kinds that a PUT without a resourceVersion cannot replace; custom kinds are like that, too."""
+"""Kinds for which a PUT must have a resourceVersion, as it must for custom kinds."""
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
 
 
@@ -57,7 +57,7 @@ def patch(world: KubeWorld, kind: Kind, call: Call) -> Answer:
 
 
 def store(world: KubeWorld, kind: Kind, call: Call, stored: Body, sent: Body) -> Answer:
-    """Replace an object by what was sent, as far as the request may change it."""
+    """Replace an object with the request body, limited to the fields that the request may change."""
     _check_current(kind, stored, sent)
     body = _merged(kind, stored, sent, status=call.place.subresource == "status")
     if _same(stored, body):
@@ -69,7 +69,7 @@ def store(world: KubeWorld, kind: Kind, call: Call, stored: Body, sent: Body) ->
         return _shown(world, kind, call, body, 200)
     world.put(_as_stored(kind, body))
     controllers.after_write(world, kind, body)
-    # A finalizer that was the last one lets the object go.
+    # Removing the last finalizer deletes the object.
     return _shown(world, kind, call, body, 200)
 
 
@@ -86,7 +86,7 @@ def _check_name(call: Call, sent: Body) -> None:
 
 
 def _check_current(kind: Kind, stored: Body, sent: Body) -> None:
-    """409 for whoever worked on something older, or on another object of that name."""
+    """409 if the resourceVersion is outdated or the uid belongs to another object."""
     name, metadata = stored["metadata"]["name"], sent["metadata"]
     uid, version = metadata.get("uid"), metadata.get("resourceVersion")
     if uid and uid != stored["metadata"]["uid"]:
@@ -115,7 +115,7 @@ def _merged(kind: Kind, stored: Body, sent: Body, *, status: bool) -> Body:
 
 
 def _same(stored: Body, body: Body) -> bool:
-    """A write that changes nothing makes no new version."""
+    """Whether a write changes nothing, in which case there is no new resourceVersion."""
     version = stored["metadata"]["resourceVersion"]
     now = {**body, "apiVersion": stored["apiVersion"], "metadata": {**body["metadata"], "resourceVersion": version}}
     return now == stored

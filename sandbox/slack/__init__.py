@@ -1,1 +1,1 @@
-"""A Slack workspace on this machine: its Web API, its sockets and its limits, for the unmodified client libraries."""
+"""A Slack workspace on this machine: the Web API, Socket Mode and rate limits, for unmodified client libraries."""

@@ -1,4 +1,4 @@
-"""The workspaces of the demo, of drills and of most tests: who is in them, and which channels there are."""
+"""The workspaces of the demo, of drills and of most tests: their people and channels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sandbox.slack.workspace import Channel, Group, Person, Workspace
 
 
 def on_call_workspace(name: str = "Contoso Platform") -> Workspace:
-    """People of different rights, and channels of every kind. The bot is in some of them."""
+    """People with different permissions and channels of every kind; the bot is a member of some."""
     staff = ["requester", "approver", "visitor"]
     return Workspace(
         name=name,
@@ -38,7 +38,7 @@ def on_call_workspace(name: str = "Contoso Platform") -> Workspace:
 
 
 def drill_workspace(clusters: Iterable[str]) -> Workspace:
-    """Somebody who asks and somebody who approves, and for each cluster a channel with the bot in it."""
+    """A requester, an approver, and for each cluster a channel with the bot in it."""
     people = ["requester", "approver"]
     return Workspace(
         name="Contoso Drill",

@@ -1,4 +1,4 @@
-"""That something happened: who waits for it is told, and looks again."""
+"""Change notifications: wakes waiters so that they can check again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Changes:
-    """A bell. It says that the workspace changed, never what."""
+    """Signals that the workspace changed, but not what changed."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -32,14 +32,14 @@ class Changes:
             self._waiting.discard(waiter)
 
     async def until(self, predicate: Callable[[], T], timeout_s: float = 10.0) -> T:
-        """What the predicate says once it is neither false nor empty; it is asked after every change."""
+        """Wait until the predicate returns something truthy, and return that; it is evaluated after every change."""
         async with asyncio.timeout(timeout_s):
             while not (found := predicate()):
                 await self.next()
         return found
 
     async def follow(self) -> AsyncIterator[int]:
-        """A number for every change, as it comes; changes that come while nobody looks are one."""
+        """Yield a version number per change; changes between two reads are coalesced."""
         seen = self.number
         while True:
             if self.number == seen:

@@ -1,4 +1,4 @@
-"""Time as the workspace knows it: the machine's, or one that a test moves by hand."""
+"""The workspace's clock: real time, or a virtual clock that tests advance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Seconds since the epoch, and a way to wait for a moment."""
+    """The time in seconds since the epoch, and waiting until a given time."""
 
     def now(self) -> float: ...
 
@@ -28,7 +28,7 @@ class RealClock:
 
 
 class VirtualClock:
-    """Time that stands still until it is moved. It starts now, for a signature must look fresh to the receiver."""
+    """A clock that only moves when told to. It starts at the real time, so that request signatures are not too old."""
 
     def __init__(self, start: float | None = None) -> None:
         self._now = time.time() if start is None else start
@@ -47,7 +47,7 @@ class VirtualClock:
         await waiter
 
     def advance(self, seconds: float) -> None:
-        """Move time forward and wake everybody whose moment has come."""
+        """Move time forward and wake all waiters that are due."""
         self._now += seconds
         while self._waiting and self._waiting[0][0] <= self._now:
             waiter = heapq.heappop(self._waiting)[2]

@@ -1,6 +1,6 @@
-"""What people do in a workspace, and what they see: for tests, for drills and for the page.
+"""User actions in a workspace and what users see, for tests, drills and the page.
 
-Whatever Slack's client does not let a person do raises `NotInSlack`.
+Anything that Slack's client does not allow raises `NotInSlack`.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ T = TypeVar("T")
 
 
 class Control:
-    """One workspace, seen from its people. People and channels go by name or by id."""
+    """One workspace from its users' perspective. People and channels are given by name or id."""
 
     def __init__(self, site: Site, team: Workspace) -> None:
         self.site, self.team = site, team
 
-    # -- what was said ----------------------------------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------------------------------------
 
     def messages(self, channel: str) -> list[Message]:
-        """All messages of a channel that everybody sees, those in threads too, oldest first."""
+        """All non-ephemeral messages of a channel, including threads, oldest first."""
         return [message for message in self._channel(channel).messages if message.only_for is None]
 
     def thread(self, channel: str, ts: str) -> list[Message]:
         return self._channel(channel).thread(ts)
 
     def ephemerals(self, user: str, channel: str | None = None) -> list[Message]:
-        """What only this person sees."""
+        """This person's ephemeral messages."""
         who = self.team.person(user).id
         where = self.team.channels if channel is None else [self._channel(channel)]
         return [message for place in where for message in place.messages if message.only_for == who]
 
     def modal(self, user: str) -> View | None:
-        """The modal on top of what this person has open."""
+        """This person's topmost open modal."""
         return self.site.views.top(self.team.id, self.team.person(user).id)
 
     def home(self, user: str) -> View | None:
@@ -55,17 +55,17 @@ class Control:
         return [file for message in text for file in message.files]
 
     def direct(self, user: str) -> Channel:
-        """The conversation of this person with the app."""
+        """This person's direct message channel with the app."""
         return self.team.direct(self.team.person(user).id)
 
     async def until(self, predicate: Callable[[], T], timeout_s: float = 10.0) -> T:
-        """Wait until the predicate holds; it is asked whenever something changes."""
+        """Wait until the predicate is true; it is evaluated on every change."""
         return await self.site.changes.until(predicate, timeout_s)
 
-    # -- saying -----------------------------------------------------------------------------------------------
+    # -- posting ----------------------------------------------------------------------------------------------
 
     def say(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Message:
-        """Say something, as it is typed: @name, #channel and links become what Slack makes of them."""
+        """Post a message as typed: @name, #channel and links are converted as in Slack."""
         person, where = self._in(user, channel)
         if text.startswith("/"):
             raise NotInSlack("that is a slash command")
@@ -95,7 +95,7 @@ class Control:
         thread_ts: str | None = None,
         **more: Any,
     ) -> Message:
-        """Share a file, with or without words. `more` is what Slack says of it besides, where it is not Slack's own."""
+        """Share a file, with or without text. `more` has the additional fields of an external file."""
         person, where = self._in(user, channel)
         file = StoredFile(self.site.new_id("F"), name, len(content), name, content, shared=True)
         self.site.files[file.id] = file
@@ -109,11 +109,11 @@ class Control:
         return posting.put(self.site, self.team, where, message)
 
     def mention(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Message:
-        """Say something to the app."""
+        """Post a message that mentions the app."""
         return self.say(user, channel, f"@{self.team.bot.name} {text}", thread_ts)
 
     def say_as_app(self, name: str, channel: str, text: str, **more: Any) -> Message:
-        """Another app says something: `blocks`, `attachments` and `thread_ts` as it would post them."""
+        """Post as another app, with its `blocks`, `attachments` and `thread_ts`."""
         where = self._channel(channel)
         ts = self.site.new_ts()
         message = Message(
@@ -133,7 +133,7 @@ class Control:
         return posting.put(self.site, self.team, where, message)
 
     def edit(self, user: str, message: Message, text: str) -> None:
-        """Change one's own words."""
+        """Edit a person's own message."""
         person, where = self._in(user, message.channel)
         if message.user != person.id:
             raise NotInSlack("that message is somebody else's")
@@ -141,14 +141,14 @@ class Control:
         posting.change(self.site, self.team, where, message, content)
 
     def delete(self, user: str, message: Message) -> None:
-        """Take back one's own words."""
+        """Delete a person's own message."""
         person, where = self._in(user, message.channel)
         if message.user != person.id:
             raise NotInSlack("that message is somebody else's")
         posting.delete(self.site, self.team, where, message)
 
     async def slash(self, user: str, channel: str, command: str, text: str = "", thread_ts: str | None = None) -> None:
-        """Send a slash command. Slack has them in channels, and not in threads."""
+        """Send a slash command. Slack allows them in channels, but not in threads."""
         person, where = self._in(user, channel)
         if thread_ts is not None:
             raise NotInSlack(f"{command} is not supported in threads. Sorry!")
@@ -157,7 +157,7 @@ class Control:
         typed = compose(self.team, text) if command in self.site.manifest.escaped_commands else text
         await interactions.command(self.site, self.team, person, where, command, typed.strip())
 
-    # -- pressing and choosing --------------------------------------------------------------------------------
+    # -- interactive elements ---------------------------------------------------------------------------------
 
     async def press(
         self, user: str, place: Message | View | str, action_id: str, *, block_id: str | None = None
@@ -168,13 +168,13 @@ class Control:
     async def select(
         self, user: str, place: Message | View | str, action_id: str, value: Any, *, block_id: str | None = None
     ) -> None:
-        """Choose or write something. Options go by their value, several as a list; external ones are asked for."""
+        """Choose options or enter text. Options are given by value, several as a list; external ones are fetched."""
         await self._act(user, place, action_id, value, block_id)
 
     async def suggest(
         self, user: str, place: Message | View | str, action_id: str, query: str = "", *, block_id: str | None = None
     ) -> list[Body]:
-        """What an external menu offers for what is typed into it."""
+        """The options of an external menu for the typed text."""
         person, found = self._see(user, place)
         block, element = state.find(found.blocks, action_id, block_id)
         if len(query) < element.get("min_query_length", 3):
@@ -216,14 +216,14 @@ class Control:
     # -- modals, Home and shortcuts ---------------------------------------------------------------------------
 
     def fill(self, user: str, action_id: str, value: Any, *, block_id: str | None = None) -> None:
-        """Enter something into an input of the open modal that tells the app nothing before it is sent."""
+        """Fill in an input of the open modal that sends nothing to the app before submission."""
         view = self._open(user)
         block, element = state.find(view.blocks, action_id, block_id)
         stored = state.chosen(element, value, self._offered(user, element))
         view.values.setdefault(block["block_id"], {})[action_id] = stored
 
     def _offered(self, user: str, element: Body) -> list[Body] | None:
-        """What an external menu showed last."""
+        """The options an external menu showed last."""
         if "external" not in element["type"]:
             return None
         first = element.get("initial_option")
@@ -231,7 +231,7 @@ class Control:
         return [*shown, *([first] if first else []), *(element.get("initial_options") or [])]
 
     async def submit_view(self, user: str, values: dict[str, Any] | None = None) -> None:
-        """Send the open modal, with these values by action id."""
+        """Submit the open modal with these values by action id."""
         for action_id, value in (values or {}).items():
             self.fill(user, action_id, value)
         view = self._open(user)
@@ -244,7 +244,7 @@ class Control:
         await interactions.close(self.site, self.team, person, self._open(user), all_of_them=all_of_them)
 
     def open_home(self, user: str, tab: str = "home") -> None:
-        """Look at the app's Home tab."""
+        """Open the app's Home tab."""
         person = self.team.person(user)
         event: Body = {
             "type": "app_home_opened",
@@ -259,7 +259,7 @@ class Control:
         events.tell(self.site, self.team, "app_home_opened", event)
 
     async def shortcut(self, user: str, callback_id: str, message: Message | None = None) -> None:
-        """Use a shortcut: of a message's menu, or a global one."""
+        """Run a shortcut: from a message's menu, or a global one."""
         offered = self.site.manifest.global_shortcuts if message is None else self.site.manifest.message_shortcuts
         if callback_id not in dict(offered):
             raise NotInSlack(f"there is no shortcut {callback_id!r}; there are {[name for name, _ in offered]}")
@@ -283,7 +283,7 @@ class Control:
         self.site.changes.ring()
 
     def invite_app(self, user: str, channel: str) -> None:
-        """Bring the app into a channel."""
+        """Invite the app to a channel."""
         person, where = self._in(user, channel)
         if self.team.bot.id not in where.members:
             where.members.append(self.team.bot.id)
@@ -308,10 +308,10 @@ class Control:
         events.tell(self.site, self.team, "channel_rename", event)
         self.site.changes.ring()
 
-    # -- who may what -----------------------------------------------------------------------------------------
+    # -- permissions ------------------------------------------------------------------------------------------
 
     def may_see(self, user: str, channel: Channel) -> bool:
-        """Members see everything that is public; guests and strangers only where they are."""
+        """Members see all public channels; guests and external users only those they are in."""
         person = self.team.person(user)
         if person.id in channel.members:
             return True
@@ -321,7 +321,7 @@ class Control:
         return self.team.channel(where)
 
     def _in(self, user: str, channel: str) -> tuple[Person, Channel]:
-        """Somebody in a channel in which they can write."""
+        """The person and a channel in which they can post."""
         person, where = self.team.person(user), self._channel(channel)
         if person.deleted:
             raise NotInSlack(f"{person.name} has no account any more")
@@ -332,7 +332,7 @@ class Control:
         return person, where
 
     def _see(self, user: str, place: Message | View | str) -> tuple[Person, Message | View]:
-        """Something in front of a person who sees it."""
+        """Check that the person can see the message or view."""
         person = self.team.person(user)
         if isinstance(place, str):
             place = self._message(place)

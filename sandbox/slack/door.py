@@ -1,4 +1,4 @@
-"""The HTTP side: calls of the Web API, response URLs and uploads, with what can go wrong on the way."""
+"""The HTTP side: Web API calls, response URLs and uploads, with fault injection."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Door:
         return logged
 
     def _team(self, entry: Entry, request: web.Request, args: Body) -> Workspace:
-        """The workspace whose token this is. An app-level token is of no workspace: the first stands for all."""
+        """The token's workspace. An app-level token has none, so the first workspace is used."""
         header = request.headers.get("Authorization", "")
         token = header.removeprefix("Bearer ") if header.startswith("Bearer ") else str(args.get("token") or "")
         if not token:
@@ -110,7 +110,7 @@ class Door:
         return await self._answer(request, logged, run)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
-        """Who may not read it is shown the sign-in page, and no error: that is how Slack has it."""
+        """Without permission, the response is the sign-in page and not an error, as in Slack."""
         logged = self._logged(downloads.METHOD)
         self._site.changes.ring()
         try:
@@ -129,7 +129,7 @@ class Door:
         logged.scopes = (downloads.SCOPE,)
         return web.Response(body=file.content, content_type=downloads.mimetype(file.name))
 
-    # -- answers, and faults instead of them ------------------------------------------------------------------
+    # -- responses and faults ---------------------------------------------------------------------------------
 
     async def _answer(
         self, request: web.Request, logged: LoggedCall, run: Callable[[], Answer], entry: Entry | None = None
@@ -198,7 +198,7 @@ def _faulty(fault: Fault) -> Answer:
 
 
 async def _arguments(request: web.Request) -> Body:
-    """From the query, a form or JSON, whatever the caller used."""
+    """The arguments of a call, from the query, a form or JSON."""
     args: Body = dict(request.query)
     if request.method == "GET" or not request.can_read_body:
         return args

@@ -1,4 +1,4 @@
-"""The private addresses of files: the content for a token that may read it, else Slack's sign-in page, with 200."""
+"""Private file URLs: return the content if the token may read it, else Slack's sign-in page with status 200."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.slack.workspace import Workspace
 
 SCOPE = "files:read"
 METHOD = "files-pri"
-"""What such a request is called in the log, and in faults."""
+"""The method name of downloads in the request log and in faults."""
 SIGN_IN = (
     '<!DOCTYPE html><html lang="en-US" class="" data-primer><head><title>Slack</title></head>'
     '<body><h1>Sign in to your workspace</h1><form action="/signin" method="post"></form></body></html>'
@@ -25,13 +25,13 @@ def address(site: Site, team: Workspace, file: StoredFile) -> str:
 
 
 def mimetype(name: str) -> str:
-    """By its name alone, as Slack has it."""
+    """The MIME type, by file name only, as Slack does it."""
     ending = name.rsplit(".", 1)[-1].lower()
     return "text/plain" if ending in _TEXT else guess_type(name)[0] or "application/octet-stream"
 
 
 def describe(site: Site, team: Workspace, file: StoredFile) -> None:
-    """What messages say of it."""
+    """The file object in messages."""
     kind, where = mimetype(file.name), address(site, team, file)
     file.more = {"mimetype": kind, "url_private": where, "url_private_download": where, "user_team": team.id}
     if kind.startswith("text/") and file.content is not None:
@@ -39,7 +39,7 @@ def describe(site: Site, team: Workspace, file: StoredFile) -> None:
 
 
 def preview(content: bytes) -> dict[str, object]:
-    """The first lines of a text."""
+    """The first lines of a text file."""
     text = content[: 4 * _PREVIEW].decode(errors="replace")
     lines = content.count(b"\n") + 1
     shown = "\n".join(text.splitlines()[:_PREVIEW_LINES])[:_PREVIEW]
@@ -49,7 +49,7 @@ def preview(content: bytes) -> dict[str, object]:
 
 
 def find(site: Site, which: str) -> StoredFile:
-    """The file of `T…-F…`."""
+    """Find a file by `T…-F…`."""
     stored = site.files.get(which.partition("-")[2])
     if stored is None or stored.content is None:
         raise Refused("file_not_found", status=404)
@@ -57,7 +57,7 @@ def find(site: Site, which: str) -> StoredFile:
 
 
 def may_read(site: Site, token: str, file: StoredFile) -> Workspace | None:
-    """The workspace of the token, if it has the scope and the app is where the file was shared."""
+    """The token's workspace, if it has the scope and the app is in a channel where the file was shared."""
     team = site.tokens.get(token)
     if team is None or SCOPE not in site.manifest.scopes:
         return None

@@ -1,4 +1,4 @@
-"""What Slack refuses, in its own words."""
+"""Slack's errors, in its own wording."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Refused(Exception):
-    """An answer with `ok: false`. Slack sends it with HTTP status 200, but for a rate limit."""
+    """A response with `ok: false`. The HTTP status is 200, except for rate limits."""
 
     def __init__(self, error: str, *, status: int = 200, headers: dict[str, str] | None = None, **more: Any) -> None:
         super().__init__(error)
@@ -25,7 +25,7 @@ def rate_limited(wait_s: int) -> Refused:
 
 
 def invalid(error: str, messages: list[str]) -> Refused:
-    """A payload that breaks the rules, with every broken rule. `errors` has them without the prefix."""
+    """The error for an invalid payload, with every violation. `errors` has them without the prefix."""
     more: dict[str, Any] = {"response_metadata": {"messages": [f"[ERROR] {message}" for message in messages]}}
     if error != "invalid_arguments":
         more["errors"] = messages
@@ -33,4 +33,4 @@ def invalid(error: str, messages: list[str]) -> Refused:
 
 
 class NotInSlack(Exception):
-    """A person tried what Slack's client does not let people do."""
+    """A person tried something that Slack's client does not allow."""

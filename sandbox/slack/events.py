@@ -1,4 +1,4 @@
-"""Events: what the app is told of what happens, where it subscribed to it and may see it."""
+"""Events sent to the app, if it subscribed to them and may see them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHANNEL_TYPE = {"public": "channel", "private": "group", "im": "im"}
 
 
 def tell(site: Site, team: Workspace, name: str, event: Body, channel: Channel | None = None) -> None:
-    """Tell the app, if its manifest subscribes to events of this name."""
+    """Send an event to the app, if its manifest subscribes to it."""
     if name not in site.manifest.events:
         return
     site.told.append(name)
@@ -46,7 +46,7 @@ def tell(site: Site, team: Workspace, name: str, event: Body, channel: Channel |
 
 
 def tell_message(site: Site, team: Workspace, channel: Channel, message: Message) -> None:
-    """A message, and the mention in it. The app hears what is said where it is a member."""
+    """Send the message and app_mention events of a message in a channel the app is a member of."""
     if not team.has_bot(channel):
         return
     event = {
@@ -99,7 +99,7 @@ def tell_deleted(site: Site, team: Workspace, channel: Channel, message: Message
 
 
 def tell_joined(site: Site, team: Workspace, channel: Channel, user: str, inviter: str = "") -> None:
-    """Somebody came into a channel. The app hears it of channels in which it is, and of itself."""
+    """Send member_joined_channel, if the app is in the channel or is the one who joined."""
     if not team.has_bot(channel):
         return
     event = {

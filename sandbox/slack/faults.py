@@ -1,4 +1,4 @@
-"""Faults that a test asks for: what goes wrong, on which calls, and how often."""
+"""Injected faults: what goes wrong, for which calls, and how often."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Kind = Literal["429", "500", "503", "html", "timeout", "reset", "error"]
 
 @dataclass
 class Fault:
-    """One thing that goes wrong. Without `method` and `team` it hits every call.
+    """One injected fault. Without `method` and `team` it applies to every call.
 
     Methods are those of the Web API, and `response_url`, `upload` and `files-pri` (a download). `times` is how often
-    (forever without), `skip` how many matching calls pass first. `executed` lets the call happen although its answer is
-    lost or an error. `html` is the page of something on the way. An `error` answers 200 with `error` as Slack's word,
-    and `messages` as its details.
+    (default: always), `skip` how many matching calls pass first. `executed` performs the call even though its response
+    is lost or an error. `html` is the page of a proxy in between. An `error` is a 200 with Slack's error code
+    in `error` and the details in `messages`.
     """
 
     kind: Kind
@@ -29,7 +29,7 @@ class Fault:
     messages: tuple[str, ...] = ()
 
     def takes(self, method: str, team: str) -> bool:
-        """Whether this call is hit; counts it."""
+        """Whether the fault applies to this call; counts the match."""
         if self.method not in (None, method) or self.team not in (None, team) or self.times == 0:
             return False
         if self.skip:

@@ -21,13 +21,13 @@ class UnverifiedUrl(Exception):
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """Slack's v0 signature."""
+    """Slack's v0 request signature."""
     base = b"v0:" + timestamp.encode() + b":" + body
     return "v0=" + hmac.new(secret.encode(), base, hashlib.sha256).hexdigest()
 
 
 def signed_headers(secret: str, body: bytes, *, content_type: str, at: float | None = None) -> dict[str, str]:
-    """The headers of a request. The moment is the machine's: the receiver compares it with its own clock."""
+    """The headers of a request. The timestamp is real time, because the receiver compares it with its own clock."""
     timestamp = str(int(time.time() if at is None else at))
     return {
         "Content-Type": content_type,
@@ -38,14 +38,14 @@ def signed_headers(secret: str, body: bytes, *, content_type: str, at: float | N
 
 
 class HttpRoad:
-    """The way to an app that listens at a URL."""
+    """Delivers to an app that listens at a URL."""
 
     def __init__(self, url: str, secret: str, clock: Clock, session: aiohttp.ClientSession) -> None:
         self.url = url
         self._secret, self._clock, self._session = secret, clock, session
 
     async def verify(self) -> None:
-        """The challenge that a new URL has to answer."""
+        """Send the challenge that a new request URL must answer."""
         challenge = secrets.token_urlsafe(24)
         body = json.dumps({"token": "unused", "challenge": challenge, "type": "url_verification"}).encode()
         headers = signed_headers(self._secret, body, content_type="application/json")

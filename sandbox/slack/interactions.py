@@ -1,4 +1,4 @@
-"""What people do with the app, sent to it, and what becomes of its answer."""
+"""Sends interactions to the app and handles its responses."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NO_ROAD = {"no_connection": "dispatch_failed", "connection_failed": "dispatch_f
 
 
 class Trouble(Exception):
-    """The app did not answer as it should; the person sees that something went wrong, and nothing more."""
+    """The app did not respond correctly; the person sees only a generic error."""
 
 
 async def command(site: Site, team: Workspace, person: Person, channel: Channel, word: str, text: str) -> None:
-    """A slash command. What goes wrong with it, Slackbot tells the person."""
+    """Send a slash command. Slackbot reports failures to the person."""
     url = response_urls.give(site, team, channel, person.id)
     payload = payloads.command(site, team, person, channel, word, text, url)
     try:
@@ -49,7 +49,7 @@ def slackbot(site: Site, team: Workspace, channel: Channel, person: Person, word
 
 
 async def ask(site: Site, payload: Body) -> Body:
-    """An interaction; the app has to acknowledge it in time."""
+    """Send an interaction, which the app must acknowledge in time."""
     if not site.manifest.interactivity:
         raise NotInSlack("the app's manifest does not enable interactivity")
     try:
@@ -66,7 +66,7 @@ async def act_in_message(
     message: Message,
     done: tuple[Body, Body, Body | None],
 ) -> None:
-    """Somebody pressed or chose something in a message."""
+    """Send a block action in a message."""
     block, element, stored = done
     if stored is not None:
         message.state.setdefault(block["block_id"], {})[element["action_id"]] = stored
@@ -85,7 +85,7 @@ async def act_in_message(
 async def act_in_view(
     site: Site, team: Workspace, person: Person, view: View, done: tuple[Body, Body, Body | None]
 ) -> None:
-    """Somebody pressed or chose something in a modal or a Home tab. Inputs are silent unless they dispatch."""
+    """Send a block action in a modal or Home tab. Inputs send nothing unless they have dispatch_action."""
     block, element, stored = done
     if stored is not None:
         view.values.setdefault(block["block_id"], {})[element["action_id"]] = stored
@@ -106,7 +106,7 @@ async def act_in_view(
 async def suggest(
     site: Site, team: Workspace, person: Person, where: Body, block: Body, element: Body, query: str
 ) -> list[Body]:
-    """What the app offers in an external menu for what was typed."""
+    """Request an external menu's options for the typed text."""
     payload = {
         "type": "block_suggestion",
         **payloads.about(site, team, person),
@@ -129,7 +129,7 @@ async def suggest(
 
 
 async def submit(site: Site, team: Workspace, person: Person, view: View) -> None:
-    """Somebody sent a modal; the app says what follows."""
+    """Submit a modal and apply the app's response_action."""
     missing = _unfilled(view)
     if missing:
         view.errors = dict.fromkeys(missing, "Please complete this required field.")
@@ -152,7 +152,7 @@ async def submit(site: Site, team: Workspace, person: Person, view: View) -> Non
 
 
 def _unfilled(view: View) -> list[str]:
-    """Required inputs that hold nothing: the client does not send those."""
+    """Required inputs that are empty, which Slack's client refuses to submit."""
     needed = (block for block in view.blocks if block["type"] == "input" and not block.get("optional"))
     return [
         block["block_id"]
@@ -193,7 +193,7 @@ def new_view(site: Site, team: Workspace, user: str, body: Body) -> View:
 
 
 async def close(site: Site, team: Workspace, person: Person, view: View, *, all_of_them: bool = False) -> None:
-    """Somebody closed a modal, or all that are open."""
+    """Close a modal, or all open ones."""
     stack = site.views.stack(team.id, person.id)
     if all_of_them or view.body.get("clear_on_close"):
         stack.clear()

@@ -1,7 +1,7 @@
-"""How often an app may call: one bucket for each method and workspace (docs.slack.dev/apis/web-api/rate-limits).
+"""Rate limits of the Web API: one token bucket per method and workspace (docs.slack.dev/apis/web-api/rate-limits).
 
-Slack promises a number per minute and tolerates bursts without saying how large; here a bucket holds one minute's
-worth, and fills at the promised pace.
+Slack documents a number per minute and allows bursts of unspecified size; here a bucket holds one minute's
+worth and refills at the documented rate.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from sandbox.slack.errors import rate_limited
 PER_MINUTE = {1: 1, 2: 20, 3: 50, 4: 100}
 
 _SMALL_BURST = 10
-"""Tier 1 tolerates "a small amount of burst": enough for a handful of sockets to be opened one after the other."""
+"""Tier 1 tolerates "a small amount of burst": enough to open a handful of sockets in a row."""
 
 _SPECIAL_PER_MINUTE = {
-    # "Several hundred messages per minute" for a workspace, beside one a second for each channel.
+    # "Several hundred messages per minute" for a workspace, in addition to one per second and channel.
     "chat.postMessage": 300,
     "chat.getPermalink": 300,
     "auth.test": 300,
@@ -60,7 +60,7 @@ CHANNEL_BURST = 4
 
 @dataclass
 class Bucket:
-    """Tokens that come back with time."""
+    """A token bucket."""
 
     holds: float
     per_second: float
@@ -68,10 +68,10 @@ class Bucket:
     at: float
 
     def wait_s(self, now: float) -> float:
-        """How long until one more may pass; 0 takes a token."""
+        """How long to wait for a token; if 0, one is taken."""
         self.level = min(self.holds, self.level + (now - self.at) * self.per_second)
         self.at = now
-        # A token that is there but for the rounding of the clock is there.
+        # Tolerate clock rounding errors.
         if self.level >= 1 - 1e-6:
             self.level -= 1
             return 0.0
@@ -80,7 +80,7 @@ class Bucket:
 
 @dataclass
 class Limits:
-    """The buckets of one app."""
+    """All buckets of one app."""
 
     clock: Clock
     _buckets: dict[tuple[str, ...], Bucket] = field(default_factory=dict)
@@ -91,15 +91,15 @@ class Limits:
         self._take((method, team), _SMALL_BURST if tier == 1 else minute, minute / 60)
 
     def check_posting(self, team: str, channel: str) -> None:
-        """One message a second in a channel."""
+        """Limit posting to one message per second and channel."""
         self._take(("posting", team, channel), CHANNEL_BURST, 1.0)
 
     def check_hook(self, team: str, channel: str) -> None:
-        """One message a second over the response URLs of a channel."""
+        """Limit response URLs to one message per second and channel."""
         self._take(("hook", team, channel), CHANNEL_BURST, 1.0)
 
     def refill(self) -> None:
-        """Forget what was used."""
+        """Reset all buckets to full."""
         self._buckets.clear()
 
     def _take(self, key: tuple[str, ...], holds: int, per_second: float) -> None:

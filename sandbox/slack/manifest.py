@@ -1,4 +1,4 @@
-"""What the app may do and is told: its manifest, as it is pasted into api.slack.com."""
+"""The app's manifest, as pasted into api.slack.com: its scopes, events and commands."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ EVENT_SCOPES: dict[str, tuple[str, ...]] = {
     "reaction_added": ("reactions:read",),
     "reaction_removed": ("reactions:read",),
 }
-"""The scopes of which an app needs one to be told of an event."""
+"""By event, the scopes of which an app needs at least one."""
 
 
 class BadManifest(ValueError):
-    """A manifest that Slack would not take."""
+    """A manifest that Slack would reject."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """An app's manifest. The default has what a bot of this kind asks for."""
+    """An app's manifest. The default has the typical scopes and events of such a bot."""
 
     name: str = "aksbot"
     scopes: tuple[str, ...] = (
@@ -68,9 +68,9 @@ class Manifest:
     )
     commands: tuple[str, ...] = ("/aks",)
     escaped_commands: tuple[str, ...] = ()
-    """Commands whose mentions and links reach the app as ids."""
+    """Commands with `should_escape`: mentions and links are sent to the app as ids."""
     message_shortcuts: tuple[tuple[str, str], ...] = (("triage_this", "Triage this"),)
-    """Callback id and what the menu says."""
+    """Callback id and menu label."""
     global_shortcuts: tuple[tuple[str, str], ...] = ()
     home_tab: bool = True
     messages_tab: bool = True
@@ -88,7 +88,7 @@ class Manifest:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Manifest:
-        """A manifest as its file has it, parsed."""
+        """Read a parsed manifest file."""
         features = document.get("features") or {}
         settings = document.get("settings") or {}
         commands = features.get("slash_commands") or []

@@ -1,4 +1,4 @@
-"""A message as it is kept, and as Slack shows it."""
+"""Stored messages and their representation in the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Body = dict[str, Any]
 
 @dataclass
 class StoredFile:
-    """A file that was uploaded; `content` is there once it has been sent."""
+    """An uploaded file; `content` is set once the upload has arrived."""
 
     id: str
     name: str
@@ -19,9 +19,9 @@ class StoredFile:
     content: bytes | None = None
     shared: bool = False
     ready_at: float = 0.0
-    """When Slack has taken it apart; a block can show it from then on."""
+    """When Slack has finished processing it; only then can a block show it."""
     more: Body = field(default_factory=dict)
-    """What else Slack says of it where somebody shared it: its address, its type, its first lines."""
+    """Additional fields for a shared file: URL, type, preview."""
 
     @property
     def type(self) -> str:
@@ -42,7 +42,7 @@ class StoredFile:
 
 @dataclass
 class Message:
-    """One message. An ephemeral one has `only_for`, the person who sees it."""
+    """One message. If it is ephemeral, `only_for` is the person who sees it."""
 
     ts: str
     channel: str
@@ -59,23 +59,23 @@ class Message:
     bot_id: str | None = None
     app_id: str | None = None
     author: str = ""
-    """The name an app posts under, where it is not its own."""
+    """The custom name an app posts under, if any."""
     metadata: Body | None = None
     edited_ts: str | None = None
     unfurl: Body = field(default_factory=dict)
     reactions: dict[str, list[str]] = field(default_factory=dict)
     only_for: str | None = None
     state: Body = field(default_factory=dict)
-    """What was chosen in its elements."""
+    """The current values of its interactive elements."""
     version: int = 0
-    """Counts the changes, so that a page knows what to draw again."""
+    """Increments with every change, so that the page knows what to redraw."""
 
     @property
     def is_reply(self) -> bool:
         return self.thread_ts is not None and self.thread_ts != self.ts
 
     def show(self, *, metadata: bool = False) -> Body:
-        """The message as the Web API and events have it, without what only its thread knows."""
+        """The message as in the Web API and in events, without its thread's reply fields."""
         shown: Body = {"type": "message", "user": self.user, "ts": self.ts, "text": self.text, "team": self.team}
         extra: Body = {
             "subtype": self.subtype,

@@ -1,4 +1,4 @@
-"""What goes to the app: over a socket or over HTTP, and again when it was not acknowledged."""
+"""Delivery to the app, over a socket or HTTP, with retries if it was not acknowledged."""
 
 from __future__ import annotations
 
@@ -16,56 +16,56 @@ Kind = Literal["events_api", "slash_commands", "interactive"]
 ACK_WITHIN_S = 3.0
 
 RETRY_AFTER_S = (0.0, 60.0, 300.0)
-"""Slack tries an event three more times: nearly at once, after a minute, after five."""
+"""Slack retries an event three times: almost immediately, after one minute, after five."""
 
 
 class NotAcked(Exception):
-    """The app did not acknowledge; the reason is the word that Slack has for it."""
+    """The app did not acknowledge; the reason is Slack's retry reason."""
 
     def __init__(self, reason: str, *, final: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.final = final
-        """The app asked not to be told again."""
+        """The app asked for no retries."""
 
 
 @dataclass
 class Delivery:
-    """One attempt to tell the app something."""
+    """One delivery attempt."""
 
     kind: Kind
     payload: Body
     attempt: int = 0
     reason: str = ""
-    """Why the attempt before this one failed."""
+    """Why the previous attempt failed."""
     accepts_answer: bool = False
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
 
 class Road(Protocol):
-    """A way to the app."""
+    """A transport to the app."""
 
     async def carry(self, delivery: Delivery) -> Body:
-        """The app's acknowledgement, which may hold an answer; NotAcked when there is none."""
+        """Deliver and return the app's acknowledgement, which may have a response payload; else raise NotAcked."""
         ...
 
 
 class Outbox:
-    """Takes what the app is to be told, and keeps an account of how that went."""
+    """Queues deliveries to the app and tracks their outcome."""
 
     def __init__(self, road: Road, clock: Clock, running: Running, changes: Changes) -> None:
         self.road = road
         self._clock, self._running, self._changes = clock, running, changes
         self.attempts: list[Delivery] = []
         self.undelivered: list[Delivery] = []
-        """The last attempts of events that the app never acknowledged."""
+        """The last attempt of each event that the app never acknowledged."""
         self.under_way = 0
-        """Events that are neither acknowledged nor given up."""
+        """Events neither acknowledged nor given up on."""
         self.pausing = 0
-        """Those of them that wait for their next attempt."""
+        """Of these, the events waiting for their next attempt."""
 
     def tell(self, payload: Body) -> None:
-        """An event: sent in the background, and again if need be."""
+        """Send an event in the background, with retries."""
         self.under_way += 1
         self._running.start(self._tell(payload))
 
@@ -96,7 +96,7 @@ class Outbox:
         self.pausing -= 1
 
     async def ask(self, kind: Kind, payload: Body) -> Body:
-        """A command or an interaction: sent once, and a person waits for it."""
+        """Send a command or interaction: once, because a person is waiting."""
         return await self._carry(Delivery(kind, payload, accepts_answer=True))
 
     async def _carry(self, delivery: Delivery) -> Body:

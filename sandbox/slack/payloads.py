@@ -1,4 +1,4 @@
-"""What the app gets when somebody does something: commands, clicks, modals, shortcuts."""
+"""The payloads sent to the app: commands, block actions, modals, shortcuts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ CHANNEL_NAMES = {"private": "privategroup", "im": "directmessage"}
 
 
 def channel_name(channel: Channel) -> str:
-    """Apps are not told the names of private channels."""
+    """The channel name in a payload; for private channels and DMs it is a generic name."""
     return CHANNEL_NAMES.get(channel.kind, channel.name)
 
 
 def about(site: Site, team: Workspace, person: Person) -> Body:
-    """What stands in every interaction."""
+    """The fields common to all interactions."""
     return {
         "team": {"id": team.id, "domain": team.domain},
         "user": {
@@ -61,7 +61,7 @@ def command(
 
 
 def action(block: Body, element: Body, stored: Body | None, ts: str) -> Body:
-    """One thing that somebody did to an element."""
+    """One entry of `actions`: the use of one element."""
     done = {
         "action_id": element["action_id"],
         "block_id": block["block_id"],
@@ -73,7 +73,7 @@ def action(block: Body, element: Body, stored: Body | None, ts: str) -> Body:
 
 
 def in_message(channel: Channel, message: Message, values: Body) -> Body:
-    """Where it was done, if in a message."""
+    """The message fields, if the interaction was in a message."""
     return {
         "container": {
             "type": "message",

@@ -1,4 +1,4 @@
-"""Saying something: what a message may hold, and what follows when it is there."""
+"""Posting messages: validation, storage and the resulting events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METADATA_LONGEST = 8_000
 
 @dataclass
 class Draft:
-    """What a message is to hold, found to be in order. None is what was not given."""
+    """Validated message content. None means that the field was not given."""
 
     text: str | None = None
     blocks: list[Body] | None = None
@@ -31,7 +31,7 @@ class Draft:
 
 
 def draft(args: Body, features: frozenset[str], *, hook: bool = False) -> Draft:
-    """Read and check what was sent. A response URL has no limit for all blocks together."""
+    """Parse and validate message content. Response URLs have no limit for the total size of blocks."""
     text, blocks = args.get("text"), args.get("blocks")
     attachments = args.get("attachments")
     if text is not None and not isinstance(text, str):
@@ -92,7 +92,7 @@ def post(
     files: list[StoredFile] | None = None,
     subtype: str | None = None,
 ) -> Message:
-    """The app says something."""
+    """Post a message as the app."""
     ts = site.new_ts()
     message = Message(
         ts=ts,
@@ -117,7 +117,7 @@ def post(
 
 
 def put(site: Site, team: Workspace, channel: Channel, message: Message) -> Message:
-    """Put a message where it belongs, and tell who has to know."""
+    """Store a message and send its events."""
     channel.messages.append(message)
     if message.is_reply and message.only_for is None:
         _mark_parent(channel, message.thread_ts or "")
@@ -128,7 +128,7 @@ def put(site: Site, team: Workspace, channel: Channel, message: Message) -> Mess
 
 
 def _mark_parent(channel: Channel, ts: str) -> None:
-    """The first reply makes a thread of a message."""
+    """Make the parent a thread on its first reply."""
     parent = channel.find(ts)
     if parent is not None:
         parent.thread_ts = ts
@@ -136,7 +136,7 @@ def _mark_parent(channel: Channel, ts: str) -> None:
 
 
 def change(site: Site, team: Workspace, channel: Channel, message: Message, content: Draft) -> None:
-    """Put other words into a message. What is not given stays; an empty list takes away."""
+    """Update a message. Fields not given are kept; an empty list removes them."""
     before = message.show(metadata=True)
     if content.text is not None:
         message.text = content.text

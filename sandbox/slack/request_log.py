@@ -1,4 +1,4 @@
-"""What was asked of the Web API, and how it ended. Tokens are never in it."""
+"""The log of Web API calls and their outcome. It never contains tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class LoggedCall:
-    """One call. `status` stays empty when no answer was sent; `error` is Slack's word for a refusal."""
+    """One call. `status` stays empty if no response was sent; `error` is Slack's error code."""
 
     method: str
     team: str
@@ -18,4 +18,4 @@ class LoggedCall:
     status: int | None = None
     error: str | None = None
     scopes: tuple[str, ...] = field(default=())
-    """The scopes this call made use of."""
+    """The scopes that this call used."""

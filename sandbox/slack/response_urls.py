@@ -1,4 +1,4 @@
-"""Response URLs: five messages within half an hour, wherever the interaction was, member or not."""
+"""Response URLs: up to five messages in 30 minutes, in the interaction's channel, even if the app is not a member."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LIVES_S = 30 * 60.0
 
 @dataclass
 class ResponseUrl:
-    """One address that the app was given."""
+    """One response URL issued to the app."""
 
     team: Workspace
     channel: Channel
     user: str
     ends: float
     original: Message | None = None
-    """The message in which somebody acted; a command has none."""
+    """The message in which the interaction happened; None for a command."""
     uses: int = 0
 
 
@@ -37,7 +37,7 @@ def give(site: Site, team: Workspace, channel: Channel, user: str, original: Mes
 
 
 def use(site: Site, path: str, body: Body) -> None:
-    """One message over a response URL, or a refusal."""
+    """Use a response URL for one message; raises if it is used up or expired."""
     found = site.response_urls.get(path)
     if found is None:
         raise Refused("no_service", status=404)
@@ -55,7 +55,7 @@ def use(site: Site, path: str, body: Body) -> None:
 
 
 def answer(site: Site, address: ResponseUrl, body: Body) -> None:
-    """What the app answers to a command or a click: a new message, other words, or none any more."""
+    """Handle a response: post a new message, or replace or delete the original."""
     team, channel, original = address.team, address.channel, address.original
     still_there = original is not None and any(message is original for message in channel.messages)
     if body.get("delete_original") in (True, "true"):
@@ -65,7 +65,7 @@ def answer(site: Site, address: ResponseUrl, body: Body) -> None:
     content = posting.draft(body, team.features, hook=True)
     shown_files(site, content.blocks)
     if original is not None and still_there and body.get("replace_original") in (True, "true"):
-        # What is replaced is gone, also the part that is not given.
+        # A replacement removes all previous content, including fields not given.
         content.blocks, content.attachments = content.blocks or [], content.attachments or []
         content.text = content.text or ""
         posting.change(site, team, channel, original, content)

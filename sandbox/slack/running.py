@@ -1,4 +1,4 @@
-"""What runs in the background: every task is kept, and ended with the server."""
+"""Background tasks: all are tracked, and cancelled when the server closes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Running:
-    """Tasks that nobody waits for right now; what one of them raises comes out when the server closes."""
+    """A set of background tasks; their exceptions are raised when the server closes."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()

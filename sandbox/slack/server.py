@@ -1,4 +1,4 @@
-"""The server: a Slack on 127.0.0.1 that the unmodified client libraries are content with."""
+"""The server: a local Slack on 127.0.0.1 that works with unmodified client libraries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class SlackServer:
-    """Workspaces in which one app is installed. What the app is told goes over its sockets, or to a URL."""
+    """Serves workspaces with one installed app. The app receives events over Socket Mode or HTTP."""
 
     def __init__(
         self,
@@ -52,13 +52,13 @@ class SlackServer:
         site.triggers = Triggers(clock)
         site.views = Views()
         self.control = Control(site, teams[0])
-        """The people of the first workspace."""
+        """The Control of the first workspace."""
         self._door = Door(site)
         self._port = port
         self._stack = AsyncExitStack()
         self._session: aiohttp.ClientSession | None = None
 
-    # -- life -------------------------------------------------------------------------------------------------
+    # -- lifecycle --------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
@@ -66,7 +66,7 @@ class SlackServer:
             self._door.add_routes(app)
             app.router.add_get("/link/", self.site.sockets.serve)
             Page(self.site).add_routes(app)
-            # A handler whose client has gone is cancelled: that is how a "timeout" fault ends.
+            # Cancel the handler when its client disconnects: that is how a "timeout" fault ends.
             runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=1.0)
             await runner.setup()
             stack.push_async_callback(runner.cleanup)
@@ -86,7 +86,7 @@ class SlackServer:
         self.site.changes.ring()
         await self._stack.aclose()
 
-    # -- where it is, and what the app needs to come in -------------------------------------------------------
+    # -- address and credentials ------------------------------------------------------------------------------
 
     @property
     def url(self) -> str:
@@ -95,12 +95,12 @@ class SlackServer:
 
     @property
     def page_url(self) -> str:
-        """Where a person looks at it with a browser."""
+        """The URL of the page to open in a browser."""
         return f"{self.site.base}/"
 
     @property
     def bot_token(self) -> str:
-        """The token of the first workspace."""
+        """The bot token for the first workspace."""
         return self.site.bot_token(self.site.workspaces[0].id)
 
     def bot_token_of(self, team: str) -> str:
@@ -116,7 +116,7 @@ class SlackServer:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment in which the bot comes here."""
+        """The environment variables with which the bot connects to this server."""
         return {
             "SLACK_API_URL": self.url,
             "SLACK_BOT_TOKEN": self.bot_token,
@@ -125,17 +125,17 @@ class SlackServer:
         }
 
     async def connect_http(self, url: str) -> None:
-        """Tell the app over HTTP from now on. It has to answer the challenge first."""
+        """Switch to delivery over HTTP. The app must answer the challenge first."""
         if self._session is None:
             raise RuntimeError("the server is not running")
         road = HttpRoad(url, self.signing_secret, self.site.clock, self._session)
         await road.verify()
         self.site.outbox.road = road
 
-    # -- its people, what it saw, and what goes wrong ---------------------------------------------------------
+    # -- people, request log, faults --------------------------------------------------------------------------
 
     def control_of(self, team: str) -> Control:
-        """The people of a workspace, by its name, domain or id."""
+        """The Control of a workspace, by its name, domain or id."""
         return Control(self.site, self.site.workspace(team))
 
     async def until(self, predicate: Callable[[], T], timeout_s: float = 10.0) -> T:
@@ -155,7 +155,7 @@ class SlackServer:
 
     @property
     def log(self) -> list[LoggedCall]:
-        """Every call, refused ones too; response URLs and uploads by those names."""
+        """Every call, including failed ones; response URLs and uploads are logged under those names."""
         return self.site.log
 
     @property
@@ -164,10 +164,10 @@ class SlackServer:
 
     @property
     def used_scopes(self) -> set[str]:
-        """The scopes that the app's calls made use of."""
+        """The scopes that the app's calls used."""
         return {scope for call in self.log for scope in call.scopes}
 
     @property
     def told_events(self) -> set[str]:
-        """The events that the app was told of, by their names in the manifest."""
+        """The events delivered to the app, by their names in the manifest."""
         return set(self.site.told)

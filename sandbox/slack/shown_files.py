@@ -1,4 +1,4 @@
-"""Pictures in blocks that are files of Slack's: which may be shown, and that a message shows them."""
+"""Slack files in image blocks: checks that they can be shown, and lists those that a message shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PICTURES = frozenset({"gif", "jpeg", "jpg", "png"})
 
 
 def shown_files(site: Site, blocks: Any) -> list[StoredFile]:
-    """The files that these blocks show. One that is missing, no picture, or not yet processed is refused."""
+    """The files that these blocks show. Raises if one is missing, not an image or not processed yet."""
     found, wrong = [], []
     for place, asked in _asked_for(blocks, "/blocks"):
         stored = _named(site, asked)
@@ -27,7 +27,7 @@ def shown_files(site: Site, blocks: Any) -> list[StoredFile]:
 
 
 def shows(site: Site, blocks: Any) -> list[StoredFile]:
-    """The files that a message shows in its blocks."""
+    """The files shown in a message's blocks."""
     return [stored for _, asked in _asked_for(blocks, "/blocks") if (stored := _named(site, asked))]
 
 

@@ -1,4 +1,4 @@
-"""Everything that one Slack holds: what all its parts share."""
+"""The state shared by all parts of the Slack sandbox."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Site:
-    """The workspaces, the app in them, and what is on its way."""
+    """The workspaces, the app installed in them, and pending deliveries."""
 
     workspaces: list[Workspace]
     manifest: Manifest
@@ -42,16 +42,16 @@ class Site:
     faults: list[Fault] = field(default_factory=list)
     files: dict[str, StoredFile] = field(default_factory=dict)
     uploads: dict[str, StoredFile] = field(default_factory=dict)
-    """Files by the secret part of the URL that takes them."""
+    """Pending file uploads, by the secret part of the upload URL."""
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     offered: dict[tuple[str, str, str], list[dict[str, Any]]] = field(default_factory=dict)
-    """What external menus showed last, by team, person and action."""
+    """The options last shown in external select menus, by team, person and action."""
     told: list[str] = field(default_factory=list)
-    """The events that the app was told of, by the name the manifest has for them."""
+    """Events delivered to the app, by their names in the manifest."""
     signing_secret: str = field(default_factory=lambda: secrets.token_hex(16))
     app_token: str = ""
     base: str = ""
-    """http://127.0.0.1:PORT, once it listens."""
+    """http://127.0.0.1:PORT, once the server is listening."""
     outbox: Outbox = field(init=False)
     sockets: Sockets = field(init=False)
     triggers: Triggers = field(init=False)
@@ -66,7 +66,7 @@ class Site:
         self.tokens = {f"xoxb-{workspace.id}-{secrets.token_hex(12)}": workspace for workspace in self.workspaces}
 
     def workspace(self, team: str) -> Workspace:
-        """By id, name or domain."""
+        """Find a workspace by id, name or domain."""
         for workspace in self.workspaces:
             if team in (workspace.id, workspace.name, workspace.domain):
                 return workspace
@@ -78,7 +78,7 @@ class Site:
         return next(token for token, workspace in self.tokens.items() if workspace is self.workspace(team))
 
     def new_ts(self) -> str:
-        """The moment, in microseconds; never the same twice."""
+        """A message timestamp in microseconds; always unique."""
         self._last_ts = max(int(self.clock.now() * 1_000_000), self._last_ts + 1)
         return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
 
@@ -86,6 +86,6 @@ class Site:
         return make_id(prefix, self.app_token, str(next(self._numbers)))
 
     def need_scope(self, *any_of: str) -> None:
-        """Refuse what the manifest grants none of these scopes for."""
+        """Raise missing_scope unless the manifest has one of these scopes."""
         if any_of and not set(any_of) & set(self.manifest.scopes):
             raise Refused("missing_scope", needed=",".join(any_of), provided=",".join(self.manifest.scopes))

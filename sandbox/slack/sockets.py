@@ -1,4 +1,4 @@
-"""Socket Mode: connections of the app, each envelope to exactly one of them, and their coming and going."""
+"""Socket Mode: the app's connections and their lifecycle. Each envelope goes to exactly one connection."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Connection:
     ws: web.WebSocketResponse
     request: web.Request
     envelopes: dict[str, asyncio.Future[Body]] = field(default_factory=dict)
-    """What was sent over it and waits to be acknowledged."""
+    """Envelopes sent over it that are not acknowledged yet."""
     leaving: bool = False
-    """It was told to go: it gets nothing new."""
+    """It was asked to disconnect, so nothing new is sent over it."""
     silent: bool = False
-    """The network between has gone without a word: Slack does not know yet, and nothing arrives either way."""
+    """The network is down without either side having noticed: nothing arrives in either direction."""
 
 
 class Sockets:
@@ -45,14 +45,14 @@ class Sockets:
         self._turn = itertools.count()
         self.refused = 0
         self.closed_to_new = False
-        """Nobody is let in, as while Slack is in trouble."""
+        """New connections are rejected, as during a Slack outage."""
         self.turned_away = 0
         self.opened = 0
 
-    # -- coming and going -------------------------------------------------------------------------------------
+    # -- connecting -------------------------------------------------------------------------------------------
 
     def ticket(self) -> str:
-        """A ticket lets one connection in, once."""
+        """Create a ticket, which authorizes one connection, once."""
         self._tickets.add(ticket := secrets.token_urlsafe(24))
         return ticket
 
@@ -110,16 +110,16 @@ class Sockets:
         except ValueError:
             return
         name = reply.get("envelope_id") if isinstance(reply, dict) else None
-        # An app that changes sockets acknowledges over the new one what came over the old.
+        # An app that switches sockets may acknowledge an envelope from the old one over the new one.
         for connection in self._open:
             waiting = connection.envelopes.get(str(name))
             if waiting is not None and not waiting.done():
                 waiting.set_result(reply.get("payload") or {})
 
-    # -- what goes over them ----------------------------------------------------------------------------------
+    # -- delivery ---------------------------------------------------------------------------------------------
 
     async def carry(self, delivery: Delivery) -> Body:
-        """Send to one connection, in turn, and wait for its acknowledgement."""
+        """Send to one connection, round-robin, and wait for its acknowledgement."""
         ready = [connection for connection in self._open if not connection.leaving and not connection.ws.closed]
         if not ready:
             raise NotAcked("no_connection")
@@ -137,29 +137,29 @@ class Sockets:
         finally:
             connection.envelopes.pop(delivery.id, None)
 
-    # -- what Slack does to connections now and then ----------------------------------------------------------
+    # -- disconnects ------------------------------------------------------------------------------------------
 
     async def warn(self) -> None:
-        """Say that the connections will be closed soon. They work until they are."""
+        """Warn that the connections will be closed soon. They keep working until then."""
         for connection in self._open:
             await connection.ws.send_json(_disconnect("warning"))
 
     async def refresh(self, number: int | None = None) -> None:
-        """Ask so many connections (all, without a number) to be replaced, the oldest first, and close them."""
+        """Request a refresh of the oldest N connections (default: all), and close them."""
         for connection in list(self._open)[:number]:
             connection.leaving = True
             await connection.ws.send_json(_disconnect("refresh_requested"))
             await connection.ws.close()
 
     def cut(self) -> None:
-        """Lose all connections without a word."""
+        """Drop all connections without warning."""
         for connection in list(self._open):
             connection.leaving = True
             if (transport := connection.request.transport) is not None:
                 transport.abort()
 
     def silence(self, number: int | None = None) -> None:
-        """Let nothing through any more on so many connections, the oldest first; on all, without a number."""
+        """Silently stop all traffic on the oldest N connections (default: all)."""
         for connection in self._open[:number]:
             connection.silent = True
             if (transport := connection.request.transport) is not None:

@@ -1,4 +1,4 @@
-"""What people have chosen and written in elements, in the shape that the app gets it."""
+"""The values people entered into elements, in the format sent to the app (`state.values`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WRITTEN = {"plain_text_input", "email_text_input", "url_text_input", "number_in
 
 
 def initial(element: Body) -> Body | None:
-    """What an element holds before anybody touched it; None for those that hold nothing."""
+    """An element's initial value; None for elements without a value."""
     kind = element["type"]
     if kind in _WRITTEN:
         return {"type": kind, "value": element.get("initial_value")}
@@ -46,7 +46,7 @@ def initial(element: Body) -> Body | None:
 
 
 def chosen(element: Body, value: Any, offered: list[Body] | None = None) -> Body:
-    """What an element holds once somebody chose or wrote this. Options are named by their value."""
+    """An element's value after somebody chose or typed this. Options are given by their value."""
     kind = element["type"]
     if kind in _WRITTEN:
         return {"type": kind, "value": value or None}
@@ -79,7 +79,7 @@ def is_empty(stored: Body | None) -> bool:
 
 
 def values_of(blocks: list[Body], before: Body | None = None) -> Body:
-    """The state of all elements; what was held before in a place that still is there is kept."""
+    """The state of all elements; previous values are kept for elements that still exist."""
     values: Body = {}
     for block in blocks:
         for element in elements_of(block):

@@ -1,4 +1,4 @@
-"""Triggers: for three seconds after somebody did something, the app may open a modal for them."""
+"""Trigger ids: for three seconds after an interaction, the app may open a modal for that person."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ LIVES_S = 3.0
 
 @dataclass
 class Trigger:
-    """Who it was, and until when."""
+    """The person, and the expiry time."""
 
     team: str
     user: str
     ends: float
     view: str = ""
-    """The modal in which it happened; another may be pushed onto it."""
+    """The modal in which the interaction happened; another may be pushed onto it."""
     used: bool = False
 
 
 class Triggers:
-    """All that were given out."""
+    """All trigger ids issued."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -36,7 +36,7 @@ class Triggers:
         return name
 
     def take(self, name: object, team: str) -> Trigger:
-        """Use a trigger, or refuse one that is unknown, used or too old."""
+        """Use a trigger; raises if it is unknown, already used or expired."""
         found = self._given.get(str(name))
         if found is None or found.team != team:
             raise Refused("invalid_trigger_id")

@@ -1,4 +1,4 @@
-"""What the composer makes of what people type: escaped, with mentions and links as Slack keeps them."""
+"""Converts typed text as Slack's composer does: escapes it and encodes mentions and links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def escaped(text: str) -> str:
 
 
 def compose(team: Workspace, text: str) -> str:
-    """The text of a message that a person typed."""
+    """The stored text of a message that a person typed."""
     parts, end = [], 0
     for match in _MARK.finditer(text):
         parts.append(escaped(text[end : match.start()]))
@@ -44,7 +44,7 @@ def _reference(team: Workspace, match: re.Match[str]) -> str | None:
 
 
 def rich_text(team: Workspace, text: str) -> list[dict[str, Any]]:
-    """The block that the composer makes beside the text."""
+    """The rich_text block that the composer generates along with the text."""
     elements: list[dict[str, Any]] = []
     end = 0
     for match in _MARK.finditer(text):

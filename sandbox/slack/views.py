@@ -1,4 +1,4 @@
-"""Modals, one upon another, and Home tabs."""
+"""The modal stack and Home tabs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STACK_MOST = 3
 
 @dataclass
 class View:
-    """One modal or Home tab as it is now."""
+    """The current state of one modal or Home tab."""
 
     id: str
     team: str
@@ -29,7 +29,7 @@ class View:
     previous: str | None = None
     values: Body = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    """What the app said about single inputs when the modal was last sent."""
+    """Validation errors by input from the last submission."""
     version: int = 0
 
     @property
@@ -46,7 +46,7 @@ class View:
         return f"{self.version}.{hashlib.sha256(f'{self.id}/{self.version}'.encode()).hexdigest()[:8]}"
 
     def fill(self, body: Body) -> None:
-        """Show something else; what people entered stays where the same element stands."""
+        """Replace the content; entered values are kept for elements that still exist."""
         self.version += 1
         self.body = {**body, "blocks": with_ids(body["blocks"], f"{self.id}/{self.version}")}
         self.values = state.values_of(self.blocks, self.values)
@@ -77,7 +77,7 @@ class View:
 
 
 class Views:
-    """What everybody has open."""
+    """The open views of all people."""
 
     def __init__(self) -> None:
         self._stacks: dict[tuple[str, str], list[View]] = {}
@@ -94,13 +94,13 @@ class Views:
         return self._homes.get((team, user))
 
     def open(self, view: View) -> None:
-        """Show a modal in place of all that were open."""
+        """Open a modal, replacing all open ones."""
         self._check_external(view)
         stack = self.stack(view.team, view.user)
         stack[:] = [view]
 
     def push(self, view: View) -> None:
-        """Show a modal over the one that is open."""
+        """Push a modal onto the open one."""
         self._check_external(view)
         stack = self.stack(view.team, view.user)
         if not stack:
@@ -111,7 +111,7 @@ class Views:
         stack.append(view)
 
     def find(self, team: str, view_id: object, external_id: object) -> View:
-        """A modal or a Home tab that somebody has open."""
+        """Find an open modal or Home tab."""
         for (of_team, _), stack in self._stacks.items():
             for view in stack:
                 if of_team == team and (

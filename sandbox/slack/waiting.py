@@ -1,4 +1,4 @@
-"""Waiting for something, but no longer than the workspace's clock allows."""
+"""Waiting with a timeout on the workspace's clock."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sandbox.slack.clock import Clock
 T = TypeVar("T")
 
 _AT_MOST_S = 20.0
-"""By the machine's own time: a clock that nobody moves holds up nobody for ever."""
+"""Upper limit in real time, so that a virtual clock that is never advanced cannot block forever."""
 
 
 async def within(clock: Clock, seconds: float, wanted: Awaitable[T]) -> T:
-    """What it brings, or TimeoutError once that many seconds have passed on this clock."""
+    """The awaitable's result, or TimeoutError after that many seconds on this clock."""
     work = asyncio.ensure_future(wanted)
     timer = asyncio.ensure_future(clock.sleep_until(clock.now() + seconds))
     try:
         await asyncio.wait({work, timer}, timeout=_AT_MOST_S, return_when=asyncio.FIRST_COMPLETED)
-        # What came in the moment in which time was up came too late.
+        # A result that arrives exactly at the timeout is too late.
         if timer.done() or not work.done():
             raise TimeoutError
         return work.result()

@@ -1,4 +1,4 @@
-"""A workspace: its people, groups and channels, and what was said in them."""
+"""A workspace: its people, user groups, channels and messages."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ ChannelKind = Literal["public", "private", "im"]
 
 
 def make_id(prefix: str, *parts: str) -> str:
-    """An id that looks like Slack's and is the same in every run."""
+    """A deterministic id that looks like Slack's."""
     digest = hashlib.sha256("/".join(parts).encode()).digest()
     return prefix + b32encode(digest).decode()[: 11 - len(prefix)]
 
 
 @dataclass
 class Person:
-    """Somebody with an account: a member, a guest, or somebody of another company in a shared channel."""
+    """A user: a member, a guest, or an external user in a shared channel."""
 
     name: str
     id: str = ""
     title: str = ""
-    """What stands beside the name."""
+    """The job title shown next to the name."""
     email: str = ""
     guest: Guest = ""
     home_team: str = ""
-    """The workspace of somebody who comes through a shared channel; empty for this workspace's own people."""
+    """The home workspace of an external user in a shared channel; empty for this workspace's own members."""
     deleted: bool = False
     is_bot: bool = False
 
@@ -49,7 +49,7 @@ class Group:
 
 @dataclass
 class Channel:
-    """A channel, or a direct conversation. Members are ids; names become ids when the workspace is built."""
+    """A channel or direct message. Members are ids; names are replaced by ids when the workspace is built."""
 
     name: str
     members: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Channel:
         ]
 
     def top(self) -> list[Message]:
-        """What stands in the channel itself."""
+        """The top-level messages of the channel."""
         return [
             message
             for message in self.messages
@@ -90,7 +90,7 @@ class Workspace:
     id: str = ""
     domain: str = ""
     features: frozenset[str] = frozenset({PLAN_BLOCKS})
-    """What this workspace has and others may not."""
+    """Optional features enabled in this workspace."""
     bot: Person = field(default_factory=lambda: Person("aksbot", is_bot=True))
 
     def __post_init__(self) -> None:
@@ -109,14 +109,14 @@ class Workspace:
     def _ids(self, names: Iterable[str]) -> list[str]:
         return [self.person(name).id for name in names]
 
-    # -- who and where ----------------------------------------------------------------------------------------
+    # -- lookup -----------------------------------------------------------------------------------------------
 
     def everybody(self) -> Iterator[Person]:
         yield from self.people
         yield self.bot
 
     def person(self, who: str) -> Person:
-        """By id or by name."""
+        """Find a person by id or name."""
         for member in self.everybody():
             if who in (member.id, member.name):
                 return member
@@ -127,7 +127,7 @@ class Workspace:
         return next((person for person in self.everybody() if person.id == user_id), None)
 
     def channel(self, where: str) -> Channel:
-        """By id, or by name with or without its #."""
+        """Find a channel by id, or by name with or without `#`."""
         found = self.find_channel(where) or self.find_channel(where.lstrip("#"), by_name=True)
         if found is None:
             known = ", ".join(channel.name for channel in self.channels)
@@ -140,7 +140,7 @@ class Workspace:
         )
 
     def direct(self, user_id: str) -> Channel:
-        """The conversation between the app and a person; it comes to be when it is first needed."""
+        """The direct message channel between the app and a person, created on first use."""
         identity = make_id("D", self.domain, user_id)
         found = self.find_channel(identity)
         if found is None:

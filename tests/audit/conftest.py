@@ -1,4 +1,4 @@
-"""An audit of six records on a real server."""
+"""An audit log with six records on a real Redis server."""
 
 from __future__ import annotations
 

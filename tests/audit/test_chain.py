@@ -1,4 +1,4 @@
-"""The audit on a real server: appended to by many at once, and whatever is done to it afterwards is found."""
+"""The audit on a real server: concurrent appends work, and any later tampering is detected."""
 
 from __future__ import annotations
 

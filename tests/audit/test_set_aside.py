@@ -1,4 +1,4 @@
-"""A broken audit is set aside by a person, and a new one begins that says so; one that was deleted is missed."""
+"""A person sets a broken audit log aside, and the new one records that; a deleted log is detected."""
 
 from __future__ import annotations
 

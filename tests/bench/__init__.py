@@ -1,1 +1,1 @@
-"""Measurements, all of one run: `make bench` prints them and writes `build/bench.json`."""
+"""Benchmarks: `make bench` prints the results and writes `build/bench.json`."""

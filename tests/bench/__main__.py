@@ -1,4 +1,4 @@
-"""Measure everything, write `build/bench.json`, print a table; exit 1 if a bar is missed."""
+"""Measure everything, write `build/bench.json`, print a table; exit 1 if a limit is exceeded."""
 
 from __future__ import annotations
 

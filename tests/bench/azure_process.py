@@ -1,4 +1,4 @@
-"""Azure in a process of its own, so that its work is not the check's."""
+"""Runs the sandbox's Azure in a separate process, so that its CPU time does not count toward the check."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from sandbox.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class AzureProcess:
-    """The other end: where it listens, and what it was asked."""
+    """Handle of the process: its address and request log."""
 
     access: AzureAccess
     pipe: Connection
 
     def log(self) -> tuple[list[LoggedRequest], list[KubeRequest]]:
-        """What was asked since the last call of this: of Azure, and of the clusters."""
+        """The requests to Azure and to the clusters since the last call."""
         self.pipe.send("log")
         logged: tuple[list[LoggedRequest], list[KubeRequest]] = self.pipe.recv()
         return logged

@@ -1,4 +1,4 @@
-"""Long texts as people paste and share them: logs, one line of JSON, base64, and what somebody made to cost time."""
+"""Long texts that people paste and share: logs, one line of JSON, base64, and texts designed to be slow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LETTERS = 60_000
 
 
 def _log(chance: random.Random) -> str:
-    """An application's."""
+    """An application log."""
     level, number = chance.choice(("INFO", "WARN", "ERROR", "DEBUG")), chance.randrange(10**6)
     said = chance.choice(
         (
@@ -57,7 +57,7 @@ def _json() -> str:
 
 @cache
 def bulk() -> dict[str, str]:
-    """By name."""
+    """The texts by name."""
     return {
         "a log": _lines(_log),
         "a kubelet's log": _lines(_kubelet),

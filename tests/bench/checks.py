@@ -31,7 +31,7 @@ Request = LoggedRequest | KubeRequest
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One check: its wall clock, and what the servers' own clocks say about its calls."""
+    """One check: its wall-clock time, and the timing of its calls as measured by the servers."""
 
     wall_s: float
     chain_s: float
@@ -76,14 +76,14 @@ async def _figures(azure: AzureProcess) -> list[Figure]:
 
 
 async def _alone(azure: AzureProcess) -> int:
-    """How many Azure calls one check makes whose process has asked nothing before."""
+    """How many Azure calls a check makes in a new process."""
     async with clients(azure.access, KubeAccess()) as opened:
         await _check(opened)
     return len(_by_reader(azure.log()[0]))
 
 
 async def _check(opened: Clients) -> dict[str, str]:
-    """One check; for each path of the cluster's API server, the kind of evidence that asked for it."""
+    """Run one check; also returns the kind of evidence that requested each Kubernetes path."""
     target = await resolve(CLUSTER, opened.arm)
     async with opened.for_target(target) as given:
         await Engine(GRAPH, LIBRARY.explains).diagnose(target, given)
@@ -119,7 +119,7 @@ def _identity(request: Request) -> tuple[str, str, str]:
 
 
 def _longest_chain_s(by_kind: dict[str, list[Request]]) -> float:
-    """Along the evidence graph, by the servers' clocks: finding the name, then each kind after what it needs."""
+    """The evidence graph's critical path by the servers' clocks: name lookup, then each kind after its dependencies."""
     chain_s: dict[type, float] = {}
     for collector in GRAPH.wanted:
         before = max((chain_s.get(need.kind, 0.0) for need in collector.needs), default=0.0)
@@ -128,7 +128,7 @@ def _longest_chain_s(by_kind: dict[str, list[Request]]) -> float:
 
 
 def _in_a_row_s(requests: Sequence[Request]) -> float:
-    """The heaviest run of requests of one collector of which each began after the one before had ended."""
+    """The longest sequence of one collector's requests that ran strictly one after another."""
     best: list[tuple[float, float]] = []
     for request in sorted(requests, key=lambda one: one.started):
         before = max((weight for ended, weight in best if ended <= request.started), default=0.0)

@@ -1,4 +1,4 @@
-"""One measured figure, and the bar it has to pass."""
+"""One measured value and its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a check of a large cluster costs beyond downloading and parsing what it looks at."""
+"""The overhead of checking a large cluster, compared with just downloading and parsing its objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One check of a large cluster, and the plain download of the same pages, in a process that does nothing else."""
+"""Checks a large cluster, and separately just downloads the same pages, in a dedicated process."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def _checked(opened: Clients, target: Target) -> tuple[float, float]:
 
 
 async def _downloaded(opened: Clients, target: Target) -> float:
-    """The same lists at once, with the same client; each page parsed and dropped."""
+    """Download the same lists concurrently with the same client, parsing and discarding each page."""
     way = DirectWay(target, opened.doors)
     began = time.perf_counter()
     await asyncio.gather(*(_pages(way, path) for path in LISTS))
@@ -75,7 +75,7 @@ async def _pages(way: DirectWay, path: str) -> None:
 
 
 def _peak_mb(*, reset: bool) -> float:
-    """The most memory that this process has held, since the last reset."""
+    """The peak memory of this process since the last reset."""
     if reset:
         Path("/proc/self/clear_refs").write_text("5")
     status = Path("/proc/self/status").read_text()

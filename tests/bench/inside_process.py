@@ -1,4 +1,4 @@
-"""Azure with one large cluster, in a process of its own: its pages are rendered before anybody asks."""
+"""Runs Azure with one large cluster in a separate process, with all pages rendered in advance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGED = ("nodes", "pods", "leases", "poddisruptionbudgets")
 
 
 def large(nodes: int) -> str:
-    """A scenario: the cluster with so many nodes, in as many pools as it takes."""
+    """A scenario with a cluster of this many nodes, in as many pools as needed."""
     full, rest = divmod(nodes, LARGEST_POOL)
     sizes = [LARGEST_POOL] * full + ([rest] if rest else [])
     pools = "".join(
@@ -35,7 +35,7 @@ def large(nodes: int) -> str:
 
 
 def world_with(nodes: int) -> tuple[World, str]:
-    """The small fleet as Azure shows it, with the large cluster's inside."""
+    """The small fleet's Azure resources with the large cluster's Kubernetes objects."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "scenario.yaml").write_text(large(nodes))
         inside = Scenario.load(folder).world.kubes
@@ -46,7 +46,7 @@ def world_with(nodes: int) -> tuple[World, str]:
 
 
 async def serve(nodes: int) -> None:
-    """Serve it, with its pages rendered, until the other end says so."""
+    """Serve it, with its pages rendered, until the parent process says stop."""
     world, cluster = world_with(nodes)
     async with ArmServer(world) as server:
         for plural in PAGED:

@@ -1,6 +1,6 @@
-"""`aksbot serve`, whose event loop is watched: how late what was due every 10 ms came at worst is written to a file.
+"""`aksbot serve` with event loop monitoring: writes the worst delay of a 10 ms timer to a file.
 
-It watches from inside, as a task of the loop would, and changes nothing else.
+The monitor runs inside the loop and changes nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NOTED_S = 0.02
 
 
 class Watch:
-    """Each time that it came late: when, how late, and how much of that the loop's own thread computed."""
+    """Records each delay: when, how long, and how much of it was CPU time of the loop's thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop, self._due, self._cpu_s = loop, loop.time(), time.thread_time()

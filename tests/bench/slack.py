@@ -1,4 +1,4 @@
-"""How the bot holds when a whole company asks at once, and what it costs while nobody does."""
+"""The bot's performance when a whole company uses it at once, and its cost when idle."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _start(environment: dict[str, str]) -> Iterator[Figure]:
-    """Side by side, so that a busy machine slows both."""
+    """Start both together, so that a busy machine slows both equally."""
     ready_s, imported_s, served_mb, imported_mb = [], [], [], []
     for _ in range(ROUNDS):
         with _serving(environment) as (_, process, took_s):
@@ -75,8 +75,8 @@ def _load(environment: dict[str, str]) -> Iterator[Figure]:
 
 
 def _acknowledged(rounds: list[dict[str, Any]], each_cpu_s: float) -> Figure:
-    """The round in the middle. In some of them the same process checks every cluster anew, which shows in what is slow
-    in one of a hundred; all ratios are told."""
+    """The median round. In some rounds, the process checks every cluster again, which affects the slowest one
+    percent; all ratios are reported."""
     ratios = sorted((_p99(one["acked_s"]) / _p99(one["empty_s"]), at) for at, one in enumerate(rounds))
     ratio, at = ratios[len(ratios) // 2]
     acked, plain = rounds[at]["acked_s"], rounds[at]["empty_s"]
@@ -95,7 +95,7 @@ def _p99(sorted_s: list[float]) -> float:
 
 @contextmanager
 def _line_first(module: str, *arguments: str) -> Iterator[str]:
-    """A process that says something once it serves, and ends when it is told to."""
+    """A process that prints a line once it is ready, and stops when told to."""
     command = [sys.executable, "-m", module, *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         if process.stdin is None or process.stdout is None:
@@ -128,7 +128,7 @@ def _serving(environment: dict[str, str]) -> Iterator[tuple[str, subprocess.Pope
 
 
 def _imported(environment: dict[str, str]) -> tuple[float, float]:
-    """How long a Python takes that imports what `serve` imports, and how large it is then."""
+    """How long a Python process takes to import what `serve` imports, and its memory use."""
     code = f"{IMPORTS}\nprint(open('/proc/self/status').read())"
     began = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
@@ -136,7 +136,7 @@ def _imported(environment: dict[str, str]) -> tuple[float, float]:
 
 
 def _cpu_s(pid: int) -> float:
-    """What the process has used since it began."""
+    """The CPU time of the process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -165,6 +165,6 @@ def _free_port() -> int:
 
 
 def _clean() -> dict[str, str]:
-    """Nobody's settings."""
+    """An environment without any settings."""
     own = ("AKSBOT_", "AZURE_", "REDIS_", "SLACK_")
     return {name: value for name, value in os.environ.items() if not name.startswith(own)}

@@ -1,4 +1,4 @@
-"""The least that can answer Slack: a handler that checks the signature and says nothing, in a process of its own."""
+"""The baseline: a minimal Slack handler that only checks the signature, in a separate process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slack_sdk.signature import SignatureVerifier
 
 
 async def serve(secret: str) -> None:
-    """Serve until the other end says so; the first line it writes is its port."""
+    """Serve until the parent process says stop; the first line of output is the port."""
     verifier = SignatureVerifier(secret)
 
     async def nothing(request: web.Request) -> web.Response:

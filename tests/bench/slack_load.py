@@ -1,7 +1,7 @@
-"""People: a hundred slash commands a second, in a process of its own. It also takes the answers over response URLs.
+"""The load generator: 100 slash commands per second, in a separate process that also receives response URL calls.
 
-The same request goes to the bot and to the empty handler at the same moment of the same run, so a busy machine
-slows both.
+Each request is sent to the bot and to the empty handler at the same time, so a busy machine
+slows both equally.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from tests.bench.slack_world import FLEET, PEOPLE, person_id, team_id
 PER_SECOND, FOR_S = 100, 20
 CHANNELS = 100
 WARM, AT_ONCE = PEOPLE, 10
-"""Commands before the clock runs, one of each person: imports, connections, checks, who everybody is."""
+"""Warm-up commands, one per person: for imports, connections, checks and user lookups."""
 ANSWERED_WITHIN_S = 60
 QUIET_S = 2.0
-"""People stay until nothing more comes: an answer may be several messages."""
+"""How long it must be quiet before a run ends, as an answer may be several messages."""
 FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass
 class Heard:
-    """What came back for each command: at once, and later."""
+    """The responses to each command: immediate and delayed."""
 
     acked_s: dict[int, float] = field(default_factory=dict)
     empty_s: dict[int, float] = field(default_factory=dict)
     said: dict[int, str] = field(default_factory=dict)
-    """The words that came with the acknowledgement."""
+    """The text of the acknowledgement."""
     refused: list[str] = field(default_factory=list)
     answered: set[int] = field(default_factory=set)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -49,7 +49,7 @@ class Heard:
         return web.Response(text="ok")
 
     async def all_answered(self, wanted: set[int]) -> None:
-        """Wait for them, but not for ever: who is without an answer then is counted."""
+        """Wait for all answers, with a timeout; commands still unanswered are counted."""
         with suppress(TimeoutError):
             async with asyncio.timeout(ANSWERED_WITHIN_S):
                 while not wanted <= self.answered:
@@ -57,7 +57,7 @@ class Heard:
                     await self.changed.wait()
 
     async def quiet(self) -> None:
-        """Wait until nothing has come for a while."""
+        """Wait until nothing has arrived for a while."""
         with suppress(TimeoutError):
             while True:
                 self.changed.clear()

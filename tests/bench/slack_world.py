@@ -1,4 +1,4 @@
-"""What the bot talks to, in a process of its own: Azure, Slack without its rate limits, the server of its state."""
+"""The bot's environment in a separate process: Azure, Slack without rate limits, Redis."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FLEET = (
 )
 WORKSPACES, PEOPLE = 20, 200
 POLICY = "look:\n  slack_connect: ['*']\n"
-"""Who comes from another workspace may look; Slack is asked about everybody all the same, because guests may not."""
+"""External users may look, but guests may not, so the bot still has to look up every user in Slack."""
 _REFILL_EVERY_S = 0.05
 
 
@@ -40,13 +40,13 @@ def team_id(number: int) -> str:
 
 
 def company() -> Workspace:
-    """The workspace where the bot is installed, and people of others who share channels with it."""
+    """The workspace with the bot, and people of other workspaces in shared channels."""
     people = [Person(f"person-{one}", person_id(one), home_team=team_id(one)) for one in range(PEOPLE)]
     return Workspace("Contoso Platform", people, [])
 
 
 async def serve() -> None:
-    """Serve until the other end says so."""
+    """Serve until the parent process says stop."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             EmbeddedServer(Path(folder)) as state,
@@ -61,13 +61,13 @@ async def serve() -> None:
                 **slack.environment,
                 "REDIS_URL": state.url,
             }
-            # With it, the bot would take Socket Mode.
+            # With an app-level token, the bot would use Socket Mode.
             del environment["SLACK_APP_TOKEN"]
             sys.stdout.write(orjson.dumps(environment).decode() + "\n")
             sys.stdout.flush()
             ended = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
             while not ended.done():
-                # What is measured is the bot, not Slack's brake on it.
+                # Measure the bot, not Slack's rate limits.
                 slack.limits.refill()
                 slack.log.clear()
                 await asyncio.wait([ended], timeout=_REFILL_EVERY_S)

@@ -1,4 +1,4 @@
-"""How soon the command line is there: it loads the heavy libraries only when they are used."""
+"""Start-up time of the command line, which imports heavy libraries lazily."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAVY = "import azure.mgmt.containerservice.aio, azure.mgmt.monitor.aio, kuberne
 
 def figures() -> Iterator[Figure]:
     helped, imported = [], []
-    for _ in range(ROUNDS):  # side by side, so that a busy machine slows both
+    for _ in range(ROUNDS):  # together, so that a busy machine slows both equally
         helped.append(_took_s([AKSBOT, "--help"], says="Usage: aksbot"))
         imported.append(_took_s([sys.executable, "-c", HEAVY]))
     ratio = median(helped) / median(imported)

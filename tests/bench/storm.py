@@ -1,5 +1,5 @@
-"""A storm: within a minute 2,000 messages about 20 clusters, among 2,000 about nothing, long pastes and files among
-them; Slack's limits are in force."""
+"""An alert storm: 2,000 messages about 20 clusters in one minute, plus 2,000 unrelated, with long pastes and files
+among them; Slack's rate limits apply."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CLUSTERS = (
 CHANNELS = tuple(f"inc-{number}" for number in range(10))
 MESSAGES, FOR_S = 2000, 60
 PEOPLE, CARDS = 100, 0.8
-"""Most of what comes in a storm comes from alert apps."""
+"""Most messages in a storm are from alert apps."""
 TURN_S = 15
 FLOOR_S, BURST = 1.0, 3
 """One message a second in a channel, after the first few."""
@@ -64,9 +64,9 @@ CHATTER = (
     "PR {n} is up, please review",
 )
 BULKY = 40
-"""Of so many messages about nothing one is a long paste, and the next such one a file."""
+"""One in this many unrelated messages is a long paste or, alternately, a file."""
 LONGEST_PASTE = 40_000
-"""Slack's own limit; what is longer people share as a file."""
+"""Slack's own limit; longer texts are shared as files."""
 FIRST_READ = 7
 """The sample of the memory, one every 3 s, by which the first turns are over (15 s) and what reads them is loaded."""
 SERVE = Path(__file__).with_name("serve_watched.py")
@@ -74,12 +74,12 @@ SERVE = Path(__file__).with_name("serve_watched.py")
 
 @dataclass
 class Storm:
-    """What was said, and what is known of it afterwards."""
+    """The messages sent and the results measured afterwards."""
 
     reports: list[tuple[Message, str]] = field(default_factory=list)
     memory_mb: list[float] = field(default_factory=list)
     began: float = 0.0
-    """By the machine's clock, which the bot's process shares."""
+    """On the system clock, which the bot's process shares."""
 
 
 def figures() -> Iterator[Figure]:
@@ -181,7 +181,7 @@ async def _rage(slack: SlackServer, pid: int) -> Storm:
         else:
             at = number // 2 % len(CLUSTERS)
             text = chance.choice(SAID).format(cluster=CLUSTERS[at])
-            # A cluster is spoken of in its own channel, and now and then in another.
+            # Messages about a cluster are mostly in its own channel, sometimes in another.
             channel = CHANNELS[at % len(CHANNELS)] if chance.random() < 0.95 else chance.choice(CHANNELS)
             if chance.random() < CARDS:
                 said = slack.control.say_as_app(chance.choice(MONITORS), channel, "", attachments=[{"title": text}])
@@ -194,7 +194,7 @@ async def _rage(slack: SlackServer, pid: int) -> Storm:
 
 
 def _say_much(slack: SlackServer, chance: random.Random, turn: int) -> None:
-    """A paste or a file, in turn."""
+    """Send a paste or a file, alternately."""
     name, text = list(bulk().items())[turn // 2 % len(bulk())]
     person, channel = f"person-{chance.randrange(PEOPLE)}", chance.choice(CHANNELS)
     if turn % 2:
@@ -204,7 +204,7 @@ def _say_much(slack: SlackServer, chance: random.Random, turn: int) -> None:
 
 
 def _stall(folder: Path, began: float) -> Figure:
-    """How long the bot's event loop, which serves everybody, was held up at worst; not as it started."""
+    """The longest time the bot's event loop was blocked, excluding start-up."""
     stalls = [(late, own) for at, late, own in json.loads((folder / "stalls").read_text()) if at > began]
     late_s, own_s = max(stalls, default=(0.0, 0.0))
     most_own_s = max((own for _, own in stalls), default=0.0)
@@ -214,7 +214,7 @@ def _stall(folder: Path, began: float) -> Figure:
 
 
 async def _drained(redis: Redis, slack: SlackServer) -> None:
-    """Until the queue has nothing left to do, but not for ever."""
+    """Wait until the queue is empty, with a timeout."""
     loop = asyncio.get_running_loop()
     ends = loop.time() + TURN_S + DRAINED_WITHIN_S
     quiet_since, before = loop.time(), -1
@@ -267,14 +267,14 @@ async def _judged(storm: Storm, slack: SlackServer, arm: ArmServer, redis: Redis
 
 
 async def _lost(storm: Storm, redis: Redis, team: str) -> tuple[int, int]:
-    """How many messages nobody has dealt with, and how many turns they made."""
+    """How many messages were not processed, and the total number of turns."""
     turns = [await redis.get(keys.heard(f"message {team} {said.channel} {said.ts} ")) for said, _ in storm.reports]
     done = [bool(turn and await redis.exists(keys.turn_done(str(turn)))) for turn in turns]
     return done.count(False), len({turn for turn in turns if turn})
 
 
 def _late_s(storm: Storm, cards: list[Message], slack: SlackServer) -> float:
-    """How long after it could have come the latest first answer came."""
+    """The longest delay of a first answer past its earliest possible time."""
     first: dict[str, Message] = {}
     for said, cluster in storm.reports:
         first.setdefault(cluster, said)

@@ -1,4 +1,4 @@
-"""How often triage is right, and how long it takes: on the messages that it was tuned on, and on those it was not.
+"""Accuracy and latency of triage, on the tuning set and on the held-out set.
 
 The corpus lies beside the project (`AKSBOT_CORPUS`, or ../shared/corpus/dev.jsonl); without it there are no figures.
 Its even lines were used for tuning; the odd ones are for scoring only.
@@ -30,7 +30,7 @@ _BESIDE = Path(__file__).parents[3] / "shared" / "corpus" / "dev.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What came out of some messages."""
+    """The results for a set of messages."""
 
     problems: int
     first: int
@@ -98,7 +98,7 @@ def _took_s(recogniser: Recogniser, text: str) -> float:
 
 
 def _longest_s(recogniser: Recogniser, text: str) -> float:
-    """The quickest of three: what the message costs, not what else the machine does."""
+    """The best of three runs, to exclude other load on the machine."""
     return min(_took_s(recogniser, text) for _ in range(3))
 
 

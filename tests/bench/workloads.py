@@ -1,4 +1,4 @@
-"""Recorded faults of workloads: how many roots are wrong, how many are called clear, how long the slowest takes."""
+"""Recorded faults of workloads: wrong roots, false clear verdicts, and the slowest diagnosis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WRONG, FALSE_CLEAR, SLOWEST_S = 0.10, 0.02, 1.0
 
 
 def figures() -> list[Figure]:
-    """None where the recordings are absent: they are no part of this repository."""
+    """Empty if the recordings are absent: they are not part of this repository."""
     return asyncio.run(_figures()) if names() else []
 
 

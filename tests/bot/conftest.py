@@ -1,4 +1,4 @@
-"""A command line to run: in this process, or as a person starts it."""
+"""Runs command lines: in this process, or as a subprocess."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a command ended."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -32,7 +32,7 @@ Started = Callable[..., Awaitable[Ran]]
 
 @pytest.fixture(autouse=True)
 def _nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No settings but the test's own, in a folder of its own."""
+    """Run in an empty folder, with no settings but the test's own."""
     for name in os.environ:
         if name.startswith(("AKSBOT_", "AZURE_")):
             monkeypatch.delenv(name)
@@ -54,7 +54,7 @@ def here(capsys: pytest.CaptureFixture[str]) -> Here:
 
 @pytest.fixture
 def started(tmp_path: Path) -> Started:
-    """Run a command line as a process of its own, as a person does."""
+    """Run a command line as a subprocess."""
 
     async def run(*words: str, environment: Mapping[str, str] = {}, given: bytes | None = None) -> Ran:
         process = await asyncio.create_subprocess_exec(
@@ -74,5 +74,5 @@ def started(tmp_path: Path) -> Started:
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment, as the fixtures above leave it, with the project importable."""
+    """This process's environment, as modified by the fixtures above, with the project importable."""
     return dict(os.environ) | {"PYTHONPATH": str(ROOT)}

@@ -1,4 +1,4 @@
-"""Diagnoses as the engine makes them, by hand, and a small library of runbooks."""
+"""Handmade diagnoses and a small runbook library."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def library() -> Library:
 
 @cache
 def wider_library() -> Library:
-    """With problems that no check of these diagnoses asks about: two of AKS, one of another kind, and a guide."""
+    """A library with more runbooks that no check here covers: two for AKS, one for another kind, and a guide."""
     others = {"memory-saturation": "aks", "vnet-blocked": "aks", "network-failed": "hybrid", "support-packet": "guide"}
     with tempfile.TemporaryDirectory() as folder:
         for code, kind in others.items():
@@ -102,7 +102,7 @@ def check(
 
 
 def found() -> Diagnosis:
-    """Quota is the cause; two things follow from it; one thing could not be seen."""
+    """A quota problem as root cause with two consequences, and one missing piece of evidence."""
     quota = Finding(
         "quota-exceeded",
         USAGE,
@@ -175,7 +175,7 @@ def clear() -> Diagnosis:
 
 
 def clear_in_network() -> Diagnosis:
-    """Only one area was asked about."""
+    """Only one area was checked."""
     names = ("node-cannot-reach-api-server", "private-cluster-unreachable", "subnet-full")
     return replace(clear(), checks=tuple(check(name, Outcome.CLEAR, "fine") for name in names))
 
@@ -192,7 +192,7 @@ def open_in_network() -> Diagnosis:
 
 
 def blind() -> Diagnosis:
-    """Little could be seen: two things for one reason, one came too late, one check is broken."""
+    """Mostly missing evidence: two gaps with the same reason, one timeout, one broken check."""
     denied = [
         Unavailable(wanted, Why.DENIED, "403 AuthorizationFailed", "Microsoft.Compute/virtualMachineScaleSets/read")
         for wanted in ("scale sets", "instances")
@@ -221,13 +221,13 @@ def warned() -> Diagnosis:
 
 
 def beside() -> Diagnosis:
-    """A kind of cluster that no question is about."""
+    """A kind of cluster without any diagnostics."""
     arc = f"{SUBSCRIPTION}/resourceGroups/rg-edge/providers/Microsoft.Kubernetes/connectedClusters/edge-nexus-01"
     return _beside(Target(ResourceId.parse(arc)), "cluster-failed", "quota-exceeded")
 
 
 def beside_the_point() -> Diagnosis:
-    """A kind of cluster that is known, and questions that are not about this one."""
+    """A known kind of cluster, and diagnostics that do not apply to this one."""
     return _beside(TARGET, "cluster-failed", "subnet-full")
 
 
@@ -237,7 +237,7 @@ def _beside(target: Target, *names: str) -> Diagnosis:
 
 
 def walked() -> Diagnosis:
-    """A failed pool that nothing explains: the seven places, each with its own mark."""
+    """A failed pool without explanation: the seven places of its walk, each with a different mark."""
     pool = Finding(
         "nodepool-failed",
         POOL,

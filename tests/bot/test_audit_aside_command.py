@@ -1,4 +1,4 @@
-"""`aksbot audit set-aside`, and what `verify` and `export` say of it; a hash from the log is looked for."""
+"""`aksbot audit set-aside`, and its effect on `verify` and `export`; looking up a hash from the log."""
 
 from __future__ import annotations
 

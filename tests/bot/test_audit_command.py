@@ -1,4 +1,4 @@
-"""`aksbot audit verify | show | export`, beside a bot that runs and without one."""
+"""`aksbot audit verify | show | export`, with and without a running bot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are small and unfold: refused in a sentence, within 100 MB and a second of processor time."""
+"""Decompression bombs are rejected with a clear message, within 100 MB and one second of CPU time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aksbot check` and `replay`, as a process of its own against an Azure on this machine."""
+"""`aksbot check` and `replay`, as a subprocess against a local Azure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aksbot demo`, as a person starts it: at a terminal, and where there is none."""
+"""`aksbot demo`, with and without a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aksbot check --detectors`, as a process of its own: Azure's own detectors beside the findings, on request alone."""
+"""`aksbot check --detectors`, as a subprocess: shows Azure's own detectors next to the findings, only on request."""
 
 from __future__ import annotations
 

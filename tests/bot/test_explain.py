@@ -1,4 +1,4 @@
-"""A pasted error is recognised, never claimed to be verified; what is not recognised is said to be so."""
+"""A pasted error is recognized but never called verified; an unrecognized one is reported as such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the process listens: an address of one's own choice, and health apart from what comes from outside."""
+"""Listening addresses: configurable, with health checks separate from external traffic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No record of any logger holds a secret, whatever it is made of and whoever handles it."""
+"""No log record of any logger contains a secret, regardless of its arguments and handlers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a check to what may be done about it, against an Azure on this machine: what is asked, as whom, and when not."""
+"""From a check to offered fixes, against a local Azure: which requests are made, as whom, and when none are."""
 
 from __future__ import annotations
 

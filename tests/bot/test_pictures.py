@@ -1,4 +1,4 @@
-"""Pictures: what they show, in words too, and what becomes of one that cannot be drawn."""
+"""Pictures: their content, alt text, and what happens if one cannot be drawn."""
 
 from __future__ import annotations
 

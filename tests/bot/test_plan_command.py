@@ -1,4 +1,4 @@
-"""`aksbot plan`, as a process of its own, for the day on which Slack is down."""
+"""`aksbot plan`, as a subprocess, for use when Slack is down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edge of the process: three parts and an exit code, whatever happens; never a traceback unless asked."""
+"""Top-level error handling: always a three-part message and an exit code; a traceback only on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person sees at three in the morning, at 60 and at 80 columns; and what a program reads."""
+"""The report for people, at 60 and at 80 columns, and for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer covers: what was asked, what was left out, and what no check can ask about."""
+"""The scope of an answer: what was checked, what was left out, and what no check covers."""
 
 from __future__ import annotations
 

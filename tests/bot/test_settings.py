@@ -1,4 +1,4 @@
-"""Settings come from the environment and a file; a wrong one is named with its place and what belongs there."""
+"""Settings come from the environment and a file; an invalid one is reported with its location and what is expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person calls the thing that a finding is about."""
+"""The display name of a finding's subject."""
 
 import pytest
 

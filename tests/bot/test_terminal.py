@@ -1,4 +1,4 @@
-"""Colour where a terminal wants it, none elsewhere; progress on stderr, and only for somebody who watches."""
+"""Color only in terminals that support it; progress on stderr, only in interactive use."""
 
 from __future__ import annotations
 

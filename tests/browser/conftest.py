@@ -1,4 +1,4 @@
-"""The whole bot between the sandbox's Slack and Azure, and a real browser in front of the page."""
+"""The whole bot with the sandbox's Slack and Azure, and a real browser showing the sandbox's page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ start, bot = whole_bot.start, whole_bot.bot
 
 
 class Show(Protocol):
-    """Opens the page as somebody, in a channel, on a desktop or a phone."""
+    """Opens the page as a given person, in a channel, on desktop or mobile."""
 
     def __call__(
         self, person: str = "requester", channel: str = "incidents", *, phone: bool = False, dark: bool = False

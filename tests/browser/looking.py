@@ -1,4 +1,4 @@
-"""What a person does in the browser, and what must never be seen there: errors, sideways scrolling, overlaid text."""
+"""User actions in the browser, and checks for errors, horizontal scrolling and overlapping text."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ _SMALL = """() => [...document.querySelectorAll("button, .field, .side li a, a.r
 
 
 class Window:
-    """A tab in which somebody reads and works."""
+    """A browser tab used by one person."""
 
     def __init__(self, page: Page, screenshots: Path, *, phone: bool) -> None:
         self.page, self._screenshots, self._phone = page, screenshots, phone
         self.complaints: list[str] = []
-        """What the browser's console had to say."""
+        """Messages in the browser's console."""
         page.on("console", lambda said: self._heard(said.type, said.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("requestfailed", lambda request: self._failed(request.url))
@@ -87,7 +87,7 @@ class Window:
         await composer.press("Enter")
 
     async def verdict(self, word: str = "FOUND") -> Locator:
-        """The last head message with a verdict, once its thread is there to be opened."""
+        """Wait for the last head message with a verdict and a thread."""
         head = self.channel.locator("article").filter(has_text=word).filter(has=self.page.locator("a.replies")).last
         await expect(head).to_be_visible(timeout=60_000)
         return head
@@ -107,7 +107,7 @@ class Window:
         await place.evaluate("(one, end) => { one.scrollTop = end ? one.scrollHeight : 0 }", to_end)
 
     async def look(self, name: str) -> None:
-        """Take a picture, and find nothing in it that nobody should see."""
+        """Take a screenshot and check it for display problems."""
         self._screenshots.mkdir(parents=True, exist_ok=True)
         await self.page.screenshot(path=self._screenshots / f"{name}.png", animations="disabled")
         assert await self.page.evaluate(_SIDEWAYS) == [], name
@@ -121,5 +121,5 @@ class Window:
             self.complaints.append(f"{kind}: {said}")
 
     def _failed(self, url: str) -> None:
-        if not url.endswith("/changes") and "/parts" not in url:  # ends with the page that asks for it
+        if not url.endswith("/changes") and "/parts" not in url:  # ends when its page is closed
             self.complaints.append(f"failed: {url}")

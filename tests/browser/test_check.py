@@ -1,4 +1,4 @@
-"""Somebody is woken, asks in Slack what is wrong, and reads the answer: on a desktop or a phone, by day or night."""
+"""Someone asks in Slack what is wrong and reads the answer, on desktop or mobile, in light or dark mode."""
 
 from __future__ import annotations
 

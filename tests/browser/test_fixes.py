@@ -1,4 +1,4 @@
-"""A fix as people see it: the plan, the request, how it goes, how it ended; on a desktop and on a phone."""
+"""A fix as users see it: plan, request, progress, outcome; on desktop and mobile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.slack_app.fixes.steps import Desk, policy, pool_of
 
 LOOKS = {"desktop": {}, "phone": {"phone": True}}
 SLOWLY = 0.1
-"""A poll each second: somebody can see that it runs."""
+"""One poll per second, so that the running state is visible."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""An alert at night, from the card of an alert app to the incident that is over; nobody asks the bot for anything."""
+"""An alert at night, from the alert card to the closed incident, without anyone asking the bot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def bot(start: Start, control: Control, tmp_path: Path, monkeypatch: pytes
 
 
 async def opened(window: Window, ts: str) -> Locator:
-    """The thread under the alert, once somebody has answered it."""
+    """Wait for the thread under the alert to have a reply."""
     replies = window.channel.locator(f"article[data-ts='{ts}'] a.replies")
     await expect(replies).to_be_visible(timeout=60_000)
     await replies.click()

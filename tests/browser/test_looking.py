@@ -1,4 +1,4 @@
-"""What looks for faults on the page finds them."""
+"""The checks for display problems detect them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The other places of the workspace: Home, direct messages, the message menu, other people, a phone's way around."""
+"""The other places of the workspace: Home, direct messages, the message menu, other people, mobile navigation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Recorded checks: `aksbot check … --record case.zip`, dropped into the folder of the code that is the root cause.
 
-`clear/` holds those in which nothing is wrong. A case that was once diagnosed right stays so.
+`clear/` has healthy clusters. A case that was diagnosed correctly once must stay correct.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was recorded once is diagnosed the same after a new fact and a new diagnostic, for which nobody asked then."""
+"""Adding new evidence and diagnostics does not change the diagnosis of older recordings that lack them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

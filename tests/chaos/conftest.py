@@ -1,4 +1,4 @@
-"""Nothing here depends on how busy the machine is."""
+"""Runs these tests on a virtual clock, so that they do not depend on how busy the machine is."""
 
 from __future__ import annotations
 

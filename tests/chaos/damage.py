@@ -1,4 +1,4 @@
-"""Everything that can happen to an answer, and every route of a check that it can happen to."""
+"""All kinds of damage to a response, and all routes of a check that it can affect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEADLINE_S = 2.0
 AT_ONCE = 6
 CREDENTIAL = "listclusterusercredential"
 OF = 4
-"""`make test` walks every fourth case of the matrix, so that each route meets some damages; soak walks all."""
+"""`make test` runs every fourth case of the matrix, so that each route gets some damage; soak runs all."""
 
 DAMAGES: dict[str, dict[str, Any]] = {
     "500": {"kind": "500"},
@@ -44,32 +44,32 @@ DAMAGES: dict[str, dict[str, Any]] = {
     "a text": {"kind": "shape", "body": '"x"'},
     "no list of values": {"kind": "shape", "body": '{"value": {}, "items": {}}'},
 }
-"""What can happen to an answer. The last four are JSON, and not what was asked for."""
+"""The kinds of damage. The last four are JSON with unexpected content."""
 
 
 A_LOG = ("empty", "malformed", "half", "html", "an object", "a list", "a text", "no list of values")
 """A container may print any text, or nothing: as its log, this is what it says."""
 NARROWED = ("403", "/subscriptions/{}/providers/Microsoft.Authorization/locks")
-"""Who may not list a subscription's locks asks the resource groups, which show what they inherit: nothing is lost."""
+"""Without permission to list a subscription's locks, the resource groups are read, which include inherited locks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One address of a check, as a template: Azure's, or the cluster's own; and which evidence comes from there."""
+    """The template of one path that a check requests (Azure or the cluster), and the evidence that comes from it."""
 
     template: str
     kinds: frozenset[type[Evidence]]
     inside: bool = False
 
     def strike(self, server: ArmServer, cluster: str, damage: str, **more: Any) -> None:
-        """Let it happen there from now on."""
+        """Apply the damage to this route from now on."""
         key = cluster_id(server.world, cluster).key
         faults = server.kube[key].faults if self.inside else server.faults
         faults.append(Fault(**DAMAGES[damage], route=self.template, **more))
 
 
 def world_of(scenario: str) -> World:
-    """Read only: the tests of a minute share it. What was written minutes ago is old to a check, and says so."""
+    """A scenario's world, shared read-only for a minute: checks would report the data of an older one as stale."""
     return _world_of(scenario, int(monotonic()) // 60)
 
 
@@ -79,7 +79,7 @@ def _world_of(scenario: str, minute: int) -> World:
 
 
 async def routes_of(scenario: str, cluster: str) -> tuple[Route, ...]:
-    """Every route that an undamaged check asks."""
+    """Every route that an undamaged check requests."""
     world = world_of(scenario)
     collecting: dict[tuple[str, bool], set[str]] = {}
     async with azure(world) as server, clients(access(server), KubeAccess()) as opened:
@@ -94,7 +94,7 @@ async def routes_of(scenario: str, cluster: str) -> tuple[Route, ...]:
             if kind := kind_by_request.get(request.client_request_id or ""):
                 collecting.setdefault((request.route, False), set()).add(kind)
     assert undamaged.unseen == (), undamaged.unseen
-    # Whoever asks the cluster first fetches the credential for all.
+    # The first collector to call the cluster fetches the credential for all.
     asks_the_cluster = {name for (_, inside), names in collecting.items() if inside for name in names}
     return tuple(
         Route(template, _made_by(asks_the_cluster if template.lower().endswith(CREDENTIAL) else names), inside)
@@ -107,7 +107,7 @@ def _made_by(names: set[str]) -> frozenset[type[Evidence]]:
 
 
 def sampled(routes: Sequence[Route], damage: str, beside: int = 0) -> list[Route]:
-    """The routes that this damage strikes in a short walk. `beside`: another such walk, so that two meet more."""
+    """The routes that this damage is applied to in a sample. `beside` selects a different sample, for more coverage."""
     shift = list(DAMAGES).index(damage) + sample.dice("damage").randrange(OF) + beside
     return [route for number, route in enumerate(routes) if (number + shift) % OF == 0]
 
@@ -115,7 +115,7 @@ def sampled(routes: Sequence[Route], damage: str, beside: int = 0) -> list[Route
 async def struck(
     scenario: str, cluster: str, route: Route, damage: str, recorder: Recorder | None = None, **more: Any
 ) -> Diagnosis:
-    """One check while one route is damaged. It ends in its time limit."""
+    """Run one check with one damaged route, within its time limit."""
     async with azure(world_of(scenario)) as server:
         route.strike(server, cluster, damage, **more)
         async with asyncio.timeout(DEADLINE_S + 3):
@@ -132,7 +132,7 @@ def harmed(routes: Sequence[Route], damage: str) -> list[Route]:
 
 
 async def side_by_side(routes: Sequence[Route], one: Callable[[Route], Awaitable[None]]) -> None:
-    """Much of a damaged check is waiting. All that is wrong is told at once."""
+    """Run checks concurrently, as they mostly wait, and report all failures together."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def passing(route: Route) -> None:

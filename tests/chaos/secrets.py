@@ -1,4 +1,4 @@
-"""Secrets of every kind that has ever been seen in an ARM body, a tag or an error text. All of them are made up."""
+"""Fake secrets of every kind seen in ARM bodies, tags or error texts."""
 
 import base64
 
@@ -10,7 +10,7 @@ _JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwR
 
 
 def _joined(*parts: str) -> str:
-    """Put together here, so that no scanner takes this file for a leak."""
+    """Join the parts at run time, so that secret scanners do not flag this file."""
     return "".join(parts)
 
 
@@ -53,7 +53,7 @@ AS_TEXT = {
         "aBcDeFgHiJkLmNoPqRsTuVwXyZ",
     ),
 }
-"""Kind → (the text that holds it, the part that must be nowhere afterwards)."""
+"""Kind → (the text that contains it, the part that must not leak)."""
 
 AS_FIELD = {
     "adminPassword": "W1ndows-Adm1n-Pass",
@@ -64,7 +64,7 @@ AS_FIELD = {
     "client-key-data": base64.b64encode(b"a private key of a kubeconfig").decode(),
     "apiToken": "plain-Ap1-Token-value",
 }
-"""Field name → the value that must be nowhere afterwards."""
+"""Field name → the value that must not leak."""
 
 TEXTS = [text for text, _ in AS_TEXT.values()] + [one.text for one in planted.EVERY]
 

@@ -1,5 +1,5 @@
-"""Every route × everything that can happen to an answer: the check ends in time, says what it could not see, and
-never calls clear what it has not seen."""
+"""Every route × every kind of damage to a response: the check ends in time, says what it could not see, and
+never reports something as clear without having seen it."""
 
 import logging
 
@@ -13,7 +13,7 @@ from tests.checking import azure, check, wrongly_clear
 SCENARIO, CLUSTER = "healthy-fleet", "prod-eus2"
 POOLS = "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ContainerService/managedClusters/{}/agentPools"
 HEALTH = "/readyz"
-"""What goes wrong here is the API server's own trouble: to say so is no false alarm."""
+"""Routes where an error means that the API server itself has a problem: reporting it is not a false alarm."""
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -37,7 +37,7 @@ async def test_a_check_asks_azure_and_the_cluster() -> None:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_a_list_of_which_only_the_first_page_comes_is_no_list(damage: str) -> None:
-    """The second page is damaged: half a list must not acquit."""
+    """The second page is damaged: an incomplete list must not lead to a clear verdict."""
     async with azure(world_of(SCENARIO), page_size=1) as server:
         pools = Route(POOLS, frozenset({AgentPools}))
         pools.strike(server, CLUSTER, damage, skip=1)
@@ -70,10 +70,10 @@ def judge(diagnosis: Diagnosis, route: Route) -> None:
 
 
 def lost(route: Route, found: set[str]) -> frozenset[type[Evidence]]:
-    """A web page or a fault in place of `/readyz` is itself the fact, and is reported."""
+    """An HTML page or an error from `/readyz` is evidence in itself, and is reported."""
     return frozenset() if route.template == HEALTH and "api-server-unavailable" in found else route.kinds
 
 
 def errors_in(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """A traceback is logged where an answer was not understood by whoever should."""
+    """Tracebacks in the log: a response was not handled properly."""
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]

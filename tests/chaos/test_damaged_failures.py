@@ -1,4 +1,4 @@
-"""The same damages where something is wrong: what is unseen is said, in the ledger too, and no cause is invented."""
+"""The same damage with real problems: missing evidence is reported, also in the ledger, and no cause is invented."""
 
 from dataclasses import dataclass
 
@@ -28,12 +28,12 @@ STEP_OF: dict[type[Evidence], int] = {
     RoleAssignments: 6,
     Locks: 7,
 }
-"""Where the ledger of a failed pool needs which evidence. Diagnostic settings are a remark of step 4 only."""
+"""The step of a failed pool's ledger that needs each kind of evidence. Diagnostic settings are a note in step 4."""
 
 
 @dataclass(frozen=True)
 class Undamaged:
-    """What is found where everything is seen."""
+    """The findings with all evidence available."""
 
     found: frozenset[str]
     causes: dict[Key, frozenset[Key]]
@@ -45,7 +45,7 @@ class Undamaged:
 
 
 def causes_of(diagnosis: Diagnosis) -> dict[Key, frozenset[Key]]:
-    """What explains each finding, ids in one case: Azure spells the same id in several."""
+    """The explanations of each finding, with lower-case ids, as Azure's casing varies."""
     return {
         one.finding.key: frozenset((code, subject.lower()) for code, subject in one.explained_by)
         for one in diagnosis.findings
@@ -107,11 +107,11 @@ PARTS = {
     "userAssignedIdentities": "identity",
     "workspaces": "monitoring add-on",
 }
-"""What people call a resource that is looked up by its id, in place of the type in its address."""
+"""Display names of resources that are looked up by id, used instead of the type in the path."""
 
 
 def is_said(diagnosis: Diagnosis, route: Route) -> None:
-    """By the fact's title, or by the part of it that is missing: the last words of the address."""
+    """Whether a gap is reported, by the fact's title or by the missing part (the last words of the address)."""
     last = [part for part in route.template.split("/") if part != "{}"][-1]
     for kind in route.kinds - lost_with_others(route):
         title = GRAPH.collectors[kind].title
@@ -121,7 +121,7 @@ def is_said(diagnosis: Diagnosis, route: Route) -> None:
 
 
 def lost_with_others(route: Route) -> frozenset[type[Evidence]]:
-    """What needs something else that is lost is not asked for, and takes over its absence."""
+    """Evidence that depends on lost evidence is not requested, and is missing too."""
     return frozenset(
         kind for kind in route.kinds if any(need.kind in route.kinds for need in GRAPH.collectors[kind].needs)
     )
@@ -138,5 +138,5 @@ def is_in_the_ledger(finding: Finding, route: Route) -> None:
 
 
 def _is_named(step: dict[str, str]) -> bool:
-    """What Azure's own error names is bad whether anybody could look or not; that nobody could is said beside it."""
+    """A cause named in Azure's error is reported even if it could not be verified; that gap is reported next to it."""
     return step["seen"] == "bad" and "Azure's error names" in step["says"] and "could not look" in step["says"]

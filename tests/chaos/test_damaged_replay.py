@@ -1,4 +1,4 @@
-"""A check that could not see everything, recorded: offline it finds the same and misses the same."""
+"""A recorded check with missing evidence has the same findings and the same gaps when replayed offline."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tests.replaying import replayed, verdict
 
 FAILURES = ("timeout", "403", "500", "half")
 ASKED_IN_PARTS = {Policies, RoleAssignments, Locks, Instances, PoolSubnets, ProviderRegistrations}
-"""Who waits for several answers loses all if the time is up before they are in; the recording has those that came."""
+"""A collector that waits for several responses loses them all on timeout; the recording has those that arrived."""
 CASES = (("healthy-fleet", "prod-eus2"), ("quota-blocks-upgrade", "prod-weu"))
 
 

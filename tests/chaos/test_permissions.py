@@ -1,4 +1,4 @@
-"""Each declared action is taken away in turn; none is declared that is never used."""
+"""Removes each declared permission in turn, and fails on declared permissions that are never used."""
 
 from collections.abc import Collection
 
@@ -21,13 +21,13 @@ from tests.checking import (
 ACTIONS = sorted({action for collector in GRAPH.wanted for action in collector.reads})
 SIGHTS = sorted({sight for collector in GRAPH.wanted for sight in collector.sees})
 UNWELL = ("pod-unschedulable", "network-policy-blocking", "gateway-misroute")
-"""Where workloads are looked into: prod-eus2 has pods that do not run there."""
+"""For workload evidence: prod-eus2 has pods that are not running."""
 OF_OTHER_ENGINES = {
     "list ciliumclusterwidenetworkpolicies.cilium.io",
     "list ciliumnetworkpolicies.cilium.io",
     "list globalnetworkpolicies.crd.projectcalico.org",
 }
-"""Policies of engines that prod-eus2 has not."""
+"""Policies of engines that prod-eus2 does not have."""
 OF_WORKLOADS = sorted(
     {
         sight
@@ -45,19 +45,19 @@ ELSEWHERE = {
     "list nodeclaims.karpenter.sh": ("unusual-nodes", "dev-shared"),
     "list pods.metrics.k8s.io": ("memory-saturation", "prod-eus2"),
 }
-"""Where something is looked at that prod-eus2 has not: an autoscaled pool, node auto-provisioning, a node that is short
+"""For evidence that prod-eus2 does not have: an autoscaled pool, node auto-provisioning, a node that is short
 of memory."""
 ON_SITE = {
     "handlers.evidence.arc": ("arc-bridge-offline-providers", "arc-bridge-hq"),
     "handlers.evidence.nexus": ("healthy-fleet", "edge-nexus-01"),
 }
-"""Where what is asked of bridges and Nexus sites is asked."""
+"""For evidence about resource bridges and Nexus sites."""
 USING_ALL = (
     *("arc-bridge-offline-providers", "hybrid-cluster-offline"),
     *("healthy-fleet", "quota-blocks-upgrade", "node-vm-failed-availability-set"),
     *("request-disallowed-by-policy", "unusual-references", "outbound-nat-gateway", "memory-saturation"),
 )
-"""Between them, their clusters are asked about everything."""
+"""Together, checks of these scenarios read every kind of evidence."""
 FORBIDDEN = 403
 NOT_A_COLLECTORS = {"Microsoft.ResourceGraph/resources/read"}
 
@@ -84,7 +84,7 @@ async def test_a_missing_right_in_the_cluster_is_named_and_nothing_unseen_is_cle
         inside.deny("reader", *of_one_group(sight))
         diagnosis = await check(server, name)
         refused = any(request.status == FORBIDDEN for request in inside.log)
-    # What is asked only where something is unwell is not asked here, so nothing of it is lost.
+    # Requests made only for unhealthy resources are not made here, so they lose nothing.
     lost = denied(diagnosis) & frozenset(collectors_that(lambda collector: sight in collector.sees))
     assert bool(lost) == refused
     judge(diagnosis, lost, {one.code for one in Scenario.load(scenario).expect[name]})
@@ -108,7 +108,7 @@ async def test_where_something_is_unwell_what_is_refused_is_named_and_nothing_un
 
 
 async def test_nothing_is_excused_that_need_not_be() -> None:
-    """What diagnostics declare is what happens when one kind is lost, and not one kind more."""
+    """Diagnostics may be clear without exactly the kinds they declare, and no others."""
     clear: set[tuple[str, str]] = set()
     asked: set[str] = set()
     for wanted in GRAPH.wanted:
@@ -170,7 +170,7 @@ async def test_nobody_sees_nothing_and_is_told_what_to_grant() -> None:
 
 
 def lost_without(action: str) -> frozenset[type[Evidence]]:
-    """Without the credential of the cluster nothing inside it is seen."""
+    """Without the cluster's credential, all evidence from inside it is lost."""
     if action.lower().endswith("listclusterusercredential/action"):
         return frozenset(collectors_that(lambda collector: bool(set(collector.sees) - set(ELSEWHERE))))
     return frozenset(collectors_that(lambda collector: action in collector.reads))
@@ -185,13 +185,13 @@ def judge(diagnosis: Diagnosis, lost: frozenset[type[Evidence]], expected: Colle
 
 
 def denied(diagnosis: Diagnosis) -> frozenset[type[Evidence]]:
-    """What the check says it was not allowed to see."""
+    """What the check reports as forbidden."""
     titles = {one.wanted for one in diagnosis.unseen if one.why is Why.DENIED}
     return frozenset(collectors_that(lambda collector: collector.title in titles))
 
 
 def of_one_group(sight: str) -> tuple[str, str]:
-    """As the sandbox is told what to refuse: `list pods.metrics.k8s.io` leaves the pods themselves."""
+    """The pattern for the sandbox's `deny`: `list pods.metrics.k8s.io` leaves the pods themselves."""
     verb, resource = sight.split(" ")[:2]
     return verb, resource.partition(":")[0]
 

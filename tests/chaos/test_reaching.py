@@ -1,6 +1,6 @@
-"""A private cluster, seen from outside: with run-command and without, allowed, forbidden, stuck and cut.
+"""A private cluster seen from outside: with and without run-command; allowed, forbidden, stuck, truncated.
 
-Whatever happens inside, the Azure half of the check is whole, and the diagnosis says what was and was not seen.
+In all cases the Azure half of the check is complete, and the diagnosis says what was and was not seen.
 """
 
 from dataclasses import replace
@@ -60,7 +60,7 @@ OF_WORKLOADS = {
     "volume-unbound",
     "webhook-blocks",
 }
-"""What no command asks for: run-command brings the pods that are unwell, not the workloads, services and claims."""
+"""Evidence that run-command does not fetch: it gets the unhealthy pods, but no workloads, services or claims."""
 QUIET = {Outcome.CLEAR, Outcome.NOT_APPLICABLE}
 
 

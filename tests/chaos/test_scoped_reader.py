@@ -1,4 +1,4 @@
-"""A reader whose role is on resource groups: it sees what those hold and inherit, and is told what it cannot see."""
+"""A reader with a role only on resource groups sees their resources, and the check reports what is missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.checking import azure, check
 
 
 def scoped(world: World, *clusters: str) -> World:
-    """The reader holds its role on the groups of these clusters, on their node groups, and nowhere above."""
+    """Limit the reader's role to these clusters' resource groups and node resource groups."""
     bodies = [body for key, body in world.resources.items() if key.endswith(tuple(f"/{one}" for one in clusters))]
     groups = []
     for body in bodies:

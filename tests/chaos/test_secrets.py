@@ -1,4 +1,4 @@
-"""Planted in bodies, tags and error texts, no secret reaches a recording, the output or the log."""
+"""Secrets planted in bodies, tags and error texts do not leak into recordings, output or logs."""
 
 import json
 import logging
@@ -24,12 +24,12 @@ HAND = 6
 
 
 def dealt() -> Iterator[list[str]]:
-    """The texts, some for each body: all of them in every body would be megabytes a page."""
+    """Distribute the texts over the bodies: all of them in every body would make pages of several megabytes."""
     return cycle([TEXTS[at : at + HAND] for at in range(0, len(TEXTS), HAND)])
 
 
 def planted(world: World, *, in_errors: bool = True) -> World:
-    """The same world with secrets in every body, tag and error text; every one of them is somewhere."""
+    """A copy of the world with secrets in every body, tag and error text; every secret is used."""
     write_clients = dealt()
     for body in world.resources.values():
         texts = next(write_clients)
@@ -50,7 +50,7 @@ def planted(world: World, *, in_errors: bool = True) -> World:
 
 
 def planted_inside(world: World) -> World:
-    """The same in every annotation, label-free text and message of every cluster's objects."""
+    """The same for every annotation, message and other text of every cluster's objects."""
     write_clients = dealt()
     for kube in world.kubes.values():
         for body in [*kube.every("pods"), *kube.every("nodes"), *kube.every("poddisruptionbudgets")]:
@@ -103,7 +103,7 @@ async def test_no_secret_comes_out_anywhere(scenario: str, tmp_path: Path, caplo
 
 
 def leaked(places: dict[str, str]) -> set[tuple[str, str]]:
-    """Which secret stands in which of these texts, as it is or as JSON writes it."""
+    """Which secrets appear in which texts, verbatim or JSON-escaped."""
     return {
         (place, secret)
         for place, text in places.items()

@@ -1,4 +1,4 @@
-"""A real server for each test, in a folder of its own."""
+"""A real Redis server for each test, in its own folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BROKEN = "ignore:Exception ignored in.*MemoryObject:pytest.PytestUnraisableExcep
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """coredis leaves the streams of a connection that breaks, or was never made, to the garbage collector."""
+    """Ignore warnings about streams of broken connections, which coredis leaves to the garbage collector."""
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.filterwarnings(BROKEN))
@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _collected() -> Iterator[None]:
-    """What is left for the garbage collector is found in the test that left it, not in the next one."""
+    """Run the garbage collector after each test, so that leaks are reported in the test that caused them."""
     yield
     gc.collect()
 

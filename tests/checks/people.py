@@ -1,4 +1,4 @@
-"""Who asks, who is told, and the check that they wait for: all of it seen and steered by the test."""
+"""Fake requesters, reporters and checks, observed and controlled by the test."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def request(name: str, cluster: str = CLUSTER, *, fresh: bool = False, area: str
 
 @dataclass
 class Told:
-    """One thing that was said, to whom."""
+    """One message and its recipient."""
 
     how: str
     to: str
@@ -45,13 +45,13 @@ class Told:
 
 @dataclass
 class Listener:
-    """A reporter that remembers what it was given to say."""
+    """A reporter that records its messages."""
 
     said: list[Told] = field(default_factory=list)
     mute: set[str] = field(default_factory=set)
-    """Requests that cannot be told: their channel refuses."""
+    """Requests whose answers cannot be posted: the channel rejects them."""
     holding: dict[str, asyncio.Event] = field(default_factory=dict)
-    """Requests whose answer takes until the test lets it arrive: their channel does not say anything."""
+    """Requests whose answers are delayed until the test releases them, as if the channel did not respond."""
 
     def __post_init__(self) -> None:
         self._heard = asyncio.Condition()
@@ -83,7 +83,7 @@ class Listener:
             self._heard.notify_all()
 
     def answers(self, to: str | None = None) -> list[Told]:
-        """What ended a request."""
+        """The final answers to a request."""
         return [one for one in self.said if one.how in ("done", "failed", "gave up") and to in (None, one.to)]
 
     async def until(self, holds: Callable[[], bool]) -> None:
@@ -91,7 +91,7 @@ class Listener:
             await self._heard.wait_for(holds)
 
     async def answered(self, *names: str) -> list[Told]:
-        """Wait until all of them have their answer."""
+        """Wait until all requests are answered."""
         await self.until(lambda: all(self.answers(name) for name in names))
         return [one for name in names for one in self.answers(name)]
 
@@ -101,7 +101,7 @@ class Listener:
 
 
 class SlowCheck:
-    """A check that ends when the test lets it."""
+    """A check that finishes when the test allows it."""
 
     def __init__(self, *, waits: bool = True) -> None:
         self.began: list[str] = []
@@ -126,7 +126,7 @@ class SlowCheck:
 async def working(
     connection: Connection, check: Runner, listener: Reporter, *, role: Role = Role.ALL, **options: Any
 ) -> AsyncIterator[Jobs]:
-    """A process that takes requests in and works on them."""
+    """A process that accepts and executes requests."""
     options = {"idle_timeout_s": IDLE_TIMEOUT_S, "drain_s": 0.2} | options
     running = Jobs(connection, check, role=role, options=Options(**options))
     async with running.at_work(listener):

@@ -1,4 +1,4 @@
-"""Servers that die at any moment, two processes, one channel: everyone is answered, and nobody twice."""
+"""Servers that die at any moment, with two processes and one channel: everyone is answered exactly once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.store.servers import kill_server, until, until_it_is_back
 
 
 class Channel:
-    """What stands in Slack, which does not die with our server."""
+    """The messages in Slack, which survive the death of our server."""
 
     def __init__(self) -> None:
         self.answers: list[str] = []

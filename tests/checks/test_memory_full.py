@@ -1,4 +1,4 @@
-"""A check that a worker has taken up while the memory takes no writes any more."""
+"""A worker has picked up a check when Redis stops accepting writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hangs on a reporter: who still wants to hear, what stands under an answer, and what follows from it."""
+"""Reporter behavior: who still wants the answer, what is posted below it, and the follow-ups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker as a process of its own, to be stopped or killed. What it does and says goes into lists of its server."""
+"""A worker as a separate process that tests stop or kill. It records its actions and messages in Redis lists."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def main(url: str) -> None:
                 await redis.rpush("test:started", request.id)
 
             async def progress(self, requests: Sequence[CheckRequest], progress: Progress) -> None:
-                """Nobody looks."""
+                """Ignored."""
 
             async def done(self, request: CheckRequest, answer: Answer) -> None:
                 await redis.rpush("test:told", f"done {request.id} {me}")

@@ -1,4 +1,4 @@
-"""A small server on this machine that answers as a test tells it to."""
+"""A small local HTTP server whose responses are set by the test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass
 class Asked:
-    """One request as it arrived."""
+    """One received request."""
 
     method: str
     raw_path: str
@@ -40,7 +40,7 @@ class LocalAzure:
     runner: web.AppRunner | None = None
 
     def reply(self, path: str, *handlers: Handler) -> None:
-        """The last one stays."""
+        """The next response; the last one repeats."""
         self.on.setdefault(path.lower(), []).extend(handlers)
 
     def count(self, path: str) -> int:
@@ -102,7 +102,7 @@ def refuses(status: int, code: str, message: str, **headers: str) -> Handler:
 
 
 def half() -> Handler:
-    """Announces more than it sends."""
+    """A response shorter than its Content-Length."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": "5000", "Content-Type": "application/json"})
@@ -116,7 +116,7 @@ def half() -> Handler:
 
 
 def hangs_up() -> Handler:
-    """Takes the request and closes the connection without a word."""
+    """Accepts the request and closes the connection without a response."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         assert request.transport is not None
@@ -136,7 +136,7 @@ def waits_for(gate: asyncio.Event, then: Handler) -> Handler:
 
 @dataclass
 class PaperCredential:
-    """Gives a new token each time it is asked, without any Entra."""
+    """Returns a new token on each call, without Entra."""
 
     given: list[str | None] = field(default_factory=list)
     lifetime_s: float = 3600
@@ -159,7 +159,7 @@ class PaperCredential:
 
 @dataclass
 class QuickClock:
-    """Waits take no time, but time passes."""
+    """A clock that advances instantly on waits."""
 
     passed: float = 0.0
     waits: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A local Azure, and a reader that speaks to it."""
+"""A local Azure, and a reader connected to it."""
 
 from __future__ import annotations
 

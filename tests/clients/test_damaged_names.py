@@ -1,4 +1,4 @@
-"""Finding a cluster by its name while what is asked for it is damaged: the right one, or a person is told why not."""
+"""Finding a cluster by name despite damaged responses: either the right one, or a message that explains why not."""
 
 import asyncio
 import logging

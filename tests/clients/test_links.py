@@ -1,4 +1,4 @@
-"""Links that Azure gives: to the next page, to an operation. One that cannot be followed is told, and no token goes."""
+"""Azure's links to next pages and operations. Ones that must not be followed are reported, and get no token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a person says to the cluster that is meant: against the sandbox's fleet."""
+"""Resolving what a user types to a cluster, against the sandbox's fleet."""
 
 from __future__ import annotations
 

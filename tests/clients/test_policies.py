@@ -1,4 +1,4 @@
-"""What happens to a read on its way: shared, kept for a moment, retried, paced, signed. Counted at the server."""
+"""Client policies for reads: deduplication, short caching, retries, pacing, authentication. Counted at the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading over a real socket: what is asked, what comes back, and what it is called when nothing does."""
+"""Reading over a real socket: the requests, the results, and the errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording is for its owner alone, whatever the umask says and whatever was there before."""
+"""A recording is readable only by its owner, regardless of the umask and existing files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which identity is taken, and what a person reads when there is none or Entra says no."""
+"""Which identity is used, and the error messages if there is none or Entra rejects it."""
 
 from __future__ import annotations
 

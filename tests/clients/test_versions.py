@@ -1,4 +1,4 @@
-"""A cloud that lags behind is asked in what it offers; what it offers to nobody is an error, never an empty list."""
+"""In a cloud that lags behind, an available api-version is used; a missing type is an error, never an empty list."""
 
 from __future__ import annotations
 

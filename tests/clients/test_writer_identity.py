@@ -1,4 +1,4 @@
-"""Who carries out fixes: another identity where one is set, and never half of one and half of the other."""
+"""The identity for fixes: the writer's if configured, and never a mix of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small API server on this machine that answers as a test tells it to, over TLS."""
+"""A small local API server with TLS whose responses are set by the test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENTRA_SCOPE = "6dae42f8-4368-4678-94ff-3960e28e3630/.default"
 
 @dataclass
 class Asked:
-    """One request as it arrived."""
+    """One received request."""
 
     method: str
     path: str
@@ -115,13 +115,13 @@ class LocalCluster:
 
 
 def entra_user() -> dict[str, Any]:
-    """As Azure gives it for an Entra cluster: no key, and a program that would fetch a token."""
+    """The kubeconfig user for an Entra cluster: no key, but an exec plugin."""
     arguments = ["get-token", "--environment", "AzurePublicCloud", "--server-id", ENTRA_SCOPE.split("/")[0]]
     return {"exec": {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin", "args": arguments}}
 
 
 def credential(kubeconfig: dict[str, Any]) -> Handler:
-    """What listClusterUserCredential answers."""
+    """The response of listClusterUserCredential."""
     value = packed(yaml.safe_dump(kubeconfig).encode())
     return says({"kubeconfigs": [{"name": "clusterUser", "value": value}]})
 
@@ -165,7 +165,7 @@ def pod(name: str, **more: Any) -> dict[str, Any]:
 
 @dataclass
 class EntraCredential(PaperCredential):
-    """Gives tokens that name their audience, and remembers what was asked for."""
+    """Returns tokens that contain their audience, and records the calls."""
 
     scopes: list[str] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""Azure's run-command on this machine, and what commands print."""
+"""A fake of Azure's run-command, and sample command output."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def result(state: str = "Succeeded", **more: Any) -> Handler:
 
 
 class Commands:
-    """Azure's run-command: each command gets its own result."""
+    """Azure's run-command: each command has a configured result."""
 
     def __init__(self, azure: LocalAzure) -> None:
         self._azure = azure

@@ -1,4 +1,4 @@
-"""A local Azure that hands out a local cluster's credential, and a reader that goes there."""
+"""A local Azure that returns a local cluster's credential, and a reader that uses it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["azure", "clock", "signed"]
 
 @pytest.fixture
 async def cluster(azure: LocalAzure) -> AsyncIterator[LocalCluster]:
-    """Its user signs in with a static token, and Azure hands it out."""
+    """A cluster whose user has a static token, which Azure returns."""
     local = LocalCluster(tokens={"static-token"})
     await local.start()
     azure.reply(CREDENTIAL, credential(local.kubeconfig({"token": "static-token"})))
@@ -54,7 +54,7 @@ async def kube(arm: ArmReader, target: Target, clock: QuickClock) -> AsyncIterat
 
 @pytest.fixture
 async def private(azure: LocalAzure) -> LocalCluster:
-    """A cluster whose name nobody here can look up."""
+    """A cluster whose host name does not resolve."""
     local = LocalCluster()
     server = "https://prod-weu-1a2b3c4d.privatelink.westeurope.azmk8s.invalid:443"
     azure.on[CREDENTIAL.lower()] = [credential(local.kubeconfig({"token": "t"}, server=server))]

@@ -1,4 +1,4 @@
-"""Whatever shape is kept, its secrets stay behind; and what has none is not even copied."""
+"""Kept objects contain no secrets, whatever their shape; objects without secrets are not even copied."""
 
 from __future__ import annotations
 

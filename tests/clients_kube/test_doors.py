@@ -1,4 +1,4 @@
-"""A door follows no redirect and sends no write twice, whoever uses it."""
+"""The HTTP layer follows no redirects and never sends a write twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it is called when the API server says no, or nothing, or is not there; and that this is found out once."""
+"""Errors if the API server rejects a request, does not respond or is unreachable; each is determined only once."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ async def test_a_permission_is_not_asked_for_twice(cluster: LocalCluster, kube: 
 
 @contextmanager
 def silence() -> Iterator[str]:
-    """An address where a connection is taken by the machine and nobody ever answers."""
+    """An address that accepts connections but never responds."""
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         mute.listen(1)
@@ -169,7 +169,7 @@ def silence() -> Iterator[str]:
 
 
 def closed() -> str:
-    """An address where nobody listens any more."""
+    """An address on which nothing is listening any more."""
     with socket.socket() as gone:
         gone.bind(("127.0.0.1", 0))
         return f"https://127.0.0.1:{gone.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""What Azure gives as a kubeconfig may loosen nothing; a person's own file may."""
+"""A kubeconfig from Azure cannot weaken security settings; a user's own file can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists: their pages, what is kept of them, where they are cut, and how they begin anew."""
+"""Lists: paging, which fields are kept, truncation, and restarts."""
 
 from __future__ import annotations
 

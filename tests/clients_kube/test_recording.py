@@ -1,4 +1,4 @@
-"""What a cluster answered is recorded without secrets, and answers again the same, offline."""
+"""A cluster's responses are recorded without secrets, and replay identically offline."""
 
 from __future__ import annotations
 

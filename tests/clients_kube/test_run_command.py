@@ -1,4 +1,4 @@
-"""The way round: when it is taken, what it brings, and that it is recorded."""
+"""The run-command fallback: when it is used, what it returns, and that it is recorded."""
 
 from __future__ import annotations
 

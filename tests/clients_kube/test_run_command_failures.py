@@ -1,4 +1,4 @@
-"""What it is called when the way round brings nothing either."""
+"""Errors if the run-command fallback fails too."""
 
 from __future__ import annotations
 

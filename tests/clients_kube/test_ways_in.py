@@ -42,7 +42,7 @@ async def read(target: Target, arm: ArmReader, doors: KubeSessions) -> tuple[str
 
 @pytest.fixture
 async def certified(azure: LocalAzure) -> AsyncIterator[LocalCluster]:
-    """Lets in whoever has a certificate of its authority."""
+    """Accepts client certificates of its CA."""
     local = LocalCluster(certificates=True)
     await local.start()
     azure.reply(CREDENTIAL, credential(local.kubeconfig(local.user_certificate())))
@@ -53,7 +53,7 @@ async def certified(azure: LocalAzure) -> AsyncIterator[LocalCluster]:
 
 @pytest.fixture
 async def entra(azure: LocalAzure) -> AsyncIterator[LocalCluster]:
-    """Lets in whoever has a token for it; one for Azure itself is refused."""
+    """Accepts tokens issued for it; one for Azure itself is rejected."""
     local = LocalCluster(tokens={"cluster-1"})
     await local.start()
     azure.reply(CREDENTIAL, credential(local.kubeconfig(entra_user())))

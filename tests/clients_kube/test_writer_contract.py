@@ -1,6 +1,6 @@
-"""What fixes write inside a cluster, with the roles that we ship and no more: in the sandbox and on a real API server.
+"""The writes of fixes inside a cluster work with just the shipped roles, in the sandbox and on a real API server.
 
-Against the real one only where KUBEBUILDER_ASSETS names a folder with etcd and kube-apiserver.
+The real one is used only if KUBEBUILDER_ASSETS is a folder with etcd and kube-apiserver.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["real"]
 Body = dict[str, Any]
 
 WRITER, WRITER_TOKEN = "nobody", NOBODY_TOKEN
-"""Whoever may do nothing, until the shipped roles are bound."""
+"""A user without permissions until the shipped roles are bound."""
 STRICT = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
 
 

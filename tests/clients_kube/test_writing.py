@@ -1,4 +1,4 @@
-"""Writes inside a cluster are sent once, name what they are for, and nothing else can be sent."""
+"""Writes inside a cluster are sent once and state their purpose; no other writes are possible."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def table(scores: list[Score]) -> str:
 
 
 def main() -> None:
-    """Every case that is not right with its findings, then the table."""
+    """Print every wrong case with its findings, then the table."""
     verbose = "-v" in sys.argv
     timed = asyncio.run(scored([one for one in sys.argv[1:] if one != "-v"]))
     for score, took_s in timed:

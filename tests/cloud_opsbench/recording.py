@@ -1,4 +1,4 @@
-"""One recorded fault: what the cluster held, what its containers wrote, and which answers are right."""
+"""One recorded fault: the cluster's objects, the container logs, and the correct answers."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Recorded:
 
     @property
     def asked_for(self) -> bool:
-        """Whether an API shows it: nobody is asked for what only latencies show."""
+        """Whether the fault is visible in the API; faults visible only as latency are not scored."""
         return self.seen != "no"
 
     def right(self, finding: Finding) -> bool:
-        """Whether this finding is the answer: its code, its facts, and the object."""
+        """Whether this finding is correct: its code, facts and object."""
         return self.names(finding) and any(
             finding.code == one["code"] and all(_agrees(finding, *fact) for fact in one["facts"].items())
             for one in self.codes
@@ -52,14 +52,14 @@ class Recorded:
         if kind == "node" and not any(
             one["kind"] == "Node" and one["metadata"]["name"] == name for one in self.objects
         ):
-            return True  # a machine of the control plane: of AKS's nobody knows the name
+            return True  # a control plane node, whose name is unknown in AKS
         told = " ".join((finding.subject, *finding.affects, *map(str, finding.facts.values()), *finding.because))
         return kind == "namespace" or bool(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w])", told))
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one diagnosis did."""
+    """The score of one diagnosis."""
 
     recorded: Recorded
     diagnosis: Diagnosis
@@ -78,7 +78,7 @@ class Score:
 
     @property
     def beside(self) -> tuple[Finding, ...]:
-        """Other roots: findings that the first one does not explain."""
+        """Other roots: findings not explained by the first one."""
         return tuple(one.finding for one in self.diagnosis.findings if one.root)[1:]
 
 

@@ -1,6 +1,6 @@
-"""Ten recordings and more, each with its fault repaired by hand, and what did not run for it running again.
+"""Recordings with their fault fixed by hand and the affected workloads running again.
 
-The events stay as they were recorded: what the kubelet said of pods that are gone by now.
+The recorded events are kept, including the kubelet's about pods that no longer exist.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tests.cloud_opsbench.recording import Body, Recorded, load
 from tests.running_well.cluster import Running
 
 AGO = timedelta(minutes=4)
-"""Since when the repaired workload runs."""
+"""How long the fixed workload has been running."""
 _FOLLOWS = ("Pod", "ReplicaSet", "EndpointSlice", "Endpoints")
 
 
 def repaired(name: str) -> Recorded:
-    """The recording a few minutes after somebody repaired it."""
+    """The recording, as of a few minutes after the fix."""
     recorded = load(name)
     objects = copy.deepcopy(list(recorded.objects))
     REPAIRS[name](objects)
@@ -29,7 +29,7 @@ def repaired(name: str) -> Recorded:
 
 
 def _running(recorded: Recorded, objects: list[Body]) -> Iterator[Body]:
-    """The workloads that are as they were and run stay; the others are made anew, as their controllers would."""
+    """Keep unchanged running workloads and recreate the others, as their controllers would."""
     deployments = [one for one in objects if one["kind"] == "Deployment"]
     before = {one["metadata"]["name"]: one["spec"] for one in recorded.objects if one["kind"] == "Deployment"}
     pods = [one for one in objects if one["kind"] == "Pod"]
@@ -56,7 +56,7 @@ def _of(deployment: Body, pods: Sequence[Body]) -> list[Body]:
 
 
 def _made_by(made: Body, names: set[str]) -> bool:
-    """Whether a replica set, or its pod, is of one of these deployments."""
+    """Whether a ReplicaSet, or its pod, belongs to one of these Deployments."""
     owners = [one["name"] for one in made["metadata"].get("ownerReferences", ())]
     return any(owner in names or owner.rpartition("-")[0] in names for owner in owners)
 
@@ -102,7 +102,7 @@ def _address(objects: list[Body]) -> None:
 
 
 def _kube_proxy(_: list[Body]) -> None:
-    """It was started again on its node: `repaired` has no stopped units."""
+    """kube-proxy was restarted on its node: `repaired` has no stopped units."""
 
 
 def _service_account(objects: list[Body]) -> None:

@@ -1,4 +1,4 @@
-"""A healthy AKS cluster around a recording: Azure's answers, AKS's own pods, and the sandbox's API server."""
+"""Serves a recording as a healthy AKS cluster: Azure's responses, AKS's own pods, and the sandbox's API server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _EACH = ("kube-proxy", "csi-azuredisk-node")
 
 
 class Served(Answers):
-    """Azure as wire bodies; the cluster's inside as the sandbox's API server answers it."""
+    """Azure as wire bodies, and Kubernetes from the sandbox's API server."""
 
     def __init__(self, azure: Azure, world: KubeWorld, at: datetime) -> None:
         super().__init__(azure.answer, at)
@@ -62,7 +62,7 @@ class Served(Answers):
 
 
 async def diagnosed(recorded: Recorded) -> Score:
-    """What all questions together make of a recording."""
+    """The diagnosis of a recording by all diagnostics together."""
     diagnosis = await _asked(Served(_azure(recorded), _world(recorded), recorded.at), recorded)
     return Score(recorded, diagnosis)
 
@@ -114,7 +114,7 @@ def _namespaces(recorded: Recorded) -> Iterator[Body]:
 
 
 def _machines(recorded: Recorded) -> Iterator[Body]:
-    """The recorded nodes, as machines of a node pool; their kubelets report while they are Ready."""
+    """The recorded nodes as VMs of a node pool; kubelets of Ready nodes have a recent heartbeat."""
     for number, one in enumerate(copy.deepcopy(_nodes(recorded))):
         name = one["metadata"]["name"]
         one["metadata"].setdefault("labels", {}).update({"agentpool": "apps", "kubernetes.azure.com/agentpool": "apps"})
@@ -132,7 +132,7 @@ def _machines(recorded: Recorded) -> Iterator[Body]:
 
 
 def _of_aks(recorded: Recorded) -> Iterator[Body]:
-    """What AKS runs itself. A unit that was stopped on a node is its pod that does not run there."""
+    """AKS's own pods. A systemd unit that was stopped on a node is shown as a pod not running there."""
     nodes = _nodes(recorded)
     names = [one["metadata"]["name"] for one in nodes]
     well = [one["metadata"]["name"] for one in nodes if _is_ready(one)] or names

@@ -1,4 +1,4 @@
-"""Recorded faults of workloads: the root is found, nobody is told that all is well, and it is quick."""
+"""Recorded faults of workloads: the root cause is found, nothing is wrongly reported as healthy, and it is fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few minutes after the fault was repaired, nothing is found any more: what has passed is no symptom."""
+"""A few minutes after the fault was fixed, nothing is found: past events are not symptoms."""
 
 from __future__ import annotations
 

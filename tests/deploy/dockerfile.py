@@ -1,4 +1,4 @@
-"""Reads a Dockerfile, as far as ours goes."""
+"""Parses the subset of Dockerfile syntax that we use."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def instructions() -> list[Instruction]:
 
 
 def of(word: str, *, stage: int | None = None) -> list[str]:
-    """What follows each instruction of one kind."""
+    """The arguments of each instruction of one kind."""
     return [one.rest for one in instructions() if one.word == word and stage in (None, one.stage)]

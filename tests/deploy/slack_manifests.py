@@ -23,13 +23,13 @@ def read(file: Path) -> Body:
 
 
 def shipped() -> Manifest:
-    """What people paste into Slack, for the sandbox's Slack to grant."""
+    """The shipped manifest that people paste into Slack, for use with the sandbox's Slack."""
     return Manifest.read(read(SOCKET_MODE))
 
 
 @dataclass(frozen=True)
 class Text:
-    """A string within these lengths."""
+    """A string with length limits."""
 
     most: int
     least: int = 1
@@ -55,7 +55,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Several:
-    """A list of so many, none of them twice."""
+    """A list with size limits and unique items."""
 
     each: Any
     most: int
@@ -72,7 +72,7 @@ class Several:
 
 @dataclass(frozen=True)
 class Group:
-    """An object with these keys and no others."""
+    """An object with exactly these keys."""
 
     keys: dict[str, Any]
     needed: tuple[str, ...] = ()

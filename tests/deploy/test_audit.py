@@ -1,4 +1,4 @@
-"""`make audit`: what was not looked up is never called clean. A program in pip-audit's place answers as it does."""
+"""`make audit`: packages that were not looked up are never called clean. Uses a fake pip-audit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The container image: the rules it keeps, and its installation played without a container engine."""
+"""The container image: its rules, and its installation steps run without a container engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Kubernetes manifests: what is rendered is safe, complete, and taken by Kubernetes."""
+"""The Kubernetes manifests: the rendered output is secure, complete and accepted by Kubernetes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The roles that we ship let the bot see what its collectors declare, and no more."""
+"""The shipped roles grant exactly what the collectors declare."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ SEVEN_STEPS = {
     },
     "locks": {"Microsoft.Authorization/locks/read", "Microsoft.Network/virtualNetworks/subnets/read"},
 }
-"""What the seven places of a failed node pool are read with (the Azure document, "Node pool is in a failed state")."""
+"""The permissions for the seven places of a failed node pool (the Azure document, "Node pool is in a failed state")."""
 
 
 def test_the_azure_role_shows_all_seven_places_of_a_failed_node_pool() -> None:

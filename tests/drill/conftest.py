@@ -1,4 +1,4 @@
-"""Nothing of this machine's own settings, and what coredis leaves behind is told in the test that left it."""
+"""Isolates tests from this machine's settings, and reports coredis leaks in the test that caused them."""
 
 from __future__ import annotations
 

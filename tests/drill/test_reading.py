@@ -1,4 +1,4 @@
-"""What a drill demands of the words that a person reads."""
+"""What a drill requires of the text that users see."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.fixes.plans import PLAN, POOL
 
 FIXABLE = [one.name for one in Scenario.heads() if one.repairs]
 HERE = ("nodepool-failed", "pdb-blocks-drain", "drain-error-lost-pod")
-"""A call to Azure, calls to both, a call inside. The others are in the soak."""
+"""A write to Azure, writes to both, a write to Kubernetes. The others are in the soak."""
 
 
 async def played(name: str) -> Played:

@@ -1,4 +1,4 @@
-"""What Slack would show as something else than its letters."""
+"""Finds Slack markup: text that Slack would not show literally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan to say yes or no to."""
+"""A plan to approve or reject."""
 
 from __future__ import annotations
 

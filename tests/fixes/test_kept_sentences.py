@@ -1,4 +1,4 @@
-"""Whatever a proposal, an execution or the audit keeps is plain text, however a fix ends and whoever is refused."""
+"""Texts stored in proposals, executions and the audit log are plain text, however a fix ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FACTS: dict[type | str, Any] = {
     "tuple[str, ...]": ("state of pool apps: was Failed, is Updating",),
     "Sequence[str]": ("approver is not among those",),
 }
-"""What each sentence is made of."""
+"""The values that fill in each sentence."""
 
 WALKED = replace(PLAN, verify=Verify("nodepool-failed", diagnoses.POOL))
 LOOKING = replace(PLAN, steps=(replace(PLAN.steps[0], verb=Verb.PROBE_FROM_POD),))

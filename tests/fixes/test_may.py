@@ -1,4 +1,4 @@
-"""Who may: by rule, risk, freeze, group and glass. What the policy does not say, nobody may."""
+"""Authorization of fixes: rules, risk, freezes, groups, break-glass. Anything not in the policy is denied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every move from every state: what happens, and what is refused with which reason."""
+"""Every transition from every state: its effect, or the reason for its rejection."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Records that an earlier version has kept are read, and shown: fixes outlive an upgrade of the bot.
+"""Records stored by earlier versions can be read and shown: fixes survive an upgrade of the bot.
 
-`stored/` holds them as they stood in Redis. Never write them anew: add others beside them when the format changes.
+`stored/` has them as they were in Redis. Never regenerate them: add new ones when the format changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fixes know no Slack: whoever can show, tell and say who people are will do."""
+"""Fixes do not depend on Slack: any implementation of the display, notification and user lookup interfaces works."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ POLICY = Fixes.model_validate({"rules": [{"clusters": ["prod-*"], "approvers": [
 
 @dataclass
 class Paper:
-    """A reporter that writes down what it is told; torn, it takes nothing."""
+    """A reporter that records its messages; if `torn`, it accepts none."""
 
     torn: bool = False
     lines: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Sightings, checks and books in a few words."""
+"""Shorthand for sightings, checks and books."""
 
 from __future__ import annotations
 

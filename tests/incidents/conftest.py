@@ -1,4 +1,4 @@
-"""A real server of the state."""
+"""A real Redis server for the bot's state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody may paste into a channel to hurt: large, deep, and full of beginnings that never end."""
+"""Malicious pastes: large, deeply nested, and full of unclosed delimiters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ TS = "1799999990.000100"
 
 
 def event(**more: Any) -> dict[str, Any]:
-    """A message as Slack's event has it."""
+    """A message event as sent by Slack."""
     said = {"type": "message", "channel": "C1", "channel_type": "channel", "user": "U1", "ts": TS, "text": "it is down"}
     return {"team_id": "T1", "event_id": "Ev1", "event": said | more}
 

@@ -32,7 +32,7 @@ ME = Me("U0AKSBOT", "B0AKSBOT", "A0AKSBOT")
 UNFURL = [{"from_url": "https://example.org", "text": "quota"}]
 
 Kind = tuple[str, int, int]
-"""What happens, to which message of whom."""
+"""The event, its message and its author."""
 EVENTS = some.lists(
     some.tuples(
         some.sampled_from(["said", "again", "unfurled", "edited", "ours", "echo", "old", "check", "clear"]),

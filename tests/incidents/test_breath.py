@@ -1,4 +1,4 @@
-"""Which messages of one breath belong together, and what tells which cluster is meant."""
+"""Which consecutive messages belong together, and which cluster they are about."""
 
 from __future__ import annotations
 

@@ -61,13 +61,13 @@ Event = tuple[str, int, str, str, int]
 
 @dataclass
 class Thread:
-    """What stands in Slack: cards, links, and whose they are. It keeps what it is told, as Slack would."""
+    """A fake Slack thread that records cards, links and their owners."""
 
     cards: dict[str, str] = field(default_factory=dict)
     """The first line of each card."""
     links: set[tuple[Address, str]] = field(default_factory=set)
     proved: dict[str, set[str]] = field(default_factory=dict)
-    """What checks have proved of a cluster at any time."""
+    """The findings that checks have confirmed per cluster."""
     numbers: Any = field(default_factory=count)
 
     async def show(self, team: str, book: Book, incident: Incident) -> None:
@@ -110,7 +110,7 @@ class Played:
     thread: Thread
     team: str
     said: list[tuple[Sighting, str]] = field(default_factory=list)
-    """Each report, and the incident that it belongs to."""
+    """Each report with its incident."""
 
     async def play(self, event: Event) -> None:
         what, who, cluster, code, number = event

@@ -1,4 +1,4 @@
-"""What counts as said in a channel, and what is passed over."""
+"""Which channel messages are processed and which are ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A check of one area or code says nothing of the rest, so incidents do not hear of it; nor of its failing."""
+"""A check limited to one area or code does not update incidents, nor does its failure."""
 
 from __future__ import annotations
 

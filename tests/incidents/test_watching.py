@@ -1,4 +1,4 @@
-"""What is over and what is not, for somebody who waits."""
+"""Which problems are resolved and which are not, for users with a watch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the time that reading takes grows with the text: whether twice the text costs twice the time."""
+"""Measures whether parsing time grows linearly with text length."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import cache
 
 TIMES = (1, 2, 4, 8)
 LETTERS = 1_000
-"""Of the shortest text: the longest is short enough for many patterns, and long enough for a square to show."""
+"""Length of the shortest text, chosen so that the longest is fast for many patterns but shows quadratic growth."""
 SLACK = 3.0
-"""Linear is 8, quadratic is 64: three times what is right is neither noise nor a square."""
+"""The growth limit. Linear is 8, quadratic is 64: three times linear is more than noise and less than quadratic."""
 UNNOTICED_S = 0.005
-"""What takes less than this over the longest text holds nobody up, and its growth is mostly noise."""
+"""Anything faster than this on the longest text is harmless, and its measured growth is mostly noise."""
 LOOPS_PER_KB = 0.6
-"""What a thousand letters may cost, in loops of `loop_s`: some 12 ms on a machine of 2025. It is several times what the
+"""The limit per 1,000 characters, in units of `loop_s`: some 12 ms on a machine of 2025. It is several times what the
 slowest path takes, and a fraction of what reading ahead at every word takes."""
 
 _UNITS: Mapping[str, str] = {
@@ -55,7 +55,7 @@ _UNITS: Mapping[str, str] = {
 
 
 def shapes() -> dict[str, Callable[[int], str]]:
-    """By name: a text of so many letters, and something behind it that ends no match."""
+    """By name: a text of this length, followed by something that prevents a match."""
     made = {name: _repeated(unit) for name, unit in _UNITS.items()}
     noise = base64.b64encode(random.Random(7).randbytes(64_000)).decode()
     return made | {"base64": lambda letters: noise[:letters] + "!"}
@@ -66,11 +66,11 @@ def _repeated(unit: str) -> Callable[[int], str]:
 
 
 def not_linear(read: Callable[[str], object], made: Callable[[int], str], letters: int = LETTERS) -> str:
-    """How the time grew, if it grew faster than the text; empty where it did not."""
+    """A description of the growth if it is superlinear, else empty."""
     texts = [made(times * letters) for times in TIMES]
     if _once_s(read, texts[-1]) < UNNOTICED_S:
         return ""
-    for _ in range(3):  # another process may have taken the cache away
+    for _ in range(3):  # another process may have evicted the cache
         took = [_took_s(read, text) for text in texts]
         if took[-1] <= SLACK * TIMES[-1] * took[0] + UNNOTICED_S:
             return ""
@@ -78,12 +78,12 @@ def not_linear(read: Callable[[str], object], made: Callable[[int], str], letter
 
 
 def all_too_dear(read: Callable[[str], object], letters: int = LETTERS) -> dict[str, str]:
-    """The shapes over which a reading costs more per letter than it may: linear, but with a huge constant."""
+    """The shapes for which parsing is linear but too slow per character."""
     return {name: how for name, shape in shapes().items() if (how := too_dear(read, shape, letters))}
 
 
 def too_dear(read: Callable[[str], object], made: Callable[[int], str], letters: int = LETTERS) -> str:
-    """What the longest text cost, if that is too much; empty where it is not."""
+    """The time for the longest text if it is too long, else empty."""
     longest = TIMES[-1] * letters
     most_s = LOOPS_PER_KB * longest / 1000 * loop_s()
     took_s = _once_s(read, made(longest))
@@ -93,7 +93,7 @@ def too_dear(read: Callable[[str], object], made: Callable[[int], str], letters:
 
 @cache
 def loop_s() -> float:
-    """What this machine takes for a million turns of a small loop, by which all other times are measured."""
+    """This machine's time for a million iterations of a small loop, the unit for all other times."""
     return min(_once_s(_loop, "") for _ in range(5))
 
 
@@ -105,12 +105,12 @@ def _loop(_: str) -> int:
 
 
 def all_not_linear(read: Callable[[str], object], letters: int = LETTERS) -> dict[str, str]:
-    """The shapes over which a reading is not linear."""
+    """The shapes for which parsing is not linear."""
     return {name: how for name, shape in shapes().items() if (how := not_linear(read, shape, letters))}
 
 
 def _took_s(read: Callable[[str], object], text: str) -> float:
-    """Processor time of this thread, the least of a few: whatever else the machine does is not in it."""
+    """CPU time of this thread, the minimum of a few runs, to exclude other load on the machine."""
     least = float("inf")
     for _ in range(3):
         least = min(least, _once_s(read, text))

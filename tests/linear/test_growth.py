@@ -1,4 +1,4 @@
-"""The measure itself: it must see what it is there to see."""
+"""The measurement itself: it must detect nonlinear growth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAIL = re.compile(
     r"(?<![\w.%+#@-])(?!git@)[A-Za-z0-9._%+#-]+(?:'[A-Za-z0-9._%+#-]+)*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b"
 )
 BASE64 = re.compile(r"[A-Za-z0-9+/\s]{40,}={0,2}\s*")
-"""Two patterns that once held up everything: the addresses of mail, and what may be base64."""
+"""Two patterns that once blocked the process: email addresses, and possible base64."""
 
 
 def test_a_quadratic_search_is_seen() -> None:

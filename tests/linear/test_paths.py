@@ -1,4 +1,4 @@
-"""Whatever somebody writes is read in time that grows with its length, from end to end, along every path."""
+"""Every path that reads user text takes linear time, end to end."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from tests.linear.growth import not_linear, shapes
 PACKAGES = (bot, handlers, runbooks)
 ROOT = Path(__file__).parents[2]
 LEARNING = ("bot.triage.learning.learn",)
-"""What needs packages that are installed for learning alone."""
+"""Modules that need packages installed only for training."""
 
 OURS = "only files of ours or of a team's folder are read with it, by whoever starts the bot"
 SHORT = "names, addresses and moments of a few dozen characters, each repeat of one kind of letter"

@@ -1,4 +1,4 @@
-"""The policy file: what it says is taken by the letter, what it does not know is refused by name and line."""
+"""The policy file: interpreted literally; unknown keys are rejected with name and line."""
 
 from __future__ import annotations
 

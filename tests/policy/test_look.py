@@ -1,4 +1,4 @@
-"""The decision itself: every rule that says yes is enough, an empty list is nobody, outsiders need to be listed."""
+"""The look decision: any matching rule allows, an empty list allows nobody, external users must be listed."""
 
 from __future__ import annotations
 

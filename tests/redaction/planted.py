@@ -1,5 +1,5 @@
-"""Secrets of every kind in the places where they are met, five of each kind. All are made up, put together here from
-pieces and from digests, so that no scanner takes this file for a leak."""
+"""Fake secrets of every kind in realistic places, five of each kind. They are assembled from
+pieces and digests, so that secret scanners do not flag this file."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ HEX = "0123456789abcdef"
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 LOWER = "abcdefghijklmnopqrstuvwxyz234567"
 PASSWORDS = ("Tr0ub4dor,3horse", "k!tten;Blue7Sky", "s3cr&t-Pa55word", "it's-N0t-mine", "plain#Word9:x")
-"""What people choose; each breaks something that reads to the first comma, semicolon, ampersand or apostrophe."""
+"""Realistic passwords; each breaks parsers that stop at the first comma, semicolon, ampersand or apostrophe."""
 
 
 class Planted(NamedTuple):
     kind: str
     text: str
-    """As it is met."""
+    """The full text with the secret."""
     secret: str
-    """The part that must be nowhere afterwards."""
+    """The part that must be removed."""
 
 
 def letters(seed: str, count: int, alphabet: str = ALNUM) -> str:
@@ -63,7 +63,7 @@ def _of(kind: str, make: Callable[[str], tuple[str, str]]) -> list[Planted]:
 
 
 def _said(kind: str, template: str, passwords: tuple[str, ...] = PASSWORDS) -> list[Planted]:
-    """A place that takes any password; `{}` is where it stands."""
+    """A template for any password, which replaces `{}`."""
     return [Planted(kind, template.replace("{}", one), one) for one in passwords]
 
 

@@ -1,4 +1,4 @@
-"""Arguments of containers, in a tree: what stands behind a flag that announces a secret goes, the rest stays."""
+"""Arguments of containers, in a tree: values after secret-bearing flags are removed, the rest is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no secret stays readable: ids, digests, names of resources, commands, what errors say."""
+"""Anything that is not a secret stays readable: ids, digests, names of resources, commands, what errors say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However a text is made, reading it takes time in proportion to its length."""
+"""Redaction takes linear time for any text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from handlers.clients.redact import LONG, redact, redact_json, redact_off_loop, 
 from tests.linear.growth import loop_s
 
 BASE = 5_000
-"""Characters at 1×; what is quicker than a clock can tell is made longer first."""
+"""Characters at 1×; if that is too fast to measure, the text is made longer first."""
 MEASURABLE_S = 0.005
 RATIO = 1.6
-"""How much longer, per character, 8× may take: half as much again for memory and the like; a square would be 8."""
+"""The limit for time per character at 8× relative to 1×: 1.5 allows for memory effects; quadratic would be 8."""
 PARTS = (
     "a'",
     "@",
@@ -122,9 +122,9 @@ PARTS = (
 
 
 MOST_LOOPS = 10
-"""What 16 kB may cost, in loops of `loop_s`: some 200 ms where the slowest of these takes some 90."""
+"""The limit for 16 kB in units of `loop_s`: about 200 ms, where the slowest case takes about 90."""
 END = "@ x@y.de password: x"
-"""What a search goes back from, if it does."""
+"""An ending that triggers backtracking."""
 
 
 @pytest.mark.parametrize("part", PARTS, ids=[repr(part)[:32] for part in PARTS])

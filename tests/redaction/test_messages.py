@@ -19,7 +19,7 @@ SECRETS = (
     "--client-secret \u201cabcd",
     "guestFile?id=6&token=",
 )
-"""The messages that hold a secret, or what may be one: nobody can tell a token that was written as an example."""
+"""The messages with a real or possible secret: an example token is indistinguishable from a real one."""
 
 
 def messages() -> list[str]:

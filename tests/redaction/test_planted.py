@@ -1,4 +1,4 @@
-"""Every planted secret goes, wherever it stands."""
+"""Every planted secret is removed, in any location."""
 
 from __future__ import annotations
 

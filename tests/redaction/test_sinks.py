@@ -1,4 +1,4 @@
-"""Whatever somebody writes, ids, kinds and structure stay at the door and in each sink; secrets go by their keys."""
+"""Ids, kinds and structure survive redaction in every sink, for any input; secrets are removed by key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages by scenario."""
+"""Fixtures that set up a Stage for a scenario."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def staged(scenario: str, cluster: str) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 async def failed_pool() -> AsyncIterator[Stage]:
-    """staging-neu: pool general is Failed for no reason that lasts."""
+    """staging-neu: pool general is Failed, and the cause is gone."""
     async with staged("nodepool-failed", "staging-neu") as stage:
         yield stage
 
@@ -38,13 +38,13 @@ async def failed_cluster() -> AsyncIterator[Stage]:
 
 @pytest.fixture
 async def failed_machine() -> AsyncIterator[Stage]:
-    """prod-weu: one instance of pool apps is Failed, and its node is silent."""
+    """prod-weu: one instance of pool apps is Failed, and its node is NotReady."""
     async with staged("node-vm-failed", "prod-weu") as stage:
         yield stage
 
 
 @pytest.fixture
 async def wire(signed: Signed) -> AsyncIterator[LocalAzure]:
-    """An Azure that keeps every body that it gets, and answers as a test tells it to."""
+    """A fake Azure that records every request body and returns the test's responses."""
     async with listening(signed) as local:
         yield local

@@ -1,4 +1,4 @@
-"""Steps inside a cluster, from what is in it now."""
+"""Plan steps inside a cluster, built from its current objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BUDGET = "shop/PodDisruptionBudget/web"
 
 
 def budget_steps(stage: Stage, identity: str = BUDGET) -> tuple[Step, Step]:
-    """Relax it, and put it back whatever happens."""
+    """Relax a budget, and restore it in any case."""
     body = stage.inside(identity)
     assert body is not None
     metadata = body["metadata"]
@@ -33,13 +33,13 @@ def budget_steps(stage: Stage, identity: str = BUDGET) -> tuple[Step, Step]:
 
 
 def drain(stage: Stage) -> Plan:
-    """Relax the budget, let the upgrade of pool apps go on, put the budget back."""
+    """Relax the budget, continue the upgrade of pool apps, restore the budget."""
     relax, restore = budget_steps(stage)
     return stage.plan(relax, stage.put_pool("apps"), restore)
 
 
 def as_people_wrote_it(stage: Stage, identity: str = BUDGET) -> tuple[Any, Any, Any]:
-    """What of a budget must be as it was: spec, labels, annotations."""
+    """The parts of a budget that must be restored: spec, labels, annotations."""
     body = stage.inside(identity)
     assert body is not None
     return body["spec"], body["metadata"].get("labels"), body["metadata"].get("annotations")

@@ -1,4 +1,4 @@
-"""One plan for every verb, each with the scenario that it fits; by name, so that another process can make it too."""
+"""One plan per verb with a matching scenario, by name, so that other processes can build it too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.remedy_execution.stage import Body, Stage, step
 
 @dataclass(frozen=True)
 class Case:
-    """A fix in a world."""
+    """A fix and its scenario."""
 
     scenario: str
     cluster: str
@@ -71,7 +71,7 @@ def _pod(stage: Stage) -> Plan:
 
 
 def stuck_pod(stage: Stage) -> str:
-    """The pod that is Terminating and does not go."""
+    """The pod stuck in Terminating."""
     pods = stage.azure.world.kubes[stage.cluster.lower()].every("pods", "orders", group="")
     return next(f"orders/Pod/{pod['metadata']['name']}" for pod in pods if pod["metadata"].get("deletionTimestamp"))
 

@@ -1,4 +1,4 @@
-"""A fix and the world it acts on: Azure and its clusters on this machine, an executor, and a clock that passes."""
+"""A test stage for fixes: local Azure and clusters, an executor, and a clock that advances on waits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_PIECES = 400
 
 @dataclass
 class Clock:
-    """Wall time, as far ahead of the real one as somebody has waited."""
+    """Real time plus all simulated waits."""
 
     ahead: timedelta = timedelta()
 
@@ -47,7 +47,7 @@ class Clock:
 
 @dataclass
 class ListLedger:
-    """Everything that was ever saved, as text: what is loaded has been through it."""
+    """A ledger that keeps every saved state as text, so that loads go through serialization."""
 
     saved: list[str] = field(default_factory=list)
 
@@ -61,7 +61,7 @@ class ListLedger:
 
 @dataclass
 class FileLedger:
-    """On disk, so that another process carries on."""
+    """A ledger on disk, so that another process can continue."""
 
     file: Path
 
@@ -76,7 +76,7 @@ class FileLedger:
 
 @dataclass(frozen=True)
 class Doors:
-    """Where the two servers are: all that another process needs to act on them."""
+    """The addresses of both servers, for use by another process."""
 
     cluster: str
     reader: dict[str, str]
@@ -119,7 +119,7 @@ class Stage:
 
     @property
     def kube(self) -> KubeServer:
-        """Of a Nexus cluster or a bridge no API server stands here: any other one, to which nothing may be written."""
+        """The cluster's API server. For Nexus clusters and bridges, any other one, which must get no writes."""
         servers = self.azure.kube
         return servers.get(self.cluster.lower()) or next(iter(servers.values()))
 
@@ -136,7 +136,7 @@ class Stage:
 
     @property
     def writes(self) -> list[tuple[str, str]]:
-        """What was sent to Azure, in order."""
+        """The writes sent to Azure, in order."""
         return [(one.method, one.path) for one in self.azure.log if one.is_write and one.principal]
 
     @property
@@ -163,7 +163,7 @@ class Stage:
         between: Callable[[Execution], Awaitable[Execution | None]] | None = None,
         permit: Permit = granted,
     ) -> Execution:
-        """All pieces, one after the other; each begins with what was written down."""
+        """Run the fix to its end in pieces, each starting from the saved state."""
         here = plan if isinstance(plan, Execution) else replace(Execution.begin("fix-1", plan), began=self.clock.now())
         async with self.executor(checkpoint, permit) as executor:
             for _ in range(MOST_PIECES):
@@ -172,7 +172,7 @@ class Stage:
                     return here
                 self.clock.wait(here.wait_s)
                 if here.phase is Phase.INTENDED or here.data.get("via") == Via.RESOURCE:
-                    # An operation goes on also where nobody asks for it.
+                    # Operations proceed even if nobody polls them.
                     self.azure.finish_operations()
                 here = Execution.from_json(here.as_json())
                 if between is not None:

@@ -1,4 +1,4 @@
-"""Plans as nobody should ever find them: they name one thing and act on another. Nothing is sent."""
+"""Tampered plans, which name one resource but act on another: nothing is sent."""
 
 from __future__ import annotations
 

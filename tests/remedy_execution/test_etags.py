@@ -1,4 +1,4 @@
-"""What has no eTag that vouches for it is not sent: nobody could tell whose change a PUT would undo."""
+"""Nothing is written without a valid eTag, because a PUT could overwrite someone else's change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every verb: who may go on, how long, and what is written down."""
+"""Rules for every verb: which worker may continue, for how long, and what is recorded."""
 
 from __future__ import annotations
 

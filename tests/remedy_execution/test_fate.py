@@ -1,4 +1,4 @@
-"""A write whose answer nobody has is never sent again: the world is asked, and where it proves nothing, a person."""
+"""A write without a response is never sent again: the actual state decides, or a person if that is inconclusive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.remedy_execution.plans import CASES
 from tests.remedy_execution.stage import Stage
 
 LOST = ["reconcile-pool", "update-instances", "reapply-machine", "register-provider", "abort-operation"]
-"""One write each, to Azure."""
+"""Fixes with a single Azure write."""
 
 
 @asynccontextmanager

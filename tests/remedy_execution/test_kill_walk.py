@@ -1,5 +1,5 @@
-"""Workers die at every boundary of every fix, and others carry on: the world ends as if nothing had happened, or a
-person is asked. No write is sent twice, a relaxed budget is put back, a probe pod is removed.
+"""Workers die at every boundary of every fix, and others continue: the result is as if nothing had happened, or a
+person is asked. No write is sent twice, a relaxed budget is restored, a probe pod is removed.
 """
 
 from __future__ import annotations

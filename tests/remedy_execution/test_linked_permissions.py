@@ -1,5 +1,5 @@
-"""What Azure asks of whoever sends a cluster again, for everything that the cluster names: where the writer lacks it,
-Azure refuses the PUT, and the button is not shown."""
+"""Linked permissions for a cluster PUT, for each resource the cluster refers to: if the writer lacks one,
+Azure rejects the PUT, and the button is not shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is sent is what was read, but for what only Azure sets: whatever else stands in the body."""
+"""PUT bodies contain everything that was read, including unknown fields, except fields that only Azure sets."""
 
 from __future__ import annotations
 

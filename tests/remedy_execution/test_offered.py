@@ -1,4 +1,4 @@
-"""What is offered can be carried out: a check, its offer, the executor, and the check again."""
+"""Offered fixes work: check, offer, execution, and a final check."""
 
 from __future__ import annotations
 

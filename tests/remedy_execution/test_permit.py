@@ -1,4 +1,4 @@
-"""Right before its first write a fix asks whether it still may. What has begun is carried through without asking."""
+"""A fix verifies its authorization right before its first write. Once started, it finishes without asking again."""
 
 from __future__ import annotations
 

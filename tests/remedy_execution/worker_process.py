@@ -1,6 +1,6 @@
-"""A worker as a process of its own. It carries on with the fix in a file; at a boundary it kills itself.
+"""A worker as a separate process. It continues the fix in a file and kills itself at a given boundary.
 
-argv: the file with where everything is, the boundary ("" for none), how often it is passed before that.
+argv: the file with the addresses, the boundary ("" for none), how often it is passed first.
 """
 
 from __future__ import annotations

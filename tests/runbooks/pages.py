@@ -1,4 +1,4 @@
-"""A right runbook as text, for tests that then break it in one place."""
+"""A valid runbook as text, for tests that break it in one place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RIGHT = QUOTA_RUNBOOK.replace("explains: [nodepool-failed, cluster-failed]", "ex
 
 
 def write(folder: Path, text: str = RIGHT, *, code: str = "quota-exceeded") -> Path:
-    """Lay the runbook down under its code."""
+    """Write the runbook to a file named after its code."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{code}.md"
     path.write_text(text.replace("code: quota-exceeded", f"code: {code}"), encoding="utf-8")
@@ -18,5 +18,5 @@ def write(folder: Path, text: str = RIGHT, *, code: str = "quota-exceeded") -> P
 
 
 def line_of(text: str, words: str) -> int:
-    """The number of the line that holds these words."""
+    """The number of the line that contains this text."""
     return next(number for number, line in enumerate(text.split("\n"), 1) if words in line)

@@ -1,4 +1,4 @@
-"""The `az` and `kubectl` lines of a page that is filled in with a finding, and what is wrong with them."""
+"""Checks the `az` and `kubectl` lines of pages rendered with a finding."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from runbooks.lint import shell_lines
 from tests.checking import LIBRARY
 
 _IN_PROSE = re.compile(r"`((?:az|kubectl) [^`]* --?[a-z][^`]*)`")
-"""A command with options that stands in a sentence; without options it may be the mere name of a command."""
+"""A command with options within prose; without options, it may just be the name of a command."""
 _EMPTY = re.compile(r"(--[\w-]+)[ =](?:''|\"\")(?:\s|$)")
 """An option whose value was not filled in."""
 _TAKES_NOTHING = frozenset({"--dns-servers", "--node-taints"})
-"""With an empty value they clear a list, as az says."""
+"""Options for which az allows an empty value, which clears a list."""
 
 
 def wrong_commands(diagnosis: Diagnosis) -> list[str]:
-    """Of all findings: every line that no program would take."""
+    """Every invalid command line in the pages of these findings."""
     lines = (line for ranked in diagnosis.findings for line in commands_of(ranked.finding))
     return [f"{line}: {what}" for line in lines if (what := wrong_with(line))]
 
 
 def commands_of(finding: Finding) -> Iterator[str]:
-    """The commands that a finding shows people: in the page with its facts, and in its proof."""
+    """The commands shown for a finding: in the rendered page and in its proof."""
     for section in SECTIONS:
         text = LIBRARY[finding.code].render(section, finding.facts)
         yield from (line for _, line in shell_lines(text, 1))
@@ -35,6 +35,6 @@ def commands_of(finding: Finding) -> Iterator[str]:
 
 
 def wrong_with(line: str) -> str:
-    """Why a filled-in line would be refused; empty where it would not."""
+    """Why a rendered line is invalid; empty if it is valid."""
     empty = [option for option in _EMPTY.findall(line) if option not in _TAKES_NOTHING]
     return complaint_about(line) or (f"`{empty[0]}` has no value" if empty else "")

@@ -1,4 +1,4 @@
-"""What people paste and write: for each code of the cluster and network pages, texts that speak of it."""
+"""Sample messages for each code of the cluster and network pages."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ SAID: dict[str, tuple[str, ...]] = {
 }
 
 ANOTHERS: tuple[tuple[str, str], ...] = (
-    # A code, and a text of its neighbour that must not be taken for it.
+    # A code, and a similar text about a related code that must not match.
     ("outbound-conn-fail", "vmssCSE exit status=124, trace: + ERR_OUTBOUND_CONN_FAIL=50"),
     ("outbound-conn-fail", "vmssCSE failed with exit status=51"),
     (

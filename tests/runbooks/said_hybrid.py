@@ -1,4 +1,4 @@
-"""What people paste and say when ASO, a Nexus site or a resource bridge is in trouble; by the code that knows it."""
+"""Sample messages about problems with ASO, Nexus sites and resource bridges, by code."""
 
 from __future__ import annotations
 
@@ -352,4 +352,4 @@ ANOTHERS: list[tuple[str, str]] = [
     ("aso-waiting-precondition", "the key vault returns SecretNotFound for db-password"),
     ("aso-transient-cluster-state", "cluster prod-weu is Updating since two hours"),
 ]
-"""A code, and a text of something else that must not be taken for it."""
+"""A code, and a similar text about something else that must not match."""

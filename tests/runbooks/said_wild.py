@@ -1,4 +1,4 @@
-"""What people paste and write of problems beyond the reference documents, and what only resembles them."""
+"""Sample messages about problems not in the reference documents, and similar ones that must not match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public pages to read on at: read strictly from the head, and shown wherever a page is shown."""
+"""Links to public pages: parsed strictly from the front matter, and shown with every page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An outline is read without a finding: it names what is not known, and states nothing that hangs on it."""
+"""An outline is read without a finding: it marks unknown values, and leaves out statements that depend on them."""
 
 from __future__ import annotations
 

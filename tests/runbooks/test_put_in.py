@@ -1,4 +1,4 @@
-"""A fact stays where it is put: it ends no block of code, begins none, and makes no heading, item or paragraph."""
+"""Inserted facts cannot break the Markdown: they cannot end or start a code block, heading, list item or paragraph."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ PARTS = (
 )
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=6).map("".join) | st.text(max_size=12)
 FACTS = TEXTS.map(lambda text: f"{text}x")
-"""Each shows something: a fact that shows nothing leaves its line empty, and that is another block."""
+"""All of them are visible: a fact that renders as nothing leaves its line empty, which changes the block structure."""
 
 
 def in_a_terminal(page: str) -> list[str]:

@@ -13,7 +13,7 @@ from runbooks.template import CannotRender, check, render
 
 
 def in_shell(command: str, **facts: object) -> str:
-    """The command line, as it stands in a block of shell."""
+    """The command line as rendered in a shell block."""
     return render(f"```sh\n{command}\n```\n", facts).split("\n")[1]
 
 

@@ -1,4 +1,4 @@
-"""What a pasted text gives for a page: found, put on one line, and never worth a second of a processor."""
+"""Values extracted from pasted text: found, put on one line, and never taking a second of CPU time."""
 
 from __future__ import annotations
 

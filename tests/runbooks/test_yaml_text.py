@@ -1,4 +1,4 @@
-"""YAML whose reading would take more than its size promises is refused, and told where."""
+"""YAML that would be disproportionately expensive to parse is rejected with its location."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Applications that run well: as charts install them, and recorded ones whose fault was repaired."""
+"""Healthy applications: installed from charts, and recorded ones whose fault was fixed."""

@@ -1,7 +1,7 @@
-"""Manifests in the shape of well-known charts, in few words: `name` for metadata, `pod` for a template's spec.
+"""Compact manifests modeled on well-known charts: `name` stands for metadata, `pod` for a template's spec.
 
-Beside each stands what such an application always brings: probes that failed at the start, a pod that had to wait for
-its claim, a container that was started again because its database was not there yet, and what it then wrote.
+Each comes with the usual noise of such an application: probes that failed at the start, a pod that had to wait for
+its claim, a container that was restarted because its database was not ready yet, and its log.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHORT = ("name", "namespace", "labels", "pod", "replicas", "claims", "says", "r
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What one chart installs, as objects of a cluster in which it runs well, and what its containers wrote."""
+    """The objects and container logs of one chart in a cluster in which it is healthy."""
 
     namespace: str
     objects: tuple[Body, ...]
@@ -67,7 +67,7 @@ def load(name: str, nodes: Sequence[str], at: datetime) -> Chart:
 
 
 def _whole(short: Body, namespace: str) -> Body:
-    """One object in full."""
+    """Expand one compact manifest."""
     kind, labels = short["kind"], short.get("labels", {"app": short["name"]})
     metadata = {"name": short["name"]}
     if kind not in _OF_THE_CLUSTER:
@@ -111,7 +111,7 @@ def _started_again(pod: Body, at: datetime) -> None:
 
 
 def _events(pod: Body, at: datetime) -> Iterator[Body]:
-    """What the kubelet and the scheduler said of it while it started."""
+    """Events from the kubelet and the scheduler during its start."""
     if pod["spec"].get("volumes"):
         waited = "0/14 nodes are available: pod has unbound immediate PersistentVolumeClaims."
         yield _event(pod, "FailedScheduling", waited, at - timedelta(minutes=19))

@@ -1,4 +1,4 @@
-"""What a cluster makes of manifests when nothing is wrong: replica sets, Ready pods, endpoints, bound claims."""
+"""Simulates a healthy cluster that runs manifests: ReplicaSets, Ready pods, endpoints, bound claims."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Running:
         self._turns = cycle(self.nodes)
 
     def objects(self, manifests: Sequence[Body], standing: Sequence[Body] = ()) -> list[Body]:
-        """The manifests with their status, and what the controllers made of them. Pods that stand already are behind
-        the services, too."""
+        """The manifests with status, and the objects their controllers create. Services also select pods that already
+        exist."""
         given = copy.deepcopy(list(manifests))
         for one in given:
             self._born(one)
@@ -59,7 +59,7 @@ class Running:
     # -- controllers --
 
     def _controlled(self, body: Body) -> Iterator[Body]:
-        """What one controller made, itself not included; its status is written."""
+        """The objects created by one controller, whose status is updated."""
         kind, spec = body["kind"], body["spec"]
         template = spec["template"]
         owner = self._replica_set(body) if kind == "Deployment" else body
@@ -108,7 +108,7 @@ class Running:
             case "Deployment":
                 rolled_out = self._condition("Progressing") | {"lastUpdateTime": self._ready}
                 conditions = [self._condition("Available"), rolled_out | {"reason": "NewReplicaSetAvailable"}]
-                if not wanted:  # so many are there at once
+                if not wanted:  # all replicas exist at once
                     conditions = [{**one, "lastTransitionTime": stamp(self._since)} for one in conditions]
                 body["status"] = {**counts, "updatedReplicas": wanted, "conditions": conditions}
                 owner["status"] = counts
@@ -178,7 +178,7 @@ class Running:
         }
 
     def _claims(self, body: Body, number: int) -> Iterator[Body]:
-        """The claims of one pod of a stateful set, bound, with their volumes."""
+        """The bound claims of one StatefulSet pod, with their volumes."""
         namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
         for template in body["spec"].get("volumeClaimTemplates", ()):
             claim = f"{template['metadata']['name']}-{name}-{number}"

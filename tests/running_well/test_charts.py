@@ -1,4 +1,4 @@
-"""Twenty applications that people install from charts, served by the sandbox: no check has anything to say of them."""
+"""Twenty healthy applications from charts, served by the sandbox: no check reports anything."""
 
 from __future__ import annotations
 

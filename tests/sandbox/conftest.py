@@ -15,7 +15,7 @@ from tests.sandbox_calls import Answer, trusting
 
 
 class Reply(Answer):
-    """What ARM answers."""
+    """A response from ARM."""
 
     @property
     def error(self) -> Any:
@@ -27,7 +27,7 @@ class Reply(Answer):
 
 
 class Caller:
-    """Asks the server over a socket as one principal."""
+    """Sends requests to the server as one principal."""
 
     def __init__(self, session: aiohttp.ClientSession, arm: ArmServer, principal: str) -> None:
         self._session, self._arm, self._principal = session, arm, principal
@@ -66,7 +66,7 @@ class Caller:
         return await self("GET", url, None)
 
     async def pages(self, path: str, version: str, **params: str) -> list[Reply]:
-        """All pages, each nextLink used as it came."""
+        """All pages, following each nextLink unmodified."""
         replies = [await self.get(path, version, **params)]
         while "nextLink" in replies[-1].body:
             replies.append(await self.follow(replies[-1].body["nextLink"]))

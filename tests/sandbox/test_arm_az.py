@@ -1,4 +1,4 @@
-"""The real command line is content with the server. Skipped where there is none."""
+"""The real Azure CLI works with the server. Skipped if it is not installed."""
 
 from __future__ import annotations
 

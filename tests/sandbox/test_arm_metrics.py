@@ -20,7 +20,7 @@ NODES = 12
 
 @pytest.fixture
 def world() -> World:
-    """A cluster of twelve nodes, half full; of the last one somebody says how it got full."""
+    """A cluster of twelve half-full nodes; the last one has scenario metrics of how it filled up."""
     world = small_world()
     kube = KubeWorld.of(
         {

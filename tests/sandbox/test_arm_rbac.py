@@ -1,4 +1,4 @@
-"""Who may do what: patterns, deny assignments, locks, and disabled subscriptions."""
+"""Authorization: patterns, deny assignments, locks, and disabled subscriptions."""
 
 from __future__ import annotations
 

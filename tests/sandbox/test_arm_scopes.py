@@ -1,4 +1,4 @@
-"""What hangs on a scope: locks, role and policy assignments, exemptions, diagnostic settings."""
+"""Extension resources at a scope: locks, role and policy assignments, exemptions, diagnostic settings."""
 
 from __future__ import annotations
 

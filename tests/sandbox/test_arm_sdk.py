@@ -1,4 +1,4 @@
-"""The unmodified SDK clients, with their own pipelines, are content with the server."""
+"""The unmodified SDK clients, with their own pipelines, work with the server."""
 
 from __future__ import annotations
 

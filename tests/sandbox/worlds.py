@@ -1,4 +1,4 @@
-"""A tiny subscription, made by hand: one cluster with two pools, what hangs on it, and some neighbours."""
+"""A handmade subscription: one cluster with two pools, related resources and a few unrelated ones."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def sku(name: str, location: str) -> Body:
 
 
 def small_world() -> World:
-    """One subscription that can be read, another beside it."""
+    """One readable subscription and another one."""
     world = World(TENANT, principals=[READER, WRITER, NOBODY])
     bodies = [
         subscription(SUB, "Production"),

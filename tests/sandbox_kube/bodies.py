@@ -1,4 +1,4 @@
-"""Objects made by hand: two nodes, a few pods, a budget, and who may do what."""
+"""Handmade objects: two nodes, a few pods, a budget and RBAC rules."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def small_objects() -> list[Body]:
 
 
 def small_world(objects: Iterable[Body] = (), **facts: Any) -> KubeWorld:
-    """A cluster with two nodes; a reader, an editor, somebody who may nothing, and an administrator."""
+    """A cluster with two nodes; a reader, an editor, a user without permissions, and an admin."""
     usage = Usage(
         nodes={"node-1": {"cpu": "250m", "memory": "2Gi"}, "node-2": {"cpu": "100m", "memory": "1Gi"}},
         pods={"default/web-1": {"main": {"cpu": "3m", "memory": "12Mi"}}},

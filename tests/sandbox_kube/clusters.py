@@ -1,7 +1,7 @@
-"""Two clusters that the contract tests run against: the sandbox's, and a real API server where there is one.
+"""The two clusters for contract tests: the sandbox's, and a real API server if available.
 
-The real one is started from the folder that KUBEBUILDER_ASSETS names (etcd and kube-apiserver, as envtest has them), on
-free ports, with nothing else: no kubelet and no controller acts on what is written. So the sandbox does neither here.
+The real one is started from the KUBEBUILDER_ASSETS folder (etcd and kube-apiserver, as for envtest) on
+free ports, without any kubelets or controllers, so the sandbox's are turned off here too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ USERS = (
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where a cluster is, and whom it trusts."""
+    """A cluster's address and credentials."""
 
     url: str
     ca_file: Path
@@ -65,7 +65,7 @@ async def sandbox_cluster() -> AsyncIterator[Cluster]:
 
 @contextmanager
 def real_cluster(folder: Path) -> Iterator[Cluster]:
-    """It takes seconds to start: one for all tests of a module."""
+    """The real cluster, shared by all tests of a module, because it takes seconds to start."""
     etcd_port, peer_port, port = _free_port(), _free_port(), _free_port()
     etcd = [
         f"{ASSETS}/etcd",
@@ -92,7 +92,7 @@ REAL = pytest.param(
 
 @pytest.fixture(params=["sandbox", REAL], scope="module")
 def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster | None]:
-    """The real cluster; None where the sandbox's is meant."""
+    """The real cluster, or None for the sandbox's."""
     if request.param == "sandbox":
         yield None
     else:
@@ -131,7 +131,7 @@ def _api_server(folder: Path, port: int, etcd_port: int) -> list[str]:
         f"--service-account-key-file={folder / 'accounts.key'}",
         f"--service-account-signing-key-file={folder / 'accounts.key'}",
         "--service-cluster-ip-range=10.0.0.0/24",
-        # Nobody makes service accounts here, and pods are not admitted without one.
+        # No controller creates service accounts here, and pods are not admitted without one.
         "--disable-admission-plugins=ServiceAccount",
         "--endpoint-reconciler-type=none",
     ]
@@ -155,7 +155,7 @@ def _until_ready(cluster: Cluster, folder: Path) -> None:
             with urllib.request.urlopen(request, timeout=5, context=context):
                 return
         except OSError:
-            # Another process gets ready in its own time; nothing tells us when.
+            # Poll, as there is no notification when the process is ready.
             time.sleep(0.2)
     raise TimeoutError((folder / "kube-apiserver.log").read_text()[-2000:])
 

@@ -20,7 +20,7 @@ JSON_PATCH = "application/json-patch+json"
 
 
 class Reply(Answer):
-    """What an API server answers."""
+    """A response from an API server."""
 
     @property
     def names(self) -> list[str]:
@@ -32,12 +32,12 @@ class Reply(Answer):
 
     @property
     def said(self) -> tuple[int, str, str]:
-        """Of a refusal: the status, the reason and the sentence."""
+        """The status, reason and message of an error response."""
         return self.status, self.body.get("reason", ""), self.body["message"]
 
 
 class Caller:
-    """Asks an API server over a socket with one token."""
+    """Sends requests to an API server with one token."""
 
     def __init__(self, session: aiohttp.ClientSession, url: str, token: str | None) -> None:
         self.session, self._url, self._token = session, url, token

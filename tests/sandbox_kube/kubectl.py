@@ -1,4 +1,4 @@
-"""The real `kubectl`, in a folder of its own."""
+"""Runs the real `kubectl` in its own folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not on PA
 
 @dataclass(frozen=True)
 class Said:
-    """How one call ended."""
+    """The result of one call."""
 
     code: int
     out: str

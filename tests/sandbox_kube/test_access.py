@@ -1,4 +1,4 @@
-"""Who may do what, and how a refusal is worded."""
+"""RBAC decisions, and the wording of errors."""
 
 from __future__ import annotations
 

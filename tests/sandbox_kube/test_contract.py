@@ -1,6 +1,6 @@
-"""What holds of the sandbox and of a real API server alike, through the Kubernetes client library.
+"""Behavior that the sandbox and a real API server share, tested with the Kubernetes client library.
 
-Against the real one only where KUBEBUILDER_ASSETS names a folder with etcd and kube-apiserver.
+The real one is used only if KUBEBUILDER_ASSETS is a folder with etcd and kube-apiserver.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ARM answers about a cluster's inside: credentials, and commands run in it."""
+"""The ARM actions that need a cluster's API server: listing credentials and run-command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in: certificates, tokens, nobody."""
+"""Authentication: certificates, tokens, anonymous."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong on the way: nobody there, faults, and requests that are hit by them."""
+"""Connection problems: unreachable servers, and injected faults."""
 
 from __future__ import annotations
 

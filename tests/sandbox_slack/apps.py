@@ -42,13 +42,13 @@ class SocketApp:
 
 
 class HttpApp:
-    """A Bolt app behind a URL. `before` may answer in its place."""
+    """A Bolt app over HTTP. `before` may respond in its place."""
 
     def __init__(self, bolt: AsyncApp) -> None:
         self.bolt = bolt
         self.requests: list[tuple[dict[str, str], str]] = []
         self.instead: list[web.Response] = []
-        """Answers that are given in place of the app's, first come first served."""
+        """Responses sent instead of the app's, in order."""
         self._runner: web.AppRunner | None = None
         self.url = ""
 
@@ -82,7 +82,7 @@ class HttpApp:
 
 
 async def refusal(call: Any) -> Body:
-    """What Slack answered to a call that it refused."""
+    """Slack's response to a rejected call."""
     try:
         await call
     except SlackApiError as error:

@@ -35,6 +35,6 @@ def client(slack: SlackServer) -> AsyncWebClient:
 
 @pytest.fixture
 async def app(slack: SlackServer) -> AsyncIterator[SocketApp]:
-    """A Bolt app on one socket."""
+    """A Bolt app in Socket Mode with one connection."""
     async with SocketApp(slack, bolt_app(slack)) as running:
         yield running

@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven over its own protocol: enough for a few tests of the page's script."""
+"""Debian's Chromium, controlled over the DevTools protocol: enough for a few tests of the page's script."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Tab:
         self._socket = socket
         self._number = 0
         self.broken: list[str] = []
-        """What the page's script raised."""
+        """Exceptions raised by the page's script."""
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
         self._number += 1
@@ -57,7 +57,7 @@ class Tab:
         return answer["result"].get("value")
 
     async def until(self, condition: str) -> None:
-        """Wait in the page, at every frame, until the condition holds."""
+        """Wait until the condition is true, evaluated in the page on every frame."""
         script = (
             "new Promise((done, give_up) => { const end = Date.now() + 10000;"
             f" const look = () => ({condition}) ? done(true) : Date.now() > end ? done(false)"

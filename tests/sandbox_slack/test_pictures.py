@@ -1,4 +1,4 @@
-"""Images in blocks that are files of Slack's own: shown once Slack has taken them apart, and refused until then."""
+"""Images in blocks that are files of Slack's own: shown once Slack has processed them, and rejected until then."""
 
 from __future__ import annotations
 

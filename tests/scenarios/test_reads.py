@@ -19,7 +19,7 @@ from tests.checking import access, azure, cluster_id, diagnose
 
 MOST = 40
 LOOKED_UP = {kind.__name__ for kind in (NamedResources, RareResources, Workspaces)}
-"""Whether what a cluster names exists: one read for each id, and so not counted."""
+"""Existence checks of resources a cluster refers to: one read per id, so not counted."""
 POOLS = {
     "batch": {"size": "Standard_D4s_v5", "count": 2, "max_pods": 50, "autoscale": [1, 4]},
     "ingress": {"size": "Standard_D4ds_v5", "count": 2, "max_pods": 50, "zones": ["1", "2", "3"]},
@@ -30,7 +30,7 @@ CLUSTERS = {
     "payments-prod": POOLS,
     "staging-neu": POOLS,
 }
-"""Each with the pools that make it five: with its own subnet; private, with a subnet for pods; with a route table."""
+"""Clusters, with pools added to make five: with its own subnet; private, with a pod subnet; with a route table."""
 
 
 def five_pools(tmp_path: Path, cluster: str) -> World:

@@ -14,10 +14,10 @@ from tests.replaying import replayed, verdict
 from tests.runbooks.rendered import wrong_commands
 
 OUT_OF_REACH = {"api-server-unavailable", "private-cluster-unreachable", "read-only-disabled-subscription"}
-"""Where the API server does not answer, or Azure refuses its credential, the inside stays unseen, and that is said."""
+"""If the API server does not respond or its credential is denied, Kubernetes evidence is missing, as the check says."""
 
 UNSEEN = ("not looked at", "was not seen", "were not seen", "cannot be seen")
-"""What no clear check says. (Azure's own texts, which some quote, "could not" do many things.)"""
+"""Phrases that never appear in a clear check. (Azure's own texts, which some quote, "could not" do many things.)"""
 
 Found = set[tuple[str, str, frozenset[str]]]
 

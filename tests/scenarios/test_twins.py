@@ -16,7 +16,7 @@ Body = dict[str, Any]
 NOW = datetime(2026, 11, 18, 9, 0, tzinfo=UTC)
 WITH_TWINS = [one.name for one in Scenario.heads() if one.has_twin]
 REPEATED = {"agentPoolProfiles", "subnets"}
-"""What a parent repeats of its children."""
+"""Properties in which a parent repeats its children."""
 
 
 def plain(body: Body) -> Body:
@@ -45,7 +45,7 @@ def differing_facts(one: World, other: World) -> list[str]:
 
 
 FOLLOWS = {"deployments", "replicasets", "statefulsets", "daemonsets", "poddisruptionbudgets"}
-"""Kinds whose status is their controllers' doing."""
+"""Kinds whose status is set by controllers."""
 
 
 def inside_facts(one: KubeWorld, other: KubeWorld) -> list[str]:

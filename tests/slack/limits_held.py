@@ -1,4 +1,4 @@
-"""Whether Slack would take a message: its published limits, and what slack_sdk's own models say."""
+"""Checks that Slack would accept a message, by its published limits and slack_sdk's models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def assert_accepted(said: Message | AnswerMessages) -> None:
 
 
 def without_the_named(said: Message) -> str:
-    """The notification without those whom the blocks name, too, and without our own moments."""
+    """The notification text, without the mentions that are also in the blocks and without our timestamps."""
     text = re.sub(r"<!date\^\d+\^\{time\}\|[0-9:]+ UTC>", "", said.text)
     for element in (one for block in said.blocks for one in _all(block)):
         if element.get("type") in ("user", "usergroup"):

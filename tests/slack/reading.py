@@ -1,4 +1,4 @@
-"""A message as a person reads it in Slack, in letters: for golden files."""
+"""Renders a message as text, as it reads in Slack, for golden files."""
 
 from __future__ import annotations
 

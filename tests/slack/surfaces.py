@@ -1,6 +1,6 @@
-"""Every surface of the bot in every state, made by the functions that make it for people: what the golden files show.
+"""Every surface of the bot in every state, built by the production functions, for the golden files.
 
-A surface is a `partial`: its function is what is covered. `test_surfaces.py` finds functions that have none.
+A surface is a `partial`; its function counts as covered. `test_surfaces.py` finds functions without one.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def answer(diagnosis: Diagnosis, *, age: timedelta = timedelta(), durable: bool 
 
 
 def with_detectors(diagnosis: Diagnosis) -> Answer:
-    """Azure's own detectors beside it: the same, something new, nothing."""
+    """With results of Azure's own detectors: the same problem, a new one, none."""
     ran = (
         Detector(
             "a", "Node Pool Put and Scale Issues", "Critical", ("QuotaExceeded in pool apps",), ("quota-exceeded",)
@@ -81,7 +81,7 @@ def detectors_denied(diagnosis: Diagnosis) -> Answer:
 
 
 def many(number: int, text: str = "the pool has no room", *, roots: bool = True) -> Diagnosis:
-    """A diagnosis with so many findings, on as many pools."""
+    """A diagnosis with this many findings, each on another pool."""
     findings = [
         Finding("nodepool-failed", f"{CLUSTER}/agentPools/pool{n}", (text, "it is Failed")) for n in range(number)
     ]
@@ -91,7 +91,7 @@ def many(number: int, text: str = "the pool has no room", *, roots: bool = True)
 
 
 def two_causes() -> Diagnosis:
-    """A lock beside the quota: what follows says from which."""
+    """A lock and a quota as roots: each consequence names its cause."""
     found, warned = diagnoses.found(), diagnoses.warned()
     return replace(found, findings=(*found.findings[:1], *warned.findings, *found.findings[1:]))
 
@@ -114,7 +114,7 @@ FLEET: Sequence[FleetMember] = (
 
 
 def typed(command: str) -> Surface:
-    """What is answered to `/aks …` at once."""
+    """The immediate response to `/aks …`."""
     return partial(replies.at_once, commands.read_command(command), LIBRARY)
 
 
@@ -200,7 +200,7 @@ COMMANDS: dict[str, Surface] = {
 
 
 def misread(typed: str) -> str:
-    """What is said of a check that cannot be read."""
+    """The response to a check command that cannot be parsed."""
     try:
         words.read_check(typed.split(), words.areas())
     except Problem as misuse:
@@ -310,4 +310,4 @@ TRIAGE: dict[str, Surface] = {
 SURFACES: dict[str, Surface] = (
     CHECK | COMMANDS | SENTENCES | WINDOWS | OLDER | HOME | POLICY | TRIAGE | INCIDENTS | FIXES
 )
-"""By the name of its golden file."""
+"""Surfaces by the name of their golden file."""

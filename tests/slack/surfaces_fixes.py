@@ -1,4 +1,4 @@
-"""Fixes in every state that people can see them in."""
+"""Fixes in every visible state."""
 
 from __future__ import annotations
 

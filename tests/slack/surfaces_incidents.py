@@ -1,4 +1,4 @@
-"""What is shown of incidents, in every state."""
+"""Incidents in every visible state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a watch, in every state."""
+"""Watches in every visible state."""
 
 from __future__ import annotations
 

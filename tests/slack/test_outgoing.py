@@ -1,4 +1,4 @@
-"""The last look before Slack: no secret in any text, ids and commands as they were, and nothing over a limit."""
+"""The final filter before Slack: no secrets, unchanged ids and commands, and nothing over a limit."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_everything_the_bot_says_goes_out_as_it_was_written(name: str) -> None:
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda file: f"{file.parent.name}/{file.name}")
 def test_what_the_bot_writes_for_people_is_no_secret(file: Path) -> None:
-    """Commands, ids and portal links among it must reach whoever copies them."""
+    """Commands, ids and portal links in it must stay intact for copying."""
     written = file.read_text(encoding="utf-8")
     assert redact_text(written) == written
 

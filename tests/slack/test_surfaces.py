@@ -41,12 +41,12 @@ SAID = Message | AnswerMessages | dict[str, Any]
 FEATURES = frozenset({PLAN_BLOCKS})
 
 NOT_FOR_PEOPLE = {messages.as_text, outgoing.message, outgoing.view}
-"""Make a message out of another one."""
+"""Functions that transform an existing message."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 _CLOCK = re.compile(r"\b\d\d:\d\d(:\d\d)?(?= UTC)")
 _SPAN = re.compile(r"\b(\d+ (d|h|min) ?)+\b")
 _LINE = re.compile(r"(?<=\.md, line )\d+")
-"""Moves whenever somebody adds to a runbook."""
+"""A line number, which changes with every edit of a runbook."""
 
 
 @pytest.mark.parametrize("name", SURFACES)

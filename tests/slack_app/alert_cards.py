@@ -1,4 +1,4 @@
-"""What an alert app and Azure Monitor itself say about a pool that failed, taken from the sandbox's activity log."""
+"""Alerts about a failed pool, from an alert app and from Azure Monitor, built from the sandbox's activity log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POOL = "/agentpools/general"
 
 
 def believed(control: Control) -> str:
-    """The lines of a policy that let the bot read what the app posts."""
+    """The policy lines that let the bot read this app's posts."""
     return f"channels:\n  alert_apps: [{make_id('A', control.team.domain, APP)}]\n"
 
 
@@ -30,7 +30,7 @@ def failed_pool(world: World) -> dict[str, Any]:
 
 
 def post_card(control: Control, channel: str, event: dict[str, Any]) -> Message:
-    """As alert apps post it: the rule, the resource, Azure's own error."""
+    """Post a typical alert card: the rule, the resource, Azure's error."""
     resource = str(event["resourceId"])
     name = "/".join(resource.split("/")[-3:])
     fields = {
@@ -48,7 +48,7 @@ def post_card(control: Control, channel: str, event: dict[str, Any]) -> Message:
 
 
 def common_alert(event: dict[str, Any], *, over: bool = False) -> dict[str, Any]:
-    """Azure Monitor's common alert schema, of an activity log alert."""
+    """An activity log alert in Azure Monitor's common alert schema."""
     essentials = {
         "alertId": "/subscriptions/0/providers/Microsoft.AlertsManagement/alerts/pool-1",
         "alertRule": RULE,
@@ -81,6 +81,6 @@ def _error(event: dict[str, Any]) -> str:
 
 
 def _short(event: dict[str, Any]) -> str:
-    """The inner error, cut as cards cut it."""
+    """The inner error, truncated as in cards."""
     (inner,) = json.loads(_error(event))["error"]["details"]
     return f"{inner['code']}: {inner['message'][:330]}…"

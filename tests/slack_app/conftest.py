@@ -1,4 +1,4 @@
-"""The whole bot, as `aksbot serve` wires it, between the sandbox's Slack and the sandbox's Azure."""
+"""The whole bot, set up as in `aksbot serve`, with the sandbox's Slack and Azure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.deploy.slack_manifests import shipped
 SCENARIO = "quota-blocks-upgrade"
 SHIPPED = shipped()
 PATIENT = Spans(ping=timedelta(seconds=60))
-"""A busy machine must not cost a test its connections."""
+"""Generous timeouts, so that connections survive on a busy machine."""
 
 
 class Start(Protocol):
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackServer]:
-    """With the rights that the shipped manifest asks for: what it forgets is refused here."""
+    """A Slack that grants only the shipped manifest's scopes, so that tests fail if one is missing."""
     async with SlackServer(on_call_workspace(), manifest=SHIPPED) as server:
         yield server
 
@@ -84,14 +84,14 @@ def start(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytes
 
 @pytest.fixture
 async def bot(start: Start) -> AsyncIterator[Bot]:
-    """In Socket Mode."""
+    """The bot in Socket Mode."""
     async with start() as running_bot:
         yield running_bot
 
 
 @pytest.fixture
 async def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Connection]:
-    """A state that other processes, and the test itself, share with the bot."""
+    """A Redis shared by the bot, other processes and the test."""
     async with connected(None, tmp_path / "redis") as server:
         monkeypatch.setenv("REDIS_URL", server.url)
         yield server

@@ -1,4 +1,4 @@
-"""A bot that reads along, with turns that close soon, and what stands in its threads."""
+"""A bot that listens to channels, with short turns, and helpers to wait for what it posts."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ QUOTA_CARD = {
 
 
 PATIENT = timedelta(seconds=60)
-"""For connections of tests that lose none: a busy machine must not cost them one."""
+"""For tests without connection loss: generous timeouts, so that connections survive on a busy machine."""
 SOON = Spans(turn=timedelta(seconds=1.5), together=timedelta(seconds=0.5), looks_again=(), ping=PATIENT)
 
 ENDED_BY_HAND = replace(SOON, turn=timedelta(minutes=10))
-"""For tests of what belongs to one turn: however busy the machine is, it ends with `turns_end` and not before."""
+"""For tests of a single turn: it ends with `turns_end` and never earlier, even on a busy machine."""
 
 
 @pytest.fixture
 def reads(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reads:
-    """Starts the bot, with a policy and settings if need be."""
+    """Starts the bot, optionally with a policy and settings."""
 
     @asynccontextmanager
     async def started(
@@ -68,7 +68,7 @@ def reads(slack: SlackServer, arm: ArmServer, tmp_path: Path, monkeypatch: pytes
 
 
 async def turns_end(slack: SlackServer, redis: Connection) -> None:
-    """What was said so far has been heard; then the time that its turns last is over."""
+    """Wait until all messages so far are processed, then let their turns expire."""
     await slack.until(lambda: slack.outbox.under_way == 0, 60)
     async for queue in redis.redis.scan_iter(match="*:queues:delayed:*"):
         for job in await redis.redis.zrange(queue, 0, -1):
@@ -76,13 +76,13 @@ async def turns_end(slack: SlackServer, redis: Connection) -> None:
 
 
 def hold(arm: ArmServer, name: str) -> None:
-    """What Azure holds from now on."""
+    """Replace Azure's resources from now on."""
     world = Scenario.load(name).world
     arm.world.resources, arm.world.tables, arm.world.events = world.resources, world.tables, world.events
 
 
 def merely_likely() -> str:
-    """A message about prod-weu that reads like a problem, and might be something else."""
+    """A message about prod-weu that is probably, but not certainly, a problem report."""
     recogniser, fleet = Recogniser(LIBRARY), FleetNames(("prod-weu",))
     for runbook in LIBRARY.values():
         for words in runbook.symptoms.words:
@@ -99,7 +99,7 @@ def said_by_bot(control: Control, channel: str = "incidents") -> list[Message]:
 
 
 def cards(control: Control, channel: str = "incidents") -> list[Message]:
-    """The heads of incidents that stand in a channel."""
+    """The incident head messages in a channel."""
     return [one for one in said_by_bot(control, channel) if _part(one) == "card"]
 
 
@@ -108,7 +108,7 @@ def _part(message: Message) -> str:
 
 
 async def until_said(control: Control, part: str, channel: str = "incidents", timeout_s: float = 60) -> Message:
-    """The bot's message that says this, once it stands."""
+    """Wait for the bot's message that contains this text."""
 
     def found() -> Message | None:
         return next((one for one in said_by_bot(control, channel) if part in seen(one) or part in one.text), None)
@@ -120,20 +120,20 @@ async def until_said(control: Control, part: str, channel: str = "incidents", ti
 
 
 async def until_answered(control: Control, channel: str = "incidents") -> Message:
-    """The answer of a check that an incident asked for."""
+    """Wait for the answer of a check started by an incident."""
     await control.until(lambda: any(map(is_answer, said_by_bot(control, channel))), 60)
     return next(one for one in said_by_bot(control, channel) if is_answer(one))
 
 
 async def confirmed(control: Control) -> tuple[Message, Message]:
-    """Somebody reports a full quota: the report, and the answer of the check that has confirmed it."""
+    """Report a full quota; returns the report and the answer of the check that confirmed it."""
     report = control.say("requester", "incidents", FULL_QUOTA)
     await until_said(control, "Confirmed:")
     return report, await until_answered(control)
 
 
 async def found_over(control: Control, arm: ArmServer, answer: Message) -> None:
-    """The fleet is well again; somebody checks again, and the incident is closed."""
+    """Make the fleet healthy and check again, so that the incident closes."""
     hold(arm, "healthy-fleet")
     await control.press("approver", answer, "check_again")
     await until_said(control, "this incident is closed")

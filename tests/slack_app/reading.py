@@ -1,4 +1,4 @@
-"""What stands in Slack, as a test reads it."""
+"""Reads messages in Slack for assertions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from sandbox.slack.message import Message
 
 
 def seen(message: Message) -> str:
-    """All text that a reader sees of a message."""
+    """All visible text of a message."""
     return text_of(message.blocks) or message.text
 
 
 def text_of(blocks: list[dict[str, Any]]) -> str:
-    """All text that a reader sees of blocks."""
+    """All visible text of blocks."""
     return _text(blocks)
 
 
@@ -23,7 +23,7 @@ def buttons(message: Message) -> list[str]:
 
 
 def heads(control: Control, channel: str = "incidents") -> list[Message]:
-    """Messages of the bot that stand in the channel itself."""
+    """The bot's top-level messages in the channel."""
     bot = control.team.bot.id
     return [one for one in control.messages(channel) if one.user == bot and not one.is_reply]
 
@@ -33,7 +33,7 @@ def is_answer(message: Message) -> bool:
 
 
 async def answered(control: Control, channel: str = "incidents", number: int = 1) -> list[Message]:
-    """The heads, once so many have their answer and a thread of it."""
+    """Wait until this many head messages have an answer and its thread; returns them."""
 
     def all_there() -> bool:
         done = [one for one in heads(control, channel) if is_answer(one)]

@@ -1,4 +1,4 @@
-"""`aksbot serve` as a process of its own, to be killed, and what stands in Slack once everything has been said."""
+"""Runs `aksbot serve` as a separate process to be killed, and reads the final state of Slack."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.store.servers import python, until
 
 SERVE = ("-c", "from bot.cli.main import main; main()", "serve")
 PATIENCE_S = 60.0
-"""A process starts in seconds, and in many of them on a machine that is busy."""
+"""A process starts in seconds, but takes much longer on a busy machine."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a process of the bot is put."""
+    """The environment of a bot process."""
 
     slack: SlackServer
     arm: ArmServer
@@ -35,7 +35,7 @@ class Stage:
 
     @asynccontextmanager
     async def serving(self, role: str = "all") -> AsyncIterator[Process]:
-        """A process that has its connection to Slack; a worker has none."""
+        """A process that is connected to Slack, unless it is a worker."""
         opened = self.slack.sockets.opened
         async with python(*SERVE, **self._environment(role)) as process:
             if role != "worker":
@@ -54,7 +54,7 @@ async def kill(process: Process) -> None:
 
 
 async def hit(fault: Fault) -> None:
-    """Wait until a call hangs in this fault."""
+    """Wait until a call is blocked by this fault."""
 
     async def taken() -> bool:
         return fault.times == 0
@@ -63,7 +63,7 @@ async def hit(fault: Fault) -> None:
 
 
 async def all_told(redis: Connection, number: int = 1) -> None:
-    """Wait until so many requests are recorded as answered: nothing is said after that."""
+    """Wait until this many requests are recorded as answered, after which nothing more is posted."""
 
     async def recorded() -> bool:
         return len([key async for key in redis.redis.scan_iter("aksbot:done:*")]) >= number
@@ -72,7 +72,7 @@ async def all_told(redis: Connection, number: int = 1) -> None:
 
 
 def said_once(control: Control, channel: str = "incidents") -> list[Message]:
-    """The one answer and its thread; each part of it stands there once, and the file too."""
+    """Check that the answer, each part of its thread and the file were posted exactly once."""
     (head,) = heads(control, channel)
     assert is_answer(head), seen(head)
     thread = control.thread(channel, head.ts)
@@ -86,7 +86,7 @@ def said_once(control: Control, channel: str = "incidents") -> list[Message]:
 
 
 def crowd(world: World, cluster: str, number: int) -> None:
-    """Lock so many things in the node resource group of a cluster, each a cause of its own."""
+    """Lock this many resources in a cluster's node resource group, each a separate cause."""
     body = next(one for key, one in world.resources.items() if key.endswith(f"/managedclusters/{cluster}"))
     group = f"{body['id'].split('/resource', 1)[0]}/resourceGroups/{body['properties']['nodeResourceGroup']}"
     for index in range(number):
@@ -102,7 +102,7 @@ def crowd(world: World, cluster: str, number: int) -> None:
 
 
 def complain_at_length(world: World, cluster: str, length: int) -> None:
-    """Let a node pool of a cluster have failed for a reason that takes so many characters."""
+    """Make a cluster's node pool fail with an error message of this length."""
     pool = next(body for key, body in world.resources.items() if f"/managedclusters/{cluster}/agentpools/" in key)
     message = f"{'it could not be done because of something else, and ' * (length // 53)}that is the last word of it"
     error = {"code": "VMExtensionProvisioningError", "message": message}

@@ -1,4 +1,4 @@
-"""All that leaves the bot while it runs: every call of Slack, every command of Redis, every record of the log."""
+"""Captures all output of the running bot: every Slack call, Redis command and log record."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ LASTING = {
     "aksbot:proposals",
     "aksbot:fixes:untold",
 }
-"""Keys without an end: the audit, counters, and sets of ids that are taken out when they are done."""
+"""Permanent keys: the audit log, counters, and sets from which ids are removed when done."""
 SETTINGS = ("aksbot:channel:", "aksbot:alert-apps:")
-"""What a channel or a workspace has decided stays until somebody decides otherwise."""
+"""Settings of a channel or workspace, kept until changed."""
 OF_THE_QUEUE = "streaq:aksbot:"
-"""The queue's own keys. What a job was asked is under `task:`, and goes when it is done."""
+"""The queue's own keys. A job's arguments are under `task:` and are deleted when it is done."""
 
 
 @dataclass
 class Sinks:
-    """What came out of the bot so far."""
+    """The bot's output so far."""
 
     slack: SlackServer
     redis: Redis
@@ -45,7 +45,7 @@ class Sinks:
     told: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def holding(self, secret: str) -> list[str]:
-        """Where a secret stands."""
+        """The sinks that contain a secret."""
         await self._seen_by_redis()
         places = {
             "Slack": [f"{one.method} {one.args}" for one in self.slack.log],
@@ -56,14 +56,14 @@ class Sinks:
         return [f"{place}: {_around(one, secret)}" for place, all_ in places.items() for one in all_ if secret in one]
 
     async def without_an_end(self) -> set[str]:
-        """The keys that never expire, but for those that are meant to."""
+        """Keys that never expire, except those intended to be permanent."""
         names = [str(one) async for one in self.redis.scan_iter(count=1000)]
         lasting = [one for one in names if await self.redis.ttl(one) == -1]
         meant = (*SETTINGS, OF_THE_QUEUE)
         return {one for one in lasting if one not in LASTING and not one.startswith(meant)}
 
     async def _seen_by_redis(self) -> None:
-        """Until the monitor has told everything."""
+        """Wait until the Redis monitor has reported everything."""
         last = uuid4().hex
         await self.redis.echo(last)
         async with asyncio.timeout(30):
@@ -90,7 +90,7 @@ class Sinks:
 
 @asynccontextmanager
 async def watched(slack: SlackServer, server: Connection, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Sinks]:
-    """The libraries' loggers tell everything, too: bodies as they come in and go out."""
+    """Captures library loggers at debug level too, including request and response bodies."""
     sinks = Sinks(slack, server.redis, caplog)
     with caplog.at_level(logging.DEBUG):
         reader, writer = await asyncio.open_unix_connection(urlsplit(server.url).path, limit=2**26)

@@ -1,4 +1,4 @@
-"""What cannot be read after a time without a connection holds up nothing else, and is said."""
+"""Messages that cannot be read after a lost connection block nothing else, and are reported."""
 
 from __future__ import annotations
 

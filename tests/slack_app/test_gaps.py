@@ -1,4 +1,4 @@
-"""Lost connections to Slack: what was said meanwhile is answered once, and what is too old is said to be unread."""
+"""Lost connections to Slack: messages sent meanwhile are answered once, ones that are too old reported as unread."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.store.servers import until
 __all__ = ["reads"]
 
 PATIENCE_S = 50.0
-"""Less than the minute after which Slack tries again."""
+"""Shorter than the minute after which Slack retries."""
 UNREAD = "I have not read what was written here before"
 
 

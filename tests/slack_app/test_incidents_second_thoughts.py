@@ -1,4 +1,4 @@
-"""What people change, take back and want no more of: the last word counts, and nothing is asked or answered twice."""
+"""Edited, deleted and withdrawn messages: the latest version counts, and nothing is asked or answered twice."""
 
 from __future__ import annotations
 

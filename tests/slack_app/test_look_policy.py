@@ -1,4 +1,4 @@
-"""Who may look: at every way to a cluster, and never by default where Slack does not say who somebody is."""
+"""The look policy, on every way to a cluster; denied by default if Slack does not identify the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While the memory (Redis) is away or hangs, the process is still there for people, and says what it cannot do."""
+"""While Redis is down or hanging, the process still responds to people and says what it cannot do."""
 
 from __future__ import annotations
 

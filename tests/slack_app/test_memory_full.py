@@ -1,4 +1,4 @@
-"""While the memory takes no writes, whoever asks hears so at once, and what needs no memory is done."""
+"""While Redis rejects writes, users are told immediately, and requests that need no storage still work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever goes wrong on the way, whoever asked is answered, in the words that Slack lets through."""
+"""Whatever goes wrong, every request gets an answer, in a form that Slack accepts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONG = 40_000
 
 POST, UPDATE = "chat.postMessage", "chat.update"
 TROUBLE = {(POST, "html"), (UPDATE, "500")}
-"""What every run tries; the soak tries all."""
+"""The cases for every run; the soak has all."""
 UPLOAD = ("files.getUploadURLExternal", "upload", "files.completeUploadExternal")
 
 

@@ -19,7 +19,7 @@ from tests.slack_app.reading import heads
 from tests.slack_app.serve_process import Stage, all_told, crowd, hit, kill, said_once
 
 CAUSES = 40
-"""More than one message of the thread holds, so that there is something between two of them, and a file."""
+"""More than fit into one message of the thread, so that there are several messages, and a file."""
 
 POST, UPDATE, SHARE = "chat.postMessage", "chat.update", "files.completeUploadExternal"
 MOMENTS = {
@@ -31,9 +31,9 @@ MOMENTS = {
     "second part of the thread posted, not recorded": (POST, 2, True),
     "file uploaded, not recorded": (SHARE, 0, True),
 }
-"""The call that hangs, after how many of its kind, and whether Slack has done what it asked."""
+"""The call that hangs, after how many of its kind, and whether Slack has executed it."""
 EACH_TIME = ("head posted, not recorded", True)
-"""What every run tries; the soak tries all. Each takes a process, and the time after which a job is taken up."""
+"""The cases for every run; the soak has all. Each needs a process, and the delay before a job is picked up again."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A picture under an answer: shown as an image, else as a file, else not; the answer stands in any case."""
+"""A picture under an answer: shown as an image, else as a file, else not at all; the answer is posted in any case."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ RARELY = {
     "reactions:write": "a message of an incident is being looked into",
     "usergroups:read": "a policy that names a user group",
 }
-"""The scopes of which an ordinary day makes no use; tests of their own do."""
+"""Scopes not used in ordinary operation, which have separate tests."""
 
 
 async def test_every_way_to_the_bot_is_answered_with_the_rights_of_the_manifest(

@@ -1,4 +1,4 @@
-"""What Slack refuses on the way costs the answer nothing, and what cannot be said does not become an error of ours."""
+"""Rejected Slack calls do not affect the answer, and messages that cannot be posted do not cause errors."""
 
 from __future__ import annotations
 

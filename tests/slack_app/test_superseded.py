@@ -1,4 +1,4 @@
-"""What is over looks over, and an older answer says that there is a newer one."""
+"""Resolved problems are shown as resolved, and an older answer points to the newer one."""
 
 from __future__ import annotations
 

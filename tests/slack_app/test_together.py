@@ -16,7 +16,7 @@ from tests.slack_app.conftest import Start
 from tests.slack_app.reading import answered, buttons, heads, is_answer, seen
 
 PATIENCE_S = 60.0
-"""Slack's own waits are whole seconds, and a machine that is busy stretches everything else."""
+"""Generous, as Slack's own waits are whole seconds and a busy machine delays everything else."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A secret that somebody types reaches nobody: not Slack, not Redis, not the log, not another person's App Home."""
+"""A secret typed by a user is never leaked: not to Slack, not Redis, not the log, not another person's App Home."""
 
 from __future__ import annotations
 

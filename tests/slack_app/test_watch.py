@@ -1,4 +1,4 @@
-"""`/aks watch`: whoever waits is told when it is over, once, whatever happens in between."""
+"""`/aks watch`: users are notified exactly once when the problem is resolved, whatever happens in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real server for each test, in a folder of its own."""
+"""A real Redis server for each test, in its own folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server whose disk is full: a small filesystem of the test's own, or a limit that the kernel sets for its files."""
+"""A Redis server with a full disk: on a small test filesystem, or with a file size limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALL_KB = 4096
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A filesystem of a few megabytes; skips where this user may mount none."""
+    """A filesystem of a few megabytes; skips if this user cannot mount one."""
     folder.mkdir()
     mount = ("mount", "-t", "tmpfs", "-o", f"size={SMALL_KB}k", "tmpfs", str(folder))
     try:
@@ -34,7 +34,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path) -> Path:
-    """Take all that is left of the disk; the file that does."""
+    """Fill the disk; returns the file."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file:
         try:
@@ -45,7 +45,7 @@ def fill(folder: Path) -> Path:
 
 
 def no_more_bytes(connection: Connection) -> None:
-    """The kernel refuses whatever the server that runs now would add to its files."""
+    """Make the kernel reject further writes to the running server's files."""
     if sys.platform != "linux":
         pytest.skip("only Linux limits the files of another process")
     assert connection.embedded

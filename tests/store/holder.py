@@ -1,4 +1,4 @@
-"""A process that keeps state in the folder it is given, says so, and waits to be killed."""
+"""A process that opens the store in a given folder, reports it, and waits to be killed."""
 
 from __future__ import annotations
 

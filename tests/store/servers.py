@@ -1,4 +1,4 @@
-"""What tests do to servers and processes, and how they wait for what follows."""
+"""Helpers to kill servers and processes, and to wait for the effects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE_S = 20.0
 
 
 async def until(holds: Callable[[], Awaitable[bool]], timeout_s: float = PATIENCE_S) -> None:
-    """Wait until it holds. A server that is away has not said yes yet."""
+    """Wait until the condition is true; connection errors count as false."""
     async with asyncio.timeout(timeout_s):
         while not await _said_yes(holds):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
@@ -65,13 +65,13 @@ def is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    # A child that nobody waits for is a zombie, which is not alive.
+    # An unreaped child is a zombie and counts as dead.
     return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text() if sys.platform == "linux" else True
 
 
 @asynccontextmanager
 async def python(*words: str, **environment: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A Python process with the project importable, gone afterwards."""
+    """A Python process with the project importable, killed on exit."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *words,

@@ -1,4 +1,4 @@
-"""What the bot keeps in Redis holds no secret, ids and plans stay as they are, and what people typed ends by itself."""
+"""Data in Redis contains no secrets, ids and plans are unchanged, and text typed by users expires."""
 
 from __future__ import annotations
 

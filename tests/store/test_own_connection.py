@@ -1,4 +1,4 @@
-"""A connection for a few commands goes back, whenever whoever has it is stopped."""
+"""A dedicated connection is returned to the pool, even if its user is cancelled at any point."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A store that an earlier version has written is read, with its jobs in flight: an upgrade loses nothing.
+"""A store written by an earlier version, with jobs in flight, can be read: an upgrade loses nothing.
 
-`stored/` holds it key by key, as it stood in Redis. Never write it anew: add another one beside it when the format
+`stored/` has it key by key, as it was in Redis. Never regenerate it: add another one when the format
 changes.
 """
 

@@ -1,4 +1,4 @@
-"""Messages made to cost time or to be obeyed."""
+"""Malicious messages: designed to be slow to parse, or prompt injections."""
 
 from __future__ import annotations
 

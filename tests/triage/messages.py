@@ -1,4 +1,4 @@
-"""Messages with their right answers: those that were learned from, and those that nothing was learned from."""
+"""Labeled messages: the training set and the held-out set."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ UNTRAINED = tuple(labelled_messages(Path(__file__).with_name("unheard")))
 STRANGERS = tuple(labelled_messages(Path(__file__).with_name("strangers")))
 THREADS = tuple(labelled_messages(Path(__file__).with_name("threads")))
 CARDS = tuple(labelled_messages(Path(__file__).with_name("cards")))
-"""Never learned from: they measure what the messages of tomorrow will meet. Threads are retold as searches found them,
-the fitting ones and all others; cards are of alert bots and pipelines, and pasted output."""
+"""Never used for training: they estimate accuracy on future messages. Threads are paraphrased from search results,
+relevant or not; cards are from alert bots and pipelines, plus pasted output."""
 KEPT = (*UNTRAINED, *STRANGERS, *THREADS, *CARDS)
 
 
@@ -21,5 +21,5 @@ def problems(messages: tuple[LabelledMessage, ...]) -> list[LabelledMessage]:
 
 
 def others(messages: tuple[LabelledMessage, ...]) -> list[LabelledMessage]:
-    """Those to which any answer is a false alarm."""
+    """Messages for which any match is a false positive."""
     return [one for one in messages if one.code == NONE and not one.also]

@@ -1,4 +1,4 @@
-"""What was learned from the messages, and what it is worth on messages that nothing was learned from."""
+"""The trained model, and its accuracy on held-out messages."""
 
 from __future__ import annotations
 

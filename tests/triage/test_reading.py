@@ -1,4 +1,4 @@
-"""Whatever form a message has, its words are read."""
+"""The text of a message is extracted from every message format."""
 
 from __future__ import annotations
 

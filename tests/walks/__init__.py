@@ -1,1 +1,1 @@
-"""The ways through the code: what one check, one fix and one incident pass. `python -m tests.walks` prints them."""
+"""Traces the code paths of one check, one fix and one incident. `python -m tests.walks` prints them."""

@@ -1,4 +1,4 @@
-"""`python -m tests.walks`: the three ways as a table."""
+"""`python -m tests.walks`: the three traces as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the three ways pass: documented as pictures in docs/architecture.md, and not to grow unseen."""
+"""The modules on the three code paths, drawn in docs/architecture.md, must not grow unnoticed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tests.walks.trace import Trace
 from tests.walks.walking import walk
 
 MOST_MODULES = 200
-"""Of one way, without the folders that have a file for each question, fact or fix. What runs beside it counts, too."""
+"""Per walk, without the folders that have one file per diagnostic, fact or fix. Concurrent code counts too."""
 MOST_READS = 7
-"""A cluster's name: once at the door, and with each job and listener that comes back from Redis."""
+"""Parses of a cluster's name: once on input, and for each job and listener loaded from Redis."""
 MOST_LOADS = 35
-"""A proposal: before each of its moves, as another replica may have moved it."""
+"""Loads of a proposal: before each transition, as another replica may have changed it."""
 
 
 @pytest.mark.parametrize("name", ["check", "fix", "incident"])

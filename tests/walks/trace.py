@@ -1,4 +1,4 @@
-"""What of our code runs between two moments: modules, functions, and how often something is parsed again."""
+"""Records which of our modules and functions run, and how often things are parsed again."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 OURS = tuple(f"{ROOT}/{name}/" for name in ("bot", "handlers", "runbooks"))
 WIDE = ("handlers.diagnose", "handlers.evidence", "handlers.remedy")
-"""One file a question, a fact or a fix: a check passes all of them, however many there are."""
+"""Folders with one file per diagnostic, fact or fix: a check runs through all of them."""
 DRIVERS = ("bot.drill", "bot.playground")
-"""They stand for the people; they are not on the way."""
+"""Modules that simulate users, and are not part of the traced path."""
 ROOMS_BELOW = ("bot.slack", "handlers.clients")
-"""Whose sub-packages are rooms of their own."""
+"""Packages whose sub-packages are counted separately."""
 
 PARSED: Mapping[str, tuple[str, str]] = {
     "cluster as typed": ("handlers.fleet.cluster_text", "read_cluster"),
@@ -32,14 +32,14 @@ PARSED: Mapping[str, tuple[str, str]] = {
 
 @dataclass
 class Trace:
-    """What was passed while it listened."""
+    """The code that ran while tracing was on."""
 
     calls: Counter[CodeType] = field(default_factory=Counter)
     listening: bool = False
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Every thread that begins in here is heard, so a pool that is made before the walk is, too."""
+        """Trace every thread started inside this context, including those of thread pools created before the walk."""
         threading.setprofile(self._heard)
         sys.setprofile(self._heard)
         try:
@@ -58,7 +58,7 @@ class Trace:
 
     @property
     def functions(self) -> set[CodeType]:
-        """Without comprehensions and lambdas, which belong to the function that they stand in."""
+        """Functions, without comprehensions and lambdas, which count as part of the enclosing function."""
         return set(self.calls)
 
     @property
@@ -67,7 +67,7 @@ class Trace:
 
     @property
     def narrow(self) -> set[str]:
-        """Without the folders that have a file for each question."""
+        """Modules, without the folders that have one file per diagnostic, fact or fix."""
         return {name for name in self.modules if not name.startswith((*WIDE, *DRIVERS))}
 
     @property
@@ -75,7 +75,7 @@ class Trace:
         return {room_of(name) for name in self.modules}
 
     def parsed(self) -> dict[str, int]:
-        """How often each thing was parsed."""
+        """How often each input was parsed."""
         return {
             what: sum(number for code, number in self.calls.items() if (module_of(code), code.co_qualname) == where)
             for what, where in PARSED.items()

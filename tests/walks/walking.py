@@ -30,7 +30,7 @@ class Walk:
 
 
 async def walks() -> list[Walk]:
-    """All three, each with a bot of its own."""
+    """All three walks, each with its own bot."""
     return [await walk(name) for name in WAYS]
 
 
@@ -41,7 +41,7 @@ async def check(scene: Scene, cluster: str, trace: Trace, _: Scenario) -> None:
 
 
 async def fix(scene: Scene, cluster: str, trace: Trace, staged: Scenario) -> None:
-    """From the button under an answer to the last word on it."""
+    """From the button under an answer to the final message about the fix."""
     await Ask(cluster).take(scene)
     repair = staged.repairs[cluster][0]
     with trace.walk():

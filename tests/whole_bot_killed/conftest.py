@@ -1,4 +1,4 @@
-"""A Slack, an Azure and a Redis that live on when the bot between them dies."""
+"""A Slack, an Azure and a Redis that survive when the bot is killed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLUSTERS = {"nodepool-failed": "staging-neu", "pdb-blocks-drain": "prod-weu"}
 
 
 class Another(Protocol):
-    """Another process's worth of the bot, on the same Redis."""
+    """Starts another bot on the same Redis."""
 
     def __call__(self, role: str = "all") -> AbstractAsyncContextManager[Bot]: ...
 
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def scenario() -> str:
-    """What is wrong; a test says something else with a parameter of this name."""
+    """The scenario; tests override it with a parameter of this name."""
     return "nodepool-failed"
 
 

@@ -1,4 +1,4 @@
-"""`aksbot serve` as a process of its own that waits less than it should between its looks: to be killed late."""
+"""`aksbot serve` as a separate process with shortened polling intervals, for tests that kill it late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The moments in which the bot is killed, each by what it is doing, never by the time that has passed."""
+"""The moments at which the bot is killed, defined by what it is doing, never by elapsed time."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.store.servers import until
 from tests.whole_bot_killed.redis_gate import Halt, RedisGate
 
 PATIENCE_S = 120.0
-"""A process starts in seconds, a fix takes some more, and both take many of them on a machine that is busy."""
+"""A process starts in seconds and a fix takes a few more, but both take much longer on a busy machine."""
 
 
 class Trap(Protocol):
-    """Where the process hangs until it is killed."""
+    """Blocks the process at a given point until it is killed."""
 
     def lay(self, arm: ArmServer, gate: RedisGate) -> None: ...
 
@@ -27,7 +27,7 @@ class Trap(Protocol):
 
 @dataclass
 class AtRedis:
-    """Before a command reaches Redis; `done`: after Redis has done it."""
+    """Blocks before a command reaches Redis; with `done`, after Redis has executed it."""
 
     says: str
     done: bool = False
@@ -42,7 +42,7 @@ class AtRedis:
 
 @dataclass
 class _ThatHangs(Fault):
-    """Once it has been hit, the request stays without an answer."""
+    """A fault that never responds once it is hit."""
 
     only: Callable[[str], bool] = lambda route: True
 
@@ -52,7 +52,7 @@ class _ThatHangs(Fault):
 
 @dataclass
 class AtAzure:
-    """Azure has done what was asked and does not say so; with `route`, only for what has it in its path."""
+    """Azure executes the write but does not respond; with `route`, only if the path contains it."""
 
     method: str
     route: str = ""
@@ -77,7 +77,7 @@ class AtAzure:
 
 @dataclass
 class InTheLookAfterwards:
-    """The world is as it should be, and somebody is looking at it."""
+    """Blocks during the verification after a successful fix."""
 
     fault: Fault = field(init=False)
 
@@ -96,7 +96,7 @@ class InTheLookAfterwards:
 
 @dataclass
 class InTheCluster:
-    """The API server has patched a budget and does not say so."""
+    """The API server has patched a budget but does not respond."""
 
     skip: int = 0
     faults: list[KubeFault] = field(init=False)
@@ -121,13 +121,13 @@ async def _within(holds: Callable[[], object]) -> None:
 
 @dataclass(frozen=True)
 class Moment:
-    """`pace` of None: `aksbot serve` as it is; else its pauses are so much shorter."""
+    """`pace` None runs the normal `aksbot serve`; else its polling intervals are shortened by this factor."""
 
     trap: Callable[[], Trap]
     ends: tuple[End, ...] = (End.FIXED,)
     pace: float | None = None
     sent: bool = True
-    """Whether the writes of the plan are sent at all."""
+    """Whether the plan's writes are sent at all."""
 
 
 EITHER = (End.FIXED, End.UNVERIFIED)

@@ -1,4 +1,4 @@
-"""A door between one process and its Redis that closes at a chosen command: what follows from it never happens."""
+"""A proxy between one process and Redis that stops forwarding at a chosen command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.store.connect import Connection
 
 @dataclass
 class Halt:
-    """Where it closes: at the first command that says this. `done`: Redis has done it, and nobody hears the answer."""
+    """Stop at the first command that contains this; with `done`, Redis executes it but the reply is dropped."""
 
     says: str
     done: bool = False
@@ -29,7 +29,7 @@ class Halt:
 
 
 class RedisGate:
-    """Passes everything on until its halt is reached; from then on nothing comes through for anybody."""
+    """Forwards everything until its halt is reached, and nothing after that."""
 
     def __init__(self, behind: str) -> None:
         self._behind = behind
@@ -68,7 +68,7 @@ class RedisGate:
             finally:
                 back.close()
         except* (OSError, asyncio.IncompleteReadError):
-            pass  # one of the two has gone
+            pass  # one side has disconnected
         finally:
             writer.close()
             self._open.discard(task)
@@ -89,7 +89,7 @@ class RedisGate:
         while data := await there.read(65536):
             if last.is_set() and self.halt:
                 if data.startswith(b"-NOSCRIPT"):
-                    # Nothing was done: the same comes again, with the script itself.
+                    # Nothing was executed: the client retries with the full script.
                     self.halt.skip = 0
                     last.clear()
                 else:
@@ -100,7 +100,7 @@ class RedisGate:
         raise ConnectionResetError("Redis has closed the connection")
 
     def reopen(self) -> None:
-        """For the next process."""
+        """Reopen the gate for the next process."""
         self._shut, self.halt = False, None
 
     def _close(self, halt: Halt) -> None:
@@ -109,7 +109,7 @@ class RedisGate:
 
 
 async def _command(reader: asyncio.StreamReader) -> bytes:
-    """One whole command as it was sent: an array of strings of known length."""
+    """Read one complete command: a RESP array of bulk strings."""
     head = await reader.readuntil(b"\r\n")
     parts = [head]
     for _ in range(int(head[1:])):

@@ -1,4 +1,4 @@
-"""A whole bot as a process that is killed in the middle of a fix, and what is left once another one has ended it."""
+"""A bot process that is killed during a fix, and the final state after another one has finished it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Stage:
 
     @asynccontextmanager
     async def serving(self, pace: float | None, role: str = "all") -> AsyncIterator[Process]:
-        """The process that will be killed: its Redis is behind the gate. A worker has no connection to Slack."""
+        """The process to be killed, connected to Redis through the gate. A worker has no connection to Slack."""
         opened = self.slack.sockets.opened
         words = SERVE if pace is None else (*HURRIED, str(pace))
         own = {"AKSBOT_HTTP_PORT": "0", "AKSBOT_DATA_DIR": str(self.folder / "process"), "REDIS_URL": self.gate.url}
@@ -56,7 +56,7 @@ class Stage:
             yield process
 
     async def approved_until(self, moment: Moment, process: Process) -> None:
-        """Somebody asks, somebody approves, and the process stands still in this moment."""
+        """Request and approve a fix, and wait until the process is blocked at this moment."""
         proposal = await self.desk.asked()
         trap = moment.trap()
         trap.lay(self.arm, self.gate)
@@ -65,7 +65,7 @@ class Stage:
         os.kill(process.pid, signal.SIGSTOP)
 
     async def is_killed(self, process: Process) -> None:
-        """SIGKILL; and what Azure has begun goes on by itself."""
+        """SIGKILL the process; Azure's running operations continue."""
         await kill(process)
         self.arm.faults.clear()
         for server in self.arm.kube.values():
@@ -73,7 +73,7 @@ class Stage:
         self.arm.finish_operations()
 
     async def over(self) -> Proposal:
-        """Wait until it has ended and nothing that belongs to it is left to be done."""
+        """Wait until the fix has ended and all of its jobs are done."""
 
         async def quiet() -> bool:
             one = await asked_proposal(self.redis)
@@ -85,7 +85,7 @@ class Stage:
         return await asked_proposal(self.redis)
 
     def outcomes(self, one: Proposal) -> list[Message]:
-        """What was said at the end."""
+        """The final messages about the fix."""
         return [message for message in self._said(one) if _part(message) == "outcome"]
 
     def _said(self, one: Proposal) -> list[Message]:
@@ -102,7 +102,7 @@ class Stage:
         assert (await Audit(self.redis.redis).verify()).whole
         known = Counter(await audited(self.redis))
         assert {known[name] for name in ("requested", "approved", "started", "ended")} == {1}, known
-        # What may have gone out when somebody died is a call, too, whether Azure has seen it or not.
+        # A call that may have been sent before the process died counts too, whether or not Azure received it.
         sent = len(writes(self.arm))
         assert sent <= known["called"] <= sent + deaths, known
 

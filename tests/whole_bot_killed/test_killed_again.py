@@ -1,4 +1,4 @@
-"""A budget that is relaxed is put back whatever dies: one bot after the other, and what they remember with them."""
+"""A relaxed budget is restored even if several bots die one after the other, along with their Redis data."""
 
 from __future__ import annotations
 

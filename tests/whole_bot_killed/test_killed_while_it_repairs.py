@@ -1,4 +1,4 @@
-"""The whole bot is killed (SIGKILL) in the middle of a fix that was approved in Slack, and another one ends it."""
+"""The whole bot is killed (SIGKILL) during a fix that was approved in Slack, and another one finishes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole bot is killed (SIGKILL) half way through what somebody's click does: the next one does the other half."""
+"""The whole bot is killed (SIGKILL) while it is handling a click, and the next one completes it."""
 
 from __future__ import annotations
 

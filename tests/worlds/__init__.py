@@ -1,13 +1,13 @@
-"""Generated worlds: clusters of many shapes as wire bodies, each made from a number alone.
+"""Generated worlds: clusters of many shapes as wire bodies, each generated from a seed.
 
-    shape       what one cluster is, in a few words; drawn from a seed
-    ids         what its resources are called
-    network, pools, machines, cluster, governance, past    its bodies in Azure
-    nodes, inside                                          its objects in Kubernetes
-    build       all of it, as the sandbox holds it
-    answering   the sandbox's answers without its sockets
-    expecting   what a check of it must end as
-    planted     causes and failures that are put into one; `named` are the errors that Azure gives for them
+    shape       the properties of one cluster, drawn from a seed
+    ids         ids and names of its resources
+    network, pools, machines, cluster, governance, past    its Azure resources
+    nodes, inside                                          its Kubernetes objects
+    build       all of it, as a sandbox world
+    answering   the sandbox's responses without sockets
+    expecting   the expected outcome of a check
+    planted     causes and failures added to one; `named` has Azure's errors for them
 
-The sandbox answers, so that what a collector asks anew is strict here too: versions, filters, paging, permissions.
+The sandbox serves them, so new requests of collectors are validated here too: versions, filters, paging, permissions.
 """

@@ -1,4 +1,4 @@
-"""The sandbox's Azure and its API servers, asked without a socket: what is strict there is strict here."""
+"""In-process access to the sandbox's Azure and API servers, without sockets but equally strict."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _JSON = {"content-type": "application/json"}
 
 
 class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
-    """Answers every request of one check, at one moment. `refused` holds what was taken away, and asked for."""
+    """Answers every request of one check, at a fixed time. `refused` has the requests denied for lack of permission."""
 
     def __init__(self, cluster: Cluster) -> None:
         small = 2 if "small-pages" in cluster.shape.oddities else None
@@ -69,7 +69,7 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         return SeenResponse(request, status, headers, content, taken_at=NOW)
 
     def deny(self, action: str) -> None:
-        """Take an Azure action away."""
+        """Deny an Azure action."""
         self.access.taken_away.append((READER.name, action, "/"))
 
     def deny_inside(self, verb: str, resource: str) -> None:
@@ -100,7 +100,7 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
             self.refused.add(call.action)
         return answer.status, arm_bytes(answer), {**answer.headers, **_JSON}
 
-    # -- the cluster's inside --
+    # -- Kubernetes ------------
 
     def _inside(self, request: HttpRequest, target: str) -> tuple[int, bytes, Mapping[str, str]]:
         path, _, text = target.partition("?")
@@ -135,7 +135,7 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         return f'{{"reached": "{reached}", "trouble": "{trouble}"}}'
 
     def _by_command(self, method: str, path: str, query: Mapping[str, str], headers: dict[str, str]) -> bool:
-        """Whether one of the fixed questions brings this, and whether it brings only a part."""
+        """Whether one of the fixed run-commands fetches this, and whether only in part."""
         known = path in OBJECTS or (path in ANSWERS and query.get("labelSelector", "") == LABELS.get(path, ""))
         if method != "GET" or not known:
             return False

@@ -1,4 +1,4 @@
-"""A generated cluster with one or two causes in it, and a failure for which Azure gives an error, or none."""
+"""A generated cluster with one or two causes and a failure, with or without an error from Azure."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ POOL = "apps"
 STORAGE_WRITE = "Microsoft.Storage/storageAccounts/write"
 OPERATIONS = ("scale", "upgrade", "reconcile")
 DECOYS = ("", "", "refused later", "older failure of another pool", "failed sibling")
-"""What else the activity log holds: a request that was turned down at once changed nothing; another pool's failure is
-over; what else failed under the same correlation says less than the resource's own error."""
+"""Misleading activity log entries: a request that was rejected immediately changed nothing; another pool's failure is
+over; other failures with the same correlation id are less specific than the resource's own error."""
 WHERE = ("status", "log", "both", "node log")
-"""Where the error stands: on the resource, in its activity log, in both, or in that of the scale set alone."""
+"""Where the error is: on the resource, in its activity log, in both, or only in the scale set's log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What is wrong with a cluster, and what Azure says about that."""
+    """What is wrong with a cluster, and Azure's error for it."""
 
     shape: Shape
     causes: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Broken:
     failed: tuple[str, ...] = ("pool",)
     """`pool`, `cluster`, or both."""
     says: str = ""
-    """Nothing, `internal`, a wrapper, or the code of the finding that Azure's error names."""
+    """Empty, `internal`, a wrapper, or the code of the finding that Azure's error names."""
     form: str = "plain"
     where: str = "both"
     decoy: str = ""
@@ -60,7 +60,7 @@ class Broken:
         return f"{what}\n{said}{decoy}\n{self.shape}"
 
     def smaller(self) -> Iterator[Broken]:
-        """The same with one thing less."""
+        """Copies with one thing removed."""
         yield from (replace(self, causes=tuple(one for one in self.causes if one != gone)) for gone in self.causes)
         if len(self.failed) > 1:
             yield replace(self, failed=("pool",))
@@ -79,7 +79,7 @@ class Broken:
 
 
 def draw_broken(seed: int) -> Broken:
-    """The broken world of a seed, always the same."""
+    """The broken world for a seed; deterministic."""
     dice = Random(f"broken {seed}")
     shape = _with_a_pool(draw(seed))
     failed = dice.choice((("pool",), ("cluster",), ("pool", "cluster"), ("pool", "cluster")))
@@ -106,7 +106,7 @@ def draw_broken(seed: int) -> Broken:
 
 
 def _with_a_pool(shape: Shape) -> Shape:
-    """A cluster that runs, is within reach, and does nothing but what failed; with a pool to fail."""
+    """A running, reachable cluster with no other operation, and a pool that can fail."""
     pools = (*(one for one in shape.pools if one.kind != "plain"), PoolShape(POOL, "plain", 3, "1"))
     inside = shape.inside - {"joining-node", "failed-debug-pod"}
     past = shape.past - {"old-failure", "refused-wish", "budget-refused-then-fine", "refused-then-fewer", "throttled"}
@@ -118,7 +118,7 @@ def _with_a_pool(shape: Shape) -> Shape:
 
 
 def _fits(cause: str, operation: str, shape: Shape) -> bool:
-    """Whether the operation could fail for it, so that Azure could name it."""
+    """Whether the operation could fail for this cause, so that Azure could name it."""
     if cause == "full-subnet":
         return shape.own_subnet and operation != "reconcile"
     if cause == "no-coredns":
@@ -127,7 +127,7 @@ def _fits(cause: str, operation: str, shape: Shape) -> bool:
 
 
 def make(broken: Broken) -> Cluster:
-    """The cluster, with its causes, its failure and what Azure says of it."""
+    """Build the cluster with its causes, its failure and Azure's error."""
     cluster = build(broken.shape)
     pool = the_pool(cluster)
     _operate(broken, cluster, pool)
@@ -197,7 +197,7 @@ def _fail(
 
 
 def _status(told: Body) -> Body | None:
-    """How an operation that was accepted tells its end in the activity log."""
+    """The final activity log status of an accepted operation."""
     if not told:
         return None
     outer = {"code": "ResourceOperationFailure", "message": "The operation completed with terminal state 'Failed'."}

@@ -1,4 +1,4 @@
-"""All of one generated cluster, as the sandbox holds it."""
+"""Builds one generated cluster as a sandbox world."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ READER = Principal("reader", "reader", "", "", ("*",))
 
 @dataclass(frozen=True)
 class Cluster:
-    """One generated cluster: its shape, what it consists of, and what Azure and Kubernetes hold of it."""
+    """One generated cluster: its shape, its parts, and its world."""
 
     shape: Shape
     ids: Ids
@@ -44,12 +44,12 @@ class Cluster:
         return (*(one for pool in self.pools for one in pool.machines), *self.auto)
 
     def resource(self, resource_id: str) -> Body:
-        """A resource as Azure holds it, to be bent."""
+        """A stored resource body, for tests to modify."""
         return self.azure.resources[resource_id.lower()]
 
 
 def build(shape: Shape) -> Cluster:
-    """The cluster of a shape. The same shape always gives the same bodies."""
+    """Build the cluster for a shape; deterministic."""
     ids = Ids(shape)
     pools, auto = pools_of(ids), auto_machines(ids)
     azure = World(tenant_id=TENANT, principals=[READER])

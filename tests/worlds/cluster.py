@@ -7,11 +7,11 @@ from tests.worlds.network import access_profile, profile
 
 UPGRADES = ("upgrade", "slow-upgrade", "pool-upgrade")
 _WHILE = {"upgrade": "Upgrading", "slow-upgrade": "Upgrading", "creating-pool": "Updating"}
-"""The cluster's own state while an operation runs; a pool's operation leaves it Succeeded, most of the time."""
+"""The cluster's state during an operation; pool operations mostly leave it Succeeded."""
 
 
 def cluster_body(ids: Ids) -> Body:
-    """The cluster; its agentPoolProfiles are filled in by the sandbox's world."""
+    """The cluster; the sandbox's World fills in its agentPoolProfiles."""
     shape = ids.shape
     version = NEXT_VERSION if shape.operation in UPGRADES else VERSION
     state = _WHILE.get(shape.operation, "Succeeded")
@@ -78,7 +78,7 @@ def _entra(ids: Ids) -> Body:
 
 
 def _addons(ids: Ids) -> Body:
-    """Container insights as it is set up today: with the cluster's identity, and without the old solution."""
+    """Container insights as set up today: with the cluster's identity, without the legacy solution."""
     addons: Body = {"azurepolicy": {"enabled": False}}
     if "monitoring-with-identity" in ids.shape.guards:
         settings = {"logAnalyticsWorkspaceResourceID": workspace_id(ids), "useAADAuth": "true"}
@@ -89,7 +89,7 @@ def _addons(ids: Ids) -> Body:
 
 
 def workspace_id(ids: Ids) -> str:
-    """Container insights writes some of its ids in lower case."""
+    """The workspace id; Container insights has it in lower case in some places."""
     return f"{ids.group_id}/providers/microsoft.operationalinsights/workspaces/logs-{ids.seed}"
 
 

@@ -1,4 +1,4 @@
-"""Asking a generated cluster, and what a healthy one must answer."""
+"""Runs checks of a generated cluster, with the expected outcome for a healthy one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Bend = Callable[[InProcess], None]
 
 @asynccontextmanager
 async def clients(cluster: Cluster, transport: InProcess) -> AsyncIterator[Mapping[type, Any]]:
-    """What a check of this cluster asks with."""
+    """The clients for a check of this cluster."""
     target, access = cluster.target, AzureAccess()
     async with (
         ArmReader(access, transport=transport) as arm,
@@ -53,7 +53,7 @@ async def clients(cluster: Cluster, transport: InProcess) -> AsyncIterator[Mappi
 
 
 async def check(cluster: Cluster, bend: Bend = lambda _: None, graph: Graph = GRAPH) -> Finished:
-    """One whole check: every question, over every collector."""
+    """A complete check with every diagnostic and collector."""
     transport = InProcess(cluster)
     bend(transport)
     async with clients(cluster, transport) as given:
@@ -65,15 +65,15 @@ async def check(cluster: Cluster, bend: Bend = lambda _: None, graph: Graph = GR
 
 @dataclass(frozen=True)
 class Expected:
-    """How the check of a healthy cluster ends."""
+    """The expected outcome of a check of a healthy cluster."""
 
     findings: frozenset[str] = frozenset()
     blind: frozenset[str] = frozenset()
-    """Diagnostics that nobody can answer from where the bot is."""
+    """Diagnostics that cannot be answered from where the bot runs."""
 
 
 def expected(shape: Shape) -> Expected:
-    """Nothing wrong and nothing open; but for a cluster whose API server is out of reach by nature."""
+    """No findings and nothing inconclusive, unless the API server is unreachable by design."""
     if shape.stopped or shape.reach == "directly":
         return Expected()
     if shape.reach == "run-command":
@@ -83,14 +83,14 @@ def expected(shape: Shape) -> Expected:
 
 
 def beyond_the_questions(shape: Shape) -> frozenset[str]:
-    """What run-command does not ask for, because its answers are cut at 512 kB: workloads, all pods of a node that
-    is being emptied, and logs, which prove the way to the kubelets."""
+    """Evidence that run-command does not fetch, as its output is cut at 512 kB: workloads, all pods of a node that
+    is being drained, and logs, which prove that kubelets are reachable."""
     emptied = {"drain-error", "pdb-blocks-drain"} if shape.operation.endswith("upgrade") else set()
     return frozenset(emptied) | needing({WarningEvents, ShortWorkloads, EmptyServices, Scheduling, KubeletCalls})
 
 
 def needing_the_inside() -> frozenset[str]:
-    """The diagnostics that look into the cluster, also where they may do without it."""
+    """The diagnostics that use Kubernetes evidence, even if only optionally."""
     return needing({one.makes for one in GRAPH.wanted if one.sees})
 
 
@@ -104,7 +104,7 @@ def needing(lost: set[type[Evidence]]) -> frozenset[str]:
 
 
 def wrong(shape: Shape, diagnosis: Diagnosis) -> list[str]:
-    """What of a diagnosis should not be so for a healthy cluster, a line each."""
+    """Anything wrong in the diagnosis of a healthy cluster, one per line."""
     right = expected(shape)
     found = [
         f"{one.finding.code} on {one.finding.subject}: {'; '.join(one.finding.because)}"
@@ -125,7 +125,7 @@ async def wrong_with(shape: Shape) -> list[str]:
 
 
 async def smallest(shape: Shape, fails: Callable[[Shape], Any]) -> Shape:
-    """The shape with everything left out that makes no difference to its failing."""
+    """Shrink a failing shape to a minimal one that still fails."""
     found = True
     while found:
         found = False

@@ -1,4 +1,4 @@
-"""What the owners of a healthy cluster have decided: locks, policies, roles, providers, where its logs go."""
+"""Configuration by a healthy cluster's owners: locks, policies, roles, providers, diagnostic settings."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _assignment(scope: str, name: str, mode: str) -> Body:
 
 
 def _roles(ids: Ids) -> Iterator[Body]:
-    """AKS makes its identity a contributor in the node resource group; its owners gave it the network."""
+    """Role assignments: AKS makes its identity Contributor on the node resource group; owners grant it the network."""
     theirs = ids.shape.own_subnet or (ids.shape.private and ids.shape.zone == "own")
     for scope in (ids.node_group_id, *([ids.network_group] if theirs else [])):
         name = guid(ids.seed, scope)
@@ -124,7 +124,7 @@ def _roles(ids: Ids) -> Iterator[Body]:
 
 
 def _named(ids: Ids) -> Iterator[Body]:
-    """What the cluster's body names: its identities, and the registry that isolated nodes start from."""
+    """Resources referred to by the cluster: its identities, and the registry used by isolated nodes."""
     registry = f"{ids.group_id}/providers/Microsoft.ContainerRegistry/registries/boot{ids.seed}"
     for one in (ids.kubelet_identity, ids.own_identity, *([registry] if ids.shape.isolated else [])):
         yield {"id": one, "name": one.rsplit("/", 1)[-1], "location": LOCATION, "properties": {}}
@@ -142,7 +142,7 @@ def _diagnostics(ids: Ids) -> Body:
 
 
 def _denials(ids: Ids) -> Iterator[Body]:
-    """The lockdown of a node resource group; and a deny assignment that holds somewhere else."""
+    """The node resource group lockdown, and an unrelated deny assignment."""
     if ids.shape.sku == "Automatic":
         yield _denial(ids, ids.node_group_id, "aks-lockdown")
     if "denials-elsewhere" in ids.shape.guards:
@@ -168,7 +168,7 @@ def _denial(ids: Ids, scope: str, name: str) -> Body:
 
 
 def subscription_bodies(ids: Ids) -> Iterator[Body]:
-    """The subscriptions and their groups."""
+    """The subscriptions and their resource groups."""
     for one in dict.fromkeys((ids.subscription, ids.hub)):
         yield {
             "id": f"/subscriptions/{one}",

@@ -1,4 +1,4 @@
-"""What the resources of a generated cluster are called."""
+"""Ids and names of a generated cluster's resources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TENANT = "7d0f6c1e-52a4-4b8e-9d3a-1c6f0b9e2a41"
 OLD_VERSION, VERSION, NEXT_VERSION = "1.33.5", "1.34.2", "1.35.0"
 OLD_IMAGE, IMAGE = "AKSUbuntu-2204gen2containerd-202610.06.0", "AKSUbuntu-2204gen2containerd-202611.03.0"
 MADE = timedelta(days=90)
-"""How old the cluster and most of its nodes are."""
+"""When the cluster and most of its nodes were created."""
 
 
 def guid(*words: object) -> str:
@@ -29,13 +29,13 @@ def wire(ago: timedelta) -> str:
 
 
 def stamp(ago: timedelta) -> str:
-    """A time as Kubernetes writes it."""
+    """A timestamp in Kubernetes' format."""
     return (NOW - ago).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True)
 class Ids:
-    """Every id of one cluster, in the case in which Azure returns it there."""
+    """Every id of one cluster, in the casing in which Azure returns it."""
 
     shape: Shape
 
@@ -53,7 +53,7 @@ class Ids:
 
     @property
     def hub(self) -> str:
-        """Where the network is: the same subscription, or that of a hub."""
+        """The subscription of the network: the same one, or that of a hub."""
         return guid(self.seed, "hub") if "hub-subscription" in self.shape.oddities else self.subscription
 
     @property
@@ -75,7 +75,7 @@ class Ids:
 
     @property
     def compute(self) -> str:
-        """The node resource group as Compute and Network write it: often in upper case."""
+        """The node resource group in Compute's and Network's casing: often upper case."""
         shouted = "shouted-node-group" in self.shape.oddities
         group = self.node_group.upper() if shouted else self.node_group
         return f"/subscriptions/{self.subscription}/resourceGroups/{group}"

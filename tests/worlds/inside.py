@@ -1,4 +1,4 @@
-"""What runs in a generated cluster: AKS's own pods, a few applications, and the small disorder that is normal."""
+"""The workloads of a generated cluster: AKS's own pods, a few applications, and normal noise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Work:
 
 
 def object_bodies(ids: Ids, machines: Sequence[Machine]) -> Iterator[Body]:
-    """All objects but the nodes."""
+    """All objects except nodes."""
     seats = [one for one in machines if one.joined and one.power == "running"]
     for namespace in ("shop", "reports", "calico-system", "gatekeeper-system"):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}, "status": {"phase": "Active"}}
@@ -61,7 +61,7 @@ def _of_each_node(ids: Ids) -> Iterator[Work]:
 
 
 def _system(ids: Ids) -> Iterator[Work]:
-    """What is not a node's own. Where Azure hosts it, none of it is seen."""
+    """System workloads other than DaemonSets. If Azure hosts them, they are not visible."""
     if ids.shape.hosted:
         return
     yield Work("coredns", SYSTEM, labels={"k8s-app": "kube-dns"})
@@ -80,7 +80,7 @@ def _apps(ids: Ids) -> Iterator[Work]:
 
 
 def _crew(work: Work, machines: Sequence[Machine]) -> Iterator[Body]:
-    """A controller, its pods, and its budget where it has one."""
+    """A controller, its pods, and its budget if any."""
     ready = [one for one in machines if one.ready]
     if work.kind == "DaemonSet":
         on = [one for one in machines if one.os.lower() == work.os]
@@ -97,7 +97,7 @@ def _crew(work: Work, machines: Sequence[Machine]) -> Iterator[Body]:
 
 
 def pod(work: Work, machine: Machine, number: int) -> Body:
-    """A pod that runs as it should; on a node that has just come it is still starting."""
+    """A healthy pod; on a node that has just joined, it is still starting."""
     deployed = work.kind == "Deployment"
     stem = f"{work.name}-{work.template}" if deployed else work.name
     owner = ("ReplicaSet", stem) if deployed else (work.kind, work.name)
@@ -225,7 +225,7 @@ def budget(work: Work, pods: int, rule: Body, allowed: int) -> Body:
 
 
 def _api_service() -> Iterator[Body]:
-    """The service `kubernetes`, which the API server keeps itself."""
+    """The service `kubernetes`, maintained by the API server itself."""
     ports = [{"name": "https", "port": 443, "protocol": "TCP"}]
     meta: Body = {"name": "kubernetes", "namespace": "default"}
     yield {
@@ -244,7 +244,7 @@ def _api_service() -> Iterator[Body]:
     }
 
 
-# -- the small disorder that is normal ----------------------------------------------------------------------------
+# -- normal noise -------------------------------------------------------------------------------------------------
 
 
 def _disorder(ids: Ids, machines: Sequence[Machine]) -> Iterator[Body]:
@@ -270,7 +270,7 @@ def _finished_job(node: str) -> Body:
 
 
 def _evicted(node: str) -> Body:
-    """Kubernetes keeps the pods that a kubelet evicted, until there are many thousands."""
+    """Evicted pods, which Kubernetes keeps until there are thousands of them."""
     owner, labels = ("ReplicaSet", "metrics-server-5f9f"), {"k8s-app": "metrics-server"}
     body = pod_body(
         "metrics-server-5f9f-old", SYSTEM, node, owner, labels, timedelta(days=9), ready=False, phase="Failed"
@@ -282,14 +282,14 @@ def _evicted(node: str) -> Body:
 
 
 def _debugger(node: str) -> Body:
-    """What `kubectl debug node` leaves behind, when whoever typed it has left the shell."""
+    """A completed pod left over from `kubectl debug node`."""
     ended = {"terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": stamp(timedelta(hours=5))}}
     name = f"node-debugger-{node[-6:]}-ab1cd"
     return pod_body(name, SYSTEM, node, None, {}, timedelta(hours=6), ready=False, phase="Succeeded", state=ended)
 
 
 def _failed_debugger(node: str) -> Body:
-    """The same, when the last command in the shell had failed: its exit code is the pod's."""
+    """The same as a failed pod: its exit code is that of the last command in the shell."""
     ended = {"terminated": {"exitCode": 127, "reason": "Error", "finishedAt": stamp(timedelta(hours=5))}}
     name = f"node-debugger-{node[-6:]}-zz9yx"
     return pod_body(name, SYSTEM, node, None, {}, timedelta(hours=6), ready=False, phase="Failed", state=ended)
@@ -308,7 +308,7 @@ def _rolling_out(node: str) -> Body:
 
 
 def _restarted(node: str) -> Body:
-    """It was restarted some nights ago, and has run since."""
+    """A pod that was restarted a few nights ago and has been running since."""
     owner, labels = ("DaemonSet", "azure-ip-masq-agent"), {"k8s-app": "azure-ip-masq-agent"}
     return pod_body("azure-ip-masq-agent-9k", SYSTEM, node, owner, labels, timedelta(days=40), restarts=6)
 
@@ -320,7 +320,7 @@ def _starting(node: str) -> Body:
 
 
 def _pending(_: str) -> Body:
-    """An application that waits for its turn: a scheduling gate holds it back on purpose."""
+    """An application that is Pending intentionally, because of a scheduling gate."""
     body = pod_body(
         "report-1", "reports", "", ("ReplicaSet", "report"), {"app": "report"}, timedelta(hours=1), ready=False
     )

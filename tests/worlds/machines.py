@@ -1,4 +1,4 @@
-"""What Compute returns: scale sets, their instances, machines on their own, sizes and quotas."""
+"""What Compute returns: scale sets, instances, standalone VMs, sizes and quotas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SKUS = list(sku_rows([LOCATION]))
 """Read only: the same in every world."""
 _OK = {"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded"}
 OTHERS = 120
-"""Cores of the region that other clusters and machines of the subscription hold."""
+"""Cores used by other clusters and VMs of the subscription in the region."""
 
 
 def compute_bodies(ids: Ids, pools: Iterable[Pool], auto: Iterable[Machine]) -> Iterator[Body]:
@@ -60,7 +60,7 @@ def scale_set(pool: Pool) -> Body:
 
 
 def instance(pool: Pool, one: Machine) -> Body:
-    """One instance of a scale set. Half of them do not have the newest model, which is no problem."""
+    """One instance of a scale set. Half of them are not on the latest model, which is normal."""
     return {
         "id": one.id,
         "name": f"{one.id.split('/')[-3]}_{one.number}",
@@ -81,7 +81,7 @@ def instance(pool: Pool, one: Machine) -> Body:
 
 
 def lone_machine(ids: Ids, one: Machine) -> Body:
-    """A machine of no scale set: of a pool of virtual machines, an availability set, or made on demand."""
+    """A VM outside a scale set: of a VirtualMachines pool, an availability set, or auto-provisioned."""
     sets = f"{ids.compute}/providers/Microsoft.Compute/availabilitySets/{one.pool}-availabilitySet-{ids.suffix}"
     placed = {"availabilitySet": {"id": sets}} if one.kind == "availability-set" else {}
     return {
@@ -114,7 +114,7 @@ def _view(one: Machine) -> Body:
 
 
 def _tags(pool: Pool) -> Body:
-    """Compute keeps tags as they were written, and AKS has written them in several ways."""
+    """AKS's tags, in the various formats it has used over time."""
     name = "AKS-Managed-PoolName" if "other-tags" in pool.ids.shape.oddities else "aks-managed-poolName"
     return {name: pool.name, "aks-managed-createOperationID": "x", "team": "platform"}
 
@@ -136,7 +136,7 @@ def sku_table() -> list[Body]:
 
 
 def usage_rows(ids: Ids, pools: Iterable[Pool], auto: Iterable[Machine]) -> list[Body]:
-    """The quotas, with room for the next upgrade of any pool: plenty of it, or (a tight quota) just enough."""
+    """The quotas, with capacity for the next upgrade of any pool: ample, or (for a tight quota) just enough."""
     pools = tuple(pools)
     running = [one for one in (*(one for pool in pools for one in pool.machines), *auto) if one.power == "running"]
     spot = sum(one.cores for one in running if one.kind in SPOT)

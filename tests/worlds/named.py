@@ -1,4 +1,4 @@
-"""What Azure says of a failure: an error that names a cause, one that names none, and the ways they are wrapped."""
+"""Azure's errors for a failure: with and without a named cause, in every kind of wrapping."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NAMED: Mapping[str, Says] = {
     "subscription-not-registered": _registration,
     "pdb-blocks-drain": _budget,
 }
-"""By the code of the finding that it names."""
+"""Errors by the code of the finding that they name."""
 
 
 def _allocation(_: Cluster, pool: Pool) -> Body:
@@ -82,7 +82,7 @@ def _addresses(*_: object) -> Body:
 
 
 def _exit_50(*_: object) -> Body:
-    """The node's script could not get out: a wrapper by its code, a cause by its exit status."""
+    """The CSE script has no outbound connectivity: a wrapper by its code, a cause by its exit status."""
     return error("ReconcileVMSSAgentPoolFailed", "VM has reported a failure: Enable failed: exit status=50")
 
 
@@ -94,7 +94,7 @@ OTHERS: Mapping[str, Says] = {
     "public-ip-count-limit": _addresses,
     "outbound-conn-fail": _exit_50,
 }
-"""Causes that nothing plants: their checks, where there are any, read clear or do not exist yet."""
+"""Causes that are never planted: their checks are clear or do not exist yet."""
 
 
 def _failed_internally(*_: object) -> Body:
@@ -116,7 +116,7 @@ def _internal(*_: object) -> Body:
 INTERNAL: Says = _internal
 
 
-# -- ways of wrapping (as they were recorded) ---------------------------------------------------------------------
+# -- wrappers (as recorded) ---------------------------------------------------------------------------------------
 
 
 def plain(inner: Body) -> Body:
@@ -139,7 +139,7 @@ def as_go_text(inner: Body) -> Body:
 
 
 def as_aks_text(inner: Body) -> Body:
-    """The misspelling is Azure's own."""
+    """AKS's text format; the misspelling is Azure's."""
     said = f"Category: ClientError; SubCode: {inner['code']}; Dependency: Microsoft.Compute/VirtualMachineScaleSet; "
     said += f"OrginalError: {inner['message']}; AKSTeam: NodeProvisioning, Retriable: false."
     return error("CreateVMSSAgentPoolFailed", said)

@@ -1,4 +1,4 @@
-"""How a generated cluster gets its addresses and leaves its network, and the resources that stand for it."""
+"""A generated cluster's addressing and outbound connectivity, and the network resources for it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tests.worlds.ids import LOCATION, Body, Ids, guid
 from tests.worlds.pools import Machine, Pool
 
 RESERVED = 5
-"""Azure keeps five addresses of every subnet."""
+"""Azure reserves five addresses in every subnet."""
 BATCH = 16
-"""Pods of a subnet of their own get their addresses 16 at a time, a batch or a block; of a node, one is kept."""
+"""With a pod subnet, nodes allocate addresses 16 at a time, as a batch or block; one per node is reserved."""
 NODES, PODS, API = "10.16.0.0/21", "10.16.16.0/20", "10.16.9.0/28"
 SIZES = {"nodes": 2048, "pods": 4096, "api-server": 16}
 _ADDRESSES = [{"id": f"/address/{number}"} for number in range(4096)]
@@ -54,7 +54,7 @@ def _policy(ids: Ids) -> str:
 
 
 def access_profile(ids: Ids) -> Body:
-    """Who may reach the API server, and by which way."""
+    """The API server access profile."""
     shape = ids.shape
     host = f"{ids.name}-{guid(ids.seed, 'host')[:8]}"
     body: Body = {"fqdn": f"{host}.hcp.{LOCATION}.azmk8s.io"}
@@ -94,12 +94,12 @@ def _outbound(ids: Ids) -> str:
 
 
 def per_node(pool: Pool) -> int:
-    """How many addresses of its nodes' subnet one node of a pool takes."""
+    """How many node subnet addresses one node of a pool uses."""
     return 1 + (pool.max_pods if pool.ids.shape.pods_use_the_subnet else 0)
 
 
 def pods_per_node(pool: Pool) -> int:
-    """How many addresses of the pods' subnet a node takes at once."""
+    """How many pod subnet addresses a node allocates at a time."""
     blocks = pool.ids.shape.network == "blocks"
     return BATCH * (math.ceil((pool.max_pods + 1) / BATCH) if blocks else 1)
 
@@ -127,12 +127,12 @@ def network_bodies(ids: Ids, pools: tuple[Pool, ...], auto: tuple[Machine, ...])
 
 
 def security_group(ids: Ids) -> str:
-    """The one that AKS makes, and puts on the interfaces of scale sets in networks that people brought."""
+    """The NSG that AKS creates, and attaches to scale set network interfaces in custom virtual networks."""
     return ids.in_node_group("networkSecurityGroups", f"aks-agentpool-{ids.suffix}-nsg")
 
 
 def required_endpoints(ids: Ids) -> list[Body]:
-    """What Azure lists that its nodes must reach."""
+    """The required outbound endpoints that Azure lists."""
     hosts = {"images": "mcr.microsoft.com", "azure-resource-management": "management.azure.com"}
     return [_category(name, host, 443, "https") for name, host in hosts.items()] + [
         _category("time-sync", "ntp.ubuntu.com", 123, "udp")
@@ -149,7 +149,7 @@ def _own_group(ids: Ids) -> str:
 
 
 def _allow_list(ids: Ids) -> Iterator[Body]:
-    """Everything is denied that no rule before lets out."""
+    """NSG rules that deny all outbound traffic not explicitly allowed."""
     by_service = (("AzureCloud", "443"), ("MicrosoftContainerRegistry", "443"))
     by_port = (("0.0.0.0/0", "443"), ("Internet", "9000"))
     more = by_port if ids.shape.allow_list == "by port" else by_service
@@ -174,7 +174,7 @@ def _rule(ids: Ids, name: str, priority: int, access: str, place: str, port: str
 
 
 def _api_server_record(ids: Ids) -> Iterator[Body]:
-    """The record of the private name, and the endpoint that it points to; an API server in the network has none."""
+    """The private DNS record and the private endpoint behind it; with API server VNet integration there is none."""
     host = f"{ids.name}-{guid(ids.seed, 'host')[:8]}"
     address = "10.16.0.9" if ids.shape.own_subnet else "10.224.0.9"
     yield _plain(f"{zone_id(ids)}/A/{host}", aRecords=[{"ipv4Address": address}])
@@ -224,7 +224,7 @@ def _growth(pool: Pool) -> int:
 
 
 def _subnet(ids: Ids, name: str, prefix: str, used: int, wanted: int) -> Body:
-    """A subnet with room for the next upgrade of all pools: plenty, or (a tight one) just enough."""
+    """A subnet with addresses for the next upgrade of all pools: ample, or (if tight) just enough."""
     if "tight-subnet" in ids.shape.oddities and name != "api-server":
         used = SIZES[name] - RESERVED - wanted
     prefixes: Body = {"addressPrefix": prefix}
@@ -245,7 +245,7 @@ def _subnet(ids: Ids, name: str, prefix: str, used: int, wanted: int) -> Body:
 
 
 def _vnet(ids: Ids, subnets: list[Body]) -> Body:
-    """The name servers of a spoke stand in its hub, whose gateway it may use."""
+    """The virtual network; a spoke uses its hub's DNS servers and may use its gateway."""
     space = {"addressPrefixes": ["10.16.0.0/16"]}
     properties: Body = {"provisioningState": "Succeeded", "addressSpace": space, "subnets": subnets}
     if ids.shape.spoke:

@@ -1,4 +1,4 @@
-"""One Node and one Lease for each machine that has joined, in agreement with what Azure says of it."""
+"""One Node and one Lease for each VM that has joined, consistent with its Azure resource."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def node_bodies(ids: Ids, machines: Iterable[Machine]) -> Iterator[Body]:
 
 
 def _virtual_node() -> Body:
-    """The door to container instances: a node without a machine."""
+    """The virtual node for container instances: a node without a VM."""
     name, since = "virtual-node-aci-linux", stamp(timedelta(days=30))
     labels = {"type": "virtual-kubelet", "kubernetes.io/os": "linux", "kubernetes.azure.com/role": "agent"}
     return {
@@ -71,7 +71,7 @@ def node_body(ids: Ids, machine: Machine) -> Body:
 
 
 def _provider(machine_id: str) -> str:
-    """The cloud provider writes the resource group in small letters."""
+    """The providerID, in which the resource group is in lower case."""
     head, found, rest = machine_id.partition("/resourceGroups/")
     group, _, tail = rest.partition("/")
     return f"azure://{head}{found}{group.lower()}/{tail}"

@@ -1,4 +1,4 @@
-"""The activity log: what runs now, and an ordinary past in which some requests were refused and some failed."""
+"""The activity log: the running operation, and a normal history with a few rejected and failed requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BUDGET = {
 
 
 class Scribe:
-    """Writes the events of one operation, oldest first, as Azure does."""
+    """Generates the events of one operation in Azure's format, oldest first."""
 
     def __init__(self, ids: Ids) -> None:
         self.ids = ids
@@ -45,13 +45,13 @@ class Scribe:
         self._write(operation, resource, ago - _TOOK, "Succeeded", correlation)
 
     def runs(self, operation: str, resource: str, ago: timedelta) -> None:
-        """One that was accepted and has not ended."""
+        """An operation that was accepted and is still running."""
         self._began(operation, resource, ago, "")
 
     def failed(
         self, operation: str, resource: str, ago: timedelta, message: Any = None, *, correlation: str = ""
     ) -> None:
-        """One that was accepted, and ended badly. The message is JSON in a string, or a text, or nothing."""
+        """An operation that was accepted and failed. The message is a JSON string, a text or empty."""
         correlation = self._began(operation, resource, ago, correlation)
         self._write(operation, resource, ago - _TOOK, "Failed", correlation, message=message)
 
@@ -64,7 +64,7 @@ class Scribe:
         http: str = "BadRequest",
         correlation: str = "",
     ) -> None:
-        """One that was answered with an error at once: nothing was changed."""
+        """An operation that was rejected immediately, so nothing changed."""
         correlation = correlation or guid(self.ids.seed, operation, resource, ago)
         self._write(operation, resource, ago, "Started", correlation)
         message = error if operation.startswith("Microsoft.ContainerService/") else {"error": error}
@@ -113,7 +113,7 @@ class Scribe:
         event["id"] = f"{resource}/events/{event['eventDataId']}/ticks/{at}"
         self.events.append(event)
         if status == "Succeeded":
-            self.events.append(event)  # the log holds some events twice
+            self.events.append(event)  # the log has some duplicate events
 
 
 def _same(value: str) -> Body:
@@ -136,7 +136,7 @@ _OPERATIONS = {"UpgradingNodeImageVersion": IMAGE_UPGRADE, "Deleting": POOL_DELE
 
 
 def _now(scribe: Scribe, ids: Ids, pools: tuple[Pool, ...]) -> None:
-    """The start of what runs: on the cluster, or on a pool."""
+    """The start of the running operation, on the cluster or a pool."""
     if ids.shape.operation in ("upgrade", "slow-upgrade"):
         scribe.runs(CLUSTER_WRITE, ids.cluster, BEGAN if ids.shape.operation == "upgrade" else SLOW)
         return
@@ -148,7 +148,7 @@ def _now(scribe: Scribe, ids: Ids, pools: tuple[Pool, ...]) -> None:
 
 
 def _no_cores(pool: Pool) -> Body:
-    """AKS refuses at once what the family's quota has no room for."""
+    """AKS immediately rejects what exceeds the family's quota."""
     family = SIZES[pool.size].family
     said = f"Insufficient vcpu quota requested 800, remaining 100 for family {family} for region {LOCATION}."
     return {"code": "ErrCode_InsufficientVCPUQuota", "message": said}
@@ -167,20 +167,20 @@ def _failed_then_fine(scribe: Scribe, ids: Ids, pools: list[Pool]) -> None:
 
 
 def _refused_then_fewer(scribe: Scribe, ids: Ids, pools: list[Pool]) -> None:
-    """Somebody asked for too many nodes, and then for as many as there are."""
+    """A scale-up to too many nodes was rejected, then one to the current count succeeded."""
     for pool in pools[:1]:
         scribe.refused(POOL_WRITE, ids.pool(pool.name), timedelta(hours=20), _no_cores(pool))
         scribe.ran(POOL_WRITE, ids.pool(pool.name), timedelta(hours=19))
 
 
 def _refused_wish(scribe: Scribe, ids: Ids, pools: list[Pool]) -> None:
-    """The same, and they left it at that."""
+    """The same, without the second request."""
     for pool in pools[-1:]:
         scribe.refused(POOL_WRITE, ids.pool(pool.name), timedelta(hours=18), _no_cores(pool))
 
 
 def _delete_refused(scribe: Scribe, ids: Ids, pools: list[Pool]) -> None:
-    """Somebody tried to delete the cluster, and its guard lock did what it is for."""
+    """An attempt to delete the cluster was blocked by its lock."""
     if "lock-on-group" in ids.shape.guards:
         message = f"The scope '{ids.cluster}' cannot perform delete operation because following scope(s) are locked: "
         error = {"code": "ScopeLocked", "message": f"{message}'{ids.group_id}'. Please remove the lock and try again."}
@@ -207,7 +207,7 @@ def _autoscaled(scribe: Scribe, ids: Ids, pools: list[Pool]) -> None:
 
 
 def _old_failure(scribe: Scribe, ids: Ids, pools: list[Pool]) -> None:
-    """A scale set's write failed for lack of machines, and the next one found some."""
+    """A scale set write failed for lack of capacity, and the next one succeeded."""
     error = {"code": "AllocationFailed", "message": "Allocation failed. We do not have sufficient capacity."}
     for pool in _with_sets(pools)[-1:]:
         scribe.failed(SET_WRITE, ids.scale_set(pool.name), timedelta(hours=44), {"status": "Failed", "error": error})

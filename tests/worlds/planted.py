@@ -1,4 +1,4 @@
-"""Causes that are put into a healthy cluster. None of them says by itself that it has failed anything."""
+"""Causes that are added to a healthy cluster. None of them is evidence of a failure by itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.worlds.pools import Pool
 
 Plant = Callable[[Cluster, Pool], None]
 FAILED = timedelta(hours=3)
-"""How long ago the operation failed; a lock is older or younger than that."""
+"""How long ago the operation failed; locks are older or newer than that."""
 LOCK_WRITE = "Microsoft.Authorization/locks/write"
 
 
@@ -37,7 +37,7 @@ def _full_subnet(cluster: Cluster, _: Pool) -> None:
 def _set_lock(cluster: Cluster, scope: str, level: str, ago: timedelta) -> None:
     body = lock(scope, level, "keep", ago)
     cluster.azure.put(body)
-    if "/resourceGroups/" in scope:  # a subscription's own events are in no group's log
+    if "/resourceGroups/" in scope:  # subscription-level events are in no resource group's log
         scribe = Scribe(cluster.ids)
         scribe.ran(LOCK_WRITE, body["id"], ago)
         cluster.azure.events += scribe.events
@@ -48,7 +48,7 @@ def _old_lock(cluster: Cluster, _: Pool) -> None:
 
 
 def _new_lock(cluster: Cluster, _: Pool) -> None:
-    """Somebody set it after the failure, perhaps to keep others away."""
+    """A lock set after the failure, perhaps to keep others away."""
     _set_lock(cluster, cluster.ids.node_group_id, "CanNotDelete", timedelta(hours=1))
 
 
@@ -62,7 +62,7 @@ def _not_registered(cluster: Cluster, _: Pool) -> None:
 
 
 def _holding_budget(cluster: Cluster, pool: Pool) -> None:
-    """A budget that never lets its pod go, and the pod on the node that the upgrade wants empty."""
+    """A budget that never allows eviction, with its pod on the node that the upgrade is draining."""
     work = Work("ledger", replicas=1)
     owner = ("StatefulSet", "ledger")
     cluster.kube.put(pod_body("ledger-0", "shop", pool.machines[0].node, owner, work.selector))
@@ -71,7 +71,7 @@ def _holding_budget(cluster: Cluster, pool: Pool) -> None:
 
 
 def cordon(cluster: Cluster, node: str) -> None:
-    """As `kubectl cordon` and a drain do it."""
+    """Cordon a node, like `kubectl cordon`."""
     body = cluster.kube.find("nodes", node)
     assert body is not None
     taint: Body = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule", "timeAdded": stamp(FAILED)}
@@ -120,7 +120,7 @@ CAUSES: Mapping[str, tuple[str, Plant]] = {
     "failed-machine": ("node-vm-failed", _failed_machine),
     "no-coredns": ("kube-system-not-running", _no_coredns),
 }
-"""Each with the code of the finding that should come of it."""
+"""Each with the code of its expected finding."""
 NEVER_EXPLAIN = {
     "full-quota": "quota-exceeded",
     "full-subnet": "subnet-full",
@@ -128,7 +128,7 @@ NEVER_EXPLAIN = {
     "cordon-by-hand": "upgrade-half-done",
     "no-coredns": "kube-system-not-running",
 }
-"""Causes of which nobody can say that they were in the way of what failed, unless Azure does: nobody knows since when a
-quota is full; the others are younger, or somebody's own doing, or of another matter."""
+"""Causes that explain a failure only if Azure names them: it is unknown since when a
+quota is full; the others are newer, intentional or unrelated."""
 OBSERVED = {"old-lock": "resource-lock", "inherited-lock": "resource-lock"}
-"""Causes that refuse any operation, and that were there before this one: where Azure names none, they explain it."""
+"""Causes that block any operation and predate this one: if Azure names none, they explain the failure."""

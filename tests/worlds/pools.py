@@ -1,4 +1,4 @@
-"""The node pools, what an operation has made of them, and the machines that they consist of."""
+"""The node pools, the effects of a running operation on them, and their VMs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.worlds.shape import PoolShape, Shape
 
 WINDOWS_IMAGE = "AKSWindows-2022-containerd-20348.4297.251015"
 BEGAN = timedelta(minutes=21)
-"""When the operation that runs was started: any of them takes longer than that now and then."""
+"""When the running operation started: recent enough for any of them to be still running normally."""
 _SIZES = {
     "system": "Standard_D4ds_v5",
     "plain": "Standard_D8s_v5",
@@ -35,19 +35,19 @@ _SIZES = {
 BIGGER = "Standard_D8as_v5"
 SPOT = frozenset({"spot", "spot-evicted"})
 SLOW = timedelta(hours=3)
-"""How long an upgrade has run that may wait two hours for a drain and half an hour for every new node."""
+"""How long an upgrade with a two-hour drain timeout and a 30-minute node soak has been running."""
 AUTOSCALED = frozenset({"autoscaled", "parking", "empty", "machines-autoscaled"})
 OF_MACHINES = frozenset({"machines", "machines-autoscaled"})
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """One virtual machine, and how far its node has come."""
+    """One VM and the state of its node."""
 
     id: str
     node: str
     pool: str
-    """Empty for one that node auto-provisioning made."""
+    """Empty for an auto-provisioned VM."""
     kind: str
     number: int
     size: str
@@ -71,7 +71,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Pool:
-    """One node pool as it is now."""
+    """The current state of one node pool."""
 
     ids: Ids
     shape: PoolShape
@@ -102,7 +102,7 @@ class Pool:
 
     @property
     def surge(self) -> int:
-        """How many nodes an upgrade of it adds. For spot pools AKS has none: it takes their nodes away."""
+        """How many surge nodes an upgrade adds. Spot pools have none: AKS removes their nodes instead."""
         text = self.shape.surge or "10%"
         share = math.ceil(self.count * int(text[:-1]) / 100) if text.endswith("%") else int(text)
         return 0 if self.kind in ("stopped", *SPOT) else min(share, self.count)
@@ -113,7 +113,7 @@ class Pool:
 
 
 def pools_of(ids: Ids) -> tuple[Pool, ...]:
-    """All pools, one of them in the operation that runs, if one does."""
+    """All pools, one of them in the running operation, if any."""
     shape = ids.shape
     pools = [_settled(ids, one) for one in shape.pools]
     if shape.stopped:
@@ -133,7 +133,7 @@ def pools_of(ids: Ids) -> tuple[Pool, ...]:
 
 
 def auto_machines(ids: Ids) -> tuple[Machine, ...]:
-    """What node auto-provisioning made: of no pool, and in no scale set."""
+    """Auto-provisioned VMs: outside any pool and scale set."""
     names = [f"aks-default-{guid(ids.seed, 'auto', number)[:5]}" for number in range(max(0, ids.shape.auto))]
     made = () if ids.shape.stopped else names
     size, image = _SIZES["auto"], IMAGE
@@ -157,7 +157,7 @@ def _settled(ids: Ids, shape: PoolShape) -> Pool:
 
 
 def machine(pool: Pool, number: int) -> Machine:
-    """The machine of that number in a pool."""
+    """The VM with this number in a pool."""
     ids, name, size = pool.ids, pool.name, pool.size
     if pool.kind in OF_MACHINES:
         node = f"aks-{name}-{ids.suffix}-vms{number}"
@@ -182,7 +182,7 @@ def _busy(shape: Shape, pools: list[Pool]) -> int | None:
 
 
 def _upgrading(pool: Pool) -> Pool:
-    """The first node has come anew, the next is being drained, and the surge nodes stand."""
+    """The first node is upgraded, the next is being drained, and the surge nodes exist."""
     first, second, *rest = [*pool.machines, None, None]
     surge = [
         replace(machine(pool, pool.count + 10 + at), version=NEXT_VERSION, age=BEGAN - timedelta(minutes=5))
@@ -195,13 +195,13 @@ def _upgrading(pool: Pool) -> Pool:
 
 
 def _slowly_upgrading(pool: Pool) -> Pool:
-    """Its owners let it: drains may take two hours, and every node is watched for half an hour."""
+    """A slow upgrade by configuration: a two-hour drain timeout and a 30-minute node soak."""
     slow: Body = {"drainTimeoutInMinutes": 120, "nodeSoakDurationInMinutes": 30}
     return replace(_upgrading(pool), more={"upgradeSettings": {**_surge(pool), **slow}})
 
 
 def _waiting(pool: Pool) -> Pool:
-    """Its turn has not come: AKS takes the pools one after the other."""
+    """A pool waiting for its turn: AKS upgrades pools one at a time."""
     state = "Upgrading" if pool.ids.seed % 2 and pool.kind != "stopped" else "Succeeded"
     return replace(pool, state=state, asked=NEXT_VERSION)
 
@@ -214,7 +214,7 @@ def _new_image(pool: Pool) -> Pool:
 
 
 def _scaling(pool: Pool) -> Pool:
-    """Two more were asked for: one has just joined, one is still being made, or has begun to run."""
+    """Scaling up by two: one has just joined, one is still being created or starting."""
     joining = replace(machine(pool, pool.count), age=timedelta(minutes=2), ready=False)
     state = "Creating" if pool.ids.seed % 2 else "Succeeded"
     coming = replace(machine(pool, pool.count + 1), age=timedelta(minutes=2), state=state, joined=False)
@@ -223,13 +223,13 @@ def _scaling(pool: Pool) -> Pool:
 
 
 def _autoscaling(pool: Pool) -> Pool:
-    """The autoscaler writes to the scale set; AKS takes the count over."""
+    """The autoscaler writes to the scale set; AKS updates the count afterwards."""
     coming = replace(machine(pool, pool.count), age=timedelta(minutes=1), state="Creating", joined=False)
     return replace(pool, count=pool.count + 1, machines=(*pool.machines, coming), set_state="Updating")
 
 
 def _deleting(pool: Pool) -> Pool:
-    """Its scale set is gone already, and AKS is not done with the rest."""
+    """Its scale set is already deleted, but AKS is not done with the rest."""
     return replace(pool, state="Deleting", machines=(), has_scale_set=False)
 
 
@@ -245,12 +245,12 @@ _OPERATIONS = {
 
 
 def _fresh(ids: Ids) -> Pool:
-    """A pool that was asked for a moment ago: AKS has not made its scale set yet."""
+    """A pool that was just created: its scale set does not exist yet."""
     return Pool(ids, PoolShape("fresh", "fresh", 3), state="Creating", count=3, has_scale_set=False)
 
 
 def _with_a_joining_node(pools: list[Pool]) -> list[Pool]:
-    """A node that was replaced a few minutes ago is not Ready yet."""
+    """Add a node that was replaced a few minutes ago and is not Ready yet."""
     at = next(
         (at for at, one in enumerate(pools) if one.kind in ("plain", "system") and one.state == "Succeeded"), None
     )
@@ -262,7 +262,7 @@ def _with_a_joining_node(pools: list[Pool]) -> list[Pool]:
 
 
 def _with_a_cordoned_node(pools: list[Pool]) -> list[Pool]:
-    """Somebody looks into a node, and keeps new pods away from it meanwhile."""
+    """Add a node that someone has cordoned for an investigation."""
     for at, one in enumerate(pools):
         if one.kind == "plain" and one.state == "Succeeded" and len(one.machines) > 1:
             pools[at] = replace(one, machines=(replace(one.machines[0], cordoned=True), *one.machines[1:]))
@@ -318,7 +318,7 @@ def _type(kind: str) -> str:
 
 
 def _counts(pool: Pool) -> Body:
-    """A pool of virtual machines says by size how many it has; others have a count and a size."""
+    """Node counts: by size for VirtualMachines pools, else one count and one size."""
     if pool.kind not in OF_MACHINES:
         return {"count": pool.count, "vmSize": pool.size}
     by_size = {size: sum(one.size == size for one in pool.machines) for size in (BIGGER, pool.size)}

@@ -1,4 +1,4 @@
-"""What must hold of every diagnosis, however many causes there are and however Azure words its error."""
+"""Properties that every diagnosis must satisfy, regardless of the number of causes and the wording of Azure's error."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.worlds.expecting import check, clients
 from tests.worlds.planted import CAUSES, NEVER_EXPLAIN, OBSERVED
 
 FAILURES = frozenset({"nodepool-failed", "cluster-failed", "cluster-failed-infra", "upgrade-half-done"})
-"""What reconciling is offered for."""
+"""Findings for which reconciling is offered."""
 CLAIMERS = frozenset(code for code, _ in CAUSES.values()) - {"kube-system-not-running"}
-"""What could stand above a failure that it has nothing to do with."""
+"""Findings that could be wrongly shown as the cause of an unrelated failure."""
 
 
 async def contradictions(broken: Broken) -> list[str]:
-    """What a check of this world says against its own evidence, a line each."""
+    """Contradictions between a diagnosis of this world and its evidence, one per line."""
     cluster = make(broken)
     finished = await check(cluster)
     said = list(_said(broken, cluster, finished.diagnosis))
@@ -47,7 +47,7 @@ def _cluster_of(cluster: Cluster) -> tuple[str, str]:
 
 
 def _named(broken: Broken, diagnosis: Diagnosis, failure: Ranked) -> Iterator[str]:
-    """A cause that Azure named explains its failure, alone; one without a finding leaves the failure its own root."""
+    """A cause named by Azure is its failure's only explanation; without a finding for it, the failure is a root."""
     roots = _roots(diagnosis, failure)
     causes = [one for one in diagnosis.findings if one.finding.code == broken.named]
     if not causes and broken.named in {CAUSES[one][0] for one in broken.causes}:
@@ -65,19 +65,19 @@ def _named(broken: Broken, diagnosis: Diagnosis, failure: Ranked) -> Iterator[st
 
 
 def _right(broken: Broken, found: bool, told: str) -> set[str]:
-    """The codes that may be at the root of a failure whose cause Azure named."""
+    """The codes allowed as root of a failure whose cause Azure named."""
     if found:
         return {broken.named}
-    # Where the budget lets go by now, what is left is the node that is not empty, and the upgrade to be finished.
+    # If the budget now allows eviction, the undrained node and the unfinished upgrade remain.
     drained = {"drain-error", "upgrade-half-done"} if broken.named == "pdb-blocks-drain" else set()
     return {told, *drained, *(["nodepool-failed"] if "pool" in broken.failed else [])}
 
 
 def _outranked(diagnosis: Diagnosis, roots: list[Ranked], broken: Broken) -> Iterator[str]:
-    """What may have nothing to do with it is a warning, and stands below."""
+    """Possibly unrelated findings are warnings and are listed below."""
     first = min(diagnosis.findings.index(one) for one in roots)
     said = broken.named or "nothing"
-    # What Azure has turned down for it since then is a matter of its own, and an error.
+    # Requests that Azure has rejected because of it since then are a separate error.
     refuses = {broken.speaks_of} if broken.decoy in ("refused later", "failed sibling") else set()
     idle = CLAIMERS - refuses
     for one in diagnosis.findings[:first]:
@@ -90,7 +90,7 @@ def _outranked(diagnosis: Diagnosis, roots: list[Ranked], broken: Broken) -> Ite
 
 
 def _unnamed(broken: Broken, diagnosis: Diagnosis, failure: Ranked) -> Iterator[str]:
-    """Where Azure names no cause, what was in the way explains it, and what was not explains nothing."""
+    """If Azure names no cause, only causes that blocked the operation explain it."""
     above = {one.finding.code for one in _above(diagnosis, failure)}
     for cause, code in NEVER_EXPLAIN.items():
         half_done = code == "upgrade-half-done" and broken.operation == "upgrade"
@@ -103,7 +103,7 @@ def _unnamed(broken: Broken, diagnosis: Diagnosis, failure: Ranked) -> Iterator[
 
 
 async def _offered(broken: Broken, cluster: Cluster, finished: Finished) -> list[str]:
-    """No fix is offered against what Azure named, unless that reads clear by now."""
+    """No fix is offered while the cause that Azure named persists."""
     if not broken.named or _reads_clear(broken.named, finished.diagnosis):
         return []
     async with clients(cluster, InProcess(cluster)) as given:
@@ -119,7 +119,7 @@ def _reads_clear(code: str, diagnosis: Diagnosis) -> bool:
     return any(code in one.codes and one.outcome is Outcome.CLEAR for one in diagnosis.checks)
 
 
-# -- what explains what -------------------------------------------------------------------------------------------
+# -- explanations -------------------------------------------------------------------------------------------------
 
 
 def _of(diagnosis: Diagnosis, code: str, subject: str) -> Ranked | None:

@@ -1,4 +1,4 @@
-"""What one healthy cluster is, in a few words. A seed draws it; only combinations that Azure allows come out."""
+"""The properties of one healthy cluster, drawn from a seed; only combinations that Azure allows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, fields, replace
 from random import Random
 
 NETWORKS = ("overlay", "cilium", "flat", "dynamic", "blocks", "kubenet", "none")
-"""`none`: the cluster's owners brought their own network plugin."""
+"""Network plugins; `none` means bring your own CNI."""
 OUTBOUND = ("loadBalancer", "managedNATGateway", "userAssignedNATGateway", "userDefinedRouting", "none", "block")
 WAYS = ("appliance", "forced-tunnel", "appliance-and-direct")
-"""Where the route table of user-defined routing leads: to a firewall in the hub, through a gateway to the network on
-premises, or to a firewall with routes to Azure's own services beside it."""
+"""Next hops of user-defined routing: a firewall in the hub, a gateway to the on-premises
+network, or a firewall plus direct routes to Azure services."""
 ALLOW_LISTS = ("by service", "by port")
 ACCESS = ("public", "ranges", "private", "vnet-integration", "private-vnet-integration")
 ZONES = ("system", "own", "none")
@@ -59,7 +59,7 @@ ODDITIES = (
 
 @dataclass(frozen=True, slots=True)
 class PoolShape:
-    """One node pool: of which kind it is, how many nodes it has, and how an upgrade surges."""
+    """One node pool: type, node count and upgrade surge settings."""
 
     name: str
     kind: str
@@ -72,7 +72,7 @@ class PoolShape:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One cluster. What is not said is as the portal makes it."""
+    """One cluster. The defaults are those of the portal."""
 
     seed: int = 0
     network: str = "overlay"
@@ -81,15 +81,15 @@ class Shape:
     access: str = "public"
     zone: str = "system"
     reach: str = "directly"
-    """`directly`, `run-command` (what the fixed questions ask), or `out` (nobody gets there from here)."""
+    """`directly`, `run-command` (only the fixed commands), or `out` (unreachable)."""
     sku: str = "Base"
     hosted: bool = False
-    """The system pods run on machines of Azure's own."""
+    """The system pods run on Azure-hosted VMs."""
     auto: int = -1
-    """How many nodes node auto-provisioning has made; -1: it is off"""
+    """How many nodes node auto-provisioning has created; -1: it is off"""
     auth: str = "local"
     legacy: bool = False
-    """A cluster of the old kind: one availability set."""
+    """An old cluster with one availability set."""
     stopped: bool = False
     operation: str = ""
     pools: tuple[PoolShape, ...] = (PoolShape("system", "system", 3),)
@@ -99,7 +99,7 @@ class Shape:
     oddities: frozenset[str] = field(default_factory=frozenset)
 
     def __str__(self) -> str:
-        """What is out of the ordinary, a line for each."""
+        """The non-default properties, one per line."""
         plain, lines = Shape(), []
         for one in fields(self):
             value = getattr(self, one.name)
@@ -115,17 +115,17 @@ class Shape:
 
     @property
     def way(self) -> str:
-        """Where its own routes lead; empty where it has none."""
+        """Where its custom routes lead; empty if there are none."""
         return WAYS[self.seed // 2 % len(WAYS)] if self.outbound == "userDefinedRouting" else ""
 
     @property
     def spoke(self) -> bool:
-        """Whether its network is peered with a hub, in which its name servers stand."""
+        """Whether its network is peered with a hub that has its DNS servers."""
         return self.own_subnet and (self.seed % 3 == 0 or self.way != "")
 
     @property
     def allow_list(self) -> str:
-        """How its subnet's security group lets out what nodes need, and nothing else; empty where it denies nothing."""
+        """How its subnet's NSG allows only the required outbound traffic; empty if it denies nothing."""
         return ALLOW_LISTS[self.seed // 5 % 2] if self.own_subnet and self.seed % 5 == 0 else ""
 
     @property
@@ -141,7 +141,7 @@ class Shape:
         return self.outbound in ("none", "block")
 
     def smaller(self) -> Iterator[Shape]:
-        """The same with one thing less: what is left when none of them fails any more is the smallest that does."""
+        """Copies with one property reset to its default, for shrinking a failing shape to a minimal one."""
         plain = Shape()
         for index in range(len(self.pools)):
             if len(self.pools) > 1 and self.pools[index].kind != "system":
@@ -166,7 +166,7 @@ class Shape:
 
 
 def draw(seed: int) -> Shape:
-    """The cluster of a seed, always the same."""
+    """The shape for a seed; deterministic."""
     dice = Random(f"world {seed}")
     kind = dice.random()
     if kind < 0.12:
@@ -229,7 +229,7 @@ def _automatic(seed: int, dice: Random) -> Shape:
 
 
 def _legacy(seed: int, dice: Random) -> Shape:
-    """A cluster with one availability set, from before there were scale sets for nodes."""
+    """An old cluster with one availability set, from before scale sets."""
     network = dice.choice(("kubenet", "flat"))
     shape = Shape(
         seed=seed,
@@ -262,7 +262,7 @@ def _pools(network: str, dice: Random) -> tuple[PoolShape, ...]:
 
 
 def _reach(access: str, dice: Random) -> str:
-    """Who is outside of a private network does not get in; an authorized range may hold the bot or not."""
+    """How the bot reaches the API server: a private one not directly; authorized ranges may include the bot or not."""
     if access.startswith("private"):
         return dice.choices(("directly", "run-command", "out"), (5, 2, 1))[0]
     return dice.choices(("directly", "out"), (5, 1))[0] if access == "ranges" else "directly"
@@ -273,7 +273,7 @@ def _some(of: tuple[str, ...], dice: Random) -> frozenset[str]:
 
 
 def _consistent(shape: Shape) -> Shape:
-    """Without what cannot be together."""
+    """Remove incompatible combinations."""
     inside, oddities, operation = set(shape.inside), set(shape.oddities), shape.operation
     if shape.network not in ("overlay", "flat", "kubenet") or shape.sku == "Automatic":
         inside.discard("calico")

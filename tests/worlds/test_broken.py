@@ -1,4 +1,4 @@
-"""Generated clusters with one or two causes at once, and errors in all the ways in which Azure words them."""
+"""Generated clusters with one or two causes, and Azure's errors in all of their wordings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def test_a_diagnosis_does_not_contradict_its_own_evidence(seed: int) -> No
 
 
 async def smallest(broken: Broken, line: str) -> Broken:
-    """The world with everything left out that makes no difference to this contradiction."""
+    """Shrink a world to a minimal one with the same contradiction."""
     found = True
     while found:
         found = False

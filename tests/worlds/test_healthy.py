@@ -1,4 +1,4 @@
-"""Five hundred healthy clusters of many shapes: nothing is found, and nothing stays open."""
+"""Five hundred healthy clusters of many shapes: no findings and nothing inconclusive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def test_a_healthy_cluster_is_clear(seed: int) -> None:
 
 
 def test_every_kind_of_cluster_is_among_them() -> None:
-    """A shape that no seed draws would be tested by nobody."""
+    """A shape that no seed draws would not be tested."""
     from tests.worlds import shape as kinds
 
     drawn = [draw(seed) for seed in range(CLUSTERS)]

@@ -1,4 +1,4 @@
-"""One kind of evidence is denied in a generated world, healthy or broken: nothing that looks at it is called clear."""
+"""With one kind of evidence denied in a generated world, no diagnostic that depends on it is clear."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORLDS = 300
 
 
 class Denial:
-    """One Azure action or one Kubernetes verb that the bot does not have."""
+    """One Azure action or Kubernetes verb that the bot is denied."""
 
     def __init__(self, dice: Random) -> None:
         self.text = dice.choice((*ACTIONS, *SIGHTS))
@@ -35,7 +35,7 @@ class Denial:
 
     @property
     def met(self) -> bool:
-        """Whether anybody was refused: what this world does not ask for is not missing."""
+        """Whether a request was actually denied: what is never requested in this world is not missing."""
         asked = self.text if self.text in ACTIONS else " ".join(verb_and_resource(self.text))
         return self._transport is not None and asked in self._transport.refused
 
@@ -55,7 +55,7 @@ async def test_what_was_not_seen_is_not_clear(seed: int) -> None:
     if not denial.met:
         return
     assert wrongly_clear(diagnosis, denial.lost, in_health=healthy) == {}, told
-    assert diagnosis.unseen, told  # also where the verdict can do without it, people are told
-    if healthy:  # to see less is no reason to find more
+    assert diagnosis.unseen, told  # the gap is reported even if the verdict does not need it
+    if healthy:  # missing evidence must not lead to more findings
         known = {one.finding.key for one in (await check(cluster)).diagnosis.findings}
         assert {one.finding.key for one in diagnosis.findings} <= known, told

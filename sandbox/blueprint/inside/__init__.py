@@ -1,16 +1,16 @@
-"""From a cluster's description and its machines to the Kubernetes objects that its API server would hold.
+"""Builds a cluster's Kubernetes objects from its description and its VMs.
 
-scene       what all objects of one cluster share: ids, moments, metadata
-nodes       one Node and Lease for each machine
-seats       which node a pod goes to, and which address it gets there
-workload    what somebody runs, in a few words
+scene       shared by all objects of one cluster: ids, timestamps, metadata
+nodes       one Node and Lease per VM
+seats       which node a pod runs on, and its address
+workload    the compact description of a workload
 crew        its controllers, pods, budget and service
-system      kube-system and what AKS puts beside it
-apps        what the cluster's users run
+system      kube-system and AKS's other namespaces
+apps        the users' workloads
 access      roles and bindings
-karpenter   what auto-provisioning adds
-usage       what the metrics server measures
-objects     all of it
-settle      what the cluster's controllers make of a change
-stagehand   what a scenario says about a cluster's inside
+karpenter   node auto-provisioning
+usage       metrics server data
+objects     combines all of them
+settle      simulates the cluster's controllers after a change
+stagehand   applies a scenario's changes to a cluster
 """

@@ -1,4 +1,4 @@
-"""Who may do what inside a cluster: AKS's own bindings, and the role that this bot's reader is given."""
+"""RBAC objects inside a cluster: AKS's own bindings and the role of the bot's reader."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ PROBE_RULES: list[Body] = [
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get", "delete"]},
     {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
 ]
-"""What deploy/kubernetes/writer.yaml grants."""
+"""The rules that deploy/kubernetes/writer.yaml grants."""
 
 
 def access_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Body]:
-    """Entra clusters know principals by their object ids; the group of administrators is AKS's doing."""
+    """RBAC objects. Entra clusters identify principals by object id; AKS binds the admin group."""
     people = {principal.name: principal.object_id for principal in principals}
     yield _role(scene, READER, READER_RULES)
     if "reader" in people:

@@ -1,4 +1,4 @@
-"""What the users of a cluster run: a few teams with a few services each, as many pods as were asked for."""
+"""The users' workloads: a few teams with a few services each, up to the requested number of pods."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _TEAMS: Mapping[str, tuple[tuple[str, Kind, int, Mapping[str, int | str] | None]
 }
 """By namespace: name, kind, replicas, budget."""
 PODS_OF_ONE_SCALE, LARGEST = 600, 100
-"""A cluster of many pods has both more teams and larger ones: one more replica of each kind for so many pods."""
+"""Scaling for large clusters: one more replica of each workload per this many pods, up to a maximum."""
 
 
 def app_workloads(scene: Scene) -> Iterator[Workload]:
-    """Workloads until there are as many pods as the cluster's description asks for."""
+    """Workloads with as many pods in total as the cluster's description requests."""
     wanted = scene.places.spec.pods_per_node * sum(_takes_apps(scene, number) for number in range(len(scene.machines)))
     scale = min(LARGEST, 1 + wanted // PODS_OF_ONE_SCALE)
     for round_ in count():
@@ -46,7 +46,7 @@ def app_workloads(scene: Scene) -> Iterator[Workload]:
 
 
 def extra_workloads(scene: Scene) -> Iterator[Workload]:
-    """What runs on spot nodes and on Windows nodes, where there are any."""
+    """Workloads for spot and Windows nodes, if there are any."""
     pools = [pool_of(scene, machine) for machine in scene.machines]
     spot, windows = sum(pool.spot for pool in pools), sum(pool.os == "Windows" for pool in pools)
     each = scene.places.spec.pods_per_node
@@ -62,7 +62,7 @@ def _takes_apps(scene: Scene, number: int) -> bool:
 
 
 def _service(namespace: str, name: str, kind: Kind, replicas: int, budget: Mapping[str, int | str] | None) -> Workload:
-    """One pod alone has no budget: with one it could never be moved."""
+    """A single-replica service has no budget: with one, its pod could never be evicted."""
     return Workload(
         namespace,
         name,

@@ -1,4 +1,4 @@
-"""What the cluster autoscaler writes about itself, where it scales a node pool: one config map, a text in it."""
+"""The cluster autoscaler's status ConfigMap, in clusters with an autoscaled node pool."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _group(scene: Scene, name: str, now: str) -> Body:
     least, most = pool.autoscale or (0, 0)
     nodes = _nodes(scene, name)
     return {
-        # A pool of type VirtualMachines has no scale set, and goes by its own name.
+        # A pool of type VirtualMachines has no scale set, so its own name is used.
         "name": scene.places.machine_stem(name) if pool.type == "VirtualMachineScaleSets" else name,
         "health": {
             "status": "Healthy",

@@ -1,4 +1,4 @@
-"""Disruption budgets, and how they are reckoned."""
+"""Pod disruption budgets and their arithmetic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.world import Body
 
 
 def budget_body(scene: Scene, work: Workload, running: int) -> Body:
-    """The budget of a workload whose pods all run."""
+    """The budget of a workload whose pods are all running."""
     spec = work.budget or {}
     needed = needed_by(spec, running)
     allowed = max(0, running - needed)
@@ -44,7 +44,7 @@ def budget_body(scene: Scene, work: Workload, running: int) -> Body:
 
 
 def needed_by(spec: Mapping[str, int | str], running: int) -> int:
-    """How many pods a budget wants to keep, as its controller reckons: percentages are rounded up."""
+    """How many healthy pods a budget requires; percentages are rounded up, as in its controller."""
     if "minAvailable" in spec:
         return min(_share(spec["minAvailable"], running), running)
     return max(0, running - _share(spec["maxUnavailable"], running))

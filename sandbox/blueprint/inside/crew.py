@@ -1,4 +1,4 @@
-"""The objects that a workload consists of: its controllers, its pods, its budget and its service."""
+"""Builds the objects of a workload: controllers, pods, budget and service."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sandbox.world import Body
 
 @dataclass
 class Crew:
-    """Puts one workload into a cluster."""
+    """Adds one workload to a cluster."""
 
     scene: Scene
     seats: Seats
     work: Workload
     addresses: list[tuple[str, Body]] = field(default_factory=list)
-    """Address and pod of each that may be served from."""
+    """Address and pod name of each possible endpoint."""
 
     def bodies(self) -> Iterator[Body]:
         pods = list(self._pods())
@@ -65,7 +65,7 @@ class Crew:
 
     @property
     def _hash(self) -> str:
-        """What marks the pods of one template."""
+        """The pod-template-hash."""
         return self.scene.template_hash(self.work.namespace, self.work.name, "template")
 
     def _pods_owner(self) -> Body:

@@ -1,4 +1,4 @@
-"""A job that runs every half hour, what is left of its last runs, and the events that tell of it."""
+"""A CronJob that runs every 30 minutes, with its recent Jobs, pods and events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EVERY = timedelta(minutes=30)
 
 
 def job_bodies(scene: Scene, seats: Seats) -> Iterator[Body]:
-    """The CronJob with its last two runs. The first try of the older one failed: a finished job's failed pod."""
+    """The CronJob with its last two runs. The older one's first attempt failed, leaving a failed pod behind."""
     if not scene.places.spec.pods_per_node:
         return
     latest = scene.clock.now - timedelta(minutes=scene.mint.number(6, 24, scene.cluster, "sync"))
@@ -30,7 +30,7 @@ def job_bodies(scene: Scene, seats: Seats) -> Iterator[Body]:
             seat = seats.take("apps")
             if seat is None:
                 return
-            seat.free += 1  # a finished pod needs no room
+            seat.free += 1  # a finished pod uses no capacity
             ends_well = ordinal == failures
             pod = _pod(scene, seats, name, ordinal, began, ends_well=ends_well)
             yield pod

@@ -1,4 +1,4 @@
-"""What auto-provisioning adds to a cluster: its kinds, its pools, and a claim for each node that it made."""
+"""The objects of node auto-provisioning: CRDs, NodePools, and a NodeClaim for each node it created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a node that is not ready, and of its pods: taints, lost readiness, eviction after five minutes."""
+"""Simulates a NotReady node and its pods: taints, lost readiness, eviction after five minutes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sandbox.merge import merged_by_name
 from sandbox.world import Body
 
 EVICTED_AFTER = timedelta(minutes=5)
-"""How long pods tolerate a node that is not ready, unless they say otherwise."""
+"""How long pods tolerate a NotReady node by default."""
 GRACE_S = 30
 SILENT_FOR = timedelta(seconds=50)
-"""A node counts as unknown once its lease has been stale for this long (node-monitor-grace-period)."""
+"""A node becomes Unknown after its lease has been stale for this long (node-monitor-grace-period)."""
 _BY_CONDITION = {
     "MemoryPressure": "node.kubernetes.io/memory-pressure",
     "DiskPressure": "node.kubernetes.io/disk-pressure",
@@ -33,13 +33,13 @@ _OURS = {*_BY_CONDITION.values(), *_LOST.values(), _CORDONED}
 
 @dataclass(frozen=True)
 class NodeLifecycle:
-    """The node and taint controllers, the scheduler and the garbage collector of one cluster, as far as it matters."""
+    """The node and taint controllers, the scheduler and the garbage collector of one cluster, simplified."""
 
     kube: KubeWorld
     now: datetime
     kept: frozenset[str]
     _seated: dict[str, list[Body]] = field(default_factory=lambda: defaultdict(list))
-    """Pods by their node."""
+    """Pods by node."""
 
     def settle(self) -> None:
         for pod in self.kube.every("pods"):
@@ -59,11 +59,11 @@ class NodeLifecycle:
                 self._replace(pod, _moment(pod["metadata"]["deletionTimestamp"], self.now))
 
     def _fall_silent(self, node: Body, ready: Body, since: datetime) -> None:
-        """Nothing that only the kubelet knows is known any more, and its lease has not been renewed since before."""
+        """Set the kubelet's conditions to Unknown and leave its lease expired."""
         told = {key: ready[key] for key in ("status", "reason", "message", "lastTransitionTime") if key in ready}
         last = stamp(since - SILENT_FOR)
         known = conditions_of(node)
-        # The problem detector has a voice of its own while the machine runs, and then says that the kubelet is down.
+        # While the VM runs, the problem detector still reports on its own: it says that the kubelet is down.
         speaks = known.get("KubeletProblem", {}).get("status") == "True"
         conditions = {
             name: {**(told if name in _KUBELETS else {}), "lastHeartbeatTime": min(last, item["lastHeartbeatTime"])}
@@ -106,14 +106,14 @@ class NodeLifecycle:
             if name in self.kept or pod["status"]["phase"] != "Running":
                 continue
             goes = evicted and not _stays(pod)
-            if goes and not silent:  # a kubelet that answers does away with them
+            if goes and not silent:  # a working kubelet deletes them
                 self.kube.remove(self.kube.kinds.of_body(pod), pod["metadata"]["name"], pod["metadata"]["namespace"])
                 self._replace(pod, since + EVICTED_AFTER)
             else:
                 self._store(pod, _unready(since, since + EVICTED_AFTER if goes else None))
 
     def _regain_pods(self, node: str) -> None:
-        """What only its node kept from being ready is ready again with it."""
+        """Pods that were not ready only because of their node become ready again with it."""
         for pod in self._pods_on(node):
             text = {condition["type"]: condition["status"] for condition in pod["status"].get("conditions", ())}
             if text.get("Ready") == "False" and text.get("ContainersReady") == "True":
@@ -124,7 +124,7 @@ class NodeLifecycle:
         return list(self._seated[node])
 
     def _replace(self, pod: Body, at: datetime) -> None:
-        """The same pod again on another node that is ready, if its controller makes new ones."""
+        """Recreate a pod on another ready node, if its controller would."""
         metadata = pod["metadata"]
         if not any(owner["kind"] == "ReplicaSet" for owner in metadata.get("ownerReferences", ())):
             return
@@ -168,13 +168,13 @@ class NodeLifecycle:
         self.kube.put(new)
 
     def _free_address(self, node: str) -> str:
-        """One behind those that the node's pods have."""
+        """The next free address after those of the node's pods."""
         taken = [IPv4Address(pod["status"]["podIP"]) for pod in self._pods_on(node) if pod["status"].get("podIP")]
         hosts = {pod["status"]["hostIP"] for pod in self._pods_on(node) if pod["status"].get("hostIP")}
         return str(max((address for address in taken if str(address) not in hosts), default=max(taken)) + 1)
 
     def _others(self, pod: Body) -> Iterator[Body]:
-        """Nodes of the same pool that could take a pod."""
+        """Other nodes of the pool that could run the pod."""
         own = self.kube.find("nodes", pod["spec"]["nodeName"]) or {}
         pool = own.get("metadata", {}).get("labels", {}).get("agentpool")
         for node in self.kube.every("nodes"):
@@ -210,7 +210,7 @@ def _unready(since: datetime, evicted: datetime | None) -> Body:
 
 
 def _stays(pod: Body) -> bool:
-    """Whether a pod tolerates everything, as those of a DaemonSet do."""
+    """Whether a pod tolerates everything, like DaemonSet pods."""
     return any(
         "key" not in toleration and toleration.get("effect") != "NoSchedule"
         for toleration in pod["spec"].get("tolerations", ())
@@ -228,5 +228,5 @@ def _moment(text: str | None, otherwise: datetime) -> datetime:
 
 
 def _letters(identity: uuid.UUID) -> str:
-    """Five letters as Kubernetes makes them up."""
+    """Five random-looking letters, as in generated names."""
     return "".join("bcdfghjklmnpqrstvwxz2456789"[byte % 27] for byte in identity.bytes[:5])

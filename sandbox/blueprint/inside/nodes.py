@@ -1,4 +1,4 @@
-"""One Node and one Lease for each machine, in agreement with what Azure says of it."""
+"""One Node and one Lease per VM, consistent with its Azure resource."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sandbox.world import Body
 
 LEASE_S = 40
 HEARTBEAT = timedelta(minutes=5)
-"""How often a kubelet writes its conditions when nothing changes; the lease is renewed every ten seconds."""
+"""How often a kubelet updates unchanged conditions; it renews the lease every ten seconds."""
 _FINE = {
     "MemoryPressure": ("KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     "DiskPressure": ("KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -30,7 +30,7 @@ _DETECTED = {
     "ContainerRuntimeProblem": ("ContainerRuntimeIsUp", "container runtime service is up"),
     "KubeletProblem": ("KubeletIsUp", "kubelet service is up"),
 }
-"""What AKS's node problem detector adds to the kubelet's own conditions."""
+"""Conditions that AKS's node problem detector adds to the kubelet's."""
 _IMAGES = [
     {"names": ["mcr.microsoft.com/oss/kubernetes/pause:3.6"], "sizeBytes": 301463},
     {"names": ["mcr.microsoft.com/oss/kubernetes-csi/livenessprobe:v2.15.0"], "sizeBytes": 10872832},
@@ -162,13 +162,13 @@ class Nodes:
 
 
 def pool_of(scene: Scene, machine: Machine) -> PoolSpec:
-    """The pool that a machine belongs to; one that was provisioned for waiting pods is a pool of its own."""
+    """The pool of a VM; an auto-provisioned VM counts as its own pool."""
     spec = scene.places.spec
     return spec.pools.get(machine.pool) or spec.auto_specs[machine.pool]
 
 
 def taints_of(pool: PoolSpec) -> list[Body]:
-    """`key=value:Effect` as Kubernetes keeps it."""
+    """Parse `key=value:Effect` taints into objects."""
     taints = []
     for text in pool.taints:
         pair, _, effect = text.rpartition(":")
@@ -178,20 +178,20 @@ def taints_of(pool: PoolSpec) -> list[Body]:
 
 
 def provider_id(machine: str) -> str:
-    """Azure's id as the cloud provider writes it: with the group in small letters."""
+    """The Azure id in the cloud provider's format, with the resource group in lower case."""
     head, found, rest = machine.partition("/resourceGroups/")
     group, _, tail = rest.partition("/")
     return f"azure://{head}{found}{group.lower()}/{tail}"
 
 
 def pod_range_of(scene: Scene, number: int) -> str:
-    """The part of the pod range that kubenet gives to the node of this number; its route says the same."""
+    """The pod CIDR that kubenet assigns to a node, by its index; matches its route."""
     first, second = (scene.places.spec.network.pod_cidr or "10.244.0.0/16").split(".")[:2]
     return f"{first}.{second}.{number}.0/24"
 
 
 def room(size: Size, max_pods: int) -> Body:
-    """What a node has, and what is left of it for pods after AKS's own reservations."""
+    """A node's capacity, and what is allocatable after AKS's reservations."""
     memory = size.memory_gb * 1024 * 1024 - 260_000
     reserved_cpu = 100 + 20 * (size.cores // 2)
     reserved_memory = min((20 * max_pods + 50) * 1024, memory // 4) + 100 * 1024

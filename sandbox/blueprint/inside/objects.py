@@ -1,4 +1,4 @@
-"""All Kubernetes objects of one cluster, and the API server's world of them."""
+"""All Kubernetes objects of one cluster, and its KubeWorld."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sandbox.world import Body, Principal
 
 
 def kube_world(places: Places, clock: Clock, machines: Iterable[Machine], principals: Iterable[Principal]) -> KubeWorld:
-    """The API server of one cluster."""
+    """Build the KubeWorld of one cluster."""
     scene = Scene(places, clock, tuple(machines))
     bodies = object_bodies(scene, principals)
     world = KubeWorld.of(bodies, version=f"v{places.spec.version}", clock=lambda: scene.created)
@@ -36,7 +36,7 @@ def kube_world(places: Places, clock: Clock, machines: Iterable[Machine], princi
 
 
 def object_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Body]:
-    """Every object, those that others need first."""
+    """Every object, in dependency order."""
     seats = Seats(scene)
     workloads = [*system_workloads(scene), *app_workloads(scene), *extra_workloads(scene)]
     yield from _namespaces(scene, workloads)
@@ -60,5 +60,5 @@ def _namespaces(scene: Scene, workloads: Iterable[Workload]) -> Iterator[Body]:
             "spec": {"finalizers": ["kubernetes"]},
             "status": {"phase": "Active"},
         }
-        # Kubernetes makes it with the namespace, and again where somebody deletes it.
+        # Kubernetes creates it with the namespace, and recreates it if deleted.
         yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": scene.meta("ServiceAccount", "default", name)}

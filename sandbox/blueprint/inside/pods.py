@@ -1,4 +1,4 @@
-"""One pod that runs as it should. What all pods of a workload share is made once and never changed in place."""
+"""Builds healthy pods. Parts shared by all pods of a workload are built once and never modified."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATIENT = [
     {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300},
     {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300},
 ]
-"""What every pod tolerates for five minutes."""
+"""The default tolerations of every pod (five minutes)."""
 _ANYTHING = [{"operator": "Exists", "effect": "NoExecute"}, {"operator": "Exists", "effect": "NoSchedule"}]
 _SYSTEM = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
 _SPOT = [{"key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule"}]
@@ -24,7 +24,7 @@ _PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical":
 
 @dataclass(frozen=True)
 class Template:
-    """What all pods of one workload share."""
+    """The parts shared by all pods of one workload."""
 
     namespace: str
     labels: Body
@@ -58,7 +58,7 @@ class Template:
 
 
 def pod_body(scene: Scene, template: Template, name: str, machine: Machine, address: str) -> Body:
-    """A pod that was started when its node last was, and has run since."""
+    """A pod that started with its node and has been running since."""
     jitter = timedelta(seconds=scene.mint.number(20, 900, template.namespace, name, "start"))
     born = max(scene.rolled, machine.born) + jitter
     ready = stamp(min(born + timedelta(seconds=9), scene.clock.now))

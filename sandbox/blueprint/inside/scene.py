@@ -1,4 +1,4 @@
-"""What all objects of one cluster share."""
+"""Shared by all objects of one cluster: ids, timestamps, metadata."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from sandbox.kube.world import stamp
 from sandbox.world import Body
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""Kubernetes leaves vowels out of made-up names, so that they never spell a word."""
+"""Kubernetes uses no vowels in generated names, so that they never spell a word."""
 _DIGITS = str.maketrans("0123456789", "456789bcdf")
 IMAGE_UPGRADE = timedelta(days=5, hours=3)
-"""When the nodes were last rolled: what runs on them is not older (see history.py)."""
+"""The last node image upgrade: nothing on the nodes is older (see history.py)."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One cluster, seen from inside."""
+    """The context for building one cluster's objects."""
 
     places: Places
     clock: Clock
@@ -44,22 +44,22 @@ class Scene:
 
     @property
     def pod_subnet_start(self) -> int:
-        """The first address of the subnet that pods have to themselves."""
+        """The first address of the dedicated pod subnet."""
         vnet = self.places.fleet.vnets[self.places.spec.network.vnet or ""]
         subnet = vnet.subnets[self.places.spec.network.pod_subnet or ""]
         return int(IPv4Network(subnet.prefix).network_address) + 4
 
     @cached_property
     def rolled(self) -> datetime:
-        """When the pods that run now were started."""
+        """When the running pods were started."""
         return max(self.created + timedelta(minutes=12), self.clock.now - IMAGE_UPGRADE)
 
     def template_hash(self, *words: object) -> str:
-        """What marks the pods of one template: Kubernetes writes the digits of a number in these letters."""
+        """The pod-template-hash: a number encoded in Kubernetes' safe letters."""
         return self.mint.digits(10, self.cluster, *words).translate(_DIGITS)
 
     def suffix(self, length: int, *words: object) -> str:
-        """The made-up end of a name, as Kubernetes makes it."""
+        """A generated name suffix, as in Kubernetes."""
         number = int(self.mint.hex(16, self.cluster, *words), 16)
         text = ""
         for _ in range(length):
@@ -93,7 +93,7 @@ class Scene:
         return self.mint.guid(self.cluster, kind, namespace, name)
 
     def owner(self, api_version: str, kind: str, name: str, namespace: str = "") -> Body:
-        """How an object names the controller that it belongs to."""
+        """An ownerReference to the controller."""
         return {
             "apiVersion": api_version,
             "kind": kind,

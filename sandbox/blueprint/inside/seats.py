@@ -1,4 +1,4 @@
-"""Which node a pod goes to, and which address it gets there."""
+"""Assigns pods to nodes and gives them addresses."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sandbox.blueprint.inside.scene import Scene
 from sandbox.blueprint.node_model import Machine
 
 PODS_EACH = 256
-"""Addresses that a node gets at once where pods have a range of their own: a /24."""
+"""Addresses a node gets with a separate pod CIDR: a /24."""
 
 
 BLOCK = 64
-"""Addresses of a subnet for pods that a node holds: it fetches them sixteen at a time."""
+"""Addresses a node allocates from a pod subnet: it requests 16 at a time."""
 
 
 @dataclass
 class Seat:
-    """One node with what is free on it."""
+    """One node with its free capacity."""
 
     machine: Machine
     first_address: int
@@ -34,7 +34,7 @@ class Seat:
 
 @dataclass
 class Seats:
-    """All nodes of a cluster, in groups that different pods may go to."""
+    """All nodes of a cluster, grouped by the pods they accept."""
 
     scene: Scene
     groups: dict[str, list[Seat]] = field(default_factory=dict)
@@ -52,13 +52,13 @@ class Seats:
                     self.groups.setdefault(group, []).append(seat)
 
     def every(self, group: str) -> Iterator[Machine]:
-        """A place on each node of a group, for what runs once on each."""
+        """One slot on each node of a group, for DaemonSets."""
         for seat in self.groups.get(group, ()):
             seat.free -= 1
             yield seat.machine
 
     def take(self, group: str) -> Seat | None:
-        """The next node of a group that has room; groups that a cluster does not have stand in for each other."""
+        """The next node of a group with free capacity; if the cluster lacks the group, another one is used."""
         seats = self.groups.get(group) or self.groups.get("apps") or self.groups["system"]
         for _ in seats:
             turn = self._turns[group] = self._turns.get(group, -1) + 1
@@ -72,9 +72,9 @@ class Seats:
         return next(seat for seat in self.groups["all"] if seat.machine is machine)
 
     def _first_address(self, number: int, machine: Machine) -> int:
-        """Where the addresses of a node's pods begin."""
+        """The first address of a node's pods."""
         mode = self.scene.places.spec.network.mode
-        if mode == "flat":  # behind the node's own, on the same interface
+        if mode == "flat":  # after the node's own, on the same interface
             return int(IPv4Address(machine.address))
         if mode == "pod-subnet":
             return self.scene.pod_subnet_start + number * BLOCK

@@ -1,4 +1,4 @@
-"""Services and what is behind them."""
+"""Services and their endpoints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.world import Body
 
 
 def service_bodies(scene: Scene, work: Workload, port: int, addresses: Iterable[tuple[str, Body]]) -> Iterator[Body]:
-    """The service of a workload, and the addresses that it leads to."""
+    """The Service of a workload and its EndpointSlice."""
     prefix = scene.places.spec.network.service_cidr.rsplit(".", 2)[0]
     third, fourth = (scene.mint.number(1, 250, scene.cluster, work.namespace, work.name, at) for at in (0, 1))
     address = f"{prefix}.{third}.{fourth}"
@@ -46,7 +46,7 @@ def service_bodies(scene: Scene, work: Workload, port: int, addresses: Iterable[
 
 
 def api_server_bodies(scene: Scene) -> Iterator[Body]:
-    """The service `kubernetes`, which the API server keeps itself: its endpoints are no pods, and it selects none."""
+    """The service `kubernetes`, maintained by the API server itself: no selector, and its endpoints are not pods."""
     address = scene.places.spec.network.service_cidr.rsplit(".", 1)[0] + ".1"
     behind = (
         f"20.{scene.mint.number(33, 250, scene.cluster, 'api')}.{scene.mint.number(1, 250, scene.cluster, 'api-2')}.17"

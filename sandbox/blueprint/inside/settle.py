@@ -1,7 +1,7 @@
-"""What a cluster's own controllers make of a change: everybody's status, after the nodes and pods have been seen to.
+"""Simulates a cluster's controllers after a change: first nodes and pods, then the status of everything else.
 
-So a scenario says that a node is not ready, and the rest follows as it does in a cluster: its taints, the readiness of
-its pods, their replacements elsewhere (see node_lifecycle.py), and what deployments, budgets and endpoints then say.
+A scenario only sets a node to not ready, and the rest follows as in a real cluster: its taints, the readiness of
+its pods, their replacements elsewhere (see node_lifecycle.py), and the status of deployments, budgets and endpoints.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sandbox.world import Body
 
 @dataclass(frozen=True)
 class Controllers:
-    """The controllers of one cluster. `kept` are the objects whose status a scenario has set: they are left alone."""
+    """The controllers of one cluster. `kept` are objects whose status a scenario sets: it is not touched."""
 
     kube: KubeWorld
     now: datetime
@@ -87,7 +87,7 @@ class Controllers:
         )
 
     def _budget(self, budget: Body, pods: list[Body], wanted: Mapping[str, int]) -> None:
-        """Percentages are of the pods that the controllers want, whole numbers of those that are there."""
+        """Percentages refer to the desired pods of the controllers, absolute numbers to the existing pods."""
         healthy = sum(is_ready(pod) and "deletionTimestamp" not in pod["metadata"] for pod in pods)
         owners = {owner["uid"] for pod in pods for owner in pod["metadata"].get("ownerReferences", ())}
         whole = isinstance(budget["spec"].get("minAvailable"), int)
@@ -123,7 +123,7 @@ class Controllers:
             self.kube.put({**piece, "endpoints": endpoints, "metadata": dict(piece["metadata"])})
 
     def _store(self, body: Body, patch: Body) -> None:
-        """Write a status where it differs from what is there."""
+        """Write a status if it changed."""
         metadata = body["metadata"]
         changed = merged_by_name(body, patch)
         if changed != body and f"{metadata['namespace']}/{body['kind']}/{metadata['name']}" not in self.kept:
@@ -141,13 +141,13 @@ def _served(endpoint: Body, ready: Mapping[str, bool]) -> Body:
 
 
 def _target(endpoint: Body) -> str:
-    """The pod of an endpoint: by its uid, or by its name where a scenario wrote no uid."""
+    """The pod of an endpoint: by uid, or by name if the scenario has no uid."""
     target = endpoint.get("targetRef", {})
     return str(target.get("uid") or f"{target.get('namespace', '')}/{target.get('name', '')}")
 
 
 def _chosen(budget: Body, pods: list[Body]) -> Iterator[Body]:
-    """The pods that a budget is about; those that have ended are not."""
+    """The pods a budget selects, excluding finished ones."""
     wanted = budget["spec"].get("selector", {}).get("matchLabels", {}).items()
     for pod in pods:
         counts = pod["status"]["phase"] in ("Pending", "Running", "Unknown")
@@ -156,7 +156,7 @@ def _chosen(budget: Body, pods: list[Body]) -> Iterator[Body]:
 
 
 def is_ready(pod: Body) -> bool:
-    """As its Ready condition says."""
+    """Whether the pod's Ready condition is True."""
     return any(
         condition["type"] == "Ready" and condition["status"] == "True"
         for condition in pod["status"].get("conditions", ())

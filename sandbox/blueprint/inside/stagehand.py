@@ -1,4 +1,4 @@
-"""Applies what a scenario says about one cluster's inside, and lets its controllers do what they would."""
+"""Applies a scenario's changes to one cluster, then runs the simulated controllers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sandbox.objects import (
 
 @dataclass(frozen=True)
 class InsideStagehand:
-    """One layer's changes to one API server."""
+    """Applies one layer's changes to one cluster."""
 
     kube: KubeWorld
     file: Path
@@ -48,7 +48,7 @@ class InsideStagehand:
             Controllers(self.kube, self.now, frozenset(touched)).settle()
 
     def each(self, where: str, change: ChangeSpec) -> Iterator[str]:
-        """The objects that a change is about; there must be at least one, unless it makes a new one."""
+        """The objects a change applies to; there must be at least one, unless it creates one."""
         if change.body is not None:
             kind_of(self.kube, change.id)
             yield change.id

@@ -1,4 +1,4 @@
-"""What AKS itself runs in every cluster, by how the cluster's network works."""
+"""The system workloads that AKS runs in every cluster, depending on the network plugin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLUSTER = "system-cluster-critical"
 
 
 def system_workloads(scene: Scene) -> Iterator[Workload]:
-    """DaemonSets and Deployments of kube-system and, with Calico, of its own namespaces."""
+    """DaemonSets and Deployments of kube-system and, with Calico, of Calico's namespaces."""
     yield from _on_each_node(scene)
     nodes = len(scene.machines)
     yield _deployment(

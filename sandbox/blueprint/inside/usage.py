@@ -1,4 +1,4 @@
-"""What the metrics server measures in a cluster that has room to spare."""
+"""Metrics server data for a cluster with spare capacity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.world import Body
 
 
 def measured(scene: Scene, pods: Iterable[Body]) -> Usage:
-    """Nodes at a third to a half of what they have; pods a little below what they asked for."""
+    """Nodes at a third to a half of their capacity; pods slightly below their requests."""
     mint, usage = scene.mint, Usage()
     for machine in scene.machines:
         size = SIZES[machine.size]

@@ -1,4 +1,4 @@
-"""What somebody runs in a cluster, in a few words."""
+"""The compact description of a workload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Kind = Literal["Deployment", "StatefulSet", "DaemonSet"]
 
 @dataclass(frozen=True)
 class Workload:
-    """One Deployment, StatefulSet or DaemonSet, with what goes with it."""
+    """One Deployment, StatefulSet or DaemonSet with its budget and service."""
 
     namespace: str
     name: str
@@ -19,7 +19,7 @@ class Workload:
     kind: Kind = "Deployment"
     replicas: int = 1
     group: str = "apps"
-    """Which nodes its pods go to (see seats.py)."""
+    """The node group its pods run on (see seats.py)."""
     labels: Mapping[str, str] = field(default_factory=dict)
     cpu: str = "50m"
     memory: str = "64Mi"
@@ -27,7 +27,7 @@ class Workload:
     priority: str = ""
     on_host: bool = False
     budget: Mapping[str, int | str] | None = None
-    """The spec of its PodDisruptionBudget, but for the selector."""
+    """The spec of its PodDisruptionBudget, without the selector."""
     budget_name: str = ""
     port: int | None = None
 

@@ -1,1 +1,1 @@
-"""`az aks command invoke`: the few `kubectl get` lines that can be asked from inside a cluster, understood here."""
+"""`az aks command invoke`: interprets the `kubectl get` commands that the sandbox supports."""

@@ -1,4 +1,4 @@
-"""`kubectl get`: which objects, and printed how."""
+"""`kubectl get`: selects the objects and prints them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
 class Asker:
-    """The cluster as a command inside it sees it: the server answers as it answers anybody with that identity."""
+    """The API server as seen by a command in the cluster, with the permissions of its identity."""
 
     def __init__(self, ask: Callable[[str, str], Answer], kinds: Callable[[str], Kind | None]) -> None:
         self._ask = ask
@@ -41,7 +41,7 @@ class Asker:
 
 
 def get(arguments: list[str], ask: Asker) -> tuple[str, int]:
-    """What is printed, and the exit code."""
+    """Returns the output and the exit code."""
     options = parse(arguments)
     if options.raw:
         return ask.raw(options.raw), 0
@@ -55,7 +55,7 @@ def get(arguments: list[str], ask: Asker) -> tuple[str, int]:
 
 
 def _wanted(options: Options, ask: Asker) -> list[tuple[Kind, list[str]]]:
-    """Kinds and the names asked for of each; no names means all."""
+    """The requested kinds with the names of each; no names means all."""
     pairs = [word.split("/", 1) for word in options.names]
     if all(len(pair) == 2 for pair in pairs):
         return [(_kind(pair[0], ask), [pair[1]]) for pair in pairs]
@@ -83,7 +83,7 @@ def _path(options: Options, kind: Kind, name: str = "") -> str:
 
 
 def _objects(options: Options, wanted: list[tuple[Kind, list[str]]], ask: Asker) -> tuple[list[Body], bool]:
-    """The objects, each with its kind; and whether it was exactly one that was asked for by name."""
+    """The objects with their kinds, and whether exactly one was requested by name."""
     found: list[Body] = []
     for kind, names in wanted:
         if names:

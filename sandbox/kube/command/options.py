@@ -1,4 +1,4 @@
-"""The words of one `kubectl get`, sorted into what they mean."""
+"""Parses the arguments of `kubectl get`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 
 class Wrong(ValueError):
-    """kubectl refuses the words themselves; the message is what it prints."""
+    """Invalid arguments; the message is what kubectl prints."""
 
 
 @dataclass
 class Options:
-    """One `kubectl get`."""
+    """The options of one `kubectl get`."""
 
     names: list[str] = field(default_factory=list)
     namespace: str = "default"
@@ -48,7 +48,7 @@ _FLAGS = {
 
 
 def parse(arguments: list[str]) -> Options:
-    """Sort the words; an unknown flag is refused as kubectl does."""
+    """Parse the arguments; an unknown flag is an error, as in kubectl."""
     options = Options()
     words = iter(arguments)
     for word in words:

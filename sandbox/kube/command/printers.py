@@ -1,4 +1,4 @@
-"""What `kubectl get -o …` prints."""
+"""The output formats of `kubectl get -o …`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Body = dict[str, Any]
 
 
 def printed(options: Options, found: list[Body], single: bool) -> tuple[str, int]:
-    """The objects in the form that was asked for."""
+    """The objects in the requested format."""
     form, _, template = options.output.partition("=")
     whole: Body = {"apiVersion": "v1", "items": found, "kind": "List", "metadata": {"resourceVersion": ""}}
     data = found[0] if single else whole
@@ -52,7 +52,7 @@ def _custom(options: Options, template: str, found: list[Body]) -> str:
 
 
 def _split(template: str) -> list[str]:
-    """At commas that are not inside brackets."""
+    """Split at commas outside brackets."""
     parts, depth = [""], 0
     for letter in template:
         depth += (letter in "([") - (letter in ")]")
@@ -87,7 +87,7 @@ def table(options: Options, kind: Kind, columns: list[Body], rows: list[Body], *
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Columns three spaces apart and at least six wide, as kubectl's tab writer sets them."""
+    """Columns three spaces apart and at least six wide, like kubectl's tabwriter."""
     widths = [max(6, *(len(line[index]) + 3 for line in lines)) for index in range(len(lines[0]))] if lines else []
     return "".join(
         "".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines

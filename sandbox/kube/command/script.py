@@ -1,4 +1,4 @@
-"""A command as it is sent: lines of `kubectl get …` and `echo …`, with `;` and `&&` between them."""
+"""Runs a command script: lines of `kubectl get …` and `echo …`, with `;` and `&&` between them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MARK = "\x00"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command printed, standard output and error together as the service keeps them."""
+    """The output of a command; stdout and stderr are combined, as in the real service."""
 
     exit_code: int
     logs: str
 
 
 def run(script: str, ask: Asker) -> Outcome:
-    """Run a script as a shell would: what follows `&&` only after success, and the last exit code counts."""
+    """Run a script like a shell: `&&` continues only after success, and the last exit code counts."""
     logs, code = "", 0
     for link, words in _commands(script):
         if (link == "&&" and code) or (link == "||" and not code):
@@ -35,7 +35,7 @@ def run(script: str, ask: Asker) -> Outcome:
 
 
 def _commands(script: str) -> Iterator[tuple[str, list[str]]]:
-    """Each command's words, with what stands before it."""
+    """Each command's arguments, with the separator before it."""
     link = ";"
     for piece in _pieces(script):
         if piece in ("&&", "||", ";", "\n"):
@@ -46,7 +46,7 @@ def _commands(script: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _pieces(script: str) -> list[str]:
-    """Split at separators that are not inside quotes."""
+    """Split at separators outside quotes."""
     kept: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
@@ -85,7 +85,7 @@ def _get(arguments: list[str], ask: Asker) -> tuple[str, int]:
 
 
 def told(refusal: Refusal) -> str:
-    """A refusal as kubectl words it."""
+    """An API error in kubectl's wording."""
     body = refusal.answer.body
     if not isinstance(body, dict):
         return f"Error from server: {str(body).strip()}"

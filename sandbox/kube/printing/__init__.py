@@ -1,1 +1,1 @@
-"""What `kubectl get` prints: the columns of each kind, and the cells that the server fills in."""
+"""Server-side printing for `kubectl get`: the columns of each kind and their cells."""

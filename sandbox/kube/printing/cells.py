@@ -1,4 +1,4 @@
-"""Pieces that many columns share."""
+"""Helpers shared by many columns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Printed:
 
 
 def at(*path: str, default: Any = "") -> Callable[[Body, datetime], Any]:
-    """A cell that is a field as it stands."""
+    """A cell that shows a field unchanged."""
     return lambda body, _: dig(body, *path, default=default)
 
 
@@ -68,7 +68,7 @@ def moment_of(text: str | None) -> datetime | None:
 
 
 def human_duration(seconds_passed: float) -> str:
-    """As short as kubectl shows it: 90s, 5m10s, 3h, 4d2h, 2y50d."""
+    """A duration in kubectl's short format: 90s, 5m10s, 3h, 4d2h, 2y50d."""
     seconds = int(seconds_passed)
     if seconds < -1:
         return "<invalid>"
@@ -100,7 +100,7 @@ def pairs(labels: Mapping[str, str] | None) -> str:
 
 
 def selector_text(selector: Body | None) -> str:
-    """A spec's label selector in one line."""
+    """A spec's label selector as one line of text."""
     if not selector:
         return NONE
     terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]

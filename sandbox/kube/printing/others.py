@@ -1,4 +1,4 @@
-"""The columns of everything else that people list."""
+"""The columns of other commonly listed kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of pods, and of nodes that run them."""
+"""The columns of pods and nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Body = dict[str, Any]
 
 
 class _Shown:
-    """What is counted while a pod's containers are gone through."""
+    """Counters collected while iterating over a pod's containers."""
 
     def __init__(self, pod: Body) -> None:
         status, spec = pod.get("status", {}), pod.get("spec", {})
@@ -29,7 +29,7 @@ class _Shown:
 
 
 def shown_status(pod: Body) -> str:
-    """The word in the STATUS column."""
+    """The value of the STATUS column."""
     return _look(pod).reason
 
 

@@ -1,4 +1,4 @@
-"""Which columns a kind has; one that nobody described has its name and its age."""
+"""The columns by kind; the default is name and age."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of what makes pods, and of what protects them."""
+"""The columns of workloads and of disruption budgets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call of a method: its arguments, who calls, and the table of all methods."""
+"""One API call: its arguments and caller, and the registry of methods."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Method = Callable[["Call"], Body]
 
 @dataclass
 class Call:
-    """A call with a token that is good."""
+    """An authenticated call."""
 
     site: Site
     team: Workspace
     args: Body
     used: set[str] = field(default_factory=set)
-    """The scopes that the call made use of."""
+    """The scopes that the call used."""
 
     def need(self, *any_of: str) -> None:
-        """Refuse the call if the app has none of these scopes. Which of several it used, the method itself says."""
+        """Raise missing_scope if the app has none of these scopes. The method itself records which one it used."""
         self.site.need_scope(*any_of)
         if len(any_of) == 1:
             self.used.add(*any_of)
 
     def text(self, name: str) -> str:
-        """An argument that must be there."""
+        """A required argument."""
         value = self.args.get(name)
         if value is None or value == "":
             raise invalid("invalid_arguments", [f"missing required field: {name} [json-pointer:/{name}]"])
@@ -64,7 +64,7 @@ class Call:
             raise Refused(_BAD_JSON.get(name, "invalid_arguments")) from None
 
     def channel(self, name: str = "channel") -> Channel:
-        """A channel that the app can know of, by id or by name."""
+        """A channel visible to the app, by id or by name."""
         where = self.args.get(name)
         if not where:
             raise Refused("channel_not_found")
@@ -83,7 +83,7 @@ _BAD_JSON = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A method and what it needs."""
+    """A method and its required scopes."""
 
     run: Method
     scopes: tuple[str, ...]
@@ -94,7 +94,7 @@ METHODS: dict[str, Entry] = {}
 
 
 def method(name: str, *scopes: str, caller: Literal["bot", "app"] = "bot") -> Callable[[Method], Method]:
-    """Register a method; the app needs one of the scopes."""
+    """Register a method; the app needs any one of the scopes."""
 
     def register(run: Method) -> Method:
         METHODS[name] = Entry(run, scopes, caller)
@@ -104,7 +104,7 @@ def method(name: str, *scopes: str, caller: Literal["bot", "app"] = "bot") -> Ca
 
 
 def page(rows: list[Any], call: Call, *, default: int = 100, most: int = 1000) -> tuple[list[Any], Body]:
-    """A page of a list, and where the next one begins."""
+    """A page of a list, and the next cursor."""
     cursor = str(call.args.get("cursor") or "")
     start = 0
     if cursor:

@@ -1,4 +1,4 @@
-"""chat.*: what the app says, changes and takes back."""
+"""chat.*: posting, updating and deleting messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _draft(call: Call) -> Draft:
 
 
 def _where(call: Call) -> Channel:
-    """A channel to post in; the id of a person is their direct conversation."""
+    """The channel to post in; a user id means the direct message with that user."""
     person = call.team.find_person(str(call.args.get("channel") or ""))
     if person is not None:
         if person.deleted or person.is_bot:
@@ -41,7 +41,7 @@ def _check_may_post(call: Call, channel: Channel) -> None:
 
 
 def _thread(call: Call, channel: Channel) -> str | None:
-    """The thread to answer in. A reply has no thread of its own: its parent's is meant."""
+    """The thread to reply in. For the ts of a reply, it is the parent's thread."""
     ts = call.args.get("thread_ts")
     if not ts:
         return None
@@ -74,7 +74,7 @@ def post_message(call: Call) -> Body:
 
 
 def _own(call: Call, channel: Channel, refusal: str) -> Message:
-    """A message of the app's own. Ephemeral ones cannot be found again."""
+    """Find a message of the app itself. Ephemeral ones cannot be found."""
     message = channel.find(call.text("ts"))
     if message is None:
         raise Refused("message_not_found")

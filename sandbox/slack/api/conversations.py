@@ -1,4 +1,4 @@
-"""conversations.*: channels, who is in them, and what was said."""
+"""conversations.*: channels, members and message history."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def listing(call: Call) -> Body:
 
 @method("users.conversations", *_ANY_READ)
 def own(call: Call) -> Body:
-    """Where the app itself is a member; `is_member` is left out, since it always is."""
+    """The channels the app is a member of, without `is_member`, which would always be true."""
     if call.args.get("user") not in (None, "", call.team.bot.id):
         raise Refused("method_not_supported_for_channel_type")
     rows, metadata = page([kind for kind in _of_kinds(call) if call.team.has_bot(kind)], call)
@@ -75,7 +75,7 @@ def own(call: Call) -> Body:
 
 
 def _of_kinds(call: Call) -> list[Channel]:
-    """The channels of the kinds that were asked for."""
+    """The channels of the requested types."""
     asked = str(call.args.get("types") or "public_channel").split(",")
     kinds = set()
     for item in asked:
@@ -161,7 +161,7 @@ def _between(call: Call, messages: list[Message]) -> list[Message]:
 
 
 def with_thread(channel: Channel, message: Message, *, metadata: bool) -> Body:
-    """The message, and if a thread hangs on it, how long that is."""
+    """The message, with reply counts if it has a thread."""
     shown = message.show(metadata=metadata)
     replies = [reply for reply in channel.thread(message.ts) if reply is not message]
     if replies and not message.is_reply:

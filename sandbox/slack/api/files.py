@@ -13,7 +13,7 @@ from sandbox.slack.site import Site
 
 LARGEST = 1_073_741_824
 PROCESSING_S = 0.25
-"""Completing an upload ends before Slack has taken the file apart: its type is known, and a block may show it, a
+"""Completing an upload returns before Slack has processed the file: its type is known, and a block may show it, a
 moment later (github.com/slackapi/node-slack-sdk/issues/1865)."""
 
 
@@ -32,7 +32,7 @@ def upload_url(call: Call) -> Body:
 
 
 def receive(site: Site, secret: str, content: bytes) -> str:
-    """What was sent to an upload URL, which takes exactly what was announced, once."""
+    """Handle an upload. The URL works once and accepts only the announced length."""
     stored = site.uploads.get(secret)
     if stored is None or stored.content is not None:
         raise Refused("upload_url_not_found", status=404)
@@ -70,7 +70,7 @@ def _uploaded(call: Call, asked: Body) -> StoredFile:
 
 @method("files.info", "files:read")
 def info(call: Call) -> Body:
-    """What Slack knows of a file; of one that it has not yet taken apart, no type."""
+    """files.info: the file's metadata, without a type while Slack is still processing it."""
     stored = call.site.files.get(call.text("file"))
     if stored is None or stored.content is None:
         raise Refused("file_not_found")

@@ -1,4 +1,4 @@
-"""auth.test and apps.connections.open: who the app is, and where its socket is."""
+"""auth.test and apps.connections.open: the app's identity and its Socket Mode URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of all methods. Importing their modules fills it."""
+"""The registry of all methods, filled by importing their modules."""
 
 from __future__ import annotations
 

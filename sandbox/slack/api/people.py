@@ -1,4 +1,4 @@
-"""users.*, usergroups.* and team.info: who is there."""
+"""users.*, usergroups.* and team.info."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sandbox.slack.workspace import Group, Person
 
 
 def show(call: Call, person: Person) -> Body:
-    """A person as the app may see them: the address only with the scope for it."""
+    """A person as the app may see them: the email address requires its scope."""
     email = {"email": person.email} if person.email and "users:read.email" in call.site.manifest.scopes else {}
     foreign = bool(person.home_team)
     return {

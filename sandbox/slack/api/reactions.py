@@ -1,4 +1,4 @@
-"""reactions.*: the small signs under a message."""
+"""reactions.*: emoji reactions to messages."""
 
 from __future__ import annotations
 

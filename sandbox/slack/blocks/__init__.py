@@ -1,1 +1,1 @@
-"""Block Kit's rules, as docs.slack.dev/reference/block-kit has them, in the words in which Slack refuses."""
+"""Block Kit validation, per docs.slack.dev/reference/block-kit, with Slack's error messages."""

@@ -13,7 +13,7 @@ _TYPE: dict[str, Check] = {"type": string()}
 
 
 def plain(longest: int) -> Check:
-    """A text object that may only be plain."""
+    """A plain_text object."""
     rules = record({**_TYPE, "text": string(longest)}, {"emoji": boolean})
     return framed(by_type({"plain_text": rules}))
 
@@ -40,7 +40,7 @@ CONFIRM = framed(
 _OPTION_FIELDS: dict[str, Check] = {"value": string(150)}
 
 PLAIN_OPTION = record({"text": plain(75), **_OPTION_FIELDS}, {"description": plain(75)})
-"""An option of a select menu, which takes no mrkdwn and no link."""
+"""An option of a select menu, which allows no mrkdwn and no links."""
 
 ANY_OPTION = record({"text": text(75), **_OPTION_FIELDS}, {"description": text(75)})
 """An option of checkboxes and radio buttons."""
@@ -60,7 +60,7 @@ CONVERSATION_FILTER = record(
 
 
 def options_or_groups(value: Any, place: str, notes: Notes) -> None:
-    """A menu has either options or groups of them."""
+    """A menu has either options or option groups."""
     if not isinstance(value, dict):
         return
     if value.get("options") is None and value.get("option_groups") is None:

@@ -54,7 +54,7 @@ BUTTON = record(
 
 
 def _chosen_exist(value: Any, place: str, notes: Notes) -> None:
-    """What a menu starts with must be one of what it offers."""
+    """A menu's initial options must be among its options."""
     groups = value.get("option_groups") or []
     offered = [*(value.get("options") or []), *(option for group in groups for option in group.get("options") or [])]
     chosen = [value["initial_option"]] if value.get("initial_option") else (value.get("initial_options") or [])
@@ -73,7 +73,7 @@ def _if_sound(check: Check) -> Check:
         try:
             check(value, place, notes)
         except (AttributeError, TypeError):
-            # Of the wrong shape: the rules before this one have said so.
+            # Invalid structure: already reported by an earlier rule.
             del notes.messages[before:]
 
     return only_if
@@ -177,4 +177,4 @@ IN_CONTEXT = by_type(
         "plain_text": text(2000),
     }
 )
-"""Text in a context block may be as long as a field of a section; Slack publishes no number of its own for it."""
+"""Slack documents no limit for text in a context block; the limit of section fields is used."""

@@ -1,4 +1,4 @@
-"""Block and action ids: unique where they must be, made up where they are missing."""
+"""Block and action ids: uniqueness checks, and generation of missing ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INERT = {None, "image", "mrkdwn", "plain_text"} | {
 
 
 def elements_of(block: Block) -> Iterator[Block]:
-    """The elements of a block that people can act on."""
+    """The interactive elements of a block."""
     candidates = [block.get("accessory"), block.get("element"), *(block.get("elements") or [])]
     for candidate in candidates:
         if isinstance(candidate, dict) and candidate.get("type") not in _INERT:
@@ -24,7 +24,7 @@ def elements_of(block: Block) -> Iterator[Block]:
 
 
 def check_unique(blocks: list[Any], place: str, notes: Notes) -> None:
-    """No block id twice on a surface, no action id twice in a block."""
+    """Check that block ids are unique on the surface, and action ids within a block."""
     seen: set[str] = set()
     for number, block in enumerate(blocks):
         if not isinstance(block, dict):
@@ -52,7 +52,7 @@ def _check_actions(block: Block, place: str, notes: Notes) -> None:
 
 
 def with_ids(blocks: list[Block], salt: str) -> list[Block]:
-    """A copy in which every block and element that can be acted on has an id, as Slack makes one up."""
+    """A copy with generated ids for every block and interactive element that has none, as in Slack."""
     done = []
     for number, block in enumerate(blocks):
         named = {**block, "block_id": block.get("block_id") or _made_up(salt, number)}

@@ -1,4 +1,4 @@
-"""The blocks themselves, and which of them a surface takes."""
+"""The block types, and which of them each surface allows."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _IN_MESSAGES: dict[str, Check] = {
 }
 
 PLAN_BLOCKS = "plan-blocks"
-"""The feature of a workspace that has `plan` and `task_card`."""
+"""The workspace feature that enables `plan` and `task_card`."""
 
 _WITH_PLANS: dict[str, Check] = {
     "task_card": _TASK_CARD,
@@ -119,7 +119,7 @@ _WITH_PLANS: dict[str, Check] = {
 
 
 def block(value: Any, place: str, notes: Notes) -> None:
-    """One block on the surface that the notes name."""
+    """Check one block for the surface given in the notes."""
     kinds = dict(_EVERYWHERE)
     if notes.surface == "message":
         kinds |= _IN_MESSAGES

@@ -1,4 +1,4 @@
-"""Rich text: what the composer makes of what people type, and what task cards and tables hold."""
+"""Rich text, as produced by the composer and used in task cards and tables."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ RICH_TEXT = record({**_TYPE, "elements": array(_PARTS)}, {"block_id": BLOCK_ID})
 
 
 def one_rich_text(value: Any, place: str, notes: Notes) -> None:
-    """A single rich_text entity, as a task card wants it."""
+    """A single rich_text entity, as required in a task card."""
     by_type({"rich_text": RICH_TEXT})(value, place, notes)
     elements = value.get("elements") if isinstance(value, dict) else None
     if isinstance(elements, list) and len(elements) > 1:

@@ -1,7 +1,7 @@
-"""The grammar in which the rules are written: checks of a value at a place, that note every broken rule.
+"""The building blocks of the rules: checks of a value at a path that record every violation.
 
-The sentences are those that Slack answers with, as they stand in public bug reports; where none was found, in their
-manner.
+The messages are Slack's own, as quoted in public bug reports; where none was found, they imitate Slack's
+style.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 @dataclass
 class Notes:
-    """What was found wrong so far, and what ids were seen where."""
+    """The violations found so far, and the ids seen."""
 
     features: frozenset[str] = frozenset()
     surface: str = "message"
@@ -26,7 +26,7 @@ class Notes:
 
     @contextmanager
     def inside(self, place: str) -> Iterator[None]:
-        """Slack names the schema that failed before the reason for it."""
+        """Slack's message names the failed schema before the reason."""
         before = len(self.messages)
         yield
         if len(self.messages) > before:
@@ -110,7 +110,7 @@ def array(item: Check, most: int | None = None, least: int = 1) -> Check:
 
 
 def record(needed: dict[str, Check], optional: dict[str, Check] | None = None) -> Check:
-    """An object with these fields and no others. An optional field may be null."""
+    """An object with exactly these fields. Optional fields may be null."""
     known = {**needed, **(optional or {})}
 
     def check(value: Any, place: str, notes: Notes) -> None:
@@ -130,7 +130,7 @@ def record(needed: dict[str, Check], optional: dict[str, Check] | None = None) -
 
 
 def by_type(kinds: dict[str, Check]) -> Check:
-    """An object whose `type` says which rules it follows."""
+    """An object whose rules depend on its `type`."""
 
     def check(value: Any, place: str, notes: Notes) -> None:
         if not isinstance(value, dict):
@@ -148,7 +148,7 @@ def by_type(kinds: dict[str, Check]) -> Check:
 
 
 def framed(check: Check) -> Check:
-    """A check whose failure Slack announces before it gives the reason."""
+    """A check for which Slack reports a general failure before the reason."""
 
     def framing(value: Any, place: str, notes: Notes) -> None:
         with notes.inside(place):
@@ -158,7 +158,7 @@ def framed(check: Check) -> Check:
 
 
 def anything(value: Any, place: str, notes: Notes) -> None:
-    """No rule."""
+    """Accepts anything."""
 
 
 def every(*checks: Check) -> Check:

@@ -1,4 +1,4 @@
-"""Whole messages and views: how many blocks, how much text altogether, and what else their surface asks."""
+"""Whole messages and views: number of blocks, total text length, and other rules of the surface."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TABLE_CHARACTERS = 10_000
 VIEW_BYTES = 250_000
 
 MESSAGE_BLOCKS_CHARACTERS = 13_200
-"""All blocks of a posted message, as JSON. Unpublished: people met `msg_blocks_too_long` at 13,172 to 13,297
+"""The total size of a posted message's blocks as JSON. Undocumented: `msg_blocks_too_long` was seen at 13,172 to 13,297
 characters (github.com/slackapi/bolt-js/issues/2509 and 2867); a response URL has no such limit."""
 
 
 def check_message_blocks(blocks: Any, features: frozenset[str]) -> None:
-    """Refuse blocks that break a rule, with every rule that they break."""
+    """Reject invalid blocks, listing every violation."""
     if not isinstance(blocks, list):
         raise Refused("invalid_blocks_format")
     notes = Notes(features)
@@ -36,7 +36,7 @@ def check_message_blocks(blocks: Any, features: frozenset[str]) -> None:
 
 
 def check_message_size(blocks: list[dict[str, Any]]) -> None:
-    """What Slack measures over all blocks of a posted message."""
+    """Check the total size of all blocks of a posted message."""
     markdown = sum(len(block["text"]) for block in blocks if block.get("type") == "markdown")
     size = len(json.dumps(blocks, ensure_ascii=False, separators=(",", ":")))
     if markdown > MARKDOWN_LONGEST or size > MESSAGE_BLOCKS_CHARACTERS:
@@ -98,7 +98,7 @@ _HOME = record({**_TYPE, "blocks": _ANY_VIEW["blocks"]}, _ANY_VIEW)
 
 
 def check_view(view: Any, kind: str, features: frozenset[str]) -> None:
-    """Refuse a modal or a Home tab that breaks a rule."""
+    """Reject an invalid modal or Home tab."""
     notes = Notes(features, surface=kind)
     with notes.inside("/view"):
         by_type({"modal": _MODAL} if kind == "modal" else {"home": _HOME})(view, "/view", notes)

@@ -1,1 +1,1 @@
-"""The workspace in a browser: rendered here, kept fresh by one small script."""
+"""The workspace as a web page: rendered on the server, updated by one small script."""

@@ -1,4 +1,4 @@
-"""What a person does on the page: each deed is one that Slack's client lets people do."""
+"""User actions on the page: only those that Slack's client offers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Deed = Callable[[Control, str, Body], Awaitable[Body]]
 
 
 async def send(control: Control, person: str, asked: Body) -> Body:
-    """Send what was typed: a message, or a command."""
+    """Send the composer's text: a message or a slash command."""
     text, channel, thread_ts = str(asked["text"]).strip(), str(asked["channel"]), asked.get("thread_ts")
     if text.startswith("/"):
         word, _, rest = text.partition(" ")
@@ -46,7 +46,7 @@ async def suggest(control: Control, person: str, asked: Body) -> Body:
 
 
 async def submit(control: Control, person: str, asked: Body) -> Body:
-    """Send the modal with everything that stands in it."""
+    """Submit the modal with all of its values."""
     for block_id, values in dict(asked.get("values") or {}).items():
         for action_id, value in values.items():
             control.fill(person, action_id, value, block_id=block_id)
@@ -91,7 +91,7 @@ DEEDS: dict[str, Deed] = {
 
 
 async def do(control: Control, person: str, asked: Body) -> Body:
-    """Do it, or say why not."""
+    """Perform the action, or return an error message."""
     deed = DEEDS.get(str(asked.get("do")))
     if deed is None:
         return {"ok": False, "message": "There is no such deed."}

@@ -1,4 +1,4 @@
-"""The templates, and what they can use to draw."""
+"""The page templates and their helper functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PICTURES = {"png", "jpg", "jpeg", "gif", "webp"}
 
 
 class Drawing:
-    """Draws parts of the page for a scene."""
+    """Renders parts of the page for a scene."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -46,7 +46,7 @@ class Drawing:
         return self._draw("page.html", scene, theme=theme)
 
     def parts(self, scene: Scene) -> dict[str, str]:
-        """Every part that can change, by the id of its element."""
+        """Every dynamic part of the page, by element id."""
         return {name: self._draw(f"{name}.html", scene) for name in ("side", "head", "main", "thread", "modal")}
 
     def _draw(self, name: str, scene: Scene, **more: Any) -> str:
@@ -80,12 +80,12 @@ def _weblink(url: str, label: str) -> Markup:
 
 
 def text(value: Any, look: Look) -> Markup:
-    """A text object, or the text of a message."""
+    """Render a text object, or a message's text."""
     if isinstance(value, str):
         return mrkdwn(value, look)
     if value["type"] == "mrkdwn":
         return mrkdwn(value["text"], look)
-    # Slack's own escaping is understood in plain text too.
+    # Slack unescapes its own entities in plain text too.
     return plain(decoded(value["text"]))
 
 
@@ -117,7 +117,7 @@ def _styled(html: Markup, style: Body) -> Markup:
 
 
 def choices(element: Body, scene: Scene) -> list[tuple[str, str]]:
-    """What a menu of people or channels offers: value and name."""
+    """The options of a user or channel select menu: value and name."""
     kind = element["type"]
     if "users" in kind:
         return [(person.id, person.name) for person in scene.persons()]
@@ -125,7 +125,7 @@ def choices(element: Body, scene: Scene) -> list[tuple[str, str]]:
 
 
 def held(values: Body, block: Body, element: Body) -> Any:
-    """What an element holds, as the value of a form's field."""
+    """An element's current value, as a form field value."""
     now = (values.get(block["block_id"]) or {}).get(element["action_id"]) or state.initial(element) or {}
     for name, value in now.items():
         if name == "type":

@@ -1,4 +1,4 @@
-"""The emoji that a bot for clusters says by name. Others stay as they are written."""
+"""The emoji names that the bot uses. Others are shown as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs that look the same whatever fonts a machine has: symbols of static/icons.svg."""
+"""Icons from static/icons.svg, which look the same regardless of installed fonts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from markupsafe import Markup
 _SHEET = (Path(__file__).parent / "static" / "icons.svg").read_text(encoding="utf-8")
 
 DRAWN = frozenset(re.findall(r'id="e-([a-z0-9_]+)"', _SHEET))
-"""The emoji that are drawn; the others are left to the machine's fonts."""
+"""The emoji that have an icon; the others use the system's fonts."""
 
 
 def icon(name: str, kind: str = "") -> Markup:

@@ -1,4 +1,4 @@
-"""How people, channels and moments look."""
+"""How people, channels and timestamps are displayed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HUES = 10
 
 @dataclass(frozen=True)
 class Face:
-    """Somebody beside a message."""
+    """The author shown next to a message."""
 
     name: str
     initials: str
@@ -26,7 +26,7 @@ class Face:
 
 @dataclass(frozen=True)
 class Look:
-    """Names as one workspace has them."""
+    """Resolves display names in one workspace."""
 
     team: Workspace
 
@@ -55,7 +55,7 @@ class Look:
         return face(person.name, title=person.title, is_app=person.is_bot)
 
     def place(self, channel: Channel, user_id: str) -> str:
-        """The name of a channel for somebody; a direct conversation has that of the other one."""
+        """A channel's name as this person sees it; a direct message has the name of the other side."""
         if channel.kind != "im":
             return channel.name
         return self.user(next((user for user in channel.members if user != user_id), user_id))
@@ -69,7 +69,7 @@ def face(name: str, *, title: str = "", is_app: bool = False) -> Face:
 
 
 def moment(ts: str) -> datetime:
-    """The moment of a timestamp, in the machine's own time zone."""
+    """A message timestamp as a datetime in the machine's time zone."""
     return datetime.fromtimestamp(float(ts), tz=UTC).astimezone()
 
 

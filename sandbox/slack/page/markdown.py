@@ -1,4 +1,4 @@
-"""Markdown as a markdown block has it, as HTML: headings, lists, tables, quotes, code and what stands in lines."""
+"""Renders the Markdown of a markdown block as HTML: headings, lists, tables, quotes, code, inline formatting."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _blocks(lines: list[str]) -> Iterator[Markup]:
 
 
 def _block(lines: list[str]) -> tuple[int, Markup]:
-    """The block that begins here, and how many lines it takes."""
+    """The block that starts at this line, and its number of lines."""
     first = lines[0]
     if not first.strip():
         return 1, Markup()
@@ -94,7 +94,7 @@ def _paragraph(lines: list[str]) -> tuple[int, Markup]:
 
 
 def _continues(line: str) -> bool:
-    """Whether a line goes on with the paragraph above it."""
+    """Whether a line continues the paragraph above it."""
     begins = line.lstrip().startswith("```") or line.startswith(">") or _HEADING.match(line) or _ITEM.match(line)
     return bool(line.strip()) and not begins and not _RULE.match(line)
 

@@ -1,4 +1,4 @@
-"""Slack's mrkdwn as HTML. Nothing that stands in a text becomes an element of its own making."""
+"""Renders Slack's mrkdwn as HTML. HTML in the text is escaped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAFE = ("https://", "http://", "mailto:")
 
 
 def plain(text: str) -> Markup:
-    """Text that is no mrkdwn; emoji go by their names in it too."""
+    """Plain text; emoji names are replaced here too."""
     return _lines(Markup().join(_emoji_only(text)))
 
 
@@ -37,7 +37,7 @@ def _emoji_only(text: str) -> list[Markup]:
 
 
 def mrkdwn(text: str, look: Look) -> Markup:
-    """A whole text: code, quotes and what stands in lines."""
+    """A complete text: code blocks, quotes and inline formatting."""
     parts = _FENCE.split(text)
     done = []
     for number, part in enumerate(parts):
@@ -49,7 +49,7 @@ def mrkdwn(text: str, look: Look) -> Markup:
 
 
 def decoded(text: str) -> str:
-    """The three characters that Slack's own escaping hides."""
+    """Undo Slack's escaping of `&`, `<` and `>`."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
@@ -66,7 +66,7 @@ def _lines(html: Markup) -> Markup:
 
 
 def inline(text: str, look: Look) -> Markup:
-    """What stands in a line."""
+    """Inline formatting."""
     done, end = [], 0
     for match in _INLINE.finditer(text):
         done += [escape(decoded(text[end : match.start()])), _marked(match, look)]
@@ -95,7 +95,7 @@ def emoji(name: str) -> Markup:
 
 
 def reference(inner: str, look: Look) -> Markup:
-    """What stands between angle brackets: a mention, a channel, a date or a link."""
+    """A reference in angle brackets: a mention, channel, date or link."""
     what, _, label = inner.partition("|")
     for start, show in _REFERENCES.items():
         if what.startswith(start):
@@ -104,7 +104,7 @@ def reference(inner: str, look: Look) -> Markup:
 
 
 def link(url: str, label: str = "") -> Markup:
-    """A link, if it leads to the web; else only its words."""
+    """A link, if it is http(s); else only its text."""
     if not url.startswith(_SAFE):
         return escape(f"<{url}|{label}>" if label else f"<{url}>")
     shown = label or url.removeprefix("mailto:")

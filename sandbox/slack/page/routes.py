@@ -1,4 +1,4 @@
-"""The addresses of the page. It is for this machine's own browser: other sites can neither read it nor act in it."""
+"""The page's HTTP routes. They are for a local browser only: other sites can neither read the page nor post to it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Page:
-    """Serves the page."""
+    """The page's request handlers."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -55,7 +55,7 @@ class Page:
         app.router.add_post(person + "/do", self._own(self.deed))
 
     def _own(self, handler: Handler) -> Handler:
-        """Only for pages of this server, under the address that it has."""
+        """Reject requests from other origins or to another host name."""
 
         async def guarded(request: web.Request) -> web.StreamResponse:
             port = urlsplit(self._site.base).port
@@ -68,7 +68,7 @@ class Page:
 
         return guarded
 
-    # -- what is shown ----------------------------------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------------------------------------
 
     async def front(self, request: web.Request) -> web.StreamResponse:
         team = self._site.workspaces[0]
@@ -87,7 +87,7 @@ class Page:
         return web.Response(text=html, content_type="text/html", headers=_HEADERS)
 
     async def parts(self, request: web.Request) -> web.StreamResponse:
-        """Everything that can change, as JSON."""
+        """All dynamic parts of the page, as JSON."""
         scene = self._scene(request, request.query.get("channel"), home="home" in request.query)
         if "seen" in request.query:
             self._read(scene)
@@ -111,10 +111,10 @@ class Page:
         if scene.channel is not None:
             self._reading.mark(scene.team, scene.person, scene.channel)
 
-    # -- what changes, and what is done -----------------------------------------------------------------------
+    # -- updates and actions ----------------------------------------------------------------------------------
 
     async def changes(self, request: web.Request) -> web.StreamResponse:
-        """Server-sent events: a number for every change."""
+        """Server-sent events: one version number per change."""
         response = web.StreamResponse(headers={**_HEADERS, "Content-Type": "text/event-stream"})
         await response.prepare(request)
         await response.write(f"retry: 500\ndata: {self._site.changes.number}\n\n".encode())
@@ -123,7 +123,7 @@ class Page:
                 if self._site.closing.is_set():
                     break
                 await response.write(f"data: {number}\n\n".encode())
-                # Many changes at once are one.
+                # Coalesce simultaneous changes into one.
                 await asyncio.sleep(0.05)
         return response
 
@@ -140,7 +140,7 @@ class Page:
         return web.json_response(await do(scene.control, scene.person.id, asked), headers=_HEADERS)
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """A file, for those who see a channel in which it was shared."""
+        """Download a file, for people who can see a channel in which it was shared."""
         scene = self._scene(request, None, home=False)
         wanted = self._site.files.get(request.match_info["file"])
         seen = any(

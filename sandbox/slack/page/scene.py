@@ -1,4 +1,4 @@
-"""What one person sees at one moment, put together for the templates."""
+"""The view model of the page: everything one person currently sees."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from sandbox.slack.page.look import Face, Look, clock_time, day, long_time
 from sandbox.slack.workspace import Channel, Person, Workspace
 
 _TOGETHER_S = 300
-"""Messages of one author within five minutes stand under one name."""
+"""Messages of one author within five minutes are grouped under one name."""
 
 
 @dataclass
 class Line:
-    """One message as it is drawn."""
+    """One displayed message."""
 
     message: Message
     face: Face
     time: str
     long_time: str
     day: str = ""
-    """The day, where a new one begins."""
+    """The date heading, if this message starts a new day."""
     follows: bool = False
-    """Whether the author stands above already; the first reply of a thread has its own face."""
+    """Whether the author is already shown above; the first reply of a thread always shows its author."""
     replies: int = 0
     last_reply: str = ""
     repliers: list[Face] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass
 class Entry:
-    """A channel in the list."""
+    """A channel in the sidebar."""
 
     channel: Channel
     name: str
@@ -47,7 +47,7 @@ class Entry:
 
 
 class Reading:
-    """What everybody has read."""
+    """Read markers by person."""
 
     def __init__(self) -> None:
         self._until: dict[tuple[str, str, str], Decimal] = {}
@@ -70,7 +70,7 @@ class Reading:
 
 @dataclass
 class Scene:
-    """One person in one place."""
+    """The page as seen by one person in one channel, thread or view."""
 
     control: Control
     person: Person
@@ -93,7 +93,7 @@ class Scene:
 
     @property
     def place(self) -> str:
-        """The address of what is shown, without a thread."""
+        """The URL of the current view, without a thread."""
         if self.home or self.channel is None:
             return f"{self.base}/home" if self.home else self.base
         return f"{self.base}/c/{self.channel.id}"
@@ -130,14 +130,14 @@ class Scene:
     # -- messages ---------------------------------------------------------------------------------------------
 
     def lines(self) -> list[Line]:
-        """The channel."""
+        """The messages of the channel."""
         if self.channel is None:
             return []
         mine = [message for message in self.channel.messages if message.only_for in (None, self.person.id)]
         return self._drawn([message for message in mine if not message.is_reply or message.broadcast])
 
     def thread(self) -> list[Line]:
-        """The thread that is open, with what in it only this person sees."""
+        """The messages of the open thread, including this person's ephemeral ones."""
         if self.channel is None or self.thread_ts is None:
             return []
         ts = self.thread_ts

@@ -1,4 +1,4 @@
-"""A cluster whose objects a case adds: every list of the API server is made of them, of all namespaces or of one."""
+"""A cluster to which a test adds objects: all API server lists, cluster-wide or per namespace, are built from them."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ PLURALS = {
 
 
 class Inside(Azure):
-    """What the cluster holds. `objects` are what a case adds to the healthy cluster of `Azure`."""
+    """The cluster's objects. `objects` are added by the test to the healthy cluster of `Azure`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.objects: list[Body] = []
         self.logs: dict[str, str] = {}
-        """What a pod's log says, by path; a pod that is not there has said nothing."""
+        """Pod logs by path; empty for any other pod."""
         self.more_inside: dict[str, list[Body]] = {}
-        """Lists of kinds that are not known here, by path."""
+        """Lists of other kinds, by path."""
 
     def add(self, kind: str, name: str, namespace: str = "shop", **body: Any) -> Body:
         metadata = {"name": name, "namespace": namespace, "creationTimestamp": at(timedelta(hours=1))}
@@ -59,7 +59,7 @@ class Inside(Azure):
         return 200, {"metadata": {}, "items": [*(answer.get("items") or ()), *listed]}
 
     def _listed(self, path: str) -> list[Body] | None:
-        """The objects of a list, or None where the path is no list of a kind that is known here."""
+        """The objects of a list, or None if the path is not a list of a supported kind."""
         before, _, behind = path.partition("/namespaces/")
         namespace, _, plural = behind.partition("/")
         wanted = f"{before}/{plural}" if plural else path
@@ -72,7 +72,7 @@ class Inside(Azure):
         yield from (one for one in self.objects if one["kind"] == kind)
 
     def waits(self, name: str = "web-5d9c7b8f6-x2x4z", said: str = "0/1 nodes are available", **spec: Any) -> Body:
-        """A pod of Deployment/web that has waited for a node for ten minutes."""
+        """A pod of Deployment/web that has been unschedulable for ten minutes."""
         since = at(timedelta(minutes=10))
         containers = [{"name": "web", "resources": {"requests": spec.pop("requests", {"cpu": "100m"})}}]
         scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
@@ -91,7 +91,7 @@ class Inside(Azure):
     def runs(
         self, name: str, node: str = "node-0", namespace: str = "shop", *, ready: bool = True, **more: Any
     ) -> Body:
-        """A pod that runs on a node."""
+        """A running pod on a node."""
         since = at(timedelta(minutes=30))
         owner = [{"kind": "ReplicaSet", "name": name.rpartition("-")[0]}]
         spec = {"nodeName": node, "containers": [{"name": "main", "resources": {}}], **more.pop("spec", {})}
@@ -107,7 +107,7 @@ class Inside(Azure):
         )
 
     def room(self, name: str = "node-0", pool: str = "apps", labels: Body | None = None, **spec: Any) -> Body:
-        """A Ready node with 4 CPUs, 16 GiB and room for 30 pods."""
+        """A Ready node with 4 CPUs, 16 GiB and capacity for 30 pods."""
         allocatable = {"cpu": "4", "memory": "16Gi", "pods": "30", "ephemeral-storage": "100Gi"}
         body = self.node(name, pool, allocatable=allocatable | spec.pop("allocatable", {}))
         body["metadata"]["labels"] |= {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": "westeurope-1"}
@@ -117,7 +117,7 @@ class Inside(Azure):
 
 
 def page(section: str, finding: Finding) -> str:
-    """A section of the finding's runbook, filled with what was found."""
+    """A section of the finding's runbook, rendered with its facts."""
     book = LIBRARY.get(finding.code)
     assert book is not None
     return book.render(section, finding.facts)

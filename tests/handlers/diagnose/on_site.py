@@ -1,4 +1,4 @@
-"""One check of a cluster on customers' own ground: change what Azure holds, deny what it may show."""
+"""Checks of on-premises clusters, with changed resources or denied permissions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def world_of(scenario: str = "healthy-fleet") -> World:
 
 
 def change(world: World, ending: str, patch: Body) -> str:
-    """Merge a patch into the resource whose id ends so; its id."""
+    """Apply a patch to the resource whose id has this suffix; returns its id."""
     body = next(body for key, body in world.resources.items() if key.endswith(ending.lower()))
     world.put(merged(deepcopy(body), patch))
     return str(body["id"])

@@ -1,4 +1,4 @@
-"""Who may claim a failure, in clusters where several things are out of order at once."""
+"""Which finding is named as the cause of a failure, in clusters with several problems at once."""
 
 from __future__ import annotations
 

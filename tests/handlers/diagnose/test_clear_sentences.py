@@ -1,4 +1,4 @@
-"""What is called clear was looked at: no such sentence holds what was not. Scenarios hold it for what is produced."""
+"""Clear sentences never mention missing evidence. The scenario tests check this for actual output."""
 
 from __future__ import annotations
 

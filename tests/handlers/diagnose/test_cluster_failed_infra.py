@@ -29,7 +29,7 @@ INTERNAL = {"code": "ControlPlaneProvisioningInternalError", "message": "Timeout
 
 
 NOT_HERE = {"hybrid-cluster-failed", "log-analytics-workspace-missing", "private-dns-zone"}
-"""What this cluster cannot have: it is an AKS cluster without a private zone and without a workspace."""
+"""Codes that cannot apply: this is an AKS cluster without a private DNS zone and without a workspace."""
 
 
 def failed(code: str = INTERNAL["code"]) -> Azure:

@@ -49,7 +49,7 @@ def agent(inside: Inside, trouble: str = "CrashLoopBackOff", *, ready: bool = Fa
 def stuck(
     inside: Inside, message: str = NO_PLUGIN, *, count: int = 7, ago: int = 1, name: str = "web-5d9c7b8f6-x2"
 ) -> Inside:
-    """A pod that stands on node-1 without a network."""
+    """A pod on node-1 without a network."""
     owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d9c7b8f6"}]}
     inside.pod(name, "node-1", ready=False, metadata=owner, phase="Pending")
     inside.add(

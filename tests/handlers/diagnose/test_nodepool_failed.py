@@ -33,7 +33,7 @@ def failed(**pool: Any) -> Azure:
 
 
 UNNAMED = {"provisioningError": {"code": "ReconcileVMSSAgentPoolFailed", "message": "it failed"}}
-"""An error that names no cause. Where Azure keeps none at all, what it might have named stays open."""
+"""An error that names no cause. If Azure has no error at all, the causes it might have named stay inconclusive."""
 
 
 def seen(finding: Finding) -> dict[int, str]:
@@ -114,7 +114,7 @@ async def test_what_azure_named_and_is_gone_stands_in_nobodys_way() -> None:
 
 
 async def test_what_azure_named_is_not_gone_because_its_check_does_not_apply() -> None:
-    """No pool names a subnet of its own here, so that nobody counted addresses."""
+    """No pool has its own subnet here, so addresses were not counted."""
     azure = failed(status={"provisioningError": {"code": "SubnetIsFull", "message": "as Azure says"}})
     assert (await asked("subnet-full", azure)).outcome is Outcome.NOT_APPLICABLE
     finding = await found("nodepool-failed", azure)

@@ -112,9 +112,9 @@ SCENES: dict[Callable[[], Azure], tuple[str, ...]] = {
     only_the_script: ("cse-error", *_SCRIPT, *_FAILED),
     memory: ("memory-saturation", "node-not-ready"),
 }
-"""What is broken, with the findings that it makes: the root first, each of the others explained by those before it."""
+"""What is broken, with the resulting findings: the root first, each of the others explained by those before it."""
 SIDE_BY_SIDE = {"node-vm-failed", "node-not-ready", "nodepool-failed"}
-"""Of these, each has its own subject: the document gives no order among them."""
+"""Codes with separate subjects, which the document does not order."""
 ORDER = {
     "outbound-conn-fail": {"cse-error"},
     "vnet-blocked": {"cse-error"},
@@ -138,7 +138,7 @@ ORDER = {
         *("subscription-not-registered", "read-only-disabled-subscription"),
     )
 }
-"""What stands directly above what."""
+"""Which code is directly above which."""
 
 
 def whole(scene: Callable[[], Azure]) -> Azure:

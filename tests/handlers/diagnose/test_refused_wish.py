@@ -1,4 +1,4 @@
-"""A wish that AKS turned down at once left nothing failed; after a while nobody waits for it any more."""
+"""A request that AKS rejected immediately leaves nothing failed; after a while it is no longer relevant."""
 
 import json
 from datetime import timedelta

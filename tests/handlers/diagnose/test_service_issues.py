@@ -1,4 +1,4 @@
-"""Azure says that it is Azure: an active service issue stands first in the proofs, and is no finding of its own."""
+"""An active Azure service issue comes first in the proofs, and is not a separate finding."""
 
 from datetime import timedelta
 from typing import Any

@@ -41,7 +41,7 @@ async def test_nodes_that_are_missing_and_have_no_room_are_found_with_the_arithm
     ],
 )
 async def test_a_tight_subnet_claims_no_failure_for_which_azure_does_not_name_it(status: object) -> None:
-    """Nobody knows since when it is full: the failed operation may have filled it."""
+    """It is unknown since when it is full: the failed operation may have filled it."""
     azure = flat("10.1.0.0/24", 5 * 31, count=8, machines=5, provisioningState="Failed", status=status)
     finding = await found("subnet-full", azure)
     assert (finding.severity, finding.affects) == (Severity.WARNING, ())
@@ -253,7 +253,7 @@ async def test_without_the_node_classes_a_subnet_may_be_unknown() -> None:
 
 
 def integrated(used: int) -> Azure:
-    """The API server stands in a delegated subnet; AKS manages the nodes' network."""
+    """The API server is in a delegated subnet; AKS manages the nodes' network."""
     azure, own = Azure(), f"{VNET}/subnets/api"
     azure.pool()
     azure.cluster["apiServerAccessProfile"] = {"enableVnetIntegration": True, "subnetId": own}

@@ -26,7 +26,7 @@ class Tunnel(Inside):
         self.cluster["fqdn"] = "one.hcp.westeurope.azmk8s.io"
         self.deployment("konnectivity-agent", ready=agents_ready)
         self.refusals: dict[str, str] = {}
-        """What the API server says instead of a log, by a part of the path."""
+        """The API server's errors instead of logs, by substring of the path."""
         for number in range(3):
             self.room(f"node-{number}")
             self.runs(f"cloud-node-manager-{number}", f"node-{number}", "kube-system")

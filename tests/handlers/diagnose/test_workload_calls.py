@@ -57,7 +57,7 @@ async def test_a_sleeping_workload_that_nobody_misses_is_as_it_should_be() -> No
 
 
 def slept(made: timedelta) -> Unwell:
-    """Deployment/cart was made so long ago; its conditions are 20 minutes old, and nobody calls it."""
+    """Deployment/cart was created this long ago; its conditions are 20 minutes old, and nothing calls it."""
     unwell = cart(Unwell().stands(RUNNING, ready=True), replicas=0)
     deployment = next(
         one for one in unwell.objects if one["kind"] == "Deployment" and one["metadata"]["name"] == "cart"

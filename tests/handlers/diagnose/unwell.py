@@ -1,4 +1,4 @@
-"""Workloads that are unwell, as wire bodies: what Kubernetes and the kubelet write when they are."""
+"""Unhealthy workloads as wire bodies, as written by Kubernetes and the kubelet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOG = f"/api/v1/namespaces/shop/pods/{POD}/log"
 
 
 class Unwell(Inside):
-    """Deployment/web in namespace shop, behind service web; a case says what is wrong with it."""
+    """Deployment/web in namespace shop, behind service web; the test sets what is wrong with it."""
 
     def __init__(self, **container: Any) -> None:
         super().__init__()
@@ -22,11 +22,11 @@ class Unwell(Inside):
         self.container: Body = {"name": "web", "image": "registry.example.com/web:4.2.1", **container}
         self.webhooks: list[Body] = []
         self.config_maps: dict[str, Body] = {}
-        """What config maps hold, by path."""
+        """ConfigMap data by path."""
         self.template: Body = {"containers": [self.container], "serviceAccountName": "default"}
 
     def deploys(self, wanted: int = 1, standing: int = 1, ready: int = 0, **status: Any) -> Body:
-        """The deployment and its replica set."""
+        """Add the Deployment and its ReplicaSet."""
         labels = {"app": "web"}
         spec = {"replicas": wanted, "template": {"metadata": {"labels": labels}, "spec": self.template}}
         counts = {"replicas": standing, "readyReplicas": ready, "observedGeneration": 1, **status}
@@ -43,7 +43,7 @@ class Unwell(Inside):
         return self
 
     def stands(self, state: Body, *, ready: bool = False, restarts: int = 0, last: Body | None = None) -> Unwell:
-        """Its one pod is on a node, and its container in this state for ten minutes."""
+        """Its only pod is scheduled, with its container in this state for ten minutes."""
         self.deploys(ready=int(ready))
         status = {"name": "web", "ready": ready, "restartCount": restarts, "state": state, "lastState": last or {}}
         since = at(timedelta(minutes=10))
@@ -94,7 +94,7 @@ class Unwell(Inside):
         count: int = 5,
         container: str = "",
     ) -> Unwell:
-        """A warning that was last given a while ago."""
+        """A warning event that last occurred a while ago."""
         about: Body = {"kind": kind, "name": name, "namespace": "shop"}
         if container:
             about["fieldPath"] = f"spec.containers{{{container}}}"

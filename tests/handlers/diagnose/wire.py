@@ -1,6 +1,6 @@
-"""A cluster as wire bodies, to be bent by a case: raw answers go in at the bottom, a verdict comes out at the top.
+"""A healthy cluster as wire bodies for a test to modify: raw responses go in, a verdict comes out.
 
-`asked(question, azure)` runs the real collectors and the real client over a transport that holds these answers.
+`asked(question, azure)` runs the real collectors and client over a transport that returns these responses.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ GRAPH = Graph.discover(handlers.evidence, handlers.diagnose)
 LIBRARY = Library.load()
 CHECKED = {code for one in GRAPH.diagnostics for code in one.codes}
 PROVEN = {code: below for code, below in LIBRARY.explains.items() if code in CHECKED}
-"""As if every kind of problem had its check: what none asks about leaves some verdicts open."""
+"""Treats every code as covered by a check, because uncovered codes leave some verdicts inconclusive."""
 
 
 def pool_id(name: str) -> str:
@@ -69,7 +69,7 @@ def scale_set_id(pool: str) -> str:
 
 
 class Azure:
-    """What Azure answers. A case changes one thing and asks."""
+    """Azure's responses. A test changes one thing, then runs a diagnostic."""
 
     def __init__(self) -> None:
         self.cluster: Body = {
@@ -85,25 +85,25 @@ class Azure:
         self.machines: dict[str, list[Body]] = {}
         self.subnets: dict[str, Body] = {}
         self.taken: dict[str, int] = {}
-        """How many addresses of each subnet are in use, as its network counts them."""
+        """How many addresses of each subnet are in use, as reported by the virtual network."""
         self.usages: list[Body] = [usage("cores", 100, 300), usage("lowPriorityCores", 0, 100)]
         self.usages += [usage("standardDSv5Family", 40, 100), usage("standardESv5Family", 0, 10)]
         self.locks: list[Body] = []
         self.roles: list[Body] = []
         self.zone_roles: list[Body] = []
-        """Those on a private DNS zone that people brought."""
+        """Role assignments on a custom private DNS zone."""
         self.identity: Body = {"principalId": "0c"}
         self.set_settings: list[Body] = []
         """The diagnostic settings of every scale set."""
         self.closed: list[Body] = []
-        """Where Standard_D4s_v5 may not be used."""
+        """Locations where Standard_D4s_v5 is restricted."""
         self.events: dict[str, list[Body]] = {GROUP: [], NODE_GROUP: []}
         self.health = "Available"
         self.service_events: list[Body] = []
-        """What Azure has announced about itself to the subscription."""
+        """Service Health events of the subscription."""
         self.tag = "aks-managed-poolName"
         self.virtual_machines: list[Body] = []
-        """Those of the node resource group that belong to no scale set."""
+        """VMs in the node resource group outside any scale set."""
         self.nodes: dict[str, Body] = {}
         self.leases: dict[str, datetime] = {}
         self.pods: list[Body] = []
@@ -115,12 +115,12 @@ class Azure:
         self.daemon_set("kube-proxy")
         self.readyz: tuple[int, str] = (200, "[+]ping ok\n[+]etcd ok\nreadyz check passed")
         self.claims: list[Body] = []
-        """The claims of node auto-provisioning."""
+        """The NodeClaims of node auto-provisioning."""
         self.node_classes: list[Body] = []
         self.autoscaler = ""
-        """What the cluster autoscaler wrote into its config map; without a word there is none."""
+        """The cluster autoscaler's status text; if empty, there is no ConfigMap."""
         self.kube_trouble = ""
-        """Why the API server is out of reach, as the client words it."""
+        """Why the API server is unreachable, as the client words it."""
         self.subscription = "Enabled"
         """The state of the cluster's subscription."""
         self.registered: dict[str, str] = {}
@@ -129,7 +129,7 @@ class Azure:
         """Deny assignments of the node resource group."""
         self.writer_may: Body = {"actions": ["*"], "notActions": []}
         self.writer_may_at: dict[str, Body] = {}
-        """What the writer may do at a place where it is another thing than elsewhere."""
+        """The writer's permissions at scopes where they differ from the default."""
         self.api_service: Body = {
             "metadata": {"name": "kubernetes", "namespace": "default"},
             "spec": {"clusterIP": "10.0.0.1", "ports": [{"name": "https", "port": 443}]},
@@ -142,27 +142,27 @@ class Azure:
             }
         ]
         self.node_memory: dict[str, str] | None = None
-        """What the metrics server measures of each node; None where there is none."""
+        """Metrics server data of each node; None if there is no metrics server."""
         self.pod_memory: dict[str, str] = {}
-        """What it measures of pods, by `namespace/name`."""
+        """Metrics server data of pods, by `namespace/name`."""
         self.kube_events: list[Body] = []
         self.writer_may_inside = True
-        """What the cluster answers the writer that asks what it may do."""
+        """The cluster's answer to the writer's access reviews."""
         self.network: Body = {}
-        """What more is to be said of the network that people brought: name servers, peerings."""
+        """Additional properties of the custom virtual network: DNS servers, peerings."""
         self.rules: list[Body] = []
-        """Of the security group that AKS put on the nodes' interfaces."""
+        """Rules of the NSG that AKS attaches to the nodes' network interfaces."""
         self.endpoints: list[Body] = [
             endpoint("images", "mcr.microsoft.com"),
             endpoint("azure-resource-management", "management.azure.com"),
             endpoint("time-sync", "ntp.ubuntu.com", 123, "UDP"),
             endpoint("ubuntu-optional", "security.ubuntu.com", 80),
         ]
-        """What Azure lists that nodes must reach."""
+        """The required outbound endpoints that Azure lists."""
         self.more: dict[str, Body] = {}
-        """Answers to what nothing else here holds, by path."""
+        """Responses for any other paths."""
         self.denied: set[str] = set()
-        """Parts of paths that are answered with 403; one that ends with `$` is the whole end of a path."""
+        """Substrings of paths that return 403; one that ends with `$` must match the end of the path."""
 
     def pool(self, name: str = "apps", count: int = 3, machines: int | None = None, **properties: Any) -> Body:
         self.pools[name] = {
@@ -184,7 +184,7 @@ class Azure:
         return self.pools[name]
 
     def pool_of_machines(self, name: str, scale: Body, *running: tuple[str, int], **properties: Any) -> Body:
-        """A pool of type VirtualMachines: no count and no size of its own. Its machines run as its status says."""
+        """A VirtualMachines pool: without `count` and `vmSize`. Its VMs match its status."""
         body = self.pool(name, count=0, machines=0, type="VirtualMachines", **properties)
         del body["count"], body["vmSize"]
         body["virtualMachinesProfile"] = {"scale": scale}
@@ -202,7 +202,7 @@ class Azure:
         return self.subnets[subnet_id]
 
     def node(self, name: str = "node-0", pool: str = "apps", machine: int = 0, **status: Any) -> Body:
-        """A node that is Ready and whose kubelet has just reported."""
+        """A Ready node with a recent kubelet heartbeat."""
         conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": at(timedelta(days=2))}]
         body: Body = {
             "metadata": {"name": name, "labels": {"agentpool": pool}, "creationTimestamp": at(timedelta(days=2))},
@@ -214,7 +214,7 @@ class Azure:
         return body
 
     def not_ready(self, name: str = "node-0", status: str = "Unknown", message: str = "", **more: Any) -> Body:
-        """A node that is not Ready for a quarter of an hour."""
+        """A node that has been NotReady for 15 minutes."""
         body = self.node(name, **more)
         since = at(timedelta(minutes=15))
         ready = {"type": "Ready", "status": status, "message": message, "lastTransitionTime": since}
@@ -239,7 +239,7 @@ class Azure:
         return body
 
     def deployment(self, name: str, wanted: int = 2, ready: int | None = None, **more: Any) -> Body:
-        """A deployment of kube-system; its pods are Ready, and in no list: a case adds those that it is about."""
+        """A kube-system Deployment whose pods are Ready but in no list: tests add the pods they need."""
         ready = wanted if ready is None else ready
         metadata = {
             "name": name,
@@ -287,12 +287,12 @@ class Azure:
         return self.locks[-1]
 
     def locks_at(self, scope: str) -> Body:
-        """A list of locks shows those of its scope, of what is above it and of what is below."""
+        """The locks that a list at this scope returns: its own, inherited ones and those below."""
         scopes = [(lock["id"].rpartition(f"{LOCKS}/")[0], lock) for lock in self.locks]
         return rows(lock for at, lock in scopes if within(at, scope) or within(scope, at))
 
     def answer(self, path: str) -> tuple[int, Any]:
-        """What a GET of this path brings."""
+        """The response to a GET of this path."""
         if path.startswith("/kube:"):
             return self.inside(path.removeprefix("/kube:"))
         answers = {known.lower(): answer for known, answer in self.answers().items()}
@@ -308,7 +308,7 @@ class Azure:
         return 200, answers[path.lower()]
 
     def inside(self, path: str) -> tuple[int, Any]:
-        """What the cluster's API server answers, or a text; 0 and a reason where it cannot be reached."""
+        """The API server's response (JSON or text); status 0 and a reason if it is unreachable."""
         if self.kube_trouble:
             return 0, self.kube_trouble
         if any(part in path for part in self.denied):
@@ -373,7 +373,7 @@ class Azure:
         return body
 
     def _workloads(self) -> dict[str, list[Body]]:
-        """By path; a list of a namespace that does not exist is empty."""
+        """Responses by path; the list of a nonexistent namespace is empty."""
         kinds = {"deployments": self.deployments, "daemonsets": self.daemon_sets}
         spaces = ("kube-system", "calico-system", "tigera-operator", "gatekeeper-system", "app-routing-system")
         return {
@@ -385,7 +385,7 @@ class Azure:
         }
 
     def answers(self) -> dict[str, Any]:
-        """By path; what is not here was never recorded."""
+        """Responses by path; anything else counts as not recorded."""
         hub = "/providers/Microsoft.Authorization"
         insights = f"/subscriptions/{SUB}/providers/Microsoft.Insights/eventtypes/management/values"
         found: dict[str, Any] = {
@@ -431,7 +431,7 @@ class Azure:
         found |= {f"{zone}{hub}/roleAssignments": rows(self.zone_roles)}
         machines = "providers/Microsoft.Compute/virtualMachines"
         found[f"{NODE_GROUP_ID}/{machines}"] = rows(_without_view(one) for one in self.virtual_machines)
-        # What `statusOnly=true` brings: ids and statuses, no tags and no extensions.
+        # The response to `statusOnly=true`: ids and statuses, without tags and extensions.
         found[f"{above}/{machines}"] = rows(_status_only(one) for one in self.virtual_machines)
         found |= {
             f"{one['id']}/instanceView": one["properties"].get("instanceView", {}) for one in self.virtual_machines
@@ -465,7 +465,7 @@ NETWORK = f"/subscriptions/{SUB}/providers/Microsoft.Network/locations/westeurop
 
 
 def _of_subscription(path: str) -> Body | None:
-    """What a subscription answers of which no case says anything: network quotas with room, and none of a kind."""
+    """Default responses of a subscription: network quotas with capacity, and empty lists."""
     if path.lower() == f"{NETWORK}/usages".lower():
         return rows(network_usages(NETWORK, {}, {}))
     return rows([]) if _EVERY_ONE.fullmatch(path) else None
@@ -476,7 +476,7 @@ def resource(resource_id: str, properties: Body, **more: Any) -> Body:
 
 
 def subscription(subscription_id: str, state: str, name: str = "platform") -> Body:
-    """A subscription as Azure Resource Manager tells it."""
+    """A subscription as Azure Resource Manager returns it."""
     return {
         "id": f"/subscriptions/{subscription_id}",
         "subscriptionId": subscription_id,
@@ -491,7 +491,7 @@ def rows(items: Any) -> Body:
 
 
 def endpoint(category: str, host: str, port: int = 443, protocol: str = "Https") -> Body:
-    """One row of what nodes must reach."""
+    """One required outbound endpoint of nodes."""
     return {
         "category": category,
         "endpoints": [{"domainName": host, "endpointDetails": [{"port": port, "protocol": protocol}]}],
@@ -521,7 +521,7 @@ def machine(pool: str, number: int) -> Body:
 
 
 def lone_machine(name: str, state: str = "Succeeded", power: str = "running", **more: Any) -> Body:
-    """A virtual machine in the node resource group that belongs to no scale set."""
+    """A VM in the node resource group outside any scale set."""
     statuses = [{"code": f"ProvisioningState/{state.lower()}"}, {"code": f"PowerState/{power}"}]
     properties = {"provisioningState": state, "hardwareProfile": {"vmSize": more.pop("size", "Standard_D4s_v5")}}
     properties |= {"osProfile": {"computerName": name}, "instanceView": {"statuses": statuses}}
@@ -529,7 +529,7 @@ def lone_machine(name: str, state: str = "Succeeded", power: str = "running", **
 
 
 def of_nap(name: str, node_pool: str = "default", **more: Any) -> Body:
-    """A machine of node auto-provisioning: Karpenter's tags, and no node pool of AKS."""
+    """A VM of node auto-provisioning: Karpenter's tags and no AKS node pool."""
     tags = {"karpenter.azure.com_cluster": "one", "karpenter.sh_nodepool": node_pool, "compute.aks.billing": "linux"}
     return lone_machine(name, tags=tags, **more)
 
@@ -581,7 +581,7 @@ def at(ago: timedelta) -> str:
 
 
 async def asked(question: str, azure: Azure, explains: Explains = LIBRARY.explains) -> Check:
-    """The verdict of one diagnostic on what Azure answers."""
+    """The verdict of one diagnostic for these responses."""
     diagnostic = next(one for one in GRAPH.diagnostics if one.id == question)
     return (await diagnosed(azure, GRAPH.only([diagnostic]), explains)).checks[0]
 
@@ -604,7 +604,7 @@ async def diagnosed(
     about: Question | None = None,
     access: KubeAccess | None = None,
 ) -> Diagnosis:
-    """What all diagnostics together make of it."""
+    """The diagnosis of all diagnostics together."""
     engine = Engine(graph, explains)
     target = Target(ResourceId.parse(CLUSTER), NOW, about)
     transport = Answers(azure.answer, NOW)
@@ -616,7 +616,7 @@ async def diagnosed(
 
 
 async def found(question: str, azure: Azure, explains: Explains = LIBRARY.explains) -> Finding:
-    """The one finding of a case that has one."""
+    """The finding of a case that has exactly one."""
     check = await asked(question, azure, explains)
     assert check.outcome is Outcome.FOUND, check.why
     assert len(check.findings) == 1

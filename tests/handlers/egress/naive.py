@@ -1,6 +1,6 @@
-"""Security rules judged the slow way: every world that the names of tags and prefixes leave possible is played through.
+"""Brute-force evaluation of NSG rules: tries every combination of unknown places containing the destination or not.
 
-It shares no code with the product. Where all worlds end alike that is the answer; else nobody can tell.
+It shares no code with the product. If all combinations agree, that is the answer; else it is unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def ends(rules: list[NaiveRule], protocol: str, port: int) -> str:
 
 
 def _certain(place: str) -> bool | None:
-    """Whether a public name lies there; None where that depends."""
+    """Whether the public name is in this place; None if that is unknown."""
     if place in ("*", "Internet"):
         return True
     if place == "VirtualNetwork" or place.startswith(SAFE):
@@ -50,11 +50,11 @@ def _first(rules: list[NaiveRule], protocol: str, port: int, world: dict[str, bo
         there = world[one.place] if there is None else there
         if there and one.protocol in ("*", protocol) and one.low <= port <= one.high:
             return "open" if one.allows else "denied"
-    return "open"  # AllowInternetOutBound stands before DenyAllOutBound
+    return "open"  # AllowInternetOutBound precedes DenyAllOutBound
 
 
 def longest(prefixes: list[tuple[str, str]], address: str) -> str:
-    """The hop of the longest prefix that holds an address, by trying all lengths from 32 down."""
+    """The next hop by longest prefix match, trying all lengths from 32 down."""
     for length in range(32, -1, -1):
         wanted = ip_network(f"{address}/{length}", strict=False)
         for prefix, hop in prefixes:

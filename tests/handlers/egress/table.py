@@ -1,4 +1,4 @@
-"""Rule sets and route tables written by hand, each with what becomes of a packet.
+"""Handwritten rule sets and route tables, each with the expected fate of a packet.
 
 A rule is `priority access protocol ports > places`, with `< places` where its source is not everybody. What is expected
 is `open`, `denied` or `unknown`, and the priority of the rule that decides or leaves it open.
@@ -34,7 +34,7 @@ PLAIN = Around(networks(["10.1.0.0/24"]), networks(["10.1.0.0/16"]))
 WIDE = Around(networks(["10.1.0.0/24"]), networks(["10.1.0.0/16"]), wide=True)
 
 RULES: tuple[tuple[str, str, str], ...] = (
-    # What every group ends with.
+    # The default rules of every NSG.
     ("images", "", "open 65001"),
     ("inside", "", "open 65000"),
     ("server", "", "open 65001"),
@@ -93,18 +93,18 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("inside", "300 deny * * > Internet", "open 65000"),
     ("server", "300 allow tcp 443 > 203.0.113.0/24; 400 deny * * > *", "open 300"),
     ("server", "300 allow tcp 443 > 203.0.114.0/24; 400 deny * * > *", "denied 400"),
-    # Where it comes from.
+    # By source.
     ("images", "400 deny * * > Internet < 10.1.0.0/16", "denied 400"),
     ("images", "400 deny * * > Internet < 10.2.0.0/16", "open 65001"),
     ("images", "400 deny * * > Internet < 10.1.0.0/25", "unknown 400"),
     ("images", "400 deny * * > Internet < VirtualNetwork", "denied 400"),
     ("images", "400 deny * * > Internet < Internet", "open 65001"),
-    # Azure's own name server hears everybody, unless a rule names it.
+    # Azure's DNS is always reachable, unless a rule denies it explicitly.
     ("platform", "400 deny * * > *", "open 65000"),
     ("platform", "400 deny udp 53 > AzurePlatformDNS", "denied 400"),
     ("images", "400 deny * * > AzurePlatformDNS", "open 65001"),
 )
-"""Packet, rules, and what becomes of it where no route leads more to the tag VirtualNetwork."""
+"""Packet, rules and outcome, if no route extends the tag VirtualNetwork."""
 
 WITH_ROUTES: tuple[tuple[str, str, str], ...] = (
     ("images", "300 allow * * > VirtualNetwork; 400 deny * * > *", "unknown 300"),
@@ -112,7 +112,7 @@ WITH_ROUTES: tuple[tuple[str, str, str], ...] = (
     ("abroad", "", "unknown 65000"),
     ("images", "400 deny * * > Internet", "denied 400"),
 )
-"""The same, where a default route or a gateway makes the tag VirtualNetwork wider than the network."""
+"""The same, if a default route or a gateway extends the tag VirtualNetwork beyond the network."""
 
 FIREWALL, NOWHERE = "0.0.0.0/0 virtualappliance", "0.0.0.0/0 none"
 ROUTES: tuple[tuple[str, str, str], ...] = (
@@ -138,7 +138,7 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     ("server", f"203.0.112.0/24 none; {FIREWALL}", "virtualappliance"),
     ("platform", NOWHERE, "vnetlocal"),
 )
-"""Packet, routes, and the hops that it may take."""
+"""Packet, routes and possible next hops."""
 
 
 def rules(text: str) -> tuple[Rule, ...]:

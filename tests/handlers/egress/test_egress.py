@@ -1,4 +1,4 @@
-"""What a packet meets on its way out of a node, by hand-made rule sets and against a second evaluator."""
+"""Evaluation of outbound packets from a node, with handwritten rule sets and against a second evaluator."""
 
 from __future__ import annotations
 

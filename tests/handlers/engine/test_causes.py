@@ -1,4 +1,4 @@
-"""Verdicts as evidence: told after the checks they come from, open where nobody looked, never in a circle."""
+"""Verdicts as evidence: available after their checks, inconclusive if there is no check, never circular."""
 
 import asyncio
 import logging

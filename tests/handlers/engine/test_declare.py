@@ -1,4 +1,4 @@
-"""A signature that cannot work is refused when the module is read, not at 3 a.m."""
+"""An invalid signature is rejected at import time, not at run time."""
 
 from collections.abc import Iterator
 

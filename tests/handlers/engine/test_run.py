@@ -47,7 +47,7 @@ class Shadow(Evidence):
 
 
 class Eyes:
-    """The client of these tests: counts, and does what it is told."""
+    """A fake client that counts its calls."""
 
     def __init__(self) -> None:
         self.looked: list[str] = []

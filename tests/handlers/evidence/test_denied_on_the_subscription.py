@@ -1,4 +1,4 @@
-"""What Azure answers for a whole subscription only: a reader scoped to resource groups is told where it lacks what."""
+"""Subscription-level reads: a reader limited to resource groups is told which permission is missing where."""
 
 from __future__ import annotations
 

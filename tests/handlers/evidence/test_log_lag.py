@@ -1,4 +1,4 @@
-"""The activity log lags: what happened within the last minutes may not be written down yet."""
+"""The activity log lags: events of the last few minutes may still be missing."""
 
 from __future__ import annotations
 

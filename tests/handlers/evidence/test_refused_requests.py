@@ -1,4 +1,4 @@
-"""A request that was turned down at once changed nothing; one that was accepted and failed set the state."""
+"""A request that was rejected immediately changed nothing; one that was accepted and failed set the state."""
 
 import json
 from datetime import UTC, datetime, timedelta

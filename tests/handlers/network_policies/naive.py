@@ -1,6 +1,6 @@
-"""The same question, answered a second time as simply as can be: straight from the wire bodies, rule by rule.
+"""A second, deliberately simple evaluator of network policies, directly on the wire bodies.
 
-It shares no code with the product; where the two differ, one of them has misread the definition.
+It shares no code with the product; if they differ, one of them misinterprets the specification.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Made-up policies and ends: the evaluator and a naive one must say the same."""
+"""Random policies and endpoints: the evaluator and a naive one must agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few ends and short words for policies: what the truth table is written in."""
+"""Endpoints and shorthand for policies, used in the truth table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Raw answers go in at the bottom, an offer comes out at the top: real collectors, real diagnostics, real remedies."""
+"""From raw responses to offered fixes, with real collectors, diagnostics and remedies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REMEDIES = Remedies.discover()
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why there is no plan, to be searched."""
+    """The reasons why there is no plan, searchable by text."""
 
     offer: Offer
 
@@ -39,7 +39,7 @@ class Reasons:
 
 @asynccontextmanager
 async def clients_of(azure: Azure) -> AsyncIterator[tuple[Target, dict[type, Any]]]:
-    """The clients that a check of this cluster is given."""
+    """The clients for a check of this cluster."""
     target = Target(ResourceId.parse(CLUSTER), NOW)
     transport = Answers(azure.answer, NOW)
     async with (
@@ -60,7 +60,7 @@ async def clients_of(azure: Azure) -> AsyncIterator[tuple[Target, dict[type, Any
 
 
 async def offered(remedy: str, azure: Azure, subject: str = "") -> Offer:
-    """What one remedy says to a finding of its codes, as if that had no other cause."""
+    """One remedy's offer for a finding of its codes, as if the finding were a root."""
     known = REMEDIES.named(remedy)
     assert known is not None
     asking = GRAPH.only([one for one in GRAPH.diagnostics if set(one.codes) & set(known.codes)])
@@ -74,14 +74,14 @@ async def offered(remedy: str, azure: Azure, subject: str = "") -> Offer:
 
 
 async def planned(remedy: str, azure: Azure, subject: str = "") -> Plan:
-    """The plan, where nothing stands against it."""
+    """The plan, asserting that there is one."""
     offer = await offered(remedy, azure, subject)
     assert offer.plan is not None, offer.forbidden
     return offer.plan
 
 
 async def refused(remedy: str, azure: Azure, subject: str = "") -> Reasons:
-    """The reasons, where there is no plan. Each says what to do."""
+    """The reasons, asserting that there is no plan. Each says what to do."""
     offer = await offered(remedy, azure, subject)
     assert offer.plan is None
     assert all(one.because and one.do for one in offer.forbidden)

@@ -1,4 +1,4 @@
-"""What Azure asks on the side of whoever sends a cluster again: probed before a button is shown."""
+"""Linked permissions for a cluster PUT are checked before a button is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a diagnosis is offered: roots only, found by reading the package, and a fault costs no more than a button."""
+"""Offers for a diagnosis: only for roots, by remedies found in the package; a faulty remedy just loses its button."""
 
 from __future__ import annotations
 

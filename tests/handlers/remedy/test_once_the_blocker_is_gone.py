@@ -1,4 +1,4 @@
-"""Reconcile becomes a button once what Azure named as the blocker reads clear, and not before."""
+"""Reconcile is offered only after the blocker named by Azure is gone."""
 
 from __future__ import annotations
 

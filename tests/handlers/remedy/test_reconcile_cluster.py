@@ -1,4 +1,4 @@
-"""Sending a failed cluster again, its failed pools first, and leaving healthy pools alone."""
+"""Reconciling a failed cluster: its failed pools first, and healthy pools untouched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sending a failed node pool again: only where nothing can be rolled, and nothing stands in the way."""
+"""Reconciling a failed node pool: only if no nodes can be rolled and nothing blocks it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bot that may repair what is broken in a scenario: a failed node pool, if the test does not say otherwise."""
+"""A bot that may fix what is broken in a scenario: by default, a failed node pool."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ async def arm(staged: Scenario) -> AsyncIterator[ArmServer]:
 
 @pytest.fixture
 def rules() -> dict[str, Any]:
-    """What the policy says besides."""
+    """Additional policy rules."""
     return {}
 
 
 @pytest.fixture
 def configured(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: dict[str, Any]) -> None:
-    """Whoever starts has a policy."""
+    """Every bot starts with a policy."""
     file = tmp_path / "policy.yaml"
     file.write_text(policy(control, **rules))
     monkeypatch.setenv("AKSBOT_POLICY", str(file))
@@ -60,9 +60,9 @@ def configured(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 async def redis(redis: Connection) -> AsyncIterator[Connection]:
-    """However a test ends: what was kept of fixes is plain text, nothing that only Slack can read."""
+    """On teardown, asserts that stored texts about fixes are plain text without Slack markup."""
     yield redis
-    with suppress(StoreAway), reachable():  # some tests take it away
+    with suppress(StoreAway), reachable():  # some tests remove it
         assert {said: marks for said in await kept_sentences(redis) if (marks := markup_in(said))} == {}
 
 
@@ -74,13 +74,13 @@ async def bot(start: Start, redis: Connection, configured: None) -> AsyncIterato
 
 @pytest.fixture
 def desk(control: Control, staged: Scenario) -> Desk:
-    """Of the cluster that can be repaired."""
+    """The Desk of the cluster that can be fixed."""
     return Desk(control, next(iter(staged.repairs)))
 
 
 @pytest.fixture
 async def left(start: Start, configured: None, desk: Desk, control: Control, redis: Connection) -> Proposal:
-    """A fix that was approved, and then no process lives any more."""
+    """An approved fix with no process running."""
     async with start(times=ShortenedPauses()):
         await desk.asked()
     return await approved(redis, control)

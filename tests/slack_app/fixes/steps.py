@@ -1,4 +1,4 @@
-"""A bot that may repair: policies, and the steps from a question to the end of a fix as people take them."""
+"""Policies that allow fixes, and the user's steps from a question to the end of a fix."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Desk:
     cluster: str = "staging-neu"
 
     async def offered(self, user: str = "requester") -> Message:
-        """The first message under the answer with a button *Fix: …*."""
+        """Wait for the first message under the answer with a *Fix: …* button."""
         await self.control.slash(user, CHANNEL, "/aks", f"check {self.cluster}")
         (head,) = await answered(self.control, CHANNEL)
         return self.control.thread(CHANNEL, head.ts)[1]
 
     async def planned(self, cause: Message, user: str = "requester") -> View:
-        """The window with the plan, filled."""
+        """Open the modal with the plan and fill it in."""
         await self.control.press(user, cause, "fix_0_0")
         return await self.window(user)
 
@@ -60,7 +60,7 @@ class Desk:
         return view
 
     async def asked(self, user: str = "requester", reason: str = "") -> Message:
-        """The proposal, as it stands in the thread."""
+        """Request the fix; returns the proposal's message in the thread."""
         cause = await self.offered(user)
         await self.planned(cause, user)
         await self.control.submit_view(user, {"reason": reason} if reason else {})
@@ -77,7 +77,7 @@ class Desk:
         return there[-1] if there else None
 
     async def says(self, *words: str, timeout_s: float = 60.0) -> Message:
-        """The proposal, once it says all of this."""
+        """Wait until the proposal's message contains all of these texts."""
 
         def said() -> bool:
             found = self.find()
@@ -91,7 +91,7 @@ class Desk:
         return await self.proposal()
 
     async def listed(self) -> Message:
-        """The answer to `/aks fixes`."""
+        """The response to `/aks fixes`."""
 
         def found() -> list[Message]:
             return [one for one in self.control.messages(CHANNEL) if "What can be done about" in seen(one)]
@@ -100,7 +100,7 @@ class Desk:
         return found()[-1]
 
     async def told(self, user: str, *words: str) -> str:
-        """What only this person sees, once it says so."""
+        """Wait for this person's ephemeral message with this text."""
 
         def last() -> str:
             return " ".join(seen(one) for one in self.control.ephemerals(user, CHANNEL))
@@ -113,7 +113,7 @@ class Desk:
 
 
 def policy(control: Control, **rule: Any) -> str:
-    """A policy file in which the approver may approve everything, if the test does not say otherwise.
+    """A policy file; by default, the approver may approve everything.
 
     People go by their names, `@handle` is a user group, and `TEAM:name` is somebody's id in another team. `look` is the
     section of that name.
@@ -135,7 +135,7 @@ def _id(control: Control, name: str) -> str:
 
 
 def writes(arm: ArmServer) -> list[tuple[str, str]]:
-    """What was sent to Azure that changes anything."""
+    """The writes sent to Azure."""
     return [(one.method, one.path) for one in arm.log if one.is_write and one.principal]
 
 
@@ -150,7 +150,7 @@ async def _asked_for(redis: Connection) -> list[Proposal]:
 
 
 async def kept_sentences(redis: Connection) -> list[str]:
-    """What the bot itself has written down to be read by people: why fixes ended, and who was refused for what."""
+    """The bot's stored texts for people: why fixes ended, and who was denied what."""
     names = await _names(redis)
     proposals = [one for one in [await Proposals(redis.redis).load(name) for name in names] if one]
     executions = [one for one in [await Executions(redis.redis).load(name) for name in names] if one]
@@ -161,7 +161,7 @@ async def kept_sentences(redis: Connection) -> list[str]:
 
 
 async def _readable(redis: Connection) -> list[dict[str, Any]]:
-    """Some tests put something else into the audit, or in its place."""
+    """Some tests corrupt or replace the audit log."""
     found = []
     with suppress(ResponseError):
         async for one in Audit(redis.redis).records():
@@ -175,7 +175,7 @@ async def _names(redis: Connection) -> list[str]:
 
 
 async def ended(redis: Connection, timeout_s: float = 60) -> Proposal:
-    """The proposal that was asked for, once it has ended."""
+    """Wait for the requested proposal to end."""
     async with asyncio.timeout(timeout_s):
         while True:
             done = [one for one in await _asked_for(redis) if one.end]
@@ -185,13 +185,13 @@ async def ended(redis: Connection, timeout_s: float = 60) -> Proposal:
 
 
 async def asked_proposal(redis: Connection) -> Proposal:
-    """The proposal that somebody has asked for."""
+    """The stored proposal that was requested."""
     (one,) = await _asked_for(redis)
     return one
 
 
 async def approved(redis: Connection, control: Control) -> Proposal:
-    """As it stands when the process dies between the approval and the first job."""
+    """The stored proposal of a process that died between the approval and the first job."""
     one = await asked_proposal(redis)
     team = control.team
     who = Person(team.id, team.person("approver").id, "approver")
@@ -201,14 +201,14 @@ async def approved(redis: Connection, control: Control) -> Proposal:
 
 
 async def kept(redis: Connection, here: Execution) -> None:
-    """It lies there as far as a worker had come."""
+    """Store an execution in the state a worker had reached."""
     ledger = await Executions(redis.redis).hold(here)
     assert isinstance(ledger, RedisLedger)
     await ledger.save(here)
 
 
 async def intended(redis: Connection, one: Proposal, at: datetime) -> str:
-    """It lies there as a worker leaves it that dies over its write; the id of the request."""
+    """Store the state left by a worker that died during its write; returns the request's id."""
     request_id = str(uuid4())
     known = {
         "request_id": request_id,
@@ -224,12 +224,12 @@ async def intended(redis: Connection, one: Proposal, at: datetime) -> str:
 
 
 async def ready(redis: Connection, one: Proposal) -> None:
-    """It has begun, and nothing was sent."""
+    """An execution that has started but sent nothing."""
     await kept(redis, Execution.begin(one.id, one.plan))
 
 
 async def no_job_is_left(redis: Connection) -> bool:
-    """All are done or given up."""
+    """Wait until all jobs are done or abandoned."""
     return not [key async for key in redis.redis.scan_iter("*:task:data:*")]
 
 

@@ -1,4 +1,4 @@
-"""What is kept between a word and an act is looked at again: whoever exchanges it gets nothing run."""
+"""Data stored between approval and execution is verified again: tampering with it prevents the fix."""
 
 from __future__ import annotations
 

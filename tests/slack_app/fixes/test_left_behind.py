@@ -1,4 +1,4 @@
-"""What fixes whose records are lost have left in a cluster is found there, by whoever works next, and recorded."""
+"""Leftovers in a cluster of fixes whose records were lost are found by the next worker and recorded."""
 
 from __future__ import annotations
 

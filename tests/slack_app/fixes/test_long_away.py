@@ -1,4 +1,4 @@
-"""Between the look and the first act no worker lived for a while: what was seen then is seen again."""
+"""If no worker was running for a while between the check and the first write, the state is checked again."""
 
 from __future__ import annotations
 

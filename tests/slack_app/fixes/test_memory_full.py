@@ -1,4 +1,4 @@
-"""An approval that cannot be kept is said at once, and one that was kept for too long asks again."""
+"""An approval that cannot be stored is reported immediately, and one that is too old must be repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What looks like a repair and is none is not called one, and of what was half done nobody says that nothing was."""
+"""An unproven fix is not reported as fixed, and a partial one is not reported as having done nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which requests are open, for App Home: where nobody can tell who looks, that is said, and not that there are none."""
+"""Which requests are open, for App Home: if the viewer cannot be identified, that is shown instead of an empty list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not happen: each of these ends in words for a person, and with no write in Azure's log."""
+"""Forbidden actions: each ends with a message to the person, and without a write in Azure's log."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def change(redis: Connection, make: Callable[[Proposal], Proposal]) -> Non
 
 
 def carry(message: Message, action: str, *values: str) -> None:
-    """Put other values into a button, as somebody does who forges a click."""
+    """Replace a button's values, as in a forged click."""
     for block in message.blocks:
         for one in block.get("elements", []):
             if one.get("action_id") == action:

@@ -1,4 +1,4 @@
-"""Between a word and the first act time passes, the policy changes, people leave: what was said is weighed again."""
+"""Approvals are evaluated again before the first write, as time passes, the policy changes and people leave."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Says = Callable[..., None]
 
 @pytest.fixture
 def says(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Says:
-    """What the policy says from now on: whoever starts next reads it."""
+    """Replace the policy; the next process that starts reads it."""
 
     def written(**rule: Any) -> None:
         file = tmp_path / "policy.yaml"
@@ -39,7 +39,7 @@ def says(control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
 
 @pytest.fixture
 async def waiting(start: Start, desk: Desk, says: Says, redis: Connection) -> Proposal:
-    """Somebody has asked for it, and then no process lives any more."""
+    """A fix has been requested, and no process is running."""
     says()
     async with start(times=ShortenedPauses()):
         await desk.asked()

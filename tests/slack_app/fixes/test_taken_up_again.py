@@ -1,4 +1,4 @@
-"""A worker that dies leaves its fix to others; an offer that nobody takes up expires; nothing is sent twice."""
+"""If a worker dies, others continue its fix; unanswered requests expire; nothing is sent twice."""
 
 from __future__ import annotations
 

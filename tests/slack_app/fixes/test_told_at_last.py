@@ -1,4 +1,4 @@
-"""Slack is away while a fix ends, for longer than a job is tried: the end is said when it is back."""
+"""If Slack is down when a fix ends, for longer than jobs are retried, the outcome is posted when Slack is back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker that stood still for a while, and what it thinks then, when another one has taken its fix over."""
+"""A worker that was paused resumes after another one has taken over its fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why somebody wants a fix, or breaks the glass for it, is kept for ever: a secret in it is kept nowhere."""
+"""Reasons for a fix or for break-glass are stored permanently, but without any secrets in them."""
 
 from __future__ import annotations
 

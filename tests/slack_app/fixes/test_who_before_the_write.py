@@ -1,4 +1,4 @@
-"""Between an approval and the first write lie seconds: whoever let it run is asked about once more right before it."""
+"""The approver's status in Slack is checked once more right before the first write, seconds after the approval."""
 
 from __future__ import annotations
 

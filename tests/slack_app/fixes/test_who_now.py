@@ -1,4 +1,4 @@
-"""Who may let a fix run is what Slack says in that moment, whatever it said before, and in every way there is."""
+"""Who may approve a fix depends on the user's current status in Slack, in every way of approving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways in which somebody lets a fix run: in the thread, by breaking the glass, alone, and from App Home."""
+"""The ways to get a fix to run: approval in the thread, break-glass, self-approval, and App Home."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ RULES: dict[str, Any] = {
     "requester_counts": True,
     "look": {"guests": ["*"], "slack_connect": ["*"]},
 }
-"""The group may do everything, in every way; and guests and people of another company may look everywhere."""
+"""The group may do everything in every way; guests and external users may look everywhere."""
 
 
 class Way:
-    """`open` is all before the last press, `send` is that press. Both can be done again."""
+    """`open` does everything up to the final click, `send` is that click. Both can be repeated."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk, self.control = desk, desk.control
@@ -42,7 +42,7 @@ class Way:
         raise NotImplementedError
 
     def said(self, user: str = WHO) -> str:
-        """Everything that this person alone has been told."""
+        """All ephemeral messages to this person."""
         direct = [one for one in self.control.direct(user).messages if one.user == self.control.team.bot.id]
         return " ".join(seen(one) for one in (*self.control.ephemerals(user), *direct))
 
@@ -50,12 +50,12 @@ class Way:
         await _until(self.control, lambda: self.said(user), words)
 
     async def last_word(self, *words: str) -> None:
-        """What stands in the request's thread."""
+        """The texts in the request's thread."""
         await _until(self.control, lambda: " ".join(plans(self.control)), words)
 
 
 class Approve(Way):
-    """Somebody else has asked for it in the thread."""
+    """Approve somebody else's request in the thread."""
 
     async def open(self) -> None:
         if self.desk.find() is None and self.cause:
@@ -68,7 +68,7 @@ class Approve(Way):
 
 
 class BreakGlass(Approve):
-    """The same request; this one does not wait for others."""
+    """Break the glass on the same request, without waiting for an approval."""
 
     async def open(self) -> None:
         await super().open()
@@ -79,7 +79,7 @@ class BreakGlass(Approve):
 
 
 class Alone(Way):
-    """Whose own word is enough asks for it in the thread."""
+    """A request in the thread by someone who may approve their own."""
 
     async def open(self) -> None:
         assert self.cause
@@ -90,7 +90,7 @@ class Alone(Way):
 
 
 class FromHome(Alone):
-    """The same under a check that was asked for in App Home."""
+    """The same for a check started from App Home."""
 
     async def ready(self) -> None:
         self.control.open_home(WHO)
@@ -116,7 +116,7 @@ def home_with(control: Control, part: str, user: str = WHO) -> View | None:
 
 
 def plans(control: Control) -> list[str]:
-    """What the requests say, wherever they stand."""
+    """The texts of all requests, in any channel."""
     everywhere = [one for channel in control.team.channels for one in channel.messages]
     return [seen(one) for one in everywhere if "fix_show" in buttons(one)]
 
