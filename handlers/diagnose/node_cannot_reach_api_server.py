@@ -66,7 +66,9 @@ def node_cannot_reach_api_server(
     told: list[Obstruction | Unavailable] = []
     if silent:
         reports = _reports(pools, silent, nodes, leases)
-        told += _of_nodes(cluster, pools, networks, filters, sets, egress, zone, reports)
+        of_nodes = _of_nodes(cluster, pools, networks, filters, sets, egress, zone, reports)
+        # Where others report, what was not seen leaves nothing open: a node may be silent for many reasons of its own.
+        told += [item for item in of_nodes if isinstance(item, Obstruction) or not reports.reporting]
     if isinstance(held, HeldPods):
         told += by_policies(way, held)
     found = [item for item in told if isinstance(item, Obstruction)]

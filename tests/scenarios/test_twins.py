@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.kube.world import KubeWorld
 from sandbox.objects import find_object
-from sandbox.scenario import Scenario
+from sandbox.scenario import Expectation, Expected, Questions, Scenario
 from sandbox.world import World
 
 Body = dict[str, Any]
@@ -107,12 +107,21 @@ def test_a_twin_differs_in_exactly_one_fact(name: str) -> None:
 def test_a_scenario_has_one_root_that_its_twin_does_not_have(name: str) -> None:
     scenario = Scenario.load(name, now=NOW)
     assert scenario.twin is not None
-    [(cluster, findings)] = [(one, found) for one, found in scenario.expect.items() if found]
+    [(cluster, findings)] = [(one, found) for one, found in found_by_whom(scenario.expect, scenario.questions) if found]
     [root] = {one.code for one in findings if one.root}
-    assert root not in {one.code for one in scenario.twin.expect[cluster]}
+    of_the_twin = dict(found_by_whom(scenario.twin.expect, scenario.twin.questions))
+    assert root not in {one.code for one in of_the_twin[cluster]}
     worlds = (scenario.world, scenario.twin_world())  # what is missing in the one exists in the other
     assert all(any(exists(world, cluster, one.subject) for world in worlds) for one in findings)
     assert all(set(one.explained_by) <= {other.code for other in findings} for one in findings)
+
+
+def found_by_whom(expect: Expectation, questions: Questions) -> list[tuple[str, tuple[Expected, ...]]]:
+    """What a check of each cluster finds; where it finds nothing by itself, what the questions about it find."""
+    return [
+        (cluster, found or tuple(one for asked in questions.get(cluster, ()) for one in asked.expect))
+        for cluster, found in expect.items()
+    ]
 
 
 def exists(world: World, cluster: str, subject: str) -> bool:
