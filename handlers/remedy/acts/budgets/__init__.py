@@ -1,0 +1,1 @@
+"""Relaxing a disruption budget, and putting it back."""
