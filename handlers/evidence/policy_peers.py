@@ -5,9 +5,9 @@ And the policies of other kinds, which are counted and not evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from handlers.clients.errors import NotFound
 from handlers.clients.kube.reader import KubeReader
@@ -52,20 +52,15 @@ class OtherPolicies(Evidence):
     names: tuple[str, ...]
 
 
+Peers = TypeVar("Peers", bound=PolicyPeers)
+
+
 @collector(reads=(), sees=("list namespaces", "list pods"), deadline_s=15)
 async def policy_peers(policies: NetworkPolicies, kube: KubeReader) -> PolicyPeers:
     """the namespaces and DNS pods that network policies are about"""
     if not policies.policies:
         return PolicyPeers(source=policies.source, taken_at=policies.taken_at, namespaces={}, dns=())
-    spaces = await kube.list("/api/v1/namespaces", read_namespace)
-    dns = await kube.list("/api/v1/namespaces/kube-system/pods", read_dns_pod, labels=DNS_PODS)
-    return PolicyPeers(
-        source=f"{spaces.source}; {dns.source}",
-        taken_at=spaces.taken_at,
-        truncated=spaces.truncated or dns.truncated,
-        namespaces=dict(spaces.items),
-        dns=dns.items,
-    )
+    return await read_peers(PolicyPeers, kube)
 
 
 @collector(
@@ -85,13 +80,31 @@ async def other_policies(
     paths = other_kinds(profile)
     if not paths or not unwell.namespaces:
         return NotApplicable("nothing is unwell, or nothing here has network policies of its own kind")
+    return OtherPolicies(source="; ".join(paths), taken_at=unwell.taken_at, names=await names_of(paths, kube))
+
+
+async def read_peers(kind: type[Peers], kube: KubeReader) -> Peers:
+    """Also for those who ask about one path."""
+    spaces = await kube.list("/api/v1/namespaces", read_namespace)
+    dns = await kube.list("/api/v1/namespaces/kube-system/pods", read_dns_pod, labels=DNS_PODS)
+    return kind(
+        source=f"{spaces.source}; {dns.source}",
+        taken_at=spaces.taken_at,
+        truncated=spaces.truncated or dns.truncated,
+        namespaces=dict(spaces.items),
+        dns=dns.items,
+    )
+
+
+async def names_of(paths: Iterable[str], kube: KubeReader) -> tuple[str, ...]:
+    """The policies of these kinds."""
     found: list[str] = []
     for path in paths:
         try:
             found += (await kube.list(path, read_name)).items
         except NotFound:  # the kind is not installed
             continue
-    return OtherPolicies(source="; ".join(paths), taken_at=unwell.taken_at, names=tuple(found))
+    return tuple(found)
 
 
 def other_kinds(profile: NetworkProfile) -> tuple[str, ...]:

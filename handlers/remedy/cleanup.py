@@ -12,7 +12,13 @@ from handlers.clients.errors import ArmError, NotFound
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.evidence.permissions_inside import PROBED_IN
 from handlers.remedy.acts.act import KubeWriterClient, WriterClients
-from handlers.remedy.acts.budget import annotations_of, path_of, relaxed_from, restoring_patch, was_changed_by_others
+from handlers.remedy.acts.budgets.budget import (
+    annotations_of,
+    path_of,
+    relaxed_from,
+    restoring_patch,
+    was_changed_by_others,
+)
 from handlers.remedy.acts.delete_pod import pod_path
 from handlers.remedy.acts.probe_from_pod import MADE_BY, removal_of
 from handlers.remedy.probe_from_pod import NAME as PROBE

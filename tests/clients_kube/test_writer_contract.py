@@ -29,7 +29,7 @@ from handlers.clients.kube.writer import KubeWriter
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.model import Target
 from handlers.remedy.acts.act import WriterClients
-from handlers.remedy.acts.budget import path_of
+from handlers.remedy.acts.budgets.budget import path_of
 from handlers.remedy.acts.delete_pod import pod_path
 from handlers.remedy.execution import Execution, Outcome
 from handlers.remedy.executor import Executor

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from handlers.evidence.budgets import RELAXED_FROM
-from handlers.remedy.acts.budget import OURS
+from handlers.remedy.acts.budgets.budget import OURS
 from handlers.remedy.cleanup import Restored, restore_relaxed_budgets
 from handlers.remedy.execution import Execution, Outcome
 from sandbox.kube.faults import Fault as KubeFault

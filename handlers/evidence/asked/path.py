@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from handlers.clients.errors import NotFound
 from handlers.clients.kube.listing import KubeListing
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
@@ -17,13 +16,11 @@ from handlers.evidence.azure import ManagedCluster, NetworkProfile
 from handlers.evidence.gather import each
 from handlers.evidence.kube_proxy import LABELS, why_without
 from handlers.evidence.policy_peers import (
-    DNS_PODS,
     OtherPolicies,
     PolicyPeers,
+    names_of,
     other_kinds,
-    read_dns_pod,
-    read_name,
-    read_namespace,
+    read_peers,
 )
 from handlers.evidence.system_namespaces import KUBE_SYSTEM
 from handlers.evidence.wire import text
@@ -143,15 +140,7 @@ async def path_peers(target: Target, cluster: ManagedCluster, kube: KubeReader) 
     """the namespaces, and the pods that answer DNS"""
     if path_of(target) is None or cluster.stopped:
         return NOT_ASKED
-    spaces = await kube.list("/api/v1/namespaces", read_namespace)
-    dns = await kube.list(f"/api/v1/namespaces/{KUBE_SYSTEM}/pods", read_dns_pod, labels=DNS_PODS)
-    return PathPeers(
-        source=f"{spaces.source}; {dns.source}",
-        taken_at=spaces.taken_at,
-        truncated=spaces.truncated or dns.truncated,
-        namespaces=dict(spaces.items),
-        dns=dns.items,
-    )
+    return await read_peers(PathPeers, kube)
 
 
 @collector(
@@ -171,13 +160,7 @@ async def path_other_policies(
     paths = other_kinds(profile)
     if path_of(target) is None or not paths:
         return NotApplicable("nothing here has network policies of its own kind")
-    found: list[str] = []
-    for path in paths:
-        try:
-            found += (await kube.list(path, read_name)).items
-        except NotFound:  # the kind is not installed
-            continue
-    return PathOtherPolicies(source="; ".join(paths), taken_at=profile.taken_at, names=tuple(found))
+    return PathOtherPolicies(source="; ".join(paths), taken_at=profile.taken_at, names=await names_of(paths, kube))
 
 
 @collector(reads=(), sees=("list pods",), deadline_s=15)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from handlers.clients.errors import NotFound
 from handlers.remedy.acts.act import Again, Answered, Done, Scene, Sending, Stopped, backoff, failed
-from handlers.remedy.acts.budget import ours_of, relaxed_from, restoring_patch, was_changed_by_others
-from handlers.remedy.acts.relax_budget import budget_path
+from handlers.remedy.acts.budgets.budget import ours_of, relaxed_from, restoring_patch, was_changed_by_others
+from handlers.remedy.acts.budgets.relax_budget import budget_path
 
 
 class RestoreBudget:

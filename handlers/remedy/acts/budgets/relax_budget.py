@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.remedy.acts.act import Answered, Done, Scene, Sending, Stopped, Wait, stale, unknown
-from handlers.remedy.acts.budget import Relaxed, annotations_of, path_of, relaxed_from, relaxing_patch
+from handlers.remedy.acts.budgets.budget import Relaxed, annotations_of, path_of, relaxed_from, relaxing_patch
 
 
 class RelaxBudget:
