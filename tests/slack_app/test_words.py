@@ -21,7 +21,7 @@ from tests.slack_app.reading import heads, seen
         ("explain Code=QuotaExceeded the core quota is used up", "Recognised, not verified"),
         ("explain the weather is nice", "Not recognised"),
         ("explain", "Paste the error"),
-        ("check prod-weu from 10.0.0.4", "does not exist yet"),
+        ("check prod-weu from builder-7", "is no IP address"),
         ("check a b c d", "there are 4 words"),
     ],
 )
