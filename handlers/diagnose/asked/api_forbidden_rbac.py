@@ -32,7 +32,7 @@ def api_forbidden_rbac(
     elif not is_verb(verb):
         yield _unknown("verb", verb, near_verbs(verb))
     elif isinstance(account, AskedAccount) and not account.exists and not account.truncated:
-        yield _no_account(asked, account)
+        yield _no_account(asked)
     elif isinstance(access, Unavailable):
         yield access
     elif access.allowed:
@@ -75,13 +75,13 @@ def _unknown(what: str, typed: str, near: list[str]) -> Unavailable:
     return Unavailable(f"the {what} {typed}", Why.ABSENT, f"Kubernetes has no {what} {typed}{perhaps}{custom}")
 
 
-def _no_account(asked: Question, account: AskedAccount) -> Unavailable:
+def _no_account(asked: Question) -> Unavailable:
     namespace, name = asked.first
-    has = f"it has {', '.join(account.nearest)}" if account.names else "it has none, or does not exist"
     return Unavailable(
         f"service account {asked.values[0]}",
         Why.ABSENT,
-        f"namespace {namespace} has no service account {name}; {has}",
+        f"namespace {namespace} has no service account {name}, or does not exist; "
+        f"`kubectl get serviceaccounts --namespace {namespace}` lists them",
     )
 
 

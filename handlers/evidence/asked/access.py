@@ -7,7 +7,6 @@ where the answer is yes. Whom people may ask about is policy (`look.rules.servic
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
@@ -22,18 +21,9 @@ SERVICE_ACCOUNTS = "/api/v1/namespaces/{}/serviceaccounts"
 
 @dataclass(frozen=True, kw_only=True)
 class AskedAccount(Evidence):
-    """The service accounts of the namespace that was asked about."""
+    """Whether the service account exists. Its neighbours are not kept: the policy may not let this person ask about them."""
 
-    names: tuple[str, ...]
-    name: str
-
-    @property
-    def exists(self) -> bool:
-        return self.name in self.names
-
-    @property
-    def nearest(self) -> list[str]:
-        return get_close_matches(self.name, self.names, n=3, cutoff=0.5) or list(self.names[:3])
+    exists: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,14 +55,14 @@ def namespace_asked(asked: Question, resource: Resource) -> str:
 
 @collector(reads=(), sees=("list serviceaccounts",))
 async def asked_account(target: Target, cluster: ManagedCluster, kube: KubeReader) -> AskedAccount | NotApplicable:
-    """the service accounts of the namespace"""
+    """whether the service account exists"""
     asked = target.about
     if asked is None or asked.word is not Word.RBAC or cluster.stopped:
         return NotApplicable("nobody asked what a service account may do" if asked is None else _stopped(cluster))
     namespace, name = asked.first
     listed = await kube.list(SERVICE_ACCOUNTS.format(namespace), lambda body: text(body, "metadata", "name"))
     return AskedAccount(
-        source=listed.source, taken_at=listed.taken_at, truncated=listed.truncated, names=listed.items, name=name
+        source=listed.source, taken_at=listed.taken_at, truncated=listed.truncated, exists=name in listed.items
     )
 
 

@@ -100,7 +100,7 @@ async def test_a_resource_is_known_by_its_short_name_and_its_group() -> None:
     [
         ("shop/exporter list deploments", "Kubernetes has no resource deploments; nearest are deployments"),
         ("shop/exporter lst pods", "Kubernetes has no verb lst; nearest are list"),
-        ("shop/exportr list pods", "namespace shop has no service account exportr; it has exporter"),
+        ("shop/exportr list pods", "`kubectl get serviceaccounts --namespace shop` lists them"),
         ("nowhere/exporter list pods", "namespace nowhere has no service account exporter"),
     ],
 )
@@ -108,6 +108,12 @@ async def test_unknown_names_are_answered_with_the_nearest(words: str, why: str)
     ended = await asked(words, world())
     assert ended.outcome is Outcome.INCONCLUSIVE
     assert why in ended.why
+
+
+async def test_an_unknown_account_does_not_tell_its_neighbours() -> None:
+    """The policy may allow questions about one account alone."""
+    ended = await asked("shop/exporters list pods", world())
+    assert "exporter" not in ended.why.replace("exporters", "")
 
 
 async def test_without_the_right_to_ask_it_stays_open_and_names_it() -> None:
