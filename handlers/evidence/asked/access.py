@@ -21,7 +21,7 @@ SERVICE_ACCOUNTS = "/api/v1/namespaces/{}/serviceaccounts"
 
 @dataclass(frozen=True, kw_only=True)
 class AskedAccount(Evidence):
-    """Whether the service account exists. Its neighbours are not kept: the policy may not let this person ask about them."""
+    """Whether the account exists. Its neighbours are not kept: the policy may not let this person ask about them."""
 
     exists: bool
 
