@@ -12,7 +12,6 @@ from handlers.evidence.asked.ranges import LOAD_BALANCER, NodeEgress, OwnAddress
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import ApiServer, Nodes
 from handlers.evidence.compute import ScaleSets
-from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_networks import NodeNetworks
 from handlers.evidence.way_out import PacketFilters
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Target, Unavailable, Why
@@ -34,8 +33,6 @@ Network = IPv4Network | IPv6Network
     area="network",
     clear_without=ClearWithout(
         (
-            ActivityLog,
-            NodeActivityLog,
             AgentPools,
             ScaleSets,
             NodeNetworks,

@@ -154,8 +154,8 @@ class HybridSpec(PlacedSpec):
     """A provisioned cluster of AKS hybrid: a connected cluster with an instance named `default` below it."""
 
     version: str
-    location_of: str
-    """The name of its custom location."""
+    bridge: str
+    """The Arc resource bridge whose custom location it is in."""
 
 
 class BridgeSpec(PlacedSpec):

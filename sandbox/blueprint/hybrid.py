@@ -175,7 +175,7 @@ def hybrid_bodies(name: str, spec: HybridSpec, fleet: Fleet, mint: Mint, now: da
     """A provisioned cluster of AKS hybrid: its Arc resource, the instance below it, and its logical network."""
     group = group_id(fleet.subscriptions[spec.subscription].id, spec.group)
     connected, instance = connected_id(fleet, name, spec), instance_id(fleet, name, spec)
-    location = f"{group}/providers/Microsoft.ExtendedLocation/customLocations/{spec.location_of}"
+    location = bridge_location_id(fleet, spec.bridge, fleet.bridges[spec.bridge])
     network = f"{group}/providers/Microsoft.AzureStackHCI/logicalNetworks/lnet-{name}"
     born = now - timedelta(days=mint.number(90, 400, name))
     extended = {"name": location, "type": "CustomLocation"}

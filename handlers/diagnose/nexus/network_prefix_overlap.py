@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from handlers.diagnose.nexus.harm import harmed
 from handlers.diagnose.nexus.network_reason import Log, error_of
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.nexus.clusters import HybridCluster
 from handlers.evidence.nexus.history import SiteActivityLog
-from handlers.evidence.nexus.networks import L3Networks, NexusNetwork
+from handlers.evidence.nexus.networks import CloudServicesNetworks, L3Networks, NexusNetwork
 from handlers.model import Clear, Finding, NotApplicable, Unavailable
 from handlers.resource_id import same
 from runbooks.linear import compile_linear
@@ -21,7 +21,11 @@ _SAID = compile_linear(
 )
 
 
-@diagnostic(codes=(CODE,), area="network")
+@diagnostic(
+    codes=(CODE,),
+    area="network",
+    clear_without=ClearWithout((CloudServicesNetworks,), "a cloud services network has no IPv4 prefix"),
+)
 def network_prefix_overlap(
     cluster: HybridCluster, l3: L3Networks, log: SiteActivityLog | NotApplicable | Unavailable
 ) -> Iterator[Finding | Clear | Unavailable]:
