@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from handlers.diagnose.quota_demand import pool_of
+from handlers.diagnose.scheduling.alike import alike
 from handlers.diagnose.scheduling.growing import pools_that_would_take
 from handlers.diagnose.scheduling.verdict import judge
 from handlers.diagnose.scheduling.words import about_volumes
@@ -127,9 +128,13 @@ def _waiting(waits: Scheduling, cluster: ManagedCluster) -> Iterator[Demand]:
 
 
 def _takers(waiting: tuple[Demand, ...], waits: Scheduling) -> Mapping[str, frozenset[str]]:
-    """Every node is asked once per owner: of thousands of nodes and hundreds of pods the product is too much."""
+    """Every node is asked once per kind of pod: of thousands of nodes and hundreds of pods the product is too much."""
     firsts = {demand.owner_id: demand for demand in reversed(waiting)}
-    return {owner: pools_that_would_take(judge(demand, waits)) for owner, demand in firsts.items()}
+    takers: dict[str, frozenset[str]] = {}
+    for group in alike(firsts.values(), waits):
+        pools = pools_that_would_take(judge(group[0], waits))
+        takers |= {demand.owner_id: pools for demand in group}
+    return takers
 
 
 def _of_scaler(scaler: _Scaler) -> Iterator[Judgement]:
