@@ -90,7 +90,8 @@ def judge(demand: Demand, seen: Scheduling) -> Verdict:
 def _nearest(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
     efforts = [answer.effort for answer in answers]
     least = min(efforts, default=0)
-    return tuple(sorted((answer for answer, effort in zip(answers, efforts, strict=True) if effort == least), key=_lack))
+    least_changed = (answer for answer, effort in zip(answers, efforts, strict=True) if effort == least)
+    return tuple(sorted(least_changed, key=_lack))
 
 
 def _in_question(demand: Demand, room: Room) -> bool:
