@@ -61,7 +61,7 @@ class Inside(Azure):
             return 200, {"kind": "APIGroupList", "groups": self.groups}
         if path.endswith("/log") and status == 404:
             return 200, self.logs.get(path, "")
-        listed = self.more_inside.get(path) or self._listed(path)
+        listed = self.more_inside[path] if path in self.more_inside else self._listed(path)
         if listed is None or status not in (200, 404):
             return status, answer
         return 200, {"metadata": {}, "items": [*(answer.get("items") or ()), *listed]}
