@@ -11,7 +11,7 @@ from handlers.clients.arm.reader import ArmReader
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
 from handlers.clients.closing import Closing
-from handlers.clients.errors import ArmError, Garbled
+from handlers.clients.errors import ArmError, Garbled, NotARead
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.listing import Folded, KubeListing
 from handlers.clients.kube.paths import source_of, target_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from handlers.clients.kube.door.caller import Caller
     from handlers.clients.kube.door.doors import KubeSessions
     from handlers.clients.kube.inside.run_command import Audit
+    from handlers.clients.kube.pod_port import PodPort
     from handlers.clients.recording.case import Recorder
 
 T = TypeVar("T")
@@ -146,6 +147,18 @@ class KubeReader(Closing):
         # Cut far behind the part that is shown: half a secret would not be recognised and could be shown.
         text = reply.content[: 4 * most].decode("utf-8", errors="replace")
         return (await redact_off_loop(text))[:most]
+
+    async def pod_port(self, namespace: str, pod: str, port: int) -> PodPort:
+        """Whether anybody listens at a port of a pod, as the API server's proxy finds it: a GET on what serves there.
+
+        The settings must allow it, and the bot's role (`deploy/kubernetes/pod-proxy.yaml`).
+        """
+        from handlers.clients.kube.pod_port import read_pod_port
+
+        if not self.access.may_ask_pods(self.target.name, namespace):
+            raise NotARead(f"AKSBOT_POD_PROXY does not name namespace {namespace} of {self.target.name}")
+        target = f"/api/v1/namespaces/{namespace}/pods/{pod}:{port}/proxy/"
+        return await read_pod_port(self._caller, target)
 
     async def may(self, verb: str, resource: str, group: str = "", namespace: str = "") -> bool:
         """Whether the bot itself may do this. `pods/log` names a subresource; no namespace means all of them."""
