@@ -70,7 +70,7 @@ class KubeSession:
                 answer = await self._client.call_api(
                     method, url, header_params=headers, body=body, _request_timeout=self._timeout
                 )
-                content = await _content(answer, target)
+                content = await _content(answer.response, target)
         except CAUGHT as error:
             raise as_error(error, wanted, self.entrance.host, self._connect_s) from error
         return Reply(answer.status, safe_headers(answer.headers), content), token
