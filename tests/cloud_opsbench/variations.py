@@ -218,13 +218,13 @@ def without_old_events(recorded: Recorded, _: random.Random) -> Recorded:
     return replace(recorded, objects=tuple(filter(is_kept, recorded.objects)))
 
 
-_REJECTED = r"Data source rejected establishment of connection,  message from server: \\"Too many connections\\""
+_REJECTED = 'Data source rejected establishment of connection,  message from server: "Too many connections"'
 _WORDINGS: tuple[tuple[str, str], ...] = (
     (r"dial tcp ([0-9.]+):(\d+): connect: connection refused", r"connect ECONNREFUSED \1:\2"),
     (r"ConnectException: Connection refused \(Connection refused\)", "ConnectException: Connection refused"),
     (r"java\.net\.UnknownHostException: ([a-z0-9.-]+)", r"getaddrinfo ENOTFOUND \1"),
     (r"dial tcp: lookup ([a-z0-9.-]+) on [0-9.:]+: no such host", r"getaddrinfo EAI_AGAIN \1"),
-    (r"(?<=Exception: )Too many connections", _REJECTED.replace("\\", "\\\\")),
+    (r"(?<=Exception: )Too many connections", _REJECTED),
     (r"dial tcp ([0-9.]+):(\d+): i/o timeout", r"connect ETIMEDOUT \1:\2"),
     (r"listen tcp :(\d+): bind: address already in use", r"Error: listen EADDRINUSE: address already in use :::\1"),
 )
@@ -232,14 +232,17 @@ _WORDINGS: tuple[tuple[str, str], ...] = (
 
 def other_wordings(recorded: Recorded, _: random.Random) -> Recorded:
     """The same complaints in the words of other client libraries."""
-
-    def reworded(text: str) -> str:
-        for pattern, other in _WORDINGS:
-            text = re.sub(pattern, other, text)
-        return text
-
-    logs = json.loads(reworded(json.dumps(recorded.logs)))
+    logs = {
+        pod: {name: _reworded(lines) for name, lines in containers.items()} for pod, containers in recorded.logs.items()
+    }
     return replace(recorded, logs=logs)
+
+
+def _reworded(lines: list[str] | str) -> list[str]:
+    text = lines if isinstance(lines, str) else "\n".join(lines)
+    for pattern, other in _WORDINGS:
+        text = re.sub(pattern, other, text)
+    return text.splitlines()
 
 
 def more_replicas(recorded: Recorded, chance: random.Random) -> Recorded:
