@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from handlers.clients.kube.door.caller import Caller
     from handlers.clients.kube.door.doors import KubeSessions
     from handlers.clients.kube.inside.run_command import Audit
+    from handlers.clients.kube.pagination import Turns
     from handlers.clients.kube.pod_port import PodPort
     from handlers.clients.recording.case import Recorder
 
@@ -101,7 +102,7 @@ class KubeReader(Closing):
         """
         from handlers.clients.kube.pagination import Keeping, Paginator
 
-        turner = Paginator(self._caller, path, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, self._turns, labels=labels, fields=fields, page=page)
         items, first, cut = await turner.all(lambda: Keeping(keep, most))
         return KubeListing(items, _source(turner.target, first), first.taken_at, cut)
 
@@ -118,7 +119,7 @@ class KubeReader(Closing):
         """The same for a sum without rows: `add` puts each object into what `start` returned."""
         from handlers.clients.kube.pagination import Folding, Paginator
 
-        turner = Paginator(self._caller, path, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, self._turns, labels=labels, fields=fields, page=page)
         value, first, cut = await turner.all(lambda: Folding(start(), add))
         return Folded(value, _source(turner.target, first), first.taken_at, cut)
 
@@ -185,6 +186,12 @@ class KubeReader(Closing):
         if not isinstance(status, dict) or not isinstance(status.get("allowed"), bool):
             raise Garbled(f"{kind.lower()}s", f"{reply.status}, but the answer holds no review")
         return Answer(status, f"kubectl create --raw '{path}'", reply.taken_at, reply.headers)
+
+    @cached_property
+    def _turns(self) -> Turns:
+        from handlers.clients.kube.pagination import Turns
+
+        return Turns()
 
     @cached_property
     def _caller(self) -> Caller:
