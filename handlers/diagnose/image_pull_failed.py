@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from handlers.diagnose.registry_access import Access, access
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.registries import Registries
 from handlers.evidence.workloads.images import DOCKER_HUB, failed_pulls, image_of, registry_of
@@ -44,7 +44,10 @@ _MEANINGS = {
 @diagnostic(
     codes=(CODE,),
     area="workloads",
-    clear_without=WITHOUT_AZURE,
+    clear_without=ClearWithout(
+        (*WITHOUT_AZURE.kinds, Registries),
+        "whether images are pulled is read from the cluster; Azure only tells why one is refused",
+    ),
     clear_says="no pod fails to pull its image",
 )
 def image_pull_failed(
