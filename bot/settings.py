@@ -64,6 +64,11 @@ class Settings(BaseSettings):
         (),
         description="public addresses or prefixes that aksbot leaves from (in the environment joined by ,)",
     )
+    pod_proxy: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="globs of namespaces, or cluster/namespace, whose pods may be asked through the API server whether "
+        "they listen (in the environment joined by ,)",
+    )
     check_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds, more than 0 and at most 600")
 
     policy: FilePath | None = Field(None, description="a policy file (YAML) that exists: who may look at which cluster")
@@ -133,7 +138,7 @@ class Settings(BaseSettings):
             ip_network(address, strict=False)
         return addresses
 
-    @field_validator("run_command", "own_addresses", mode="before")
+    @field_validator("run_command", "own_addresses", "pod_proxy", mode="before")
     @classmethod
     def _globs(cls, value: Any) -> Any:
         return tuple(filter(None, value.split(","))) if isinstance(value, str) else value

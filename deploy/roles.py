@@ -3,6 +3,7 @@
 `azure/aksbot-reader.json` lets the bot read Azure, `azure/aksbot-writer.json` lets it carry out fixes there. Inside the
 clusters `kubernetes/writer.yaml` does, also where Azure RBAC for Kubernetes decides: its roles know neither namespaces
 nor `create` without `update`, so its data actions would let the writer change every pod of a subscription.
+`kubernetes/pod-proxy.yaml` is for the namespaces in which people let aksbot ask pods whether they listen.
 `kubernetes/reader.yaml` is for clusters that use Kubernetes RBAC. Where Azure RBAC for Kubernetes decides, the data
 actions of the reader do, except for custom resources: Azure has no data action for one kind of them, and refuses a role
 that names one.
@@ -27,6 +28,7 @@ from handlers.remedy.offers import Remedies
 AZURE = Path(__file__).with_name("azure") / "aksbot-reader.json"
 WRITER = Path(__file__).with_name("azure") / "aksbot-writer.json"
 KUBERNETES = Path(__file__).with_name("kubernetes") / "reader.yaml"
+POD_PROXY = Path(__file__).with_name("kubernetes") / "pod-proxy.yaml"
 KUBERNETES_WRITER = Path(__file__).with_name("kubernetes") / "writer.yaml"
 
 FINDING_CLUSTERS = (
@@ -86,6 +88,10 @@ _RBAC = "rbac.authorization.k8s.io"
 _HEADER = """\
 # What aksbot may see inside a cluster, written by `make roles` from what its collectors declare.
 # Azure's own "RBAC Reader" role cannot read nodes. Bind this to the object id of the bot's identity.
+"""
+_POD_PROXY_HEADER = """\
+# Lets aksbot ask, through the API server, whether the pods of one namespace listen, written by `make roles`: it allows
+# a GET on everything that they serve. Bind it in those namespaces alone that AKSBOT_POD_PROXY names.
 """
 _WRITER_HEADER = """\
 # What aksbot may do inside a cluster when a fix was approved, written by `make roles` from what its remedies declare.
@@ -150,6 +156,13 @@ def azure_text(graph: Graph) -> str:
 
 def kubernetes_text(graph: Graph) -> str:
     return _HEADER + yaml.safe_dump_all(cluster_role(graph), sort_keys=False)
+
+
+def pod_proxy_text(graph: Graph) -> str:
+    """A Role and its binding, for each namespace in which pods may be asked."""
+    sights = {sight for collector in graph.wanted for sight in collector.opt_in}
+    role = _bound("aksbot-pod-proxy", _rules(_sorted(sights)), "<object-id-of-the-bots-identity>", "<namespace>")
+    return _POD_PROXY_HEADER + yaml.safe_dump_all(role, sort_keys=False)
 
 
 def kubernetes_writer_text() -> str:
@@ -235,6 +248,7 @@ def main() -> None:
     AZURE.write_text(azure_text(graph), encoding="utf-8")
     WRITER.write_text(writer_text(), encoding="utf-8")
     KUBERNETES.write_text(kubernetes_text(graph), encoding="utf-8")
+    POD_PROXY.write_text(pod_proxy_text(graph), encoding="utf-8")
     KUBERNETES_WRITER.write_text(kubernetes_writer_text(), encoding="utf-8")
 
 

@@ -71,6 +71,7 @@ def kube_access(settings: Settings) -> KubeAccess:
         run_command=settings.run_command,
         probe_image=settings.probe_image,
         own_addresses=settings.own_addresses,
+        pod_proxy=settings.pod_proxy,
     )
 
 

@@ -1,19 +1,24 @@
-"""Do ingresses and gateways lead to services that exist, and to the right ones?"""
+"""Do ingresses, gateways and Istio's routes lead to services that exist, and to the right ones?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from handlers.diagnose.mesh_findings import CODE, mesh_findings
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, named, workload_facts
 from handlers.engine.declare import diagnostic
+from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.services import Services, WorkloadService
+from handlers.evidence.workloads.symptoms import Symptoms
+from handlers.evidence.workloads.wiring.calls import Calls
 from handlers.evidence.workloads.wiring.gateway_routes import GatewayRoute, GatewayRoutes
 from handlers.evidence.workloads.wiring.http_routes import HttpRoutes
+from handlers.evidence.workloads.wiring.mesh import MeshRoutes
+from handlers.evidence.workloads.wiring.mesh_dead_ends import MeshCallers
 from handlers.evidence.workloads.wiring.routes import Backend, Ingress, Ingresses
 from handlers.model import Finding, Judgement, NotApplicable, Severity, Unavailable
 
-CODE = "gateway-misroute"
 _PLAIN = frozenset({"api", "rest", "v1", "v2", "v3", "public", "internal", "service", "services"})
 """Parts of a path that name no service."""
 SHORTEST = 4
@@ -27,11 +32,16 @@ _REFUSALS = (" 404 ", " 405 ", " 502 ", " 503 ", "404 NOT_FOUND")
     clear_says="no Ingress, Gateway route or virtual service points to a service or port that does not exist",
 )
 def gateway_misroute(
+    cluster: ManagedCluster,
     ingresses: Ingresses | Unavailable,
     http: HttpRoutes | Unavailable | NotApplicable,
     routes: GatewayRoutes | Unavailable,
     services: Services,
     tails: LogTails | Unavailable,
+    mesh: MeshRoutes | Unavailable | NotApplicable,
+    mesh_tails: MeshCallers | Unavailable | NotApplicable,
+    calls: Calls | Unavailable,
+    symptoms: Symptoms | Unavailable,
 ) -> Iterator[Judgement]:
     """An Ingress or a gateway's route leads to a service or port that does not exist, or to another service."""
     if isinstance(ingresses, Ingresses) and services.complete:
@@ -40,7 +50,9 @@ def gateway_misroute(
         yield from named(_dangling(http.routes, services))
     if isinstance(routes, GatewayRoutes) and services.complete:
         yield from named(_crossed(routes.routes, services, tails))
-    yield from (item for item in (ingresses, http, routes) if isinstance(item, Unavailable))
+    if isinstance(mesh, MeshRoutes) and services.complete:
+        yield from named(mesh_findings(cluster, mesh, services, calls, mesh_tails, symptoms))
+    yield from (item for item in (ingresses, http, routes, mesh, mesh_tails) if isinstance(item, Unavailable))
 
 
 def _dangling(ingresses: Sequence[Ingress], services: Services) -> Iterator[Finding]:

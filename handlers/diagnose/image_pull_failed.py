@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from handlers.diagnose.registry_access import Access, access
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, pods_of
-from handlers.engine.declare import diagnostic
-from handlers.evidence.workloads.symptoms import Sign, Symptom, Symptoms
+from handlers.engine.declare import ClearWithout, diagnostic
+from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.registries import Registries
+from handlers.evidence.workloads.images import DOCKER_HUB, failed_pulls, image_of, registry_of
+from handlers.evidence.workloads.symptoms import Symptom, Symptoms
 from handlers.evidence.workloads.wiring.calls import Calls
-from handlers.model import Finding, Judgement, Unavailable
+from handlers.model import Finding, Judgement, NotApplicable, Unavailable
 from runbooks.linear import compile_linear
 
 CODE = "image-pull-failed"
-REASONS = frozenset(
-    {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"}
-)
 _CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
     # In this order: a firewall's 403 is no missing role, and a registry that hides what it has says both.
     ("network", ("is not allowed access", "denied: client with IP")),  # Azure Container Registry's firewall
@@ -30,7 +31,6 @@ _PATTERNS = tuple((cause, compile_linear(f"(?i)(?:{'|'.join(told)})")) for cause
 _SECRETS = compile_linear(r"pull secrets \((?P<names>[^)]+)\)")
 NOT_RETRIEVED = "FailedToRetrieveImagePullSecret"
 _WRONG_LOGIN = compile_linear(r"(?i)incorrect username or password|401 Unauthorized")
-DOCKER_HUB = "docker.io"
 _MEANINGS = {
     "reference": "no such image or tag",
     "unauthorized": "the registry refuses who asks",
@@ -44,28 +44,42 @@ _MEANINGS = {
 @diagnostic(
     codes=(CODE,),
     area="workloads",
-    clear_without=WITHOUT_AZURE,
+    clear_without=ClearWithout(
+        (*WITHOUT_AZURE.kinds, Registries),
+        "whether images are pulled is read from the cluster; Azure only tells why one is refused",
+    ),
     clear_says="no pod fails to pull its image",
 )
-def image_pull_failed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iterator[Judgement]:
+def image_pull_failed(
+    cluster: ManagedCluster,
+    symptoms: Symptoms,
+    calls: Calls | Unavailable,
+    registries: Registries | Unavailable | NotApplicable,
+) -> Iterator[Judgement]:
     """The image of a workload cannot be pulled."""
-    waiting = (symptom for symptom in symptoms.of(Sign.WAITING) if symptom.reason in REASONS)
     seen: dict[tuple[str, str], Symptom] = {}
-    for each_symptom in waiting:  # its replicas may stand at ErrImagePull and ImagePullBackOff in turn
+    for each_symptom in failed_pulls(symptoms):  # its replicas may stand at ErrImagePull and ImagePullBackOff in turn
         seen.setdefault(
             (each_symptom.owner, each_symptom.container.name if each_symptom.container else ""), each_symptom
         )
-    yield from named(_finding(symptom, symptoms, calls) for symptom in seen.values())
+    yield from named(_finding(cluster, symptom, symptoms, calls, registries) for symptom in seen.values())
 
 
-def _finding(symptom: Symptom, symptoms: Symptoms, calls: Calls | Unavailable) -> Finding:
-    image = symptom.container.image if symptom.container else ""
+def _finding(
+    cluster: ManagedCluster,
+    symptom: Symptom,
+    symptoms: Symptoms,
+    calls: Calls | Unavailable,
+    registries: Registries | Unavailable | NotApplicable,
+) -> Finding:
+    image = image_of(symptom)
     told = _told(symptom, symptoms)
     secrets = _missing_secrets(symptom, symptoms)
     cause = _cause(symptom, told, secrets)
     unknown = cause == "unauthorized" and _is_refused_for_its_name(symptom, image, told)
     cause = "reference" if unknown else cause
     workload = symptom.owner.partition("/")[2]
+    in_azure = access(cause, registry_of(image), told, registries)
     because = [
         f"{pods_of(len(symptom.pods))} of {workload}: {symptom.reason}: {_MEANINGS[cause]}",
         f"image {image}",
@@ -77,15 +91,33 @@ def _finding(symptom: Symptom, symptoms: Symptoms, calls: Calls | Unavailable) -
         )
     if secrets:
         because.append(f"the kubelet finds no pull secret named {secrets}")
+    because += in_azure.told
     return Finding(
         code=CODE,
         subject=symptom.owner,
         affects=harmed(symptom.owner, symptom.pods, calls),
         because=tuple(item for item in because if item),
         facts=facts_of(symptom)
-        | {"cause": cause, "image": image, "registry": registry_of(image), "secrets": secrets, "message": told},
+        | {"cause": cause, "image": image, "registry": registry_of(image), "secrets": secrets, "message": told}
+        | _of_azure(cluster, in_azure),
         began=symptom.since,
     )
+
+
+def _of_azure(cluster: ManagedCluster, seen: Access) -> dict[str, object]:
+    registry = seen.registry
+    return {
+        "access": seen.state,
+        "registry_id": registry.id if registry else "",
+        "registry_name": registry.name if registry else "<registry-name>",
+        "role": registry.role if registry else "AcrPull",
+        "identity": seen.identity,
+        "endpoints": list(registry.endpoints) if registry else [],
+        "client": seen.client,
+        "cluster": cluster.name,
+        "group": cluster.group,
+        "subscription": cluster.subscription,
+    }
 
 
 def _told(symptom: Symptom, symptoms: Symptoms) -> str:
@@ -115,9 +147,3 @@ def _is_refused_for_its_name(symptom: Symptom, image: str, told: str) -> bool:
     logs_in = any(pod.spec.pull_secrets for pod in symptom.pods) or _WRONG_LOGIN.search(told)
     repository = image.removeprefix(f"{DOCKER_HUB}/").removeprefix("library/")
     return not logs_in and "/" not in repository
-
-
-def registry_of(image: str) -> str:
-    """The host that an image comes from; without one it is Docker Hub."""
-    first, slash, _ = image.partition("/")
-    return first if slash and ("." in first or ":" in first or first == "localhost") else DOCKER_HUB

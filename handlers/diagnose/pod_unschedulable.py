@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from handlers.counted import counted
+from handlers.diagnose.scheduling.alike import judge_all
 from handlers.diagnose.scheduling.change import facts_of
-from handlers.diagnose.scheduling.verdict import Verdict, judge, table
+from handlers.diagnose.scheduling.verdict import Verdict, table
 from handlers.diagnose.scheduling.words import UNSEEN_BY_US, about_volumes, shortened, told_causes
 from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import ClearWithout, diagnostic
@@ -62,8 +63,8 @@ def pod_unschedulable(
     """A pod waits, and no node will do."""
     waits = with_surroundings(waits, around)
     found: list[tuple[Verdict, list[Demand]]] = []
-    for group in _groups(waits):
-        first = judge(group[0], waits)
+    groups = _groups(waits)
+    for first, group in zip(judge_all((group[0] for group in groups), waits), groups, strict=True):
         seen = _judged(cluster, first, waits, ups)
         if seen is None:
             found.append((first, group))

@@ -7,15 +7,17 @@ from datetime import datetime, timedelta
 
 from handlers.diagnose.callers import Complains, complaining
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
-from handlers.engine.declare import diagnostic
+from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.workloads.logs import LogTails
 from handlers.evidence.workloads.owners import DEPLOYMENT, STATEFUL_SET, Owner, Owners
+from handlers.evidence.workloads.scaled_objects import ScaledObject, ScaledObjects, seen_of
+from handlers.evidence.workloads.served import ServedGroups
 from handlers.evidence.workloads.services import EndpointSlices, Services, WorkloadService
 from handlers.evidence.workloads.symptoms import Symptoms
 from handlers.evidence.workloads.unwell import LATELY
 from handlers.evidence.workloads.warnings import WarningEvents
 from handlers.evidence.workloads.wiring.calls import Calls, leads_to
-from handlers.model import Finding, Judgement, Severity, Unavailable
+from handlers.model import Finding, Judgement, NotApplicable, Severity, Unavailable
 
 CODE = "scaled-to-zero"
 AT_ONCE = timedelta(seconds=10)
@@ -25,7 +27,10 @@ AT_ONCE = timedelta(seconds=10)
 @diagnostic(
     codes=(CODE,),
     area="workloads",
-    clear_without=WITHOUT_AZURE,
+    clear_without=ClearWithout(
+        (*WITHOUT_AZURE.kinds, ServedGroups, ScaledObjects),
+        "what is scaled to 0 is read from the cluster; KEDA is asked who did it, and where that decides, it is said",
+    ),
     clear_says="no failing workload calls a service whose workload has 0 replicas",
 )
 def scaled_to_zero(
@@ -36,9 +41,12 @@ def scaled_to_zero(
     symptoms: Symptoms,
     warnings: WarningEvents | Unavailable,
     tails: LogTails | Unavailable,
+    keda: ScaledObjects | NotApplicable | Unavailable,
 ) -> Iterator[Judgement]:
     """Something calls a service whose only workload is scaled to 0."""
-    yield from named(_asleep(owners, services, slices, calls, symptoms, warnings, tails))
+    judged = list(_asleep(owners, services, slices, calls, symptoms, warnings, tails, keda))
+    yield from named(item for item in judged if isinstance(item, Finding))
+    yield from dict.fromkeys(item for item in judged if isinstance(item, Unavailable))
 
 
 def _asleep(
@@ -49,7 +57,8 @@ def _asleep(
     symptoms: Symptoms,
     warnings: WarningEvents | Unavailable,
     tails: LogTails | Unavailable,
-) -> Iterator[Finding]:
+    keda: ScaledObjects | NotApplicable | Unavailable,
+) -> Iterator[Finding | Unavailable]:
     seen: set[str] = set()
     for service in services.services:
         behind = [owner for owner in owners.of_kind(DEPLOYMENT, STATEFUL_SET) if leads_to(service, owner)]
@@ -58,9 +67,18 @@ def _asleep(
         owner = behind[0]
         missing = complaining(service, calls, tails, symptoms)
         since = _ran_lately(owner, warnings, owners.taken_at)
-        if missing or (since and not _all_sleep(owner, owners)):
+        scaled = seen_of(owner, keda)
+        taken_away = since is not None and not _all_sleep(owner, owners)
+        if missing or (taken_away and _is_a_persons(scaled)):
             seen.add(owner.subject)
-            yield _finding(owner, service, missing, since, calls)
+            yield _finding(owner, service, missing, since, calls, scaled)
+        elif taken_away and isinstance(scaled, Unavailable):
+            yield scaled
+
+
+def _is_a_persons(scaled: ScaledObject | Unavailable | None) -> bool:
+    """Whether a person took its pods away. KEDA does so whenever nothing happens, and brings them back."""
+    return scaled is None or (isinstance(scaled, ScaledObject) and not scaled.sleeps)
 
 
 def _ran_lately(owner: Owner, warnings: WarningEvents | Unavailable, at: datetime) -> datetime | None:
@@ -83,13 +101,20 @@ def _all_sleep(owner: Owner, owners: Owners) -> bool:
 
 
 def _finding(
-    owner: Owner, service: WorkloadService, missing: tuple[Complains, ...], since: datetime | None, calls: Calls
+    owner: Owner,
+    service: WorkloadService,
+    missing: tuple[Complains, ...],
+    since: datetime | None,
+    calls: Calls,
+    scaled: ScaledObject | Unavailable | None,
 ) -> Finding:
     workload = owner.subject.partition("/")[2]
     because = [f"{workload} is scaled to 0, and service {service.name} leads to nothing else"]
     because += [f"{complains.owner.partition('/')[2]} calls it: {complains.line}" for complains in missing[:2]]
     if since:
         because.append(f"it still had pods at {since:%H:%M} UTC")
+    if isinstance(scaled, ScaledObject):
+        because.append(_by_keda(scaled))
     affects = (*harmed(owner.subject, (), calls), service.subject, *(complains.owner for complains in missing))
     return Finding(
         code=CODE,
@@ -98,5 +123,16 @@ def _finding(
         affects=tuple(dict.fromkeys(affects)),
         because=tuple(because),
         facts=workload_facts(owner.subject)
-        | {"service": service.name, "callers": [complains.owner for complains in missing]},
+        | {
+            "service": service.name,
+            "callers": [complains.owner for complains in missing],
+            "scaled_object": scaled.name if isinstance(scaled, ScaledObject) else "",
+            "paused": isinstance(scaled, ScaledObject) and bool(scaled.paused_at),
+        },
     )
+
+
+def _by_keda(scaled: ScaledObject) -> str:
+    if scaled.paused_at:
+        return f"ScaledObject {scaled.name} is paused at {scaled.paused_at} replicas"
+    return f"ScaledObject {scaled.name} of KEDA scales it, down to {scaled.least} (minReplicaCount)"

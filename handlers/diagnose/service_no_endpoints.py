@@ -53,7 +53,7 @@ def service_no_endpoints(
             continue
         use = use_of(service, calls, tails, ingresses)
         open_question = unseen(calls, tails, ingresses)
-        for finding in _of(cluster, service, use, pods, owners, lost, calls):
+        for finding in _of(cluster, service, use, pods, owners, services, lost, calls):
             if use.any:
                 yield finding
             elif open_question:
@@ -68,6 +68,7 @@ def _of(
     use: Use,
     pods: WorkloadPods,
     owners: Owners,
+    services: Services,
     lost: frozenset[str],
     calls: Calls | Unavailable,
 ) -> Iterator[Finding]:
@@ -76,7 +77,8 @@ def _of(
         return
     if behind:
         unready = [pod for pod in behind if _for_long(pod, pods)]
-        if len(unready) == len(behind) and not all(pod.node in lost for pod in behind):  # else the node is the question
+        of_node = all(pod.node in lost or _needs_lost_node(pod, lost, pods, services, calls) for pod in behind)
+        if len(unready) == len(behind) and not of_node:  # else the node is the question
             yield _finding(cluster, service, use, calls, "not-ready", unready, None)
         return
     makers = [
@@ -88,6 +90,16 @@ def _of(
     near = nearest(service, [maker for maker in makers if maker.wanted])
     if near:
         yield _finding(cluster, service, use, calls, "selector", pods.of(near.owner.subject), near)
+
+
+def _needs_lost_node(
+    pod: WorkloadPod, lost: frozenset[str], pods: WorkloadPods, services: Services, calls: Calls | Unavailable
+) -> bool:
+    """Whether it calls a service of which a pod is on a node that is not Ready: its probe fails with that."""
+    if not lost or isinstance(calls, Unavailable):
+        return False
+    called = [service for service in services.services if pod.owned_by in calls.callers.get(service.subject, ())]
+    return any(other.node in lost for service in called for other in pods.selected(service.namespace, service.selector))
 
 
 def _for_long(pod: WorkloadPod, pods: WorkloadPods) -> bool:

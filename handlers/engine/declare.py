@@ -53,6 +53,8 @@ class Collector:
     sees: tuple[str, ...]
     deadline_s: float
     title: str
+    opt_in: tuple[str, ...] = ()
+    """Kubernetes verbs that it uses in the namespaces alone that the settings name: they are in a role of their own."""
 
     @property
     def name(self) -> str:
@@ -90,10 +92,15 @@ class Diagnostic:
 
 
 def collector(
-    *, reads: tuple[str, ...], sees: tuple[str, ...] = (), deadline_s: float = DEADLINE_S
+    *,
+    reads: tuple[str, ...],
+    sees: tuple[str, ...] = (),
+    deadline_s: float = DEADLINE_S,
+    opt_in: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Awaitable[Evidence | NotApplicable]]], Collector]:
     """Declare a collector. `reads` are the Azure actions it needs, `sees` the Kubernetes verbs ("list pods",
-    "get configmaps:name in kube-system"): roles are generated from them, and a 403 names them.
+    "get configmaps:name in kube-system"): roles are generated from them, and a 403 names them. `opt_in`: verbs that are
+    used only where the settings name a namespace.
 
     Its docstring is what people call the fact ("node pools") when it could not be seen.
     """
@@ -105,7 +112,7 @@ def collector(
         made = [kind for kind in _members(_hints(fetch).get("return")) if kind is not NotApplicable]
         if len(made) != 1 or not _is_evidence(made[0]):
             raise BadDeclaration(f"{where} must return one Evidence class (or that | NotApplicable)")
-        return Collector(made[0], fetch, needs_of(fetch), reads, sees, deadline_s, _asks(fetch).rstrip("."))
+        return Collector(made[0], fetch, needs_of(fetch), reads, sees, deadline_s, _asks(fetch).rstrip("."), opt_in)
 
     return declare
 

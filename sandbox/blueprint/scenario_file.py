@@ -131,6 +131,8 @@ class KubeSpec(Strict):
     """Overrides of the metrics server's default usage."""
     logs: dict[str, str] = Field(default_factory=dict)
     """By `namespace/pod/container`; with the suffix `:previous`, for the container before the last restart."""
+    listens: dict[str, list[int]] = Field(default_factory=dict)
+    """The ports that a pod listens on, by `namespace/pod`; of any other pod, those that its containers declare."""
     runs: dict[str, RunSpec] = Field(default_factory=dict)
     """Simulated runs of pods with restartPolicy Never, by image."""
     run_command: RunCommandSpec | None = None

@@ -13,6 +13,7 @@ from sandbox.kube import (
     measured,
     plain_paths,
     pod_logs,
+    pod_proxy,
     reads,
     reviews,
     scale,
@@ -113,5 +114,6 @@ _BELOW: dict[tuple[str, str], Callable[[KubeWorld, Kind, Call], Answer]] = {
     ("scale", "update"): scale.update,
     ("scale", "patch"): scale.patch,
     ("log", "get"): pod_logs.get,
+    ("proxy", "get"): pod_proxy.get,
     ("eviction", "create"): evictions.create,
 }

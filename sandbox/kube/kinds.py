@@ -22,6 +22,7 @@ _SUBRESOURCE_KINDS = {
     "eviction": ("Eviction", "policy", "v1", ("create",)),
     "scale": ("Scale", "autoscaling", "v1", ("get", "patch", "update")),
     "log": ("Pod", "", "", ("get",)),
+    "proxy": ("PodProxyOptions", "", "", ("create", "delete", "get", "patch", "update")),
 }
 
 

@@ -64,8 +64,8 @@ def _resource_place(
         if len(rest) > 2 and rest[2] not in _OF_THE_NAMESPACE:
             rest, route = rest[2:], f"{above}/namespaces/{{}}"
     resource, name, subresource = (*rest, "", "", "")[:3]
-    if len(rest) > 3:
-        subresource = "/".join(rest[2:])
+    if len(rest) > 3:  # what follows `proxy` is a path of the pod's own
+        subresource = "proxy" if rest[2] == "proxy" else "/".join(rest[2:])
     route += f"/{resource}" + ("/{}" if name else "") + (f"/{subresource}" if subresource else "")
     if not name:
         verb = _collection_verb(verb, query)

@@ -48,7 +48,7 @@ def _text(world: KubeWorld, pod: Body, container: str, *, previous: bool) -> str
     key = f"{metadata['namespace']}/{name}/{container}"
     if not node:
         raise statuses.bad_request(f"pod {name} does not have a host assigned")
-    if _without_tunnel(world):
+    if without_tunnel(world):
         raise statuses.internal(f'Get "https://{_address(world, node)}:10250/containerLogs/{key}": No agent available')
     if not node_is_alive(world, node):
         raise statuses.internal(_kubelet_is_silent(world, node, key))
@@ -74,7 +74,7 @@ def _address(world: KubeWorld, node: str) -> str:
     return str(next((address["address"] for address in addresses if address["type"] == "InternalIP"), node))
 
 
-def _without_tunnel(world: KubeWorld) -> bool:
+def without_tunnel(world: KubeWorld) -> bool:
     """Whether the cluster uses konnectivity but has no connected agent."""
     if not world.find("deployments", _AGENT, "kube-system", group="apps"):
         return False

@@ -19,15 +19,16 @@ class Prerendered:
 
     world: KubeWorld
     pages: Pages
-    _kept: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
+    _kept: dict[tuple[str, str, str, str], bytes] = field(default_factory=dict)
 
-    def keep(self, kind: Kind, call: Call, limit: int) -> int:
-        """Render all pages of one list; returns their number."""
+    def keep(self, kind: Kind, call: Call, limit: int, fields: str = "") -> int:
+        """Render all pages of one list, with this field selector; returns their number."""
         token, made = "", 0
         while True:
             query = {"limit": str(limit)} | ({"continue": token} if token else {})
+            query |= {"fieldSelector": fields} if fields else {}
             answer = listed(self.world, self.pages, kind, replace(call, query=query))
-            self._kept[call.place.path, str(limit), token] = answer.to_bytes()
+            self._kept[call.place.path, str(limit), token, fields] = answer.to_bytes()
             made += 1
             token = answer.body["metadata"].get("continue", "")
             if not token:
@@ -38,8 +39,8 @@ class Prerendered:
         if not self._kept or call.place.verb != "list" or call.accept.split(",")[0].strip() not in _PLAIN:
             return None
         asked = {name: value for name, value in call.query.items() if value and value != "0"}
-        limit, token = asked.pop("limit", ""), asked.pop("continue", "")
+        limit, token, fields = asked.pop("limit", ""), asked.pop("continue", ""), asked.pop("fieldSelector", "")
         if asked:
             return None
-        body = self._kept.get((call.place.path, limit, token))
+        body = self._kept.get((call.place.path, limit, token, fields))
         return None if body is None else Answer(200, body)

@@ -119,7 +119,7 @@ class KubeServer(LocalServer[Door]):
         """Look up a kind by plural, singular or short name."""
         return self.world.kinds.by_word(word)
 
-    def prerender(self, plural: str, *, limit: int = 500) -> int:
+    def prerender(self, plural: str, *, limit: int = 500, fields: str = "") -> int:
         """Render all pages of a list now and return their number. Later writes do not change them."""
         kind = self.world.kinds.by_word(plural)
         if kind is None:
@@ -127,7 +127,7 @@ class KubeServer(LocalServer[Door]):
         above = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
         path = f"{above}/{kind.plural}"
         call = Call("GET", parse("GET", path, {}), {}, "", "", b"", _ROOT)
-        return self._door.prerendered.keep(kind, call, limit)
+        return self._door.prerendered.keep(kind, call, limit, fields)
 
 
 def _count_budgets(world: KubeWorld) -> None:

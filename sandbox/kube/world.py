@@ -86,6 +86,8 @@ class KubeWorld:
     """None if there is no metrics server."""
     logs: dict[str, str] = field(default_factory=dict)
     """Container logs, by `namespace/pod/container`; `…/container:previous` is the one before the restart."""
+    listens: dict[str, list[int]] = field(default_factory=dict)
+    """The ports that a pod listens on, by `namespace/pod`; of any other pod, those that its containers declare."""
     runs: dict[str, Run] = field(default_factory=dict)
     """Simulated runs of pods with restartPolicy Never, by image. Pods with other images stay Pending."""
     accounts: list[Account] = field(default_factory=list)

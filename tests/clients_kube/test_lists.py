@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from aiohttp import web
 
-from handlers.clients.errors import Garbled, ServerFault
+from handlers.clients.errors import Garbled, ServerFault, Throttled
+from handlers.clients.kube.listing import KubeListing
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.current import deadline
-from tests.clients.azure import QuickClock, half, hangs_up, raw, says
+from tests.clients.azure import Handler, QuickClock, half, hangs_up, raw, says
 from tests.clients_kube.cluster import LocalCluster, page, pod, refuses
 
 PODS = "/api/v1/pods"
@@ -117,6 +119,65 @@ async def test_a_page_in_the_middle_that_fails_is_asked_for_again(
     assert listing.items == ("a", "b")
     assert [one.query.get("continue") for one in cluster.asked] == [None, "t", "t", "t", "t"]
     assert clock.waits[0] == 1.0
+
+
+async def test_at_most_two_long_lists_are_read_at_once(cluster: LocalCluster, kube: KubeReader) -> None:
+    paths = [f"/api/v1/namespaces/{name}/pods" for name in "abcd"]
+    reading: list[int] = [0]
+    both = asyncio.Event()
+
+    def last_page(name: str) -> Handler:
+        async def answer(request: web.Request) -> web.StreamResponse:
+            reading.append(reading[-1] + 1)
+            if reading[-1] == 2:
+                both.set()
+            await both.wait()
+            await asyncio.sleep(0)
+            reading.append(reading[-1] - 1)
+            return await page(pod(name))(request)
+
+        return answer
+
+    for path in paths:
+        cluster.reply(path, page(pod("first"), follows="t"), last_page(path))
+    listings = await asyncio.gather(*(kube.list(path, name_of) for path in paths))
+    assert [listing.items for listing in listings] == [("first", path) for path in paths]
+    assert max(reading) == 2
+
+
+async def test_a_list_that_gets_no_turn_in_time_is_cut(cluster: LocalCluster, kube: KubeReader) -> None:
+    hold = asyncio.Event()
+
+    async def held(request: web.Request) -> web.StreamResponse:
+        await hold.wait()
+        return await page(pod("b"))(request)
+
+    async def late() -> KubeListing[str]:
+        deadline.set(0.0)
+        listing = await kube.list(PODS, name_of)
+        hold.set()
+        return listing
+
+    paths = [f"/api/v1/namespaces/{name}/pods" for name in "ab"]
+    for path in paths:
+        cluster.reply(path, page(pod("a"), follows="t"), held)
+    cluster.reply(PODS, page(pod("a"), follows="t"), page(pod("b")))
+    first, second, third = await asyncio.gather(*(kube.list(path, name_of) for path in paths), late())
+    assert (first.truncated, second.truncated, third.truncated) == (False, False, True)
+    assert third.items == ("a",)
+
+
+async def test_where_the_api_server_throttles_no_further_list_is_asked_for(
+    cluster: LocalCluster, kube: KubeReader
+) -> None:
+    cluster.reply(PODS, refuses(429, "TooManyRequests", "the server has received too many requests", retry_after="1"))
+    cluster.reply("/api/v1/nodes", page(pod("a")))
+    with pytest.raises(Throttled):
+        await kube.list(PODS, name_of)
+    with pytest.raises(Throttled, match="the API server throttles aksbot: 429") as caught:
+        await kube.list("/api/v1/nodes", name_of)
+    assert caught.value.unavailable.wanted == "nodes"
+    assert "/api/v1/nodes" not in cluster.paths()
 
 
 async def test_half_a_list_is_no_list(cluster: LocalCluster, kube: KubeReader) -> None:

@@ -31,6 +31,7 @@ def test_the_roles_are_written_anew_with_every_new_fact() -> None:
     assert roles.KUBERNETES.read_text(encoding="utf-8") == roles.kubernetes_text(GRAPH.whole())
     assert roles.WRITER.read_text(encoding="utf-8") == roles.writer_text()
     assert roles.KUBERNETES_WRITER.read_text(encoding="utf-8") == roles.kubernetes_writer_text()
+    assert roles.POD_PROXY.read_text(encoding="utf-8") == roles.pod_proxy_text(GRAPH.whole())
 
 
 def granted(role: dict[str, Any]) -> set[str]:
@@ -52,6 +53,15 @@ def test_the_cluster_role_is_what_the_collectors_declare() -> None:
     assert (of_system["kind"], of_system["metadata"]["namespace"]) == ("Role", "kube-system")
     for one, its_binding in ((role, binding), (of_system, bound)):
         assert its_binding["roleRef"]["name"] == one["metadata"]["name"]
+
+
+def test_what_reaches_into_pods_is_a_role_of_its_own_for_one_namespace() -> None:
+    role, binding = yaml.safe_load_all(roles.POD_PROXY.read_text(encoding="utf-8"))
+    assert granted(role) == {"get pods/proxy"}
+    assert (role["kind"], role["metadata"]["namespace"]) == ("Role", binding["metadata"]["namespace"])
+    assert binding["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "aksbot-pod-proxy"}
+    assert "proxy" not in roles.KUBERNETES.read_text(encoding="utf-8")
+    assert "proxy" not in roles.AZURE.read_text(encoding="utf-8")
 
 
 def test_the_writers_roles_are_what_the_remedies_declare_and_a_probe_pod_is_made_in_one_namespace_only() -> None:

@@ -27,6 +27,12 @@ class KubeAccess:
     probe_image: str = PROBE_IMAGE
     own_addresses: tuple[str, ...] = ()
     """The public addresses that the bot itself leaves from: an API server with authorized ranges must hold them."""
+    pod_proxy: tuple[str, ...] = ()
+    """Globs of `cluster/namespace` whose pods may be asked, through the API server, whether they listen."""
 
     def may_run_commands(self, cluster: str) -> bool:
         return any(fnmatchcase(cluster.lower(), glob.lower()) for glob in self.run_command)
+
+    def may_ask_pods(self, cluster: str, namespace: str) -> bool:
+        place = f"{cluster.lower()}/{namespace}"
+        return any(fnmatchcase(place, glob.lower() if "/" in glob else f"*/{glob.lower()}") for glob in self.pod_proxy)

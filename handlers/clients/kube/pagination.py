@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from typing import Any, Generic, Protocol, TypeVar
 
-from handlers.clients.errors import Garbled, NotFound, ServerFault
+from handlers.clients.errors import Garbled, NotFound, ServerFault, Throttled
 from handlers.clients.kube.clean import without_secrets
 from handlers.clients.kube.door.caller import Caller
 from handlers.clients.kube.listing import read_page, without_collector
@@ -22,6 +24,27 @@ RESTARTS = 3
 """How often a list may expire while it is read: a token lives about five minutes, unless etcd is compacted."""
 HEADROOM = 1.5
 """The next page may take this much longer than the slowest one so far."""
+
+
+MOST_AT_ONCE = 2
+"""Long lists of one check. Many at once cost the API server, and this process, memory for all of their pages."""
+
+
+class Turns:
+    """What the lists of one check share: two turns for their second and later pages, and a 429, which ends them all."""
+
+    def __init__(self) -> None:
+        self.long = asyncio.Semaphore(MOST_AT_ONCE)
+        self._refused: Throttled | None = None
+
+    def refuse(self, error: Throttled) -> None:
+        """The API server throttles the bot itself, not one kind: whatever else is asked would only make it worse."""
+        self._refused = self._refused or error
+
+    def check(self, wanted: str) -> None:
+        if self._refused:
+            detail = f"not asked any more, as the API server throttles aksbot: {self._refused.detail}"
+            raise Throttled(wanted, detail, status=429, retry_after_s=self._refused.retry_after_s)
 
 
 class Sheet(Protocol[Made]):
@@ -81,8 +104,9 @@ class Folding(Generic[A]):
 class Paginator:
     """One list, from its first page to its last (or to where it is cut)."""
 
-    def __init__(self, caller: Caller, path: str, *, labels: str, fields: str, page: int) -> None:
+    def __init__(self, caller: Caller, path: str, turns: Turns, *, labels: str, fields: str, page: int) -> None:
         self._caller = caller
+        self._turns = turns
         self._path = path
         self._params = {"labelSelector": labels, "fieldSelector": fields}
         self._page = str(page)
@@ -97,15 +121,20 @@ class Paginator:
     async def all(self, begin: Callable[[], Sheet[T]]) -> tuple[T, Reply, bool]:
         """What was made of the list, the first page's frame, and whether it was cut. An expired list starts again."""
         for _ in range(RESTARTS):
+            self._turns.check(self._wanted)
             try:
-                return await self._once(begin())
+                async with AsyncExitStack() as turn:
+                    return await self._once(begin(), turn)
             except NotFound as gone:
                 if gone.status != 410:
                     raise
+            except Throttled as error:
+                self._turns.refuse(error)
+                raise
         detail = f"410 Expired: the list expired {RESTARTS} times while it was being read"
         raise ServerFault(self._wanted, detail, status=410, code="Expired")
 
-    async def _once(self, sheet: Sheet[T]) -> tuple[T, Reply, bool]:
+    async def _once(self, sheet: Sheet[T], turn: AsyncExitStack) -> tuple[T, Reply, bool]:
         self._recorded = 0
         token, number, slowest_s = "", 1, 0.0
         followed: set[str] = set()
@@ -130,7 +159,22 @@ class Paginator:
             if not more or not self._time_for(slowest_s):
                 self._record_cut(number + 1)
                 return sheet.close(), first, True
+            if number == 1 and not await self._has_turn(turn, slowest_s):
+                self._record_cut(number + 1)
+                return sheet.close(), first, True
             token, number = following, number + 1
+
+    async def _has_turn(self, turn: AsyncExitStack, slowest_s: float) -> bool:
+        """Wait until the list may go on; False where the deadline comes first."""
+        until = deadline.get()
+        left = None if until is None else max(0.0, until - self._caller.clock.now() - slowest_s * HEADROOM)
+        try:
+            async with asyncio.timeout(left):
+                await turn.enter_async_context(self._turns.long)
+        except TimeoutError:
+            return False
+        self._turns.check(self._wanted)
+        return True
 
     async def _fetch(self, token: str, number: int) -> Reply:
         return await self._caller.reply("GET", self._target(token), called=self._name(number))

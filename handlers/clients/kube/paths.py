@@ -15,6 +15,8 @@ REVIEWS = re.compile(
 """The POSTs that read: they ask what somebody may do."""
 ACTING = frozenset({"proxy", "exec", "attach", "portforward"})
 """GETs that do something: they reach into a pod or a node."""
+POD_PORT = re.compile(r"^/api/v1/namespaces/[a-z0-9-]+/pods/[a-z0-9.-]+:[0-9]{1,5}/proxy/$")
+"""The one GET that reaches into a pod: whether anybody listens at a port. Only where the settings allow it."""
 _PATH_SAFE = "/:@!$&'()*+,;=~-._%"
 _QUERY_SAFE = "'():,/!="
 _PARTS = re.compile(
@@ -75,11 +77,12 @@ def source_of(target: str) -> str:
     return f"kubectl get --raw '{unquote(target)}'"
 
 
-def refuse_writes(method: str, target: str) -> None:
-    """Let GET and the access reviews pass; anything else is a bug in this program."""
+def refuse_writes(method: str, target: str, *, into_pod: bool = False) -> None:
+    """Let GET and the access reviews pass; anything else is a bug in this program. `into_pod`: and a pod's port."""
     asked = ApiPath.at(target)
     reads = method == "GET" or (method == "POST" and bool(REVIEWS.match(asked.path)))
-    if not reads or asked.part in ACTING or ".." in asked.path.split("/"):
+    acts = asked.part in ACTING and not (into_pod and POD_PORT.match(target))
+    if not reads or acts or ".." in asked.path.split("/"):
         raise NotARead(f"a reader may not {method} {asked.path}")
     if asked.resource == "secrets" and not asked.group:
         raise NotARead(f"a reader never looks into secrets: {asked.path}")

@@ -11,7 +11,7 @@ from handlers.clients.arm.reader import ArmReader
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
 from handlers.clients.closing import Closing
-from handlers.clients.errors import ArmError, Garbled
+from handlers.clients.errors import ArmError, Garbled, NotARead
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.listing import Folded, KubeListing
 from handlers.clients.kube.paths import source_of, target_of
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from handlers.clients.kube.door.caller import Caller
     from handlers.clients.kube.door.doors import KubeSessions
     from handlers.clients.kube.inside.run_command import Audit
+    from handlers.clients.kube.pagination import Turns
+    from handlers.clients.kube.pod_port import PodPort
     from handlers.clients.recording.case import Recorder
 
 T = TypeVar("T")
@@ -100,7 +102,7 @@ class KubeReader(Closing):
         """
         from handlers.clients.kube.pagination import Keeping, Paginator
 
-        turner = Paginator(self._caller, path, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, self._turns, labels=labels, fields=fields, page=page)
         items, first, cut = await turner.all(lambda: Keeping(keep, most))
         return KubeListing(items, _source(turner.target, first), first.taken_at, cut)
 
@@ -117,7 +119,7 @@ class KubeReader(Closing):
         """The same for a sum without rows: `add` puts each object into what `start` returned."""
         from handlers.clients.kube.pagination import Folding, Paginator
 
-        turner = Paginator(self._caller, path, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, self._turns, labels=labels, fields=fields, page=page)
         value, first, cut = await turner.all(lambda: Folding(start(), add))
         return Folded(value, _source(turner.target, first), first.taken_at, cut)
 
@@ -147,6 +149,18 @@ class KubeReader(Closing):
         text = reply.content[: 4 * most].decode("utf-8", errors="replace")
         return (await redact_off_loop(text))[:most]
 
+    async def pod_port(self, namespace: str, pod: str, port: int) -> PodPort:
+        """Whether anybody listens at a port of a pod, as the API server's proxy finds it: a GET on what serves there.
+
+        The settings must allow it, and the bot's role (`deploy/kubernetes/pod-proxy.yaml`).
+        """
+        from handlers.clients.kube.pod_port import read_pod_port
+
+        if not self.access.may_ask_pods(self.target.name, namespace):
+            raise NotARead(f"AKSBOT_POD_PROXY does not name namespace {namespace} of {self.target.name}")
+        target = f"/api/v1/namespaces/{namespace}/pods/{pod}:{port}/proxy/"
+        return await read_pod_port(self._caller, target)
+
     async def may(self, verb: str, resource: str, group: str = "", namespace: str = "") -> bool:
         """Whether the bot itself may do this. `pods/log` names a subresource; no namespace means all of them."""
         spec = {"resourceAttributes": _wish(verb, resource, group, namespace)}
@@ -172,6 +186,12 @@ class KubeReader(Closing):
         if not isinstance(status, dict) or not isinstance(status.get("allowed"), bool):
             raise Garbled(f"{kind.lower()}s", f"{reply.status}, but the answer holds no review")
         return Answer(status, f"kubectl create --raw '{path}'", reply.taken_at, reply.headers)
+
+    @cached_property
+    def _turns(self) -> Turns:
+        from handlers.clients.kube.pagination import Turns
+
+        return Turns()
 
     @cached_property
     def _caller(self) -> Caller:

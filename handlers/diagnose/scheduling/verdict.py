@@ -52,16 +52,9 @@ class Verdict:
 
     demand: Demand
     answers: tuple[Answer, ...]
-
-    @property
-    def fits(self) -> tuple[Room, ...]:
-        return tuple(answer.room for answer in self.answers if not answer.obstacles)
-
-    @property
-    def nearest(self) -> tuple[Answer, ...]:
-        """The nodes that would take it with the least change; those that lack less come first."""
-        least = min((answer.effort for answer in self.answers), default=0)
-        return tuple(sorted((answer for answer in self.answers if answer.effort == least), key=_lack))
+    fits: tuple[Room, ...]
+    nearest: tuple[Answer, ...]
+    """The nodes that would take it with the least change; those that lack less come first."""
 
     @property
     def cause(self) -> str:
@@ -89,9 +82,16 @@ def judge(demand: Demand, seen: Scheduling) -> Verdict:
     """Ask every node about one pod."""
     others = topology_of(demand, seen)
     rooms = [room for room in seen.rooms if _in_question(demand, room)]
-    return Verdict(
-        demand, tuple(Answer(room, (*obstacles(demand, room, seen), *others.obstacles(room))) for room in rooms)
-    )
+    answers = tuple(Answer(room, (*obstacles(demand, room, seen), *others.obstacles(room))) for room in rooms)
+    fits = tuple(answer.room for answer in answers if not answer.obstacles)
+    return Verdict(demand, answers, fits, _nearest(answers))
+
+
+def _nearest(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
+    efforts = [answer.effort for answer in answers]
+    least = min(efforts, default=0)
+    least_changed = (answer for answer, effort in zip(answers, efforts, strict=True) if effort == least)
+    return tuple(sorted(least_changed, key=_lack))
 
 
 def _in_question(demand: Demand, room: Room) -> bool:

@@ -108,6 +108,12 @@ async def _most_telling(kube: KubeReader, wanted: _Wanted) -> Tail:
     return first
 
 
+async def last_lines(kube: KubeReader, pod: WorkloadPod) -> Tail | None:
+    """Of the main container of a pod that is well: for who calls what is not there by other evidence than this."""
+    container = _main(pod)
+    return await _tail(kube, _Wanted(pod, container.name, False, False), previous=False) if container else None
+
+
 async def _tail(kube: KubeReader, wanted: _Wanted, *, previous: bool) -> Tail:
     pod = wanted.pod
     params = {"container": wanted.container, "tailLines": str(MOST_LINES)}

@@ -47,6 +47,12 @@ READER_RULES: list[Body] = [
     {"apiGroups": ["storage.k8s.io"], "resources": ["volumeattachments", "csinodes", "storageclasses"], "verbs": _LOOK},
     {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": _LOOK},
     {"apiGroups": ["gateway.networking.k8s.io"], "resources": ["httproutes"], "verbs": _LOOK},
+    {
+        "apiGroups": ["networking.istio.io"],
+        "resources": ["destinationrules", "gateways", "serviceentries", "virtualservices"],
+        "verbs": _LOOK,
+    },
+    {"apiGroups": ["keda.sh"], "resources": ["scaledobjects"], "verbs": _LOOK},
     {"apiGroups": ["acn.azure.com"], "resources": ["nodenetworkconfigs"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.sh"], "resources": ["nodeclaims", "nodepools"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.azure.com"], "resources": ["aksnodeclasses"], "verbs": _LOOK},
@@ -57,7 +63,7 @@ READER_RULES: list[Body] = [
     },
     {"apiGroups": ["metrics.k8s.io"], "resources": ["nodes", "pods"], "verbs": _LOOK},
     {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
-    {"nonResourceURLs": ["/readyz", "/readyz/*", "/livez", "/livez/*", "/version"], "verbs": ["get"]},
+    {"nonResourceURLs": ["/readyz", "/readyz/*", "/livez", "/livez/*", "/version", "/apis"], "verbs": ["get"]},
 ]
 WRITER = "aksbot-writer"
 WRITER_RULES: list[Body] = [

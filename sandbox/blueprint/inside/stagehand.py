@@ -92,6 +92,7 @@ class InsideStagehand:
         if spec.usage is not None and kube.usage is not None:
             self._measure(kube.usage, spec.usage)
         kube.logs.update(spec.logs)
+        kube.listens.update(spec.listens)
         kube.runs.update({image: Run(run.log, run.exit_code) for image, run in spec.runs.items()})
         if spec.run_command is not None:
             kube.run_commands = RunCommands(fails=spec.run_command.fails, polls=spec.run_command.polls)

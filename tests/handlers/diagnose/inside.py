@@ -42,6 +42,8 @@ class Inside(Azure):
         """Pod logs by path; empty for any other pod."""
         self.more_inside: dict[str, list[Body]] = {}
         """Lists of other kinds, by path."""
+        self.groups: list[Body] = []
+        """API groups of custom resources, as discovery tells them."""
 
     def add(self, kind: str, name: str, namespace: str = "shop", **body: Any) -> Body:
         metadata = {"name": name, "namespace": namespace, "creationTimestamp": at(timedelta(hours=1))}
@@ -49,11 +51,17 @@ class Inside(Azure):
         self.objects.append(made)
         return made
 
+    def serves(self, group: str, *versions: str) -> None:
+        """The kinds of this API group are installed."""
+        self.groups.append({"name": group, "versions": [{"version": version} for version in versions]})
+
     def inside(self, path: str) -> tuple[int, Any]:
         status, answer = super().inside(path)
+        if path == "/apis" and status == 404:
+            return 200, {"kind": "APIGroupList", "groups": self.groups}
         if path.endswith("/log") and status == 404:
             return 200, self.logs.get(path, "")
-        listed = self.more_inside.get(path) or self._listed(path)
+        listed = self.more_inside[path] if path in self.more_inside else self._listed(path)
         if listed is None or status not in (200, 404):
             return status, answer
         return 200, {"metadata": {}, "items": [*(answer.get("items") or ()), *listed]}

@@ -151,6 +151,25 @@ async def test_pods_on_a_node_that_is_lost_are_a_matter_of_that_node() -> None:
     assert (await asked(EMPTY, inside)).outcome is Outcome.CLEAR
 
 
+@pytest.mark.parametrize(("lost", "outcome"), [("node-1", Outcome.CLEAR), ("node-2", Outcome.FOUND)])
+async def test_pods_that_call_what_was_on_a_lost_node_are_a_matter_of_that_node(lost: str, outcome: Outcome) -> None:
+    inside = unready(shop())
+    for one in inside.objects:
+        if one["kind"] == "Deployment" and one["metadata"]["name"] == "cart":
+            box = one["spec"]["template"]["spec"]["containers"][0]
+            box["env"] = [{"name": "DB_ADDR", "value": "db:5432"}]
+    deployment(inside, "db")
+    inside.objects[-1]["spec"]["nodeName"] = "node-1"
+    inside.add("Service", "db", spec={"selector": {"app": "db"}, "ports": [{"port": 5432}], "clusterIP": "10.0.80.18"})
+    labels = {"kubernetes.io/service-name": "db"}
+    ends = [{"addresses": ["10.244.0.8"], "conditions": {"ready": True}}]
+    inside.add("EndpointSlice", "db-1", metadata={"labels": labels}, endpoints=ends, ports=[{"port": 5432}])
+    for name in ("node-1", "node-2"):
+        inside.room(name)
+    inside.not_ready(lost)
+    assert (await asked(EMPTY, inside)).outcome is outcome
+
+
 @pytest.mark.parametrize("path", ["/services", "/endpointslices", "/pods", "/deployments"])
 async def test_what_may_not_be_seen_leaves_the_endpoints_open(path: str) -> None:
     inside = shop({"app": "kart"})

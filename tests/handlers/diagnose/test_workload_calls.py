@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import POD, Unwell
 from tests.handlers.diagnose.wire import asked, at, diagnosed, found
 
@@ -74,6 +75,58 @@ async def test_a_workload_that_had_pods_within_the_hour_was_put_to_sleep() -> No
 
 async def test_a_workload_that_was_made_with_no_replicas_never_had_pods() -> None:
     assert (await asked(ZERO, slept(made=timedelta(minutes=20)))).outcome is Outcome.CLEAR
+
+
+KEDA = "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects"
+
+
+def with_keda(unwell: Unwell, least: int = 0, target: str = "cart", **metadata: Any) -> Unwell:
+    """KEDA is installed, and a ScaledObject scales this Deployment."""
+    unwell.serves("keda.sh", "v1alpha1")
+    spec = {"scaleTargetRef": {"name": target}, "minReplicaCount": least, "triggers": []}
+    metadata |= {"name": "cart-queue", "namespace": "shop"}
+    unwell.more_inside[KEDA] = [{"kind": "ScaledObject", "metadata": metadata, "spec": spec}]
+    return unwell
+
+
+async def test_what_keda_took_down_to_zero_and_nobody_misses_is_as_it_should_be() -> None:
+    assert (await asked(ZERO, with_keda(slept(made=timedelta(days=3))))).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize(
+    "keda",
+    [
+        {"least": 1},
+        {"target": "web"},
+        {"annotations": {"autoscaling.keda.sh/paused-replicas": "0"}},
+    ],
+    ids=["keeps one", "scales another", "paused by somebody"],
+)
+async def test_what_keda_would_not_have_taken_down_was_taken_down_by_somebody(keda: dict[str, Any]) -> None:
+    assert (await found(ZERO, with_keda(slept(made=timedelta(days=3)), **keda))).severity is Severity.WARNING
+
+
+async def test_what_keda_took_down_and_somebody_calls_is_found_with_what_keeps_a_replica() -> None:
+    finding = await found(ZERO, with_keda(cart(calling(), replicas=0)))
+    assert "ScaledObject cart-queue of KEDA scales it, down to 0 (minReplicaCount)" in finding.because
+    assert "patch scaledobject cart-queue" in page("Fix", finding)
+
+
+async def test_a_pause_of_keda_is_ended_where_it_was_set() -> None:
+    paused = with_keda(cart(calling(), replicas=0), annotations={"autoscaling.keda.sh/paused-replicas": "0"})
+    finding = await found(ZERO, paused)
+    assert "ScaledObject cart-queue is paused at 0 replicas" in finding.because
+    assert "paused-replicas-" in page("Fix", finding)
+
+
+@pytest.mark.parametrize("denied", ["/scaledobjects", "/apis$"])
+async def test_where_keda_could_not_be_asked_who_scaled_it_down_stays_open(denied: str) -> None:
+    unwell = with_keda(slept(made=timedelta(days=3)))
+    unwell.denied = {denied}
+    assert (await asked(ZERO, unwell)).outcome is Outcome.INCONCLUSIVE
+    missed = with_keda(cart(calling(), replicas=0))
+    missed.denied = {denied}
+    assert (await found(ZERO, missed)).severity is Severity.ERROR
 
 
 async def test_a_service_in_another_protocol_than_its_pods_is_found() -> None:

@@ -311,7 +311,7 @@ class Azure:
         """The API server's response (JSON or text); status 0 and a reason if it is unreachable."""
         if self.kube_trouble:
             return 0, self.kube_trouble
-        if any(part in path for part in self.denied):
+        if any(part in f"{path}$" for part in self.denied):
             return 403, {
                 "kind": "Status",
                 "reason": "Forbidden",

@@ -42,9 +42,11 @@ class Caller:
         *,
         also: Container[int] = (),
         called: str = "",
+        into_pod: bool = False,
     ) -> Reply:
-        """The answer. `also`: more statuses to accept. `called`: its address in a recording."""
-        refuse_writes(method, target)
+        """The answer. `also`: more statuses to accept. `called`: its address in a recording. `into_pod`: the target is
+        a port of a pod, which the settings allow to ask."""
+        refuse_writes(method, target, into_pod=into_pod)
         name = called or target
         try:
             return await self._persistently(method, target, body, also)

@@ -26,7 +26,7 @@ from handlers.clients.kube.door.kubeconfig import ENTRA_SCOPE, BadKubeconfig, Ku
 from handlers.clients.kube.door.sent_once import READS, refuse_redirect, refuse_second, sent_once
 from handlers.clients.kube.door.unreachable import CAUGHT, READ_S, SERVER, as_error
 from handlers.clients.kube.door.ways_in import way_in
-from handlers.clients.kube.paths import ApiPath
+from handlers.clients.kube.paths import POD_PORT, ApiPath
 from handlers.clients.kube.reply import Reply
 from handlers.model import Target
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 FRESH_FOR_S = 600.0
 """A credential is asked for again after this: it may have been rotated, and who may have it may have changed."""
+POD_REFUSALS = frozenset({403, 404, 500, 502, 503, 504})
+"""Statuses by which the API server may say that it did not reach a pod."""
+LONGEST_REFUSAL = 8_000
 CONNECTIONS = 20
 """A check lists about ten kinds at once."""
 
@@ -67,13 +70,27 @@ class KubeSession:
                 answer = await self._client.call_api(
                     method, url, header_params=headers, body=body, _request_timeout=self._timeout
                 )
-                content = await answer.read()
+                content = await _content(answer.response, target)
         except CAUGHT as error:
             raise as_error(error, wanted, self.entrance.host, self._connect_s) from error
         return Reply(answer.status, safe_headers(answer.headers), content), token
 
     async def close(self) -> None:
         await self._client.close()
+
+
+async def _content(answer: aiohttp.ClientResponse, target: str) -> bytes:
+    """The body. What a pod itself answers may have no end, and is nobody's business: of it nothing is read."""
+    if not POD_PORT.match(target):
+        return await answer.read()
+    content = b""
+    while answer.status in POD_REFUSALS and len(content) < LONGEST_REFUSAL:
+        more = await answer.content.read(LONGEST_REFUSAL - len(content))
+        if not more:
+            break
+        content += more
+    answer.close()
+    return content
 
 
 @dataclass
