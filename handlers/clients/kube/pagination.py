@@ -134,9 +134,7 @@ class Paginator:
             token, number = following, number + 1
 
     async def _fetch(self, token: str, number: int) -> Reply:
-        return await self._caller.reply(
-            "GET", self._target(token), called=self._name(number), accept=self._accept
-        )
+        return await self._caller.reply("GET", self._target(token), called=self._name(number), accept=self._accept)
 
     def _digest(self, reply: Reply, sheet: Sheet[T], number: int) -> tuple[str, bool]:
         """Keep what is used of a page. Returns the next page's token if there is room; frees the objects on return."""

@@ -118,9 +118,7 @@ class RecordedWay:
         from azure.core.rest import HttpRequest
 
         headers = {"Accept": accept} if accept else {}
-        return await self._transport.send(
-            HttpRequest(method, PREFIX + target, headers=headers, content=_packed(body))
-        )
+        return await self._transport.send(HttpRequest(method, PREFIX + target, headers=headers, content=_packed(body)))
 
     async def _learn(self) -> None:
         """Read how the server was reached. A recording that does not say so was written by hand, or never got there."""

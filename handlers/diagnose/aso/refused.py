@@ -32,7 +32,7 @@ def refused(problem: Problem, resources: AsoResources, cluster: ManagedCluster) 
         subject=one.subject,
         affects=problem.affects,
         because=(
-            f"{one.subject} is not ready {since(one, resources.taken_at)}: {one.error.code or one.reason}",
+            f"{one.subject} has not been ready {since(one, resources.taken_at)}: {one.error.code or one.reason}",
             f"Azure said: {quoted(one)}",
             tries(one),
             *also(problem),
@@ -73,7 +73,7 @@ def without_permission(problem: Problem, resources: AsoResources, cluster: Manag
         subject=one.subject,
         affects=problem.affects,
         because=(
-            f"{one.subject} is not ready {since(one, resources.taken_at)}: {_in_words(one)}",
+            f"{one.subject} has not been ready {since(one, resources.taken_at)}: {_in_words(one)}",
             f"Azure said: {quoted(one)}",
             f"credential: {credential(one.resource)}",
             *also(problem),

@@ -39,9 +39,8 @@ def waiting(problem: Problem, standings: Standings, cluster: ManagedCluster) -> 
     """What waits for an owner that is here waits with it: the owner's own finding names those."""
     one, resources = problem.first, standings.resources
     above = standings.owner_of(one) if one.reason == "WaitingForOwner" else None
-    if above is None and one.reason == "WaitingForOwner" and not resources.complete:
-        detail = "not every kind of Azure Service Operator could be read"
-        yield Unavailable(f"the owner of {one.subject}", Why.ABSENT, detail)
+    if above is None and one.reason == "WaitingForOwner" and (unread := _unread(one, resources)):
+        yield Unavailable(f"the owner of {one.subject}", Why.ABSENT, f"not every {unread} could be read")
     elif above is None:
         yield _finding(problem, "missing", (_who_waits(one, resources), *_near(one, resources)), resources, cluster)
     elif above.stage is Stage.READY and _for_long(above, resources) and _for_long(one, resources):
@@ -49,10 +48,18 @@ def waiting(problem: Problem, standings: Standings, cluster: ManagedCluster) -> 
         yield _finding(problem, "stale", (_who_waits(one, resources), told), resources, cluster)
 
 
+def _unread(one: Standing, resources: AsoResources) -> str:
+    """The kind of the owner, if that was not read as a whole; where its kind is not known, that of any."""
+    kind = _missing(one).rpartition(" ")[0]
+    if kind:
+        return kind if kind in resources.unread or resources.truncated else ""
+    return "" if resources.complete else "kind of Azure Service Operator"
+
+
 def _who_waits(one: Standing, resources: AsoResources) -> str:
     kind = {"WaitingForOwner": "its owner", "SecretNotFound": "secret", "ConfigMapNotFound": "config map"}
     what = kind.get(one.reason, "a resource that it refers to,")
-    return f"{one.subject} waits for {what} {_missing(one)} {since(one, resources.taken_at)}"
+    return f"{one.subject} has waited for {what} {_missing(one)} {since(one, resources.taken_at)}"
 
 
 def _missing(one: Standing) -> str:
@@ -86,7 +93,7 @@ def blocked(problem: Problem, resources: AsoResources, cluster: ManagedCluster) 
     """Blocked by the state of something that is no managed cluster."""
     one = problem.first
     if one.since is None or resources.taken_at - one.since >= AZURE_TAKES:
-        told = f"{one.subject} is held back {since(one, resources.taken_at)}: {one.message}"
+        told = f"{one.subject} has been held back {since(one, resources.taken_at)}: {one.message}"
         yield _finding(problem, "blocked", (told,), resources, cluster)
 
 
@@ -144,7 +151,7 @@ def busy_cluster(
     elif one.last and resources.taken_at - one.last < LOOKS_AGAIN:
         yield Clear(f"{which.name} is {state}: {one.subject} goes on at the next try")
     elif _for_long(one, resources):
-        told = f"{one.subject} is held back {since(one, resources.taken_at)}: {one.message}"
+        told = f"{one.subject} has been held back {since(one, resources.taken_at)}: {one.message}"
         proof = f"Azure has {which.name} as {state}, and no event of the last hour tells that it was looked at again"
         yield _finding(problem, "stale", (told, proof), resources, cluster)
 
@@ -163,7 +170,7 @@ def _busy(problem: Problem, which: ResourceId, state: str, resources: AsoResourc
         severity=Severity.INFO,
         affects=problem.affects,
         because=(
-            f"{one.subject} is held back {since(one, resources.taken_at)}: {one.message}",
+            f"{one.subject} has been held back {since(one, resources.taken_at)}: {one.message}",
             f"Azure has {which.name} as {state}: it refuses other writes until that ends",
             *also(problem),
         ),

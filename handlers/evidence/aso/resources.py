@@ -81,8 +81,9 @@ class AsoResource:
 class AsoResources(Evidence):
     """Every custom resource of ASO."""
 
-    kinds: int
     resources: tuple[AsoResource, ...]
+    unread: frozenset[str] = frozenset()
+    """The kinds (`Redis`) of which not every resource could be read."""
 
     def owner_of(self, resource: AsoResource) -> AsoResource | None:
         """The resource that its spec names as its owner, if there is one."""
@@ -109,8 +110,13 @@ class AsoResources(Evidence):
 async def aso_resources(kinds: AsoKinds, kube: KubeReader) -> AsoResources:
     """the resources of Azure Service Operator"""
 
+    whole: set[AsoKind] = set()
+
     async def of(kind: AsoKind) -> KubeListing[AsoResource]:
-        return await kube.list(kind.path, partial(read_resource, kind), page=PAGE)
+        listing = await kube.list(kind.path, partial(read_resource, kind), page=PAGE)
+        if not listing.truncated:
+            whole.add(kind)
+        return listing
 
     found, gaps = await each(kinds.kinds, of)
     return AsoResources(
@@ -118,8 +124,8 @@ async def aso_resources(kinds: AsoKinds, kube: KubeReader) -> AsoResources:
         taken_at=min((listing.taken_at for listing in found), default=kinds.taken_at),
         truncated=kinds.truncated or any(listing.truncated for listing in found),
         gaps=(*kinds.gaps, *(replace(gap, wanted=aso_resources.title) for gap in gaps)),
-        kinds=len(found),
         resources=tuple(resource for listing in found for resource in listing.items),
+        unread=frozenset(kind.kind for kind in kinds.kinds if kind not in whole),
     )
 
 

@@ -89,7 +89,7 @@ async def test_what_azure_refuses_is_found_with_its_code_its_text_and_that_the_o
     found = await the_finding(azure, CREATION)
     assert found.subject == "platform/Redis/cache-shop"
     assert found.because == (
-        "platform/Redis/cache-shop is not ready since 2026-11-18 02:27 UTC (40 min ago): BadRequest",
+        "platform/Redis/cache-shop has not been ready since 2026-11-18 02:27 UTC (40 min ago): BadRequest",
         f"Azure said: BadRequest: {LINKED}",
         "severity Error: Azure Service Operator has given up until the resource is changed",
     )
@@ -275,7 +275,7 @@ async def test_an_owner_that_does_not_exist_is_found_once_for_all_that_wait_and_
     found = await the_finding(azure, WAITS)
     assert found.severity is Severity.WARNING
     assert found.because[0] == (
-        "platform/FlexibleServersDatabase/carts waits for its owner FlexibleServer pg-shop "
+        "platform/FlexibleServersDatabase/carts has waited for its owner FlexibleServer pg-shop "
         "since 2026-11-18 02:27 UTC (40 min ago)"
     )
     assert found.because[1] == "there is FlexibleServer pg-shopp in namespace platform"
@@ -346,7 +346,7 @@ async def test_a_missing_secret_is_named_without_reading_any() -> None:
     told = "failed resolving secret references: platform/vm-password does not exist"
     azure.says("FlexibleServer", "pg-shop", "SecretNotFound", told)
     found = await the_finding(azure, WAITS)
-    assert found.because[0].startswith("platform/FlexibleServer/pg-shop waits for secret vm-password since")
+    assert found.because[0].startswith("platform/FlexibleServer/pg-shop has waited for secret vm-password since")
     assert found.facts["missing"] == "vm-password"
 
 
@@ -439,6 +439,16 @@ async def test_an_owner_of_a_kind_that_may_not_be_listed_is_not_called_missing()
     check = await looked(azure)
     assert check.outcome is Outcome.INCONCLUSIVE
     assert not check.findings
+
+
+async def test_an_owner_is_missing_although_a_kind_that_it_is_not_of_may_not_be_listed() -> None:
+    azure = WithOperator()
+    told = no_owner("rg-shop", "resources.azure.com/ResourceGroup")
+    azure.says("Redis", "cache-shop", "WaitingForOwner", told, owner={"name": "rg-shop"})
+    azure.says("ResourceGroup", "rg-other")
+    azure.says("Disk", "data")
+    azure.denied = {"compute.azure.com"}
+    await the_finding(azure, WAITS)
 
 
 async def test_without_the_events_nothing_is_clear_and_what_is_said_is_still_found() -> None:

@@ -44,7 +44,7 @@ class Caller:
         called: str = "",
         accept: str = "",
     ) -> Reply:
-        """The answer. `also`: more statuses to accept. `called`: its address in a recording. `accept`: in which form."""
+        """The answer. `also`: more statuses to accept. `called`: its address in a recording. `accept`: its form."""
         refuse_writes(method, target)
         name = called or target
         try:
