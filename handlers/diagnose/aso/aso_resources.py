@@ -56,8 +56,9 @@ def _held_back(
     for problem in said.problems(Stage.WAITING, by_what_is_missing):
         yield from waiting(problem, said, cluster)
     for problem in said.problems(Stage.BLOCKED, lambda one: by_cluster(one, said.resources)):
-        if awaited_cluster(problem.first.resource, said.resources):
-            yield from busy_cluster(problem, said.resources, cluster, states)
+        which = awaited_cluster(problem.first.resource, said.resources)
+        if which:
+            yield from busy_cluster(problem, which, said.resources, cluster, states)
         else:
             yield from blocked(problem, said.resources, cluster)
 

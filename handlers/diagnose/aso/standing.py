@@ -143,15 +143,16 @@ def _said(resource: AsoResource, ready: Ready, failed: list[Warned], now: dateti
 
 
 def _stage(reason: str, error: ErrorDetail) -> Stage:
-    """What Azure named comes first: a policy answers 403, too, and no role changes that."""
+    """ASO's own reasons first, then what Azure named: a policy answers 403, too, and no role changes that."""
+    if reason == BLOCKED:
+        return Stage.BLOCKED
+    no_sign_in = _NO_SIGN_IN.search(error.message) is not None
+    if reason in WAITS:
+        return Stage.IDENTITY if no_sign_in else Stage.WAITING
     about_identity = error.code.lower() in _ABOUT_IDENTITY
     if not about_identity and named_cause(error.code, error.message):
         return Stage.REFUSED
-    if about_identity or _NO_SIGN_IN.search(error.message):
-        return Stage.IDENTITY
-    if reason in WAITS:
-        return Stage.WAITING
-    return Stage.BLOCKED if reason == BLOCKED else Stage.REFUSED
+    return Stage.IDENTITY if about_identity or no_sign_in else Stage.REFUSED
 
 
 def _error(reason: str, message: str) -> ErrorDetail:

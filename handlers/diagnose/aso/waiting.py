@@ -136,16 +136,16 @@ def by_cluster(one: Standing, resources: AsoResources) -> Hashable:
 
 def busy_cluster(
     problem: Problem,
+    which: ResourceId,
     resources: AsoResources,
     cluster: ManagedCluster,
     states: AsoClusterStates | Unavailable | NotApplicable,
 ) -> Iterator[Judgement]:
     """What ASO says of a managed cluster, beside what Azure says of it."""
     one = problem.first
-    which = awaited_cluster(one.resource, resources)
-    state = states.states.get(which.key, "") if which and isinstance(states, AsoClusterStates) else ""
-    if which is None or not state:
-        yield states if isinstance(states, Unavailable) else _unseen(one, which)
+    state = states.states.get(which.key, "") if isinstance(states, AsoClusterStates) else ""
+    if not state:
+        yield _unseen(which, states)
     elif still_runs(state):
         yield _busy(problem, which, state, resources, cluster)
     elif one.last and resources.taken_at - one.last < LOOKS_AGAIN:
@@ -156,10 +156,11 @@ def busy_cluster(
         yield _finding(problem, "stale", (told, proof), resources, cluster)
 
 
-def _unseen(one: Standing, which: ResourceId | None) -> Unavailable:
-    name = which.name if which else f"the cluster that {one.subject} waits for"
-    detail = "its annotations and its owner's name no id" if which is None else "Azure has no answer about it"
-    return Unavailable(f"the state of {name}", Why.ABSENT, detail)
+def _unseen(which: ResourceId, states: AsoClusterStates | Unavailable | NotApplicable) -> Unavailable:
+    if isinstance(states, Unavailable):
+        return states
+    gaps = states.gaps if isinstance(states, AsoClusterStates) else ()
+    return next(iter(gaps), Unavailable(f"the state of {which.name}", Why.ABSENT, "Azure has no answer about it"))
 
 
 def _busy(problem: Problem, which: ResourceId, state: str, resources: AsoResources, cluster: ManagedCluster) -> Finding:

@@ -25,6 +25,8 @@ _ANNOTATION = "serviceoperator.azure.com/"
 RESOURCE_ID, CREDENTIAL_FROM = f"{_ANNOTATION}resource-id", f"{_ANNOTATION}credential-from"
 PAGE = 100
 """The status of a resource repeats its spec: a page of 500 of them may weigh 10 MB."""
+MOST_SOURCES = 12
+"""The operator can define two hundred kinds."""
 LONGEST_MESSAGE = 6_000
 """ARM's whole answer stands in it; some wrap three errors in each other."""
 
@@ -120,13 +122,18 @@ async def aso_resources(kinds: AsoKinds, kube: KubeReader) -> AsoResources:
 
     found, gaps = await each(kinds.kinds, of)
     return AsoResources(
-        source=kinds.source,
+        source=_sources([listing.source for listing in found]) or kinds.source,
         taken_at=min((listing.taken_at for listing in found), default=kinds.taken_at),
         truncated=kinds.truncated or any(listing.truncated for listing in found),
         gaps=(*kinds.gaps, *(replace(gap, wanted=aso_resources.title) for gap in gaps)),
         resources=tuple(resource for listing in found for resource in listing.items),
         unread=frozenset(kind.kind for kind in kinds.kinds if kind not in whole),
     )
+
+
+def _sources(asked: list[str]) -> str:
+    more = f"; {len(asked) - MOST_SOURCES} more kinds" if len(asked) > MOST_SOURCES else ""
+    return "; ".join(asked[:MOST_SOURCES]) + more
 
 
 def read_resource(kind: AsoKind, body: Mapping[str, Any]) -> AsoResource:
