@@ -5,8 +5,8 @@ clusters `kubernetes/writer.yaml` does, also where Azure RBAC for Kubernetes dec
 nor `create` without `update`, so its data actions would let the writer change every pod of a subscription.
 `kubernetes/pod-proxy.yaml` is for the namespaces in which people let aksbot ask pods whether they listen.
 `kubernetes/reader.yaml` is for clusters that use Kubernetes RBAC. Where Azure RBAC for Kubernetes decides, the data
-actions of the reader do, except for custom resources: Azure has no data action for one kind of them, and refuses a role
-that names one.
+actions of the reader do. Azure has one for custom resources of every kind and none for a single kind;
+`azure/aksbot-reader-condition.txt` limits it to the API groups that are read.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from handlers.remedy.inside import IN
 from handlers.remedy.offers import Remedies
 
 AZURE = Path(__file__).with_name("azure") / "aksbot-reader.json"
+CONDITION = Path(__file__).with_name("azure") / "aksbot-reader-condition.txt"
 WRITER = Path(__file__).with_name("azure") / "aksbot-writer.json"
 KUBERNETES = Path(__file__).with_name("kubernetes") / "reader.yaml"
 POD_PROXY = Path(__file__).with_name("kubernetes") / "pod-proxy.yaml"
@@ -84,6 +85,8 @@ AZURES_GROUPS = frozenset(
 )
 """The API groups that Microsoft.ContainerService has data actions for, by Azure's list of resource provider operations.
 Whatever else is read inside a cluster is a custom resource."""
+CUSTOM = f"{_IN_CLUSTER}/customresources/read"
+"""Azure's data action for all of those. `managedClusters/*/read` would cover every Secret, too."""
 _RBAC = "rbac.authorization.k8s.io"
 _HEADER = """\
 # What aksbot may see inside a cluster, written by `make roles` from what its collectors declare.
@@ -107,10 +110,21 @@ def azure_role(graph: Graph) -> dict[str, Any]:
         "Description": "What aksbot reads to diagnose clusters. It changes nothing.",
         "Actions": _sorted({*FINDING_CLUSTERS, *_reads(graph)}),
         "NotActions": [],
-        "DataActions": _sorted({_data_action(sight) for sight in _sees(graph) if group_of(sight) in AZURES_GROUPS}),
+        "DataActions": _sorted({_data_action(sight) for sight in _sees(graph)}),
         "NotDataActions": [],
         "AssignableScopes": ["/subscriptions/00000000-0000-0000-0000-000000000000"],
     }
+
+
+def condition_text(graph: Graph) -> str:
+    """A condition for the role assignment: of custom resources, the groups that are read and no others."""
+    groups = _sorted({group for sight in _sees(graph) if (group := group_of(sight)) not in AZURES_GROUPS})
+    named = ", ".join(f"'{group}'" for group in groups)
+    of_request = f"@Request[{_IN_CLUSTER}/customResources:group]"
+    return (
+        f"(\n (\n  !(ActionMatches{{'{CUSTOM}'}})\n )\n OR\n (\n"
+        f"  {of_request} ForAnyOfAnyValues:StringEqualsIgnoreCase {{{named}}}\n )\n)\n"
+    )
 
 
 def cluster_role(graph: Graph) -> list[dict[str, Any]]:
@@ -209,6 +223,7 @@ def group_of(sight: str) -> str:
 
 def _rules(sights: list[str]) -> list[dict[str, Any]]:
     by_group: dict[tuple[str, str, str], list[str]] = {}
+    every_kind: dict[str, list[str]] = {}
     paths: dict[str, list[str]] = {}
     for sight in sights:
         verb, seen = sight.split(" ")
@@ -217,6 +232,9 @@ def _rules(sights: list[str]) -> list[dict[str, Any]]:
             continue
         kind, _, name = seen.partition(":")
         resource, _, group = kind.partition(".")
+        if resource == "*":
+            every_kind.setdefault(verb, []).append(group)
+            continue
         by_group.setdefault((group, verb, name), []).append(resource)
     grouped = [
         {
@@ -227,12 +245,15 @@ def _rules(sights: list[str]) -> list[dict[str, Any]]:
         }
         for (group, verb, name), resources in sorted(by_group.items())
     ]
+    grouped += [{"apiGroups": groups, "resources": ["*"], "verbs": [verb]} for verb, groups in every_kind.items()]
     return grouped + [{"nonResourceURLs": urls, "verbs": [verb]} for verb, urls in paths.items()]
 
 
 def _data_action(sight: str) -> str:
     """`list leases.coordination.k8s.io` as Azure calls it. It knows no single objects and no namespaces (those are a
     matter of the scope that the role is assigned at), and no parts but `pods/exec`: who may read pods may read logs."""
+    if group_of(sight) not in AZURES_GROUPS:
+        return CUSTOM
     verb, seen = sight.partition(IN)[0].split(" ")
     resource, _, group = seen.partition(":")[0].strip("/").partition(".")
     does = "write" if verb == "create" else "read"
@@ -246,6 +267,7 @@ def _sorted(words: set[str]) -> list[str]:
 def main() -> None:
     graph = Graph.discover(handlers.evidence, handlers.diagnose).whole()
     AZURE.write_text(azure_text(graph), encoding="utf-8")
+    CONDITION.write_text(condition_text(graph), encoding="utf-8")
     WRITER.write_text(writer_text(), encoding="utf-8")
     KUBERNETES.write_text(kubernetes_text(graph), encoding="utf-8")
     POD_PROXY.write_text(pod_proxy_text(graph), encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from sandbox.blueprint.operator_kinds import KINDS
 from sandbox.blueprint.sizes import SIZES
 from sandbox.blueprint.strict import Strict
 
@@ -122,6 +123,8 @@ class ClusterSpec(PlacedSpec):
     """User pods per user node, in addition to AKS's own."""
     auto: dict[str, dict[str, int]] = Field(default_factory=dict)
     """Auto-provisioned nodes: by Karpenter NodePool, the count of each size."""
+    service_operator: list[str] = Field(default_factory=list)
+    """The kinds that Azure Service Operator defines; empty where it is not installed."""
     tier: Literal["Free", "Standard", "Premium"] = "Standard"
     created: str = "now-300d"
     logs_to: str | None = None
@@ -234,6 +237,8 @@ def misfits(fleet: Fleet) -> Iterator[tuple[str, str]]:
         for pool_name, sizes in cluster.auto.items():
             if not set(sizes) <= set(SIZES):
                 yield f"clusters.{name}.auto.{pool_name}", "names a size that is not in sizes.py"
+        if not set(cluster.service_operator) <= set(KINDS):
+            yield f"clusters.{name}.service_operator", "names a kind that is not in operator_kinds.py"
         if not any(pool.mode == "System" and pool.count for pool in cluster.pools.values()):
             yield f"clusters.{name}.pools", "a cluster needs a system pool with nodes"
         for pool_name, pool in cluster.pools.items():

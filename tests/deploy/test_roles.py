@@ -15,11 +15,13 @@ from bot.report.events import Report, Selection
 from deploy import roles
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.kube.access import KubeAccess
+from handlers.evidence.aso.groups import ASO_GROUPS
 from handlers.evidence.detectors import Detectors
 from handlers.fleet.clusters import fleet
 from handlers.remedy.inside import IN
 from handlers.remedy.offers import Remedies
 from sandbox.blueprint.inside.access import PROBE_RULES, WRITER_RULES
+from sandbox.blueprint.inside.service_operator import GROUPS as OPERATORS_GROUPS
 from sandbox.scenario import Scenario
 from sandbox.world import World
 from tests.checking import GRAPH, LIBRARY, access, azure, check
@@ -29,6 +31,7 @@ def test_the_roles_are_written_anew_with_every_new_fact() -> None:
     """`make roles` writes them."""
     assert roles.AZURE.read_text(encoding="utf-8") == roles.azure_text(GRAPH.whole())
     assert roles.KUBERNETES.read_text(encoding="utf-8") == roles.kubernetes_text(GRAPH.whole())
+    assert roles.CONDITION.read_text(encoding="utf-8") == roles.condition_text(GRAPH.whole())
     assert roles.WRITER.read_text(encoding="utf-8") == roles.writer_text()
     assert roles.KUBERNETES_WRITER.read_text(encoding="utf-8") == roles.kubernetes_writer_text()
     assert roles.POD_PROXY.read_text(encoding="utf-8") == roles.pod_proxy_text(GRAPH.whole())
@@ -91,22 +94,26 @@ def test_the_writers_azure_role_reaches_into_no_cluster() -> None:
     assert {"get pods", "delete pods"} <= granted(everywhere)
 
 
-def test_the_azure_role_names_no_custom_resources_and_the_cluster_role_and_the_readme_do() -> None:
-    """`az role definition create` refuses a role with an action that Azure does not have."""
+def test_custom_resources_are_one_action_of_the_azure_role_and_named_one_by_one_in_the_cluster_role() -> None:
+    """`az role definition create` refuses a role with an action that Azure does not have, such as that of one kind."""
     inside = "Microsoft.ContainerService/managedClusters/"
     role = json.loads(roles.AZURE.read_text(encoding="utf-8"))
     named = [action.removeprefix(inside).split("/") for action in role["DataActions"]]
     assert {parts[0] for parts in named if len(parts) > 2} <= roles.AZURES_GROUPS
+    assert f"{inside}customresources/read" in role["DataActions"]
+    assert not any("*" in action for action in role["DataActions"])
     seen = {sight for collector in GRAPH.whole().wanted for sight in collector.sees}
     custom = {sight for sight in seen if roles.group_of(sight) not in roles.AZURES_GROUPS}
     kinds = [one for one in yaml.safe_load_all(roles.KUBERNETES.read_text(encoding="utf-8")) if "rules" in one]
     assert {sight.partition(IN)[0] for sight in custom} <= set().union(*map(granted, kinds))
-    readme = roles.AZURE.parents[1].joinpath("README.md").read_text(encoding="utf-8")
-    for group in {roles.group_of(sight) for sight in custom}:
-        assert f"`{group}`" in readme
-    makers = {one.makes for one in GRAPH.whole().wanted if custom & set(one.sees)}
-    open_without = {one.id for one in GRAPH.whole().diagnostics if any(need.kind in makers for need in one.needs)}
-    assert [name for name in open_without if f"`{name}`" not in readme] == []
+    condition = roles.CONDITION.read_text(encoding="utf-8")
+    assert [sight for sight in custom if f"'{roles.group_of(sight)}'" not in condition] == []
+    assert "'resources.azure.com'" in condition
+
+
+def test_the_groups_of_the_sandboxs_operator_are_among_those_that_the_role_names() -> None:
+    assert set(OPERATORS_GROUPS) <= set(ASO_GROUPS)
+    assert len(set(ASO_GROUPS)) == len(ASO_GROUPS)
 
 
 def with_the_azure_role_alone() -> World:

@@ -116,7 +116,7 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
             method=request.method,
             place=kube_place.parse(request.method, path, query),
             query=query,
-            accept="application/json",
+            accept=request.headers.get("Accept", "application/json"),
             content_type="application/json",
             content=_content(request),
             user=_ADMIN,

@@ -8,9 +8,12 @@ from datetime import timedelta
 
 from tests.worlds.ids import Body, Ids, guid, stamp
 from tests.worlds.pools import Machine
+from tests.worlds.service_operator import operator_bodies
 
 _LONG = timedelta(days=6)
 SYSTEM = "kube-system"
+WITH_OPERATOR = 3
+"""One cluster in this many runs Azure Service Operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ def object_bodies(ids: Ids, machines: Sequence[Machine]) -> Iterator[Body]:
     yield from _disorder(ids, [one for one in seats if one.ready and one.os == "Linux"])
     if ids.shape.auto >= 0:
         yield from _karpenter(machines)
+    if ids.shape.seed % WITH_OPERATOR == 0:
+        yield from operator_bodies()
 
 
 def _of_each_node(ids: Ids) -> Iterator[Work]:

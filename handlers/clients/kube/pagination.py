@@ -104,10 +104,13 @@ class Folding(Generic[A]):
 class Paginator:
     """One list, from its first page to its last (or to where it is cut)."""
 
-    def __init__(self, caller: Caller, path: str, turns: Turns, *, labels: str, fields: str, page: int) -> None:
+    def __init__(
+        self, caller: Caller, path: str, turns: Turns, *, labels: str, fields: str, page: int, accept: str = ""
+    ) -> None:
         self._caller = caller
         self._turns = turns
         self._path = path
+        self._accept = accept
         self._params = {"labelSelector": labels, "fieldSelector": fields}
         self._page = str(page)
         self._wanted = ApiPath.at(path).wanted
@@ -177,7 +180,7 @@ class Paginator:
         return True
 
     async def _fetch(self, token: str, number: int) -> Reply:
-        return await self._caller.reply("GET", self._target(token), called=self._name(number))
+        return await self._caller.reply("GET", self._target(token), called=self._name(number), accept=self._accept)
 
     def _digest(self, reply: Reply, sheet: Sheet[T], number: int) -> tuple[str, bool]:
         """Keep what is used of a page. Returns the next page's token if there is room; frees the objects on return."""

@@ -32,6 +32,12 @@ A = TypeVar("A")
 
 PAGE = 500
 MOST = 200_000
+METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""A list whose objects have nothing but their metadata: a CustomResourceDefinition alone may weigh a megabyte."""
+DISCOVERY = ",".join(
+    f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList" for version in ("v2", "v2beta1")
+)
+"""Every group that is served with its versions and kinds, in one answer (Kubernetes 1.27 and newer)."""
 LONGEST_TEXT = 200_000
 _REVIEWS = "/apis/authorization.k8s.io/v1"
 
@@ -95,14 +101,16 @@ class KubeReader(Closing):
         fields: str = "",
         most: int = MOST,
         page: int = PAGE,
+        accept: str = "",
     ) -> KubeListing[T]:
         """What `keep` makes of each object of a list (None: nothing). An expired list is read again from the start.
+        `accept`: in which form, such as METADATA_ONLY.
 
         `keep` returns texts, numbers, times, tuples, lists, sets, dicts and dataclasses of those; all are redacted.
         """
         from handlers.clients.kube.pagination import Keeping, Paginator
 
-        turner = Paginator(self._caller, path, self._turns, labels=labels, fields=fields, page=page)
+        turner = Paginator(self._caller, path, self._turns, labels=labels, fields=fields, page=page, accept=accept)
         items, first, cut = await turner.all(lambda: Keeping(keep, most))
         return KubeListing(items, _source(turner.target, first), first.taken_at, cut)
 

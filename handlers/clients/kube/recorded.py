@@ -92,12 +92,12 @@ class RecordedWay:
         self._transport = transport
         self._asked = False
 
-    async def send(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply:
+    async def send(self, method: str, target: str, body: Mapping[str, Any] | None, accept: str = "") -> Reply:
         if not self._asked:
             self._asked = True
             await self._learn()
         try:
-            answer = await self._recall(method, target, body)
+            answer = await self._recall(method, target, body, accept)
         except Unreachable as error:
             self.trouble = unreachable(error.detail)
             raise self.trouble from None
@@ -112,10 +112,13 @@ class RecordedWay:
         content = _text(answer.content, headers)
         return Reply(answer.status_code, headers, content, **({"taken_at": taken_at} if taken_at else {}))
 
-    async def _recall(self, method: str, target: str, body: Mapping[str, Any] | None) -> AsyncHttpResponse:
+    async def _recall(
+        self, method: str, target: str, body: Mapping[str, Any] | None, accept: str = ""
+    ) -> AsyncHttpResponse:
         from azure.core.rest import HttpRequest
 
-        return await self._transport.send(HttpRequest(method, PREFIX + target, content=_packed(body)))
+        headers = {"Accept": accept} if accept else {}
+        return await self._transport.send(HttpRequest(method, PREFIX + target, headers=headers, content=_packed(body)))
 
     async def _learn(self) -> None:
         """Read how the server was reached. A recording that does not say so was written by hand, or never got there."""

@@ -9,6 +9,7 @@ system      kube-system and AKS's other namespaces
 apps        the users' workloads
 access      roles and bindings
 karpenter   node auto-provisioning
+service_operator  Azure Service Operator: its definitions and its controller
 usage       metrics server data
 objects     combines all of them
 settle      simulates the cluster's controllers after a change

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sandbox.blueprint.inside.scene import Scene
+from sandbox.blueprint.inside.service_operator import GROUPS as OPERATORS_GROUPS
 from sandbox.world import Body, Principal
 
 _API = "rbac.authorization.k8s.io"
@@ -56,6 +57,7 @@ READER_RULES: list[Body] = [
     {"apiGroups": ["acn.azure.com"], "resources": ["nodenetworkconfigs"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.sh"], "resources": ["nodeclaims", "nodepools"], "verbs": _LOOK},
     {"apiGroups": ["karpenter.azure.com"], "resources": ["aksnodeclasses"], "verbs": _LOOK},
+    {"apiGroups": [*OPERATORS_GROUPS], "resources": ["*"], "verbs": ["list"]},
     {
         "apiGroups": ["admissionregistration.k8s.io"],
         "resources": ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"],

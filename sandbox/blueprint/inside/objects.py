@@ -15,6 +15,7 @@ from sandbox.blueprint.inside.karpenter import karpenter_bodies
 from sandbox.blueprint.inside.nodes import Nodes
 from sandbox.blueprint.inside.scene import Scene
 from sandbox.blueprint.inside.seats import Seats
+from sandbox.blueprint.inside.service_operator import operator_definitions, operator_workloads
 from sandbox.blueprint.inside.services import api_server_bodies
 from sandbox.blueprint.inside.system import system_workloads
 from sandbox.blueprint.inside.usage import measured
@@ -38,12 +39,18 @@ def kube_world(places: Places, clock: Clock, machines: Iterable[Machine], princi
 def object_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Body]:
     """Every object, in dependency order."""
     seats = Seats(scene)
-    workloads = [*system_workloads(scene), *app_workloads(scene), *extra_workloads(scene)]
+    workloads = [
+        *system_workloads(scene),
+        *app_workloads(scene),
+        *extra_workloads(scene),
+        *operator_workloads(scene),
+    ]
     yield from _namespaces(scene, workloads)
     yield from access_bodies(scene, principals)
     yield from api_server_bodies(scene)
     yield from Nodes(scene).bodies()
     yield from karpenter_bodies(scene)
+    yield from operator_definitions(scene)
     yield from autoscaler_bodies(scene)
     for work in workloads:
         yield from Crew(scene, seats, work).bodies()

@@ -325,6 +325,7 @@ class Azure:
             "/api/v1/events": self.kube_events,
             "/apis/policy/v1/poddisruptionbudgets": self.budgets,
             "/apis/karpenter.sh/v1/nodeclaims": self.claims,
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": [],
             "/apis/karpenter.azure.com/v1beta1/aksnodeclasses": self.node_classes,
             **self._workloads(),
             **self._measured(),

@@ -42,14 +42,15 @@ class Caller:
         *,
         also: Container[int] = (),
         called: str = "",
+        accept: str = "",
         into_pod: bool = False,
     ) -> Reply:
-        """The answer. `also`: more statuses to accept. `called`: its address in a recording. `into_pod`: the target is
-        a port of a pod, which the settings allow to ask."""
+        """The answer. `also`: more statuses to accept. `called`: its address in a recording. `accept`: its form.
+        `into_pod`: the target is a port of a pod, which the settings allow to ask."""
         refuse_writes(method, target, into_pod=into_pod)
         name = called or target
         try:
-            return await self._persistently(method, target, body, also)
+            return await self._persistently(method, target, body, also, accept)
         except ArmError as error:
             if self.kept:
                 self.kept.failed(method, name, body, error)
@@ -85,23 +86,25 @@ class Caller:
         self._reached = self.way.reached
 
     async def _persistently(
-        self, method: str, target: str, body: Mapping[str, Any] | None, also: Container[int]
+        self, method: str, target: str, body: Mapping[str, Any] | None, also: Container[int], accept: str
     ) -> Reply:
         until = give_up_at(self.clock)
         for tried in range(1, self._tries):
             try:
-                return await self._once(method, target, body, also)
+                return await self._once(method, target, body, also, accept)
             except ArmError as error:
                 pause = _pause(error, tried)
                 if method != "GET" or not error.again or self.clock.now() + pause >= until:
                     raise
             await self.clock.sleep(pause)
-        return await self._once(method, target, body, also)
+        return await self._once(method, target, body, also, accept)
 
-    async def _once(self, method: str, target: str, body: Mapping[str, Any] | None, also: Container[int]) -> Reply:
+    async def _once(
+        self, method: str, target: str, body: Mapping[str, Any] | None, also: Container[int], accept: str
+    ) -> Reply:
         started, status = time.monotonic(), None
         try:
-            reply = await self.way.send(method, target, body)
+            reply = await self.way.send(method, target, body, accept)
             status = reply.status
             self._note_reached()
         finally:

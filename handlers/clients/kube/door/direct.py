@@ -40,17 +40,18 @@ class DirectWay:
     def trouble(self) -> Unreachable | None:
         return self._failed if isinstance(self._failed, Unreachable) else None
 
-    async def send(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply:
+    async def send(self, method: str, target: str, body: Mapping[str, Any] | None, accept: str = "") -> Reply:
         door = await self._enter()
+        also = {"Accept": accept} if accept else None
         try:
-            reply, token = await door.send(method, target, body)
+            reply, token = await door.send(method, target, body, also)
         except Unreachable as error:
             if error.code != "tls" or not await self._renewed(door, ""):
                 raise self._noted(error, door) from error.__cause__
-            return await self._once_more(method, target, body)
+            return await self._once_more(method, target, body, also)
         self._got_through()
         if reply.status == 401 and await self._renewed(door, token):
-            return await self._once_more(method, target, body)
+            return await self._once_more(method, target, body, also)
         return reply
 
     async def close(self) -> None:
@@ -58,10 +59,12 @@ class DirectWay:
             await self._doors.leave(self._target, door)
         self._entered.clear()
 
-    async def _once_more(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply:
+    async def _once_more(
+        self, method: str, target: str, body: Mapping[str, Any] | None, also: Mapping[str, str] | None
+    ) -> Reply:
         door = await self._enter()
         try:
-            reply, _ = await door.send(method, target, body)
+            reply, _ = await door.send(method, target, body, also)
         except Unreachable as error:
             raise self._noted(error, door) from error.__cause__
         self._got_through()

@@ -113,9 +113,9 @@ class RunCommandFallback:
     def trouble(self) -> Unreachable | None:
         return self._direct.trouble
 
-    async def send(self, method: str, target: str, body: Mapping[str, Any] | None) -> Reply:
+    async def send(self, method: str, target: str, body: Mapping[str, Any] | None, accept: str = "") -> Reply:
         try:
-            return await self._direct.send(method, target, body)
+            return await self._direct.send(method, target, body, accept)
         except Unreachable as error:
             if error.code not in ROADBLOCKS or self._direct.reached:
                 raise
