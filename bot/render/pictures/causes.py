@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.render.clean import one_line
 from bot.render.pictures.picture import Branch, Picture, Tree
-from bot.render.pictures.plain import plain
+from bot.render.pictures.plain_name import plain_name
 from bot.render.subject import short
 from handlers.model import Diagnosis, Finding, Ranked
 from runbooks.library import Library
@@ -39,7 +39,7 @@ def causes_of(diagnosis: Diagnosis, library: Library) -> Picture | None:
     if len(rows) > MOST_BRANCHES:
         branches.append(Branch(1, f"and {len(rows) - MOST_BRANCHES} more in the answer above"))
     tree = Tree(f"{diagnosis.target.name}: what causes what", tuple(branches))
-    return Picture(f"causes-{plain(diagnosis.target.name)}.png", described(tree), tree)
+    return Picture(f"causes-{plain_name(diagnosis.target.name)}.png", described(tree), tree)
 
 
 def described(tree: Tree) -> str:
@@ -93,5 +93,5 @@ def _branch(row: _Row, library: Library) -> Branch:
     runbook = library.get(first.code)
     title = one_line(runbook.title if runbook else first.code)
     names = ", ".join(one_line(short(finding.subject)) for finding in row.findings)
-    times = f" × {len(row.findings)}" if len(row.findings) > 1 else ""
+    times = f"\u00a0×\u00a0{len(row.findings)}" if len(row.findings) > 1 else ""
     return Branch(row.depth, f"{title}{times}", names)

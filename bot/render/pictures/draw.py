@@ -1,4 +1,4 @@
-"""Draws one picture: JSON comes in at stdin, a PNG goes out at stdout. Run as a process by `process.py`, and by it alone.
+"""Draws one picture: JSON comes in at stdin, a PNG goes out at stdout. Run as a process by `process.py` alone.
 
 matplotlib is imported under `drawing/` and nowhere else: it takes 60 MB and half a second, which the bot's own process
 never pays.
@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from bot.render.pictures.drawing import bars, curves, grid, style, tree
-from bot.render.pictures.picture import Bars, Chart, Drawn, Grid, Tree, unpacked
+from bot.render.pictures.drawing import bars, curves, grid, style, timeline, tree
+from bot.render.pictures.picture import Bars, Chart, Drawn, Grid, Timeline, Tree, read_drawn
 
 LARGEST_MEMORY = 2 * 1024**3
 LONGEST_CPU_S = 20
 _BY_KIND: dict[type[Drawn], Callable[[Any], Any]] = {
     Chart: curves.figure_of,
+    Timeline: timeline.figure_of,
     Bars: bars.figure_of,
     Tree: tree.figure_of,
     Grid: grid.figure_of,
@@ -34,7 +35,7 @@ def main() -> None:
     """Within its limits: a picture that wants more memory or time than any should have is not drawn."""
     resource.setrlimit(resource.RLIMIT_AS, (LARGEST_MEMORY, LARGEST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S))
-    sys.stdout.buffer.write(png(unpacked(json.load(sys.stdin))))
+    sys.stdout.buffer.write(png(read_drawn(json.load(sys.stdin))))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.render.pictures.picture import Bar, Bars, Part, Picture
-from bot.render.pictures.plain import plain
+from bot.render.pictures.plain_name import plain_name
 from handlers.headroom import HEADROOM
 from handlers.model import Diagnosis
 
@@ -22,7 +22,7 @@ def headroom_of(diagnosis: Diagnosis) -> Picture | None:
         return None
     what = "what is used, what is wanted, and the limit"
     bars = Bars(f"{diagnosis.target.name}: {what}", tuple(map(_bar, kept[:MOST_BARS])))
-    return Picture(f"headroom-{plain(diagnosis.target.name)}.png", described(bars), bars)
+    return Picture(f"headroom-{plain_name(diagnosis.target.name)}.png", described(bars), bars)
 
 
 def described(bars: Bars) -> str:

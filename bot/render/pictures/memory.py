@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.render.pictures.picture import Chart, Curve, Picture
-from bot.render.pictures.plain import plain
+from bot.render.pictures.plain_name import plain_name
 from handlers.model import Diagnosis
 
 MOST_CURVES = 4
@@ -39,7 +39,7 @@ def memory_by_node(diagnosis: Diagnosis) -> Picture | None:
         limit=100.0,
         limit_label="all that pods may have",
     )
-    return Picture(f"memory-{plain(diagnosis.target.name)}.png", described(chart), chart)
+    return Picture(f"memory-{plain_name(diagnosis.target.name)}.png", described(chart), chart)
 
 
 def described(chart: Chart) -> str:
@@ -68,4 +68,3 @@ def _kept(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     over_time: Mapping[str, Any] = facts.get("memory_over_time") or {}
     values = [item for item in over_time.get("percent", ()) if item is not None]
     return over_time if len(values) >= FEWEST_VALUES else {}
-

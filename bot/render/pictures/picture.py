@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 
@@ -36,6 +37,63 @@ class Chart:
     def from_json(cls, raw: dict[str, Any]) -> Chart:
         curves = tuple(Curve(curve["label"], tuple(curve["values"]), curve["background"]) for curve in raw["curves"])
         return cls(**{**raw, "seconds": tuple(raw["seconds"]), "curves": curves})
+
+
+class Tone(StrEnum):
+    """What became of something: each has its colour and its shape, as not everybody tells colours apart."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    BAD = "bad"
+    RUNNING = "running"
+    UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened at a moment, or from one moment to another."""
+
+    at: float
+    """Seconds since the epoch; UTC."""
+    label: str
+    """What happened, in a few words."""
+    tone: Tone = Tone.PLAIN
+    until: float | None = None
+    root: bool = False
+    """What caused the rest."""
+    number: int = 0
+    """Under which it is listed below the picture; 0: it is drawn without words."""
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Mark:
+        return cls(**{**raw, "tone": Tone(raw["tone"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What one source tells: the activity log, the events of Kubernetes, the alerts, the bot's fixes."""
+
+    name: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Lanes above one axis of time. Made by `timeline.py`, which numbers the marks."""
+
+    title: str
+    begins: float
+    """Seconds since the epoch; UTC."""
+    ends: float
+    lanes: tuple[Lane, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Timeline:
+        lanes = (Lane(lane["name"], tuple(Mark.from_json(mark) for mark in lane["marks"])) for lane in raw["lanes"])
+        return cls(raw["title"], raw["begins"], raw["ends"], tuple(lanes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +166,7 @@ class Cell:
     """One cluster of a fleet."""
 
     name: str
-    tone: str
-    """Of `drawing.style.TONES`: its colour and its sign."""
+    tone: Tone
     says: str
     """The state in words, so that nobody needs the colour."""
 
@@ -127,28 +184,26 @@ class Grid:
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Grid:
-        return cls(**{**raw, "cells": tuple(Cell(**cell) for cell in raw["cells"])})
+        return cls(**{**raw, "cells": tuple(map(_cell, raw["cells"]))})
 
 
-Drawn = Chart | Bars | Tree | Grid
-"""What `draw.py` can draw."""
-KINDS: dict[str, type[Chart] | type[Bars] | type[Tree] | type[Grid]] = {
-    "chart": Chart,
+def _cell(raw: dict[str, Any]) -> Cell:
+    return Cell(**{**raw, "tone": Tone(raw["tone"])})
+
+
+Drawn = Chart | Timeline | Bars | Tree | Grid
+"""All that `draw.py` can draw."""
+_BY_FIELD: dict[str, type[Timeline] | type[Bars] | type[Tree] | type[Grid]] = {
+    "lanes": Timeline,
     "bars": Bars,
-    "tree": Tree,
-    "grid": Grid,
+    "branches": Tree,
+    "cells": Grid,
 }
-"""By the name under which each goes to the process that draws."""
 
 
-def packed(drawn: Drawn) -> dict[str, Any]:
-    """For the process that draws, and for redaction."""
-    kind = next(name for name, made in KINDS.items() if isinstance(drawn, made))
-    return {"kind": kind, "drawn": drawn.as_json()}
-
-
-def unpacked(raw: dict[str, Any]) -> Drawn:
-    return KINDS[raw["kind"]].from_json(raw["drawn"])
+def read_drawn(raw: dict[str, Any]) -> Drawn:
+    """What `as_json` of one of them wrote."""
+    return next((made for field, made in _BY_FIELD.items() if field in raw), Chart).from_json(raw)
 
 
 @dataclass(frozen=True, slots=True)

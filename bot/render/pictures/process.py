@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bot.render.pictures.picture import Drawn, packed
+from bot.render.pictures.picture import Drawn
 
 log = logging.getLogger(__name__)
 
@@ -29,21 +29,21 @@ class Drawing:
         self._command, self._within_s = command, within_s
         self._one_at_a_time = asyncio.Lock()
 
-    async def png(self, drawn: Drawn) -> bytes | None:
+    async def png(self, chart: Drawn) -> bytes | None:
         """The picture; None where it could not be drawn in time, which is in the log."""
         try:
             async with asyncio.timeout(self._within_s), self._one_at_a_time:
-                made, complaint, status = await self._run(json.dumps(packed(drawn)).encode())
+                drawn, complaint, status = await self._run(json.dumps(chart.as_json()).encode())
         except TimeoutError:
             log.warning("a picture was not drawn within %g s", self._within_s)
             return None
         except OSError as error:
             log.warning("a picture was not drawn: %s", error)
             return None
-        if status or not made.startswith(_PNG) or len(made) > LARGEST:
-            log.warning("a picture was not drawn: status %d, %d bytes, %s", status, len(made), complaint[-300:])
+        if status or not drawn.startswith(_PNG) or len(drawn) > LARGEST:
+            log.warning("a picture was not drawn: status %d, %d bytes, %s", status, len(drawn), complaint[-300:])
             return None
-        return made
+        return drawn
 
     async def _run(self, chart: bytes) -> tuple[bytes, str, int]:
         """Nothing of the bot's environment goes along: it holds tokens."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.render.pictures.drawing import style
-from bot.render.pictures.drawing.style import MARGIN, SHEET_WIDE, SMALL, TEXT, TITLE
+from bot.render.pictures.drawing.style import MARGIN, SHEET_WIDE, SMALL, TITLE
 from bot.render.pictures.picture import Bar, Bars, Part
 
 _LINE, _BAR, _GAP = 18.0, 30.0, 22.0
@@ -65,7 +65,8 @@ def _draw(axes: Any, bar: Bar, y: float) -> None:
 def _limit(axes: Any, bar: Bar, x: float, y: float) -> float:
     """The line of the limit, through the bar, with its number; and where the bar begins."""
     says = f"limit {bar.limit}"
-    left = max(MARGIN, min(x - style.width(says, SMALL) / 2, SHEET_WIDE - MARGIN - style.width(says, SMALL)))
+    wide = style.width(says, SMALL, bold=True)
+    left = max(MARGIN, min(x - wide / 2, SHEET_WIDE - MARGIN - wide))
     style.write(axes, left, y, says, size=SMALL, bold=True)
     top = y + _LINE / 2
     axes.plot([x, x], [top, top + _BAR + 5], color=style.INK, linewidth=2.4, zorder=5)
@@ -86,5 +87,3 @@ def _box(axes: Any, x: float, y: float, wide: float, high: float, look: dict[str
     from matplotlib.patches import Rectangle
 
     axes.add_patch(Rectangle((x, y), wide, high, **look))
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot.render.pictures.drawing import style
-from bot.render.pictures.drawing.style import MARGIN, SHEET_WIDE, SMALL, TEXT, TITLE, TONES
+from bot.render.pictures.drawing.style import LOOKS, MARGIN, SHEET_WIDE, SMALL, TEXT, TITLE
 from bot.render.pictures.picture import Cell, Grid
 
 _COLUMNS, _GAP, _CELL, _LINE = 2, 8.0, 46.0, 18.0
@@ -31,11 +31,13 @@ def figure_of(grid: Grid) -> Any:
 def _cell(axes: Any, cell: Cell, x: float, y: float) -> None:
     from matplotlib.patches import Rectangle
 
-    tone = TONES.get(cell.tone, TONES["unknown"])
+    tone = LOOKS[cell.tone]
     look = {"facecolor": tone.paper, "edgecolor": tone.colour, "linewidth": 1.0}
     axes.add_patch(Rectangle((x, y), _WIDE, _CELL, **look))
     style.write(axes, x + 8, y + _CELL / 2, tone.sign, size=TITLE, colour=tone.colour, bold=True)
     room = _WIDE - 34
-    style.write(axes, x + 28, y + _CELL * 0.32, style.lines(cell.name, room, bold=True, most=1)[0], size=TEXT, bold=True)
+    style.write(
+        axes, x + 28, y + _CELL * 0.32, style.lines(cell.name, room, bold=True, most=1)[0], size=TEXT, bold=True
+    )
     said = style.lines(cell.says, room, size=SMALL, most=1)[0]
     style.write(axes, x + 28, y + _CELL * 0.7, said, size=SMALL, colour=tone.colour)

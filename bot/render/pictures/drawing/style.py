@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from textwrap import wrap
+from functools import lru_cache
 from typing import Any
+
+from bot.render.pictures.picture import Tone
 
 INK, FAINT, PAPER, RULE = "#1d1c1d", "#5f6368", "#ffffff", "#d5d7da"
 COLOURS = ("#c1440e", "#0b62a4", "#7a3b9c", "#00704a")
@@ -19,26 +21,26 @@ DPI = 150
 SHEET_WIDE = 390.0
 """Points: 812 pixels, which a phone shows about as wide as it is."""
 MARGIN = 16.0
-_LETTER = 0.56
-"""How wide a letter is on average, in parts of its height (DejaVu Sans)."""
-_LETTER_BOLD = 0.64
+_SHADES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Tone:
-    """How one state looks: the sign says it to who cannot tell the colours."""
+class Look:
+    """How one tone looks: the sign and the shape say it to who cannot tell the colours."""
 
     colour: str
     paper: str
     sign: str
+    shape: str
+    """A marker of matplotlib."""
 
 
-TONES = {
-    "bad": Tone("#b3261e", "#fdecea", "✖"),
-    "warning": Tone("#8a5300", "#fff4e0", "▲"),
-    "moving": Tone("#0b62a4", "#e8f2fb", "↻"),
-    "unknown": Tone("#5f6368", "#f1f3f4", "?"),
-    "well": Tone("#00704a", "#e6f4ee", "✔"),
+LOOKS = {
+    Tone.BAD: Look("#b3261e", "#fdecea", "✖", "s"),
+    Tone.UNSURE: Look("#8a5300", "#fff4e0", "▲", "^"),
+    Tone.RUNNING: Look("#7a3b9c", "#f6edfa", "↻", "D"),
+    Tone.PLAIN: Look("#0b62a4", "#e8f2fb", "?", "o"),
+    Tone.GOOD: Look("#00704a", "#e6f4ee", "✔", "o"),
 }
 
 
@@ -57,12 +59,20 @@ def sheet(high: float) -> tuple[Any, Any]:
 
 
 def png(figure: Any) -> bytes:
+    """In few colours, which is a third of the bytes: so few need no three bytes for each pixel."""
+    from PIL import Image
+
+    figure.canvas.draw()
+    size = figure.canvas.get_width_height()
+    pixels = Image.frombuffer("RGBA", size, figure.canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
     held = io.BytesIO()
-    figure.savefig(held, format="png", facecolor=PAPER, transparent=False)
+    pixels.convert("RGB").quantize(_SHADES).save(held, format="png", optimize=True)
     return held.getvalue()
 
 
-def write(axes: Any, x: float, y: float, text: str, *, size: float = TEXT, colour: str = INK, bold: bool = False) -> None:
+def write(
+    axes: Any, x: float, y: float, text: str, *, size: float = TEXT, colour: str = INK, bold: bool = False
+) -> None:
     """One line; `y` is its middle."""
     weight = "bold" if bold else "normal"
     axes.text(x, y, escaped(text), fontsize=size, color=colour, fontweight=weight, va="center", ha="left")
@@ -70,16 +80,39 @@ def write(axes: Any, x: float, y: float, text: str, *, size: float = TEXT, colou
 
 def lines(text: str, room: float, *, size: float = TEXT, bold: bool = False, most: int = 2) -> list[str]:
     """The text in lines that fit into so many points; what does not fit ends in an ellipsis."""
-    letters = max(4, int(room / (size * (_LETTER_BOLD if bold else _LETTER))))
-    broken = wrap(text, letters, break_long_words=True, break_on_hyphens=False) or [""]
-    if len(broken) > most:
-        broken = [*broken[: most - 1], f"{broken[most - 1][: letters - 1].rstrip()}…"]
-    return broken
+    made = [""]
+    for word in text.split(" "):
+        longer = f"{made[-1]} {word}" if made[-1] else word
+        if not made[-1] or width(longer, size, bold=bold) <= room:
+            made[-1] = longer
+        else:
+            made.append(word)
+    kept = made[:most]
+    if len(made) > most:
+        kept[-1] += "…"
+    return [_cut(line, room, size, bold=bold) for line in kept]
 
 
-def width(text: str, size: float = TEXT) -> float:
-    """About how wide this is."""
-    return len(text) * size * _LETTER
+def _cut(line: str, room: float, size: float, *, bold: bool) -> str:
+    while len(line) > 1 and width(line, size, bold=bold) > room:
+        line = f"{line.rstrip('…')[:-1].rstrip()}…"
+    return line
+
+
+def width(text: str, size: float = TEXT, *, bold: bool = False) -> float:
+    """In points."""
+    font = _font(bold)
+    font.set_size(size, 72)
+    font.set_text(text)
+    wide: float = font.get_width_height()[0] / 64
+    return wide
+
+
+@lru_cache(maxsize=2)
+def _font(bold: bool) -> Any:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    return get_font(findfont(FontProperties(weight="bold" if bold else "normal")))
 
 
 def escaped(text: str) -> str:

@@ -1,11 +1,11 @@
-"""Names for files of pictures."""
+"""The name of a picture's file."""
 
 from __future__ import annotations
 
 _LONGEST = 60
 
 
-def plain(name: str) -> str:
-    """A cluster's name as a part of a file's name."""
+def plain_name(name: str) -> str:
+    """Letters, digits, `_` and `-`, whatever a cluster is called."""
     kept = "".join(item if item.isascii() and (item.isalnum() or item in "_-") else "-" for item in name)
     return kept[:_LONGEST] or "cluster"
