@@ -144,7 +144,7 @@ async def running(
         await sign_in.at_the_start()
         calls, state, recent = Calls(client, session, metrics), State(connection.redis), RecentChecks(connection.redis)
         slack_messages, people = SlackMessages(calls), People(calls)
-        message_poster, gate = Poster(slack_messages, state), Gate(policy.look, people)
+        message_poster, gate = Poster(slack_messages, state, draws=policy.pictures.show), Gate(policy.look, people)
         replier = Replier(message_poster)
         superseding = Superseding(slack_messages, recent, people)
         run = azure_runner(opened, library, settings.check_timeout_s)

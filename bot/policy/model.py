@@ -67,6 +67,12 @@ class Look(Section):
     )
 
 
+class Pictures(Section):
+    """Pictures under answers: bars of a limit, memory over time, causes, what happened when."""
+
+    show: bool = Field(default=True, description="true: pictures stand in the thread, after the answer; false: none do")
+
+
 class Policy(Section):
     """The whole file."""
 
@@ -78,3 +84,4 @@ class Policy(Section):
         default=Incidents(),
         description="where the bot reads along and what it does there: names, join, clusters, alert_apps, auto_check…",
     )
+    pictures: Pictures = Field(default=Pictures(), description="whether answers have pictures: show")

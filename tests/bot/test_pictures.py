@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from bot.render.pictures import draw, memory
+from bot.render.pictures import memory
+from bot.render.pictures.drawing import style
 from bot.render.pictures.memory import memory_by_node
 from bot.render.pictures.picture import Chart, Curve, Picture
 from bot.render.pictures.process import LARGEST, Drawing
@@ -102,7 +103,7 @@ async def test_it_is_drawn_as_one_small_opaque_png_by_a_process_that_the_bot_doe
 
 
 def test_the_colours_are_dark_enough_for_their_paper() -> None:
-    shades = [_luminance(one) for one in draw._COLOURS]
+    shades = [_luminance(one) for one in (*style.COLOURS, *(look.colour for look in style.LOOKS.values()))]
     assert all((1.05) / (one + 0.05) >= 4.5 for one in shades)
 
 

@@ -7,7 +7,8 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from bot.render.pictures import draw_timeline
+from bot.render.pictures.drawing import style
+from bot.render.pictures.drawing import timeline as draw_timeline
 from bot.render.pictures.picture import Lane, Mark, Picture, Timeline, Tone, read_drawn
 from bot.render.pictures.process import LARGEST, Drawing
 from bot.render.pictures.timeline import MOST_MARKS, MOST_NUMBERED, numbered, timeline
@@ -106,8 +107,8 @@ def test_numbers_that_would_cover_each_other_stand_in_rows() -> None:
 
 
 def test_every_tone_has_a_colour_that_can_be_read_on_white_and_what_failed_a_shape_of_its_own() -> None:
-    shapes = draw_timeline._SHAPES
-    assert set(shapes) == set(draw_timeline._COLOURS) == set(Tone)
+    shapes = {tone: look.shape for tone, look in style.LOOKS.items()}
+    assert set(shapes) == set(Tone)
     assert len({shapes[Tone.BAD], shapes[Tone.GOOD], shapes[Tone.RUNNING]}) == 3
 
 

@@ -15,8 +15,9 @@ from runbooks.library import Library
 MOST_BRANCHES = 10
 """More would be smaller than a phone shows well."""
 MOST_DEEP = 4
+MOST_NAMED = 6
 FEWEST_FOLLOWING = 3
-"""Of fewer that all follow directly the text says as much at a glance."""
+"""Of fewer the text says as much at a glance."""
 
 Key = tuple[str, str]
 
@@ -30,10 +31,9 @@ class _Row:
 
 
 def causes_of(diagnosis: Diagnosis, library: Library) -> Picture | None:
-    """The tree; None where a list says as much: no chain of causes, and few consequences."""
+    """The tree; None where few findings follow from others: the text shows those as well."""
     rows = list(_rows(diagnosis))
-    following = sum(len(row.findings) for row in rows if row.depth)
-    if max((row.depth for row in rows), default=0) < 2 and following < FEWEST_FOLLOWING:
+    if sum(len(row.findings) for row in rows if row.depth) < FEWEST_FOLLOWING:
         return None
     branches = [_branch(row, library) for row in rows[:MOST_BRANCHES]]
     if len(rows) > MOST_BRANCHES:
@@ -92,6 +92,6 @@ def _branch(row: _Row, library: Library) -> Branch:
     first = row.findings[0]
     runbook = library.get(first.code)
     title = one_line(runbook.title if runbook else first.code)
-    names = ", ".join(one_line(short(finding.subject)) for finding in row.findings)
+    names = ", ".join(one_line(short(finding.subject)) for finding in row.findings[:MOST_NAMED])
     times = f"\u00a0×\u00a0{len(row.findings)}" if len(row.findings) > 1 else ""
     return Branch(row.depth, f"{title}{times}", names)

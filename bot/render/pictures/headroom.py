@@ -20,8 +20,7 @@ def headroom_of(diagnosis: Diagnosis) -> Picture | None:
     kept = [ranked.finding.facts[HEADROOM] for ranked in diagnosis.findings if ranked.finding.facts.get(HEADROOM)]
     if not kept:
         return None
-    what = "what is used, what is wanted, and the limit"
-    bars = Bars(f"{diagnosis.target.name}: {what}", tuple(map(_bar, kept[:MOST_BARS])))
+    bars = Bars(f"{diagnosis.target.name}: in use, wanted, limit", tuple(map(_bar, kept[:MOST_BARS])))
     return Picture(f"headroom-{plain_name(diagnosis.target.name)}.png", described(bars), bars)
 
 
@@ -48,4 +47,4 @@ def _bar(kept: Mapping[str, Any]) -> Bar:
 
 def _arithmetic(held: list[Part], wanted: list[Part], limit: int, unit: str) -> str:
     taken, asked = sum(part.count for part in held), sum(part.count for part in wanted)
-    return f"{taken} + {asked} wanted = {taken + asked}, limit {limit}: {taken + asked - limit} {unit} short"
+    return f"{taken} + {asked} = {taken + asked} of {limit}: {taken + asked - limit} {unit} short"

@@ -1,4 +1,4 @@
-"""Which pictures an answer has: what its findings keep decides, not a list of codes. Called by whoever shows answers."""
+"""Which pictures an answer has: what its findings keep decides, no list of codes does. Called for each answer."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Bar:
     parts: tuple[Part, ...]
     limit: int
     arithmetic: str
-    """The line under it that proves it: `196 in use + 8 wanted = 204 > 200: 4 vCPUs short`."""
+    """The line under it that proves it: `196 + 8 = 204 of 200: 4 cores short`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,7 @@ class SlackReporter:
             try:
                 head = await self._stand(request, said.head, final=True)
                 await self._message_poster.in_thread(where, head, said)
-                self._picture(where, head, said)
+                self._show_pictures(where, head, said)
             except Refused as refused:
                 if refused.error not in NO_PLACE:
                     raise
@@ -189,10 +189,10 @@ class SlackReporter:
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
 
-    def _picture(self, where: Reply, head: Address, said: AnswerMessages) -> None:
-        """Beside the job: the next answer does not wait for a picture of this one."""
-        if said.picture:
-            drawing = asyncio.create_task(self._message_poster.picture(where, head, said.picture), name="a picture")
+    def _show_pictures(self, where: Reply, head: Address, said: AnswerMessages) -> None:
+        """Beside the job: the next answer does not wait for the pictures of this one."""
+        if said.pictures:
+            drawing = asyncio.create_task(self._message_poster.pictures(where, head, said.pictures), name="pictures")
             self._drawings.add(drawing)
             drawing.add_done_callback(self._drawings.discard)
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from bot.checks.reporter import Answer
 from bot.render.clean import one_line
 from bot.render.detectors import reported_besides
-from bot.render.pictures.memory import memory_by_node
+from bot.render.pictures.of_answer import pictures_of
 from bot.render.subject import short
 from bot.render.verdict import answers, clear_in_part, label, not_checked, summary
 from bot.report.progress import Progress
@@ -91,8 +91,8 @@ def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool
     if file:
         note = context(sentences.whole_in_file(file.name))
         messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, note))
-    picture = memory_by_node(diagnosis)
-    return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file, picture)
+    pictures = pictures_of(diagnosis, library)
+    return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file, pictures)
 
 
 def checks(given: Answer, library: Library) -> AnswerMessages:

@@ -136,8 +136,8 @@ class AnswerMessages:
     head: Message
     thread: tuple[Message, ...]
     file: Attachment | None = None
-    picture: Picture | None = None
-    """Drawn once the answer stands, and shown under it; where that does not work, the answer stands without it."""
+    pictures: tuple[Picture, ...] = ()
+    """Drawn once the answer stands, and shown under it; where that does not work, the answer stands without them."""
 
 
 STOP = "watch_stop"

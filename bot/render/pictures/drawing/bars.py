@@ -12,6 +12,7 @@ from bot.render.pictures.picture import Bar, Bars, Part
 _LINE, _BAR, _GAP = 18.0, 30.0, 22.0
 _HELD = ("#6b7480", "#9aa3ad", "#c3c9cf")
 _WANTED = "#c1440e"
+_THINNEST = 5.0
 _ROOM = SHEET_WIDE - 2 * MARGIN
 
 
@@ -49,7 +50,7 @@ def _draw(axes: Any, bar: Bar, y: float) -> None:
     y = _limit(axes, bar, MARGIN + _ROOM * bar.limit / most, y)
     x = MARGIN
     for part, look in zip(bar.parts, _looks(bar.parts), strict=True):
-        wide = _ROOM * part.count / most
+        wide = _wide(part, most)
         _box(axes, x, y, wide, _BAR, look)
         x += wide
     y += _BAR + _LINE / 2 + 4
@@ -60,6 +61,11 @@ def _draw(axes: Any, bar: Bar, y: float) -> None:
     for line in _arithmetic(bar):
         style.write(axes, MARGIN, y, line, bold=True)
         y += _LINE
+
+
+def _wide(part: Part, most: int) -> float:
+    """What is wanted is seen, however little it is beside the rest."""
+    return max(_ROOM * part.count / most, _THINNEST if part.wanted else 0.0)
 
 
 def _limit(axes: Any, bar: Bar, x: float, y: float) -> float:

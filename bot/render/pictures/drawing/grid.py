@@ -32,8 +32,7 @@ def _cell(axes: Any, cell: Cell, x: float, y: float) -> None:
     from matplotlib.patches import Rectangle
 
     tone = LOOKS[cell.tone]
-    look = {"facecolor": tone.paper, "edgecolor": tone.colour, "linewidth": 1.0}
-    axes.add_patch(Rectangle((x, y), _WIDE, _CELL, **look))
+    axes.add_patch(Rectangle((x, y), _WIDE, _CELL, facecolor=tone.paper, edgecolor=tone.colour, linewidth=1.0))
     style.write(axes, x + 8, y + _CELL / 2, tone.sign, size=TITLE, colour=tone.colour, bold=True)
     room = _WIDE - 34
     style.write(

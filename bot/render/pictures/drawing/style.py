@@ -1,7 +1,7 @@
 """Colours, letters and paper of all pictures. Only modules of this folder load matplotlib.
 
-A picture is read on a phone at arm's length, on a light or a dark screen: opaque white paper, letters of at least 11 points
-on a sheet as wide as a phone, and no meaning that only a colour carries.
+A picture is read on a phone at arm's length, on a light or a dark screen: opaque white paper, letters of at least 11
+points on a sheet as wide as a phone, and no meaning that only a colour carries.
 """
 
 from __future__ import annotations
@@ -94,8 +94,10 @@ def lines(text: str, room: float, *, size: float = TEXT, bold: bool = False, mos
 
 
 def _cut(line: str, room: float, size: float, *, bold: bool) -> str:
-    while len(line) > 1 and width(line, size, bold=bold) > room:
-        line = f"{line.rstrip('…')[:-1].rstrip()}…"
+    """By its average letter first: each measuring takes as long as the line."""
+    while len(line) > 1 and (wide := width(line, size, bold=bold)) > room:
+        letters = line.rstrip("…")
+        line = f"{letters[: min(len(letters) - 1, int(len(letters) * room / wide) + 1)].rstrip()}…"
     return line
 
 
