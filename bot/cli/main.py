@@ -24,6 +24,12 @@ class Role(StrEnum):
     WORKER = "worker"
 
 
+class Shell(StrEnum):
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
 class Over(StrEnum):
     SOCKET = "socket"
     HTTP = "http"
@@ -91,15 +97,21 @@ def check(
     timeout: Annotated[
         float | None, typer.Option(min=1, max=600, metavar="SECONDS", help="Time limit of the whole check.")
     ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Check again and again until Ctrl-C.")] = False,
+    every: Annotated[
+        float, typer.Option(min=1, max=86400, metavar="SECONDS", help="With --watch: how long to wait in between.")
+    ] = 60,
 ) -> Act:
     """Find out what is wrong with a cluster, and why."""
 
     def act() -> int:
         from bot.checks.words import scope_of
-        from bot.cli.check import check_cluster
+        from bot.cli.check import check_cluster, watch_cluster
 
-        scope = scope_of(about or (), area, only, detectors=detectors)
-        return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
+        scope, as_json = scope_of(about or (), area, only, detectors=detectors), output is Output.JSON
+        if watch:
+            return watch_cluster(cluster, scope, as_json=as_json, record=record, timeout_s=timeout, every_s=every)
+        return check_cluster(cluster, scope, as_json=as_json, record=record, timeout_s=timeout)
 
     return act
 
@@ -122,14 +134,18 @@ def replay(
 @app.command()
 def plan(
     cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
-    remedy: Annotated[str, typer.Argument(help="A remedy, such as reconcile-pool.", show_default=False)],
+    remedy: Annotated[
+        str | None, typer.Argument(help="A remedy, such as reconcile-pool; default: list them.", show_default=False)
+    ] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Show what a fix would do, or why there is none. Changes nothing."""
+    """Show what a fix would do, or why there is none. Without a remedy: list all that fit. Changes nothing."""
 
     def act() -> int:
-        from bot.cli.plan import plan_fix
+        from bot.cli.plan import list_fixes, plan_fix
 
+        if remedy is None:
+            return list_fixes(cluster, as_json=output is Output.JSON)
         return plan_fix(cluster, remedy, as_json=output is Output.JSON)
 
     return act
@@ -238,6 +254,22 @@ def drill(
 
         as_json, over_http = output is Output.JSON, over is Over.HTTP
         return run_drill(scenario, all_of_them=all_of_them, twins=twins, over_http=over_http, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def completion(
+    shell: Annotated[Shell, typer.Argument(help="The shell; `source <(aksbot completion bash)` loads it.")],
+) -> Act:
+    """Print the script that completes command lines of aksbot in a shell."""
+
+    def act() -> int:
+        from bot.cli.completion.scripts import WRITERS
+        from bot.cli.completion.words import spoken
+
+        typer.echo(WRITERS[shell.value](spoken(typer.main.get_command(app))), nl=False)
+        return Exit.CLEAR
 
     return act
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from bot.render.clean import one_line, wrapped
 from bot.render.line import Line
+from bot.render.subject import short
+from handlers.counted import counted
 from handlers.remedy.plan import Offer, Plan
 
 
@@ -23,6 +25,20 @@ def plan_lines(offer: Offer, columns: int) -> Iterator[Line]:
     for forbidden in offer.forbidden:
         yield from _text(forbidden.because, columns, bullet="- ")
         yield from _text(f"do: {forbidden.do}", columns, bullet="  ")
+
+
+def offer_lines(offer: Offer, columns: int) -> Iterator[Line]:
+    """One offer in a list: what it would do and for what; or the first reason against it."""
+    yield Line.of((offer.remedy, "title"), (f"  {short(offer.subject)}: {offer.code}", "dim"))
+    if offer.plan:
+        plan = offer.plan
+        yield from _text(
+            f"{plan.title}: {counted(len(plan.steps), 'step')}, risk {plan.risk}, about {spoken(plan.eta)}", columns
+        )
+        return
+    for forbidden in offer.forbidden[:1]:
+        yield from _text(f"no plan: {forbidden.because}", columns)
+        yield from _text(f"do: {forbidden.do}", columns)
 
 
 def _plan(plan: Plan, columns: int) -> Iterator[Line]:
