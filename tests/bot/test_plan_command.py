@@ -74,7 +74,7 @@ async def test_without_a_remedy_all_that_fit_are_listed(azure: ArmServer, starte
     assert ran.code == 0, ran.err
     first, second, *_ = ran.out.splitlines()
     assert first.startswith("update-instances  ")
-    assert second.split() == "Update 1 failed instance of pool apps: 1 step, risk medium, about 3 min".split()
+    assert second.strip() == "Update 1 failed instance of pool apps: 1 step, risk medium, about 3 min"
     assert ran.out.splitlines()[-1] == "`aksbot plan prod-weu REMEDY` shows one of them call by call"
 
 
