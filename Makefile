@@ -43,6 +43,7 @@ fmt: $(READY)
 # Everything generated from the code, the runbooks and the scenarios: roles, catalogue, golden files. Then read the diff.
 generate: roles
 	$(BIN)/aksbot runbooks catalogue
+	$(BIN)/python -m deploy.policy_page
 	UPDATE_GOLDEN=1 $(BIN)/python -m pytest --quiet -n $(WORKERS) tests/runbooks/test_pages.py tests/slack/test_surfaces.py tests/bot/test_report.py
 
 # The roles, from what collectors and remedies declare.

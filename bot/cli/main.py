@@ -346,6 +346,19 @@ def lint_policy(
     return act
 
 
+@policy_app.command("keys")
+def show_policy_keys() -> Act:
+    """List every key of the policy file, with what it is and what holds without it (Markdown)."""
+
+    def act() -> int:
+        from bot.policy.reference import keys
+
+        typer.echo(keys().strip())
+        return Exit.CLEAR
+
+    return act
+
+
 @policy_app.command("explain")
 def explain_policy(
     cluster: Annotated[str, typer.Argument(help="A cluster's name.", show_default=False)],

@@ -19,7 +19,7 @@ SHOW = f"az aks show --subscription {SUB} --resource-group rg --name prod-weu"
 PODS = "kubectl get pods --namespace shop"
 
 
-SUBSCRIPTION = re.compile(r" --subscription '?<[a-z-]+>'?")
+SUBSCRIPTION = re.compile(r" --subscription '?<[a-z_-]+>'?")
 
 
 def block(*commands: str, indent: str = "") -> str:

@@ -10,7 +10,6 @@ from bot.checks.library import load
 from bot.checks.remedies import remedy_names
 from bot.checks.words import areas
 from bot.cli.process import Output
-from bot.playground.scenarios import scenario_names
 from bot.settings import load as settings
 from handlers.question import Word
 
@@ -80,6 +79,15 @@ def _known() -> dict[str, tuple[str, ...]]:
         "check about": (*sorted(areas()), *(word.value for word in Word)),
         "role": ("all", "web", "worker"),
         "over": ("socket", "http"),
-        "scenario": tuple(scenario_names()),
+        "scenario": _scenarios(),
         "shell": SHELLS,
     }
+
+
+def _scenarios() -> tuple[str, ...]:
+    """None where the sandbox is not installed: nobody can play one there."""
+    try:
+        from bot.playground.scenarios import scenario_names
+    except ModuleNotFoundError:
+        return ()
+    return scenario_names()
