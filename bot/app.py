@@ -47,6 +47,7 @@ from bot.slack.api.sockets import Sockets
 from bot.slack.api.sockets import connected as connected_to_slack
 from bot.slack.api.text_files import TextFiles
 from bot.slack.api.workspace import workspace
+from bot.slack.changes.handlers import ChangeHandlers
 from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
 from bot.slack.checks.superseding import Superseding
@@ -199,9 +200,8 @@ async def running(
         record = azure_recorder(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
-        desk = TaskHandler(
-            slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work
-        )
+        others = {**fixing.work, **ChangeHandlers(state, replier, gate, opened.arm).work}
+        desk = TaskHandler(slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, others)
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
             SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
@@ -223,11 +223,11 @@ async def running(
             intake = Intake(taken, gate, state)
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
             listeners = Listeners(intake, slack_messages, library, areas(), metrics)
-            others = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
+            more = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
             listeners.listen_to_commands(bolt)
-            for listener in (along, listeners, *others, FixListeners(intake, slack_messages, metrics)):
+            for listener in (along, listeners, *more, FixListeners(intake, slack_messages, metrics)):
                 listener.listen(bolt)
             listeners.listen_to_the_rest(bolt)
             catch_up = CatchUp(

@@ -20,6 +20,7 @@ from bot.queue.priority import Priority
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed
 from bot.slack.api.messages import SlackMessages
+from bot.slack.changes import text as changes_text
 from bot.slack.fixes.lists import text as lists_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
@@ -47,6 +48,13 @@ from runbooks.library import Library
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+
+_HANDED_OVER = {
+    commands.FIXES: (What.FIXES, lists_text.LOOKING),
+    commands.AUDIT: (What.AUDIT, lists_text.AUDIT_HERE),
+    commands.CHANGES: (What.CHANGES, changes_text.LOOKING),
+}
+"""Words whose whole rest a worker reads, and what is said at once."""
 
 
 class Listeners:
@@ -198,10 +206,9 @@ class Listeners:
         if asked.word == commands.DEFAULT:
             ask = Ask(name, What.DEFAULT, place, text=asked.rest)
             return await self._intake.ask(ask) or _first(sentences.ONE_MOMENT, quiet)
-        if asked.word in (commands.FIXES, commands.AUDIT):
-            what = What.FIXES if asked.word == commands.FIXES else What.AUDIT
+        if asked.word in _HANDED_OVER:
+            what, looking = _HANDED_OVER[asked.word]
             ask = Ask(name, what, place, text=asked.rest.replace("`", "").strip())
-            looking = lists_text.LOOKING if what is What.FIXES else lists_text.AUDIT_HERE
             return await self._intake.ask(ask) or _first(looking, quiet)
         try:
             cluster, scope = commands.read_check(asked.rest, self._areas)

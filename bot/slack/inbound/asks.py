@@ -29,6 +29,7 @@ class What(StrEnum):
     DEFAULT = "default"
     FIXES = "fixes"
     AUDIT = "audit"
+    CHANGES = "changes"
     FIX_PLAN = "fix_plan"
     FIX_SHOW = "fix_show"
     FIX_ASK = "fix_ask"

@@ -32,7 +32,7 @@ def at_once(asked: ParsedCommand, library: Library) -> Message | None:
     """The answer, or None where Azure has to be asked."""
     if asked.word == commands.FIXES and not asked.rest:
         return only(NAME_A_CLUSTER)
-    if asked.word in (commands.CHECK, commands.CLUSTERS, commands.DEFAULT, commands.FIXES, commands.AUDIT):
+    if asked.word in commands.ASKED_OF_AZURE:
         return None
     if asked.word == commands.HELP:
         return only(sentences.HELP)
