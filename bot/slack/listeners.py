@@ -22,6 +22,7 @@ from bot.slack.api.calls import LOST, CallFailed
 from bot.slack.api.messages import SlackMessages
 from bot.slack.changes import text as changes_text
 from bot.slack.fixes.lists import text as lists_text
+from bot.slack.fleet import text as fleet_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
 from bot.slack.inbound.asks import Ask, What
@@ -215,6 +216,8 @@ class Listeners:
         except Problem as misuse:
             said = replies.only(sentences.misuse(misuse))
             return await self._intake.say(name, place, said) if quiet else said
+        if cluster and cluster.lower() == commands.ALL and scope.whole:
+            return await self._intake.ask(Ask(name, What.CHECK_ALL, place)) or _first(fleet_text.CHECKING, quiet)
         default = None if cluster else await self._intake.default_cluster(place)
         if scope.about and not (cluster or default):
             said = replies.only(sentences.misuse(words.no_cluster(scope.about)))

@@ -21,6 +21,8 @@ WATCH = "watch"
 NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, CHANGES, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
 ASKED_OF_AZURE = (CHECK, CLUSTERS, DEFAULT, FIXES, AUDIT, CHANGES)
 """What a worker answers."""
+ALL = "all"
+"""After `check`: every cluster that the asker may see."""
 NO_CLUSTER = "none"
 """After `default`: take it away."""
 LATER = ("history", "support")
