@@ -15,6 +15,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.checks.clients import azure_access, clients, kube_access
+from bot.checks.keeping import KeepingVerdicts
 from bot.checks.library import load as load_library
 from bot.checks.recording import azure_recorder
 from bot.checks.remedies import remedy_names
@@ -23,6 +24,7 @@ from bot.checks.runner import azure_runner
 from bot.checks.service import Jobs, Role
 from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
+from bot.checks.store.verdicts import Verdicts
 from bot.checks.words import areas
 from bot.fixes.times import Times
 from bot.fixes.writer_clients import writer_client_factory
@@ -47,11 +49,13 @@ from bot.slack.api.sockets import Sockets
 from bot.slack.api.sockets import connected as connected_to_slack
 from bot.slack.api.text_files import TextFiles
 from bot.slack.api.workspace import workspace
+from bot.slack.changes.handlers import ChangeHandlers
 from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
 from bot.slack.checks.superseding import Superseding
 from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
+from bot.slack.fleet.check_all import CheckAll
 from bot.slack.fleet.handlers import FleetHandlers
 from bot.slack.gaps.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
 from bot.slack.gaps.mentions import AcceptedMentions
@@ -146,7 +150,9 @@ async def running(
         slack_messages, people = SlackMessages(calls), People(calls)
         message_poster, gate = Poster(slack_messages, state, draws=policy.pictures.show), Gate(policy.look, people)
         replier = Replier(message_poster)
-        superseding = Superseding(slack_messages, recent, people)
+        superseding, verdicts = Superseding(slack_messages, recent, people), Verdicts(connection.redis)
+        keeping = KeepingVerdicts(verdicts)
+        looked = keeping.and_then(superseding.seen)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
         taken = Jobs(connection, run, role=role)
@@ -166,7 +172,7 @@ async def running(
             run=run,
             spans=spans,
             files=TextFiles(session, client.token or "", client.base_url, spans.files),
-            looked=superseding.seen,
+            looked=looked,
         )
 
         async def team() -> str:
@@ -176,7 +182,7 @@ async def running(
             found = await workspace(sign_in)
             return Installed(found.team_id or "", Me(found.bot_user_id or "", found.bot_id or "", ""))
 
-        seen = seen_by_incidents(reading.incident_service, team, superseding.seen)
+        seen = seen_by_incidents(reading.incident_service, team, looked)
         fixing = Fixing(
             policy.fixes,
             connection,
@@ -193,15 +199,24 @@ async def running(
             times,
         )
         about_fleet = FleetHandlers(
-            slack_messages, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm
+            slack_messages,
+            replier,
+            gate,
+            people,
+            state,
+            recent,
+            verdicts,
+            fixing.lists,
+            library=library,
+            arm=opened.arm,
         )
         checks = RunningChecks(connection.redis)
         record = azure_recorder(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
-        desk = TaskHandler(
-            slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work
-        )
+        check_all = CheckAll(about_fleet, message_poster, replier, run, looked, library)
+        others = {**fixing.work, **check_all.work, **ChangeHandlers(state, replier, gate, opened.arm).work}
+        desk = TaskHandler(slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, others)
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
             SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
@@ -210,7 +225,7 @@ async def running(
                     reporter,
                     incidents.wanted,
                     fixing.offering.completed,
-                    (remembering.note, superseding.note, incidents.observe),
+                    (remembering.note, keeping.note, superseding.note, incidents.observe),
                     incidents.before,
                     incidents.is_announced,
                 ),
@@ -223,11 +238,11 @@ async def running(
             intake = Intake(taken, gate, state)
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
             listeners = Listeners(intake, slack_messages, library, areas(), metrics)
-            others = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
+            more = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
             listeners.listen_to_commands(bolt)
-            for listener in (along, listeners, *others, FixListeners(intake, slack_messages, metrics)):
+            for listener in (along, listeners, *more, FixListeners(intake, slack_messages, metrics)):
                 listener.listen(bolt)
             listeners.listen_to_the_rest(bolt)
             catch_up = CatchUp(

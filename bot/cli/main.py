@@ -152,6 +152,25 @@ def plan(
 
 
 @app.command()
+def changes(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    back: Annotated[
+        str | None,
+        typer.Argument(metavar="[BACK]", help="How far back: 90m, 2h, 3d; default: 24h.", show_default=False),
+    ] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Show who changed what on a cluster, newest first, from the activity log."""
+
+    def act() -> int:
+        from bot.cli.changes import show_changes
+
+        return show_changes(cluster, back, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
 def explain(
     text: Annotated[list[str] | None, typer.Argument(help="The error text; default: standard input.")] = None,
     output: OutputOption = Output.TEXT,

@@ -20,7 +20,9 @@ from bot.queue.priority import Priority
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed
 from bot.slack.api.messages import SlackMessages
+from bot.slack.changes import text as changes_text
 from bot.slack.fixes.lists import text as lists_text
+from bot.slack.fleet import text as fleet_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
 from bot.slack.inbound.asks import Ask, What
@@ -47,6 +49,13 @@ from runbooks.library import Library
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+
+_HANDED_OVER = {
+    commands.FIXES: (What.FIXES, lists_text.LOOKING),
+    commands.AUDIT: (What.AUDIT, lists_text.AUDIT_HERE),
+    commands.CHANGES: (What.CHANGES, changes_text.LOOKING),
+}
+"""Words whose whole rest a worker reads, and what is said at once."""
 
 
 class Listeners:
@@ -198,16 +207,17 @@ class Listeners:
         if asked.word == commands.DEFAULT:
             ask = Ask(name, What.DEFAULT, place, text=asked.rest)
             return await self._intake.ask(ask) or _first(sentences.ONE_MOMENT, quiet)
-        if asked.word in (commands.FIXES, commands.AUDIT):
-            what = What.FIXES if asked.word == commands.FIXES else What.AUDIT
+        if asked.word in _HANDED_OVER:
+            what, looking = _HANDED_OVER[asked.word]
             ask = Ask(name, what, place, text=asked.rest.replace("`", "").strip())
-            looking = lists_text.LOOKING if what is What.FIXES else lists_text.AUDIT_HERE
             return await self._intake.ask(ask) or _first(looking, quiet)
         try:
             cluster, scope = commands.read_check(asked.rest, self._areas)
         except Problem as misuse:
             said = replies.only(sentences.misuse(misuse))
             return await self._intake.say(name, place, said) if quiet else said
+        if cluster and cluster.lower() == commands.ALL and scope.whole:
+            return await self._intake.ask(Ask(name, What.CHECK_ALL, place)) or _first(fleet_text.CHECKING, quiet)
         default = None if cluster else await self._intake.default_cluster(place)
         if scope.about and not (cluster or default):
             said = replies.only(sentences.misuse(words.no_cluster(scope.about)))

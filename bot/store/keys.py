@@ -73,6 +73,8 @@ DONE_TTL = timedelta(hours=24)
 """How long it is known that a request was answered: longer than any retry."""
 RECENT_TTL = timedelta(days=7)
 """How long a check is listed in App Home."""
+VERDICT_TTL = timedelta(days=30)
+"""How long a verdict belongs to a cluster's history."""
 INCIDENT_TTL = timedelta(days=3)
 """How long the book of a cluster's incidents is kept after the last word."""
 NAMED_TTL = timedelta(days=2)
@@ -128,6 +130,11 @@ def channel(team: str, channel_id: str) -> str:
 def recent(team: str) -> str:
     """A sorted set: the checks of a workspace that were answered, by when."""
     return f"{PREFIX}recent:{team}"
+
+
+def verdicts(cluster: str) -> str:
+    """A sorted set: how whole checks of a cluster ended, by when."""
+    return f"{PREFIX}verdicts:{_short(cluster.strip('/').lower())}"
 
 
 def proposal(name: str) -> str:

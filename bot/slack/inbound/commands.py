@@ -15,12 +15,17 @@ COMMAND = "/aks"
 CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
 EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
 FIXES, AUDIT = "fixes", "audit"
+CHANGES = "changes"
 MUTE, UNMUTE = "mute", "unmute"
 WATCH = "watch"
-NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
+NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, CHANGES, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
+ASKED_OF_AZURE = (CHECK, CLUSTERS, DEFAULT, FIXES, AUDIT, CHANGES)
+"""What a worker answers."""
+ALL = "all"
+"""After `check`: every cluster that the asker may see."""
 NO_CLUSTER = "none"
 """After `default`: take it away."""
-LATER = ("changes", "history", "support")
+LATER = ("history", "support")
 """Words of the design whose work does not exist yet."""
 
 _LINK = compile_linear(r"<(https?://[^|>]+)(?:\|[^>]*)?>")

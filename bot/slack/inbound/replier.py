@@ -33,6 +33,8 @@ class Replier:
             try:
                 head, _ = await self._message_poster.once(ask.where, part, said.head)
                 await self._message_poster.in_thread(ask.where, head, said, part)
+                if said.picture:
+                    await self._message_poster.picture(ask.where, head, said.picture)
             except Refused as refused:
                 if refused.error not in NO_PLACE:
                     raise

@@ -176,9 +176,10 @@ HELP = (
     "`pod &lt;ns/pod&gt;`, `node &lt;name&gt;`, `ns &lt;namespace&gt;` what is wrong with this one\n"
     "`from &lt;ip&gt;` whether this address may reach the API server\n"
     "`rbac &lt;ns/service account&gt; &lt;verb&gt; &lt;resource&gt;` whether this service account may do that\n"
-    "`/aks clusters` lists the clusters that you may view\n"
+    "`/aks check all` checks every cluster that you may view; `/aks clusters` lists them by last verdict\n"
     "`/aks default [cluster | none]` shows or sets this channel's default cluster\n"
     "`/aks explain &lt;text&gt;` explains a pasted error\n"
+    "`/aks changes &lt;cluster&gt; [2h]` shows who changed what there, newest first\n"
     "`/aks fixes &lt;cluster&gt;` shows the available fixes and the open approvals\n"
     "`/aks audit` shows which fixes ran, and who approved them\n"
     "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` mutes a finding; "
@@ -222,11 +223,6 @@ def no_runbook(name: str, near: list[str]) -> str:
 
 def runbooks_about(words: str, number: int) -> str:
     return f"{count(number, 'runbook')} about {code(words)}: `/aks runbook &lt;code&gt;` shows one."
-
-
-def clusters(number: int, not_well: int) -> str:
-    state = f"{not_well} of them not in the state Succeeded" if not_well else "all in the state Succeeded"
-    return f"{count(number, 'cluster')}, {state}"
 
 
 def too_many_to_pick(number: int) -> str:
