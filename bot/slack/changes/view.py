@@ -29,7 +29,8 @@ def answer(found: Changes) -> AnswerMessages:
     if file:
         shown.append(context(said.rest_in_file(len(found.changes) - MOST_LISTED, file.name)))
     shown += [context(escaping.plain(note, limits.FIELD_TEXT)) for note in notes(found)]
-    return AnswerMessages(Message(told, tuple(shown)), (), file, changes_picture(found))
+    picture = changes_picture(found)
+    return AnswerMessages(Message(told, tuple(shown)), (), file, (picture,) if picture else ())
 
 
 def _row(change: Change, found: Changes) -> list[Element]:

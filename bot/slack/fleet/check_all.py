@@ -21,6 +21,7 @@ from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.fleet import text as said
 from bot.slack.fleet import view as fleet_view
 from bot.slack.fleet.handlers import FleetHandlers
+from bot.slack.fleet.picture import pictures_of
 from bot.slack.inbound import replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.replier import Replier
@@ -48,6 +49,10 @@ class _Board:
     @property
     def message(self) -> Message:
         return fleet_view.checking(self.rows, self.members, self.library, self.left_out)
+
+    @property
+    def checked(self) -> list[FleetRow]:
+        return sorted((row for row in self.rows.values() if isinstance(row, FleetRow)), key=lambda row: row.rank)
 
     def note(self, checked: Checked) -> None:
         self.rows[checked.member.id] = _row(checked)
@@ -127,6 +132,7 @@ class CheckAll:
             called = rich_section(text(said.FOR), {"type": "user", "user_id": ask.place.user}, text(f": {whole.text}"))
             end = Message(whole.text, tuple(rich_blocks([called])))
             await self.message_poster.once(Reply(ask.id, place, ask.asked_at), END, end)
+            await self.message_poster.pictures(ask.where, posted, pictures_of(board.checked))
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
 

@@ -19,6 +19,7 @@ from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.fleet import view as fleet_view
+from bot.slack.fleet.picture import pictures_of
 from bot.slack.home import view as home_view
 from bot.slack.home.view import Approvals, Shown
 from bot.slack.inbound import channel_text, commands, gate_text, replies
@@ -84,7 +85,9 @@ class FleetHandlers:
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
         else:
-            await self._replier.reply(ask, fleet_view.clusters(await self._rows(seen), self._library))
+            listed = await self._rows(seen)
+            answer = AnswerMessages(fleet_view.clusters(listed, self._library), (), None, pictures_of(listed))
+            await self._replier.say(ask, answer, "reply")
 
     async def _rows(self, seen: Sequence[FleetMember]) -> list[FleetRow]:
         """Without the bot's memory nobody knows the verdicts, and the list says so of each."""

@@ -33,8 +33,7 @@ class Replier:
             try:
                 head, _ = await self._message_poster.once(ask.where, part, said.head)
                 await self._message_poster.in_thread(ask.where, head, said, part)
-                if said.picture:
-                    await self._message_poster.picture(ask.where, head, said.picture)
+                await self._message_poster.pictures(ask.where, head, said.pictures)
             except Refused as refused:
                 if refused.error not in NO_PLACE:
                     raise
