@@ -54,6 +54,8 @@ from bot.slack.changes.handlers import ChangeHandlers
 from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
 from bot.slack.checks.superseding import Superseding
+from bot.slack.digest.clock import DigestClock
+from bot.slack.digest.handlers import DigestHandlers
 from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
 from bot.slack.fleet.check_all import CheckAll
@@ -220,7 +222,9 @@ async def running(
         changes = ChangeHandlers(state, replier, gate, opened.arm)
         histories = Histories(verdicts, Incidents(connection.redis), fixing.audit, library)
         history = HistoryHandlers(state, replier, gate, opened.arm, histories)
-        others = {**fixing.work, **check_all.work, **changes.work, **history.work}
+        digests = DigestHandlers(about_fleet, replier, run, looked, histories, policy, library)
+        clock = DigestClock(policy.digests, team, state, taken.submit)
+        others = {**fixing.work, **check_all.work, **changes.work, **history.work, **digests.work}
         desk = TaskHandler(slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, others)
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
@@ -270,6 +274,7 @@ async def running(
             async with (
                 serving(*listens_on, ready.standing, metrics, doors) as site,
                 fixing.looked_after(works=role.works),
+                clock.ticking(works=role.works),
                 _socket(settings, bolt, ready, catch_up, spans) if role.listens else nullcontext(),
             ):
                 log.info(

@@ -42,6 +42,19 @@ class Histories:
         ordered = sorted([*past, *fixes], key=lambda item: item.at, reverse=True)
         return History(target.name, tuple(ordered), unread)
 
+    async def fixes_since(self, since: datetime) -> list[tuple[str, Past]]:
+        """Of any cluster, each with its id in small letters; none where the audit cannot be read."""
+        found: list[tuple[str, Past]] = []
+        try:
+            async for _, record in self.audit.backwards():
+                if record.at_ms < since.timestamp() * 1000:
+                    return found
+                if (cluster := _cluster_of(record)) and (fix := _fix(record, cluster)):
+                    found.append((cluster.lower(), fix))
+        except AuditUnreadable:
+            return found
+        return found
+
     async def _fixes(self, cluster: str) -> tuple[list[Past], tuple[str, ...]]:
         found: list[Past] = []
         looked_at = 0
@@ -108,6 +121,13 @@ def _fix(record: Record, cluster: str) -> Past | None:
     end = str(details.get("end", "")) if isinstance(details, dict) else ""
     said = " ".join(filter(None, [str(entry.get("remedy", "")), f"ended {end}" if end else "ended"]))
     return Past(_moment(record.at_ms), PastKind.FIX, said, bad=end not in ("", FIXED), good=end == FIXED)
+
+
+def _cluster_of(record: Record) -> str:
+    try:
+        return str(record.entry.get("cluster", ""))
+    except ValueError:
+        return ""
 
 
 def _moment(at_ms: int) -> datetime:

@@ -15,11 +15,11 @@ COMMAND = "/aks"
 CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
 EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
 FIXES, AUDIT = "fixes", "audit"
-CHANGES, HISTORY = "changes", "history"
+CHANGES, HISTORY, DIGEST = "changes", "history", "digest"
 MUTE, UNMUTE = "mute", "unmute"
 WATCH = "watch"
-NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, CHANGES, HISTORY, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
-ASKED_OF_AZURE = (CHECK, CLUSTERS, DEFAULT, FIXES, AUDIT, CHANGES, HISTORY)
+NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, CHANGES, HISTORY, DIGEST, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
+ASKED_OF_AZURE = (CHECK, CLUSTERS, DEFAULT, FIXES, AUDIT, CHANGES, HISTORY, DIGEST)
 """What a worker answers."""
 ALL = "all"
 """After `check`: every cluster that the asker may see."""
