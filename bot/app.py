@@ -32,6 +32,7 @@ from bot.http.alerts import AlertEndpoints
 from bot.http.readiness import MEMORY_WITHIN_S, Readiness
 from bot.http.server import Site, serving
 from bot.http.slack import SlackEndpoint
+from bot.incidents.history import Histories
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
 from bot.log_redaction import redact_logs
@@ -53,12 +54,15 @@ from bot.slack.changes.handlers import ChangeHandlers
 from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
 from bot.slack.checks.superseding import Superseding
+from bot.slack.digest.clock import DigestClock
+from bot.slack.digest.handlers import DigestHandlers
 from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
 from bot.slack.fleet.check_all import CheckAll
 from bot.slack.fleet.handlers import FleetHandlers
 from bot.slack.gaps.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
 from bot.slack.gaps.mentions import AcceptedMentions
+from bot.slack.history.handlers import HistoryHandlers
 from bot.slack.home.listeners import HomeListeners
 from bot.slack.inbound import deadline
 from bot.slack.inbound.gate import Gate
@@ -215,7 +219,12 @@ async def running(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
         check_all = CheckAll(about_fleet, message_poster, replier, run, looked, library)
-        others = {**fixing.work, **check_all.work, **ChangeHandlers(state, replier, gate, opened.arm).work}
+        changes = ChangeHandlers(state, replier, gate, opened.arm)
+        histories = Histories(verdicts, Incidents(connection.redis), fixing.audit, library)
+        history = HistoryHandlers(state, replier, gate, opened.arm, histories)
+        digests = DigestHandlers(about_fleet, replier, run, looked, histories, policy, library)
+        clock = DigestClock(policy.digests, team, state, taken.submit)
+        others = {**fixing.work, **check_all.work, **changes.work, **history.work, **digests.work}
         desk = TaskHandler(slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, others)
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
@@ -265,6 +274,7 @@ async def running(
             async with (
                 serving(*listens_on, ready.standing, metrics, doors) as site,
                 fixing.looked_after(works=role.works),
+                clock.ticking(works=role.works),
                 _socket(settings, bolt, ready, catch_up, spans) if role.listens else nullcontext(),
             ):
                 log.info(

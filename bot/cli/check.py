@@ -49,6 +49,9 @@ def watch_cluster(
     if record:
         do = "leave out --watch, or --record"
         raise Problem("cannot record while watching", "a recording holds one check", do, code=Exit.USAGE)
+    if cluster.lower() == "all":
+        do = "watch one of them by its name, or leave out --watch"
+        raise Problem("cannot watch all clusters", "--watch is about one cluster", do, code=Exit.USAGE)
     asyncio.run(_watch(cluster, scope, as_json=as_json, timeout_s=timeout_s, every_s=every_s))
     return Exit.CLEAR
 

@@ -75,7 +75,7 @@ def options(
 
 @app.command()
 def check(
-    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id, a portal URL; or all.", show_default=False)],
     about: Annotated[
         list[str] | None,
         typer.Argument(
@@ -111,6 +111,10 @@ def check(
         scope, as_json = scope_of(about or (), area, only, detectors=detectors), output is Output.JSON
         if watch:
             return watch_cluster(cluster, scope, as_json=as_json, record=record, timeout_s=timeout, every_s=every)
+        if cluster.lower() == "all" and record is None:
+            from bot.cli.check_all import check_all
+
+            return check_all(scope, as_json=as_json, timeout_s=timeout)
         return check_cluster(cluster, scope, as_json=as_json, record=record, timeout_s=timeout)
 
     return act
@@ -166,6 +170,32 @@ def changes(
         from bot.cli.changes import show_changes
 
         return show_changes(cluster, back, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def history(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+) -> Act:
+    """Show the past verdicts on a cluster and the fixes that ran there."""
+
+    def act() -> int:
+        from bot.cli.history import show_history
+
+        return show_history(cluster)
+
+    return act
+
+
+@app.command()
+def clusters() -> Act:
+    """List the fleet by last verdict. `aksbot check all` checks it."""
+
+    def act() -> int:
+        from bot.cli.history import show_clusters
+
+        return show_clusters()
 
     return act
 

@@ -21,8 +21,10 @@ from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed
 from bot.slack.api.messages import SlackMessages
 from bot.slack.changes import text as changes_text
+from bot.slack.digest import text as digest_text
 from bot.slack.fixes.lists import text as lists_text
 from bot.slack.fleet import text as fleet_text
+from bot.slack.history import text as history_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
 from bot.slack.inbound.asks import Ask, What
@@ -54,6 +56,8 @@ _HANDED_OVER = {
     commands.FIXES: (What.FIXES, lists_text.LOOKING),
     commands.AUDIT: (What.AUDIT, lists_text.AUDIT_HERE),
     commands.CHANGES: (What.CHANGES, changes_text.LOOKING),
+    commands.HISTORY: (What.HISTORY, history_text.LOOKING),
+    commands.DIGEST: (What.DIGEST, digest_text.LOOKING),
 }
 """Words whose whole rest a worker reads, and what is said at once."""
 

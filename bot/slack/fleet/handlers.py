@@ -107,8 +107,12 @@ class FleetHandlers:
         await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=sentence))
 
     async def seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
-        """For who does more with them."""
+        """The clusters that the asker may see from there, for who does more with them; or why there are none."""
         return await self._seen(ask)
+
+    async def fleet(self) -> tuple[FleetMember, ...]:
+        """All clusters. Raises Problem."""
+        return await self._fleet()
 
     async def _seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
         """The clusters that this person may view from there, or why there are none."""

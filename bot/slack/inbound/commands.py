@@ -15,17 +15,17 @@ COMMAND = "/aks"
 CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
 EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
 FIXES, AUDIT = "fixes", "audit"
-CHANGES = "changes"
+CHANGES, HISTORY, DIGEST = "changes", "history", "digest"
 MUTE, UNMUTE = "mute", "unmute"
 WATCH = "watch"
-NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, CHANGES, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
-ASKED_OF_AZURE = (CHECK, CLUSTERS, DEFAULT, FIXES, AUDIT, CHANGES)
+NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, CHANGES, HISTORY, DIGEST, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
+ASKED_OF_AZURE = (CHECK, CLUSTERS, DEFAULT, FIXES, AUDIT, CHANGES, HISTORY, DIGEST)
 """What a worker answers."""
 ALL = "all"
 """After `check`: every cluster that the asker may see."""
 NO_CLUSTER = "none"
 """After `default`: take it away."""
-LATER = ("history", "support")
+LATER = ("support",)
 """Words of the design whose work does not exist yet."""
 
 _LINK = compile_linear(r"<(https?://[^|>]+)(?:\|[^>]*)?>")
