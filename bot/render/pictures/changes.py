@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from bot.render.pictures.picture import Lane, Mark, Picture, Tone
 from bot.render.pictures.timeline import timeline
 from handlers.changes.change import Change, Changes, Part, Result
@@ -17,14 +19,15 @@ def changes_picture(found: Changes) -> Picture | None:
     if len(found.changes) < FEWEST:
         return None
     lanes = [
-        Lane(part.value, tuple(_mark(change, found) for change in found.changes if change.part is part))
+        Lane(part.value, tuple(mark(change, found.until) for change in found.changes if change.part is part))
         for part in Part
     ]
     title = f"{found.cluster}: what was changed"
     return timeline(title, f"changes-{found.cluster}", lanes, begins=found.since, ends=found.until)
 
 
-def _mark(change: Change, found: Changes) -> Mark:
+def mark(change: Change, until: datetime) -> Mark:
+    """One change; `until`: how far the log was read."""
     tone = Tone.BAD if change.result.bad else _TONES.get(change.result, Tone.PLAIN)
-    ends = found.until if change.result is Result.RUNNING else change.until
+    ends = until if change.result is Result.RUNNING else change.until
     return Mark(change.at.timestamp(), briefly(change), tone, ends.timestamp() if ends else None)
