@@ -1,7 +1,7 @@
 """The pictures of the bot for the documentation: each surface, as wide as a desktop and a phone, light and dark.
 
-`make pictures` takes them all (`test_surfaces.py` walks the bot there), makes them small, and copies those that README and
-docs show into `docs/pictures`.
+`make pictures` takes them all (`test_surfaces.py` walks the bot there), makes them small, and copies those that README
+and docs show into `docs/pictures`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ SELLING = {
     "check-phone": "thread-phone",
     "check-dark": "verdict-desktop-dark",
     "fix-plan": "approval-desktop",
-    "fix-plan-phone": "approval-phone",
     "fix-running-phone": "running-phone-dark",
     "incident-alert": "incident-desktop",
     "incident-phone": "incident-phone-dark",
