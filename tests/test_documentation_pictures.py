@@ -1,4 +1,4 @@
-"""The pictures that README and docs show: they are there, and cloning the repository does not load megabytes of them."""
+"""The pictures that README and docs show: they are there, and cloning the repository loads no megabytes of them."""
 
 from __future__ import annotations
 
