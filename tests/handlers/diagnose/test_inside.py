@@ -176,7 +176,8 @@ async def test_azures_own_word_makes_it_sure(health: str, severity: Severity) ->
     azure.health = health
     finding = await found("api-server-unavailable", azure)
     assert finding.severity is severity
-    assert f"Azure Resource Health: {health}, as seen by Azure" in finding.because
+    said = finding.because.index(f"Azure Resource Health: {health}, as seen by Azure")
+    assert (said == 0) is (health == "Unavailable"), "where it is Azure's fault, that comes first"
 
 
 async def test_azures_word_alone_is_no_finding_while_the_server_says_that_it_is_ready() -> None:
