@@ -19,6 +19,11 @@ _LONGEST_WHY = 1000
 
 def changes_of(rows: Iterable[Row], node_group: str, callers: Mapping[str, str]) -> tuple[Change, ...]:
     """The changes, newest first. `callers` are ids that the cluster itself knows a name for."""
+    return tuple(_repeated(operations_of(rows, node_group, callers)))
+
+
+def operations_of(rows: Iterable[Row], node_group: str, callers: Mapping[str, str]) -> list[Change]:
+    """The same, but what was done again and again is there each time."""
     requests: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row.changes_something:
@@ -26,8 +31,7 @@ def changes_of(rows: Iterable[Row], node_group: str, callers: Mapping[str, str])
             requests[event.request, row.operation, event.resource.lower()].append(row)
     known = {AKS_ITSELF: AKS, **callers}
     made = [_change(sorted(events, key=lambda row: row.event.at), node_group, known) for events in requests.values()]
-    whole = sorted(_folded(made), key=lambda change: change.at, reverse=True)
-    return tuple(_repeated(whole))
+    return sorted(_folded(made), key=lambda change: change.at, reverse=True)
 
 
 def _change(events: list[Row], node_group: str, callers: Mapping[str, str]) -> Change:

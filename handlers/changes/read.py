@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from handlers.changes.change import Changes
-from handlers.changes.coalesce import changes_of
+from handlers.changes.change import Change, Changes
+from handlers.changes.coalesce import changes_of, operations_of
 from handlers.changes.row import Row, read_rows
 from handlers.clients.arm.reader import ArmReader
 from handlers.evidence.wire import dig, text, whole
@@ -44,24 +44,44 @@ class _Log:
     cut: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read: the rows are those about the cluster."""
+
+    since: datetime
+    cluster: _Cluster
+    logs: tuple[_Log, ...]
+    rows: tuple[Row, ...]
+    gaps: tuple[Unavailable, ...]
+
+
 async def read_changes(target: Target, arm: ArmReader, length: timedelta = USUAL) -> Changes:
     """What was done to the cluster in the last hours. It never raises CannotSee."""
-    until = target.asked_at
-    since = until - min(length, LONGEST)
-    cluster = await _cluster(target, arm)
-    groups = [group for group in (target.id.resource_group, cluster.node_group) if group]
-    logs = await asyncio.gather(*(_log(target, group, arm, since) for group in groups))
-    read = [log for log in logs if isinstance(log, _Log)]
-    mine = [row for log in read for row in log.rows if row.event.at >= since and _is_about(row, target.id)]
+    read = await _read(target, arm, target.asked_at - min(length, LONGEST))
     return Changes(
         cluster=target.name,
-        since=since,
-        until=until,
-        changes=changes_of(mine, cluster.node_group, cluster.callers or {}),
-        groups=tuple(log.group for log in read),
-        gaps=(*([cluster.gap] if cluster.gap else []), *(log for log in logs if isinstance(log, Unavailable))),
-        cut=any(log.cut for log in read),
+        since=read.since,
+        until=target.asked_at,
+        changes=changes_of(read.rows, read.cluster.node_group, read.cluster.callers or {}),
+        groups=tuple(log.group for log in read.logs),
+        gaps=(*([read.cluster.gap] if read.cluster.gap else []), *read.gaps),
+        cut=any(log.cut for log in read.logs),
     )
+
+
+async def read_operations(target: Target, arm: ArmReader) -> list[Change]:
+    """Every single operation for as long as the log is read, newest first."""
+    read = await _read(target, arm, target.asked_at - LONGEST)
+    return operations_of(read.rows, read.cluster.node_group, read.cluster.callers or {})
+
+
+async def _read(target: Target, arm: ArmReader, since: datetime) -> _Read:
+    cluster = await _cluster(target, arm)
+    groups = [group for group in (target.id.resource_group, cluster.node_group) if group]
+    found = await asyncio.gather(*(_log(target, group, arm, since) for group in groups))
+    logs = tuple(log for log in found if isinstance(log, _Log))
+    rows = tuple(row for log in logs for row in log.rows if row.event.at >= since and _is_about(row, target.id))
+    return _Read(since, cluster, logs, rows, tuple(log for log in found if isinstance(log, Unavailable)))
 
 
 async def _cluster(target: Target, arm: ArmReader) -> _Cluster:

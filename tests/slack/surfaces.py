@@ -42,6 +42,7 @@ from tests.bot import diagnoses
 from tests.bot.diagnoses import CLUSTER, TARGET, library
 from tests.checking import LIBRARY
 from tests.slack.surfaces_fixes import FIXES
+from tests.slack.surfaces_fleet import fleet_surfaces
 from tests.slack.surfaces_incidents import INCIDENTS
 
 Surface = partial[Any]
@@ -188,12 +189,9 @@ COMMANDS: dict[str, Surface] = {
     "runbooks": partial(replies.runbook, "", LIBRARY),
     "runbook": partial(replies.runbook, "quota-exceeded", LIBRARY),
     "runbook-unknown": partial(replies.runbook, "quota-exeded", LIBRARY),
-    "word-for-later": typed("history prod-weu"),
+    "word-for-later": typed("support prod-weu"),
     "word-unknown": typed("chek prod-weu"),
     "word-is-a-cluster": typed("prod-weu"),
-    "clusters": partial(replies.clusters, FLEET),
-    "clusters-none": partial(replies.clusters, ()),
-    "clusters-too-many": partial(replies.clusters, [member(f"edge-{number:03}") for number in range(200)]),
     "picker": partial(replies.picker, FLEET, None),
     "picker-too-many": partial(replies.picker, [member(f"edge-{number:03}") for number in range(200)], "network"),
 }
@@ -307,7 +305,9 @@ TRIAGE: dict[str, Surface] = {
     "triaged-for-a-guest": partial(triaged, ERROR, LIBRARY, refusal(Look(), Refused(Why.GUEST), None), "1.000001"),
 }
 
+FLEETS = fleet_surfaces(FLEET, [member(f"edge-{number:03}") for number in range(200)])
+
 SURFACES: dict[str, Surface] = (
-    CHECK | COMMANDS | SENTENCES | WINDOWS | OLDER | HOME | POLICY | TRIAGE | INCIDENTS | FIXES
+    FLEETS | CHECK | COMMANDS | SENTENCES | WINDOWS | OLDER | HOME | POLICY | TRIAGE | INCIDENTS | FIXES
 )
 """Surfaces by the name of their golden file."""

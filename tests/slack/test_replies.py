@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.checks.fleet_lines import rows
 from bot.report.events import Selection
+from bot.slack.fleet import view as fleet_view
 from bot.slack.inbound import commands, replies
 from bot.slack.kit import limits
 from bot.slack.kit.message import PICK, Message
@@ -42,7 +44,8 @@ def test_every_reply_is_accepted_and_harmless(typed: str) -> None:
 
 def test_a_fleet_of_any_size_is_listed_and_offered() -> None:
     many = [_member(f"cluster-{number:04}", state=None if number % 7 else "Failed") for number in range(600)]
-    assert_accepted(replies.clusters(many))
+    assert_accepted(fleet_view.clusters(rows(many, {}), LIBRARY))
+    assert_accepted(fleet_view.checking({}, many[:100], LIBRARY, 500))
     menu = _options(replies.picker(many, "network"))
     assert len(menu) == limits.OPTIONS
     assert replies.only("x").blocks
@@ -52,11 +55,6 @@ def test_clusters_of_one_name_are_told_apart_by_their_ids() -> None:
     menu = _options(replies.picker([_member("prod-weu", "rg-a"), _member("prod-weu", "rg-b"), _member("dev")], None))
     assert [one["value"].rpartition("/")[2] for one in menu] == ["prod-weu", "prod-weu", "dev"]
     assert len({one["value"] for one in menu}) == 3
-
-
-def test_what_is_not_well_comes_first() -> None:
-    said = replies.clusters([_member("a"), _member("b", state="Failed")])
-    assert [one["elements"][0]["text"] for one in said.blocks[1]["elements"][0]["elements"]] == ["b", "a"]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.app import Bot
+from bot.checks.store.verdicts import PastVerdict, Verdicts
+from bot.store.connect import Connection
+from handlers.model import State
+from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
+from tests.checking import cluster_id
 from tests.slack_app.conftest import Start
 from tests.slack_app.reading import heads, is_answer, seen
 
@@ -30,8 +37,18 @@ async def whispered(control: Control, part: str, user: str = "requester") -> str
     return next(seen(one) for one in control.ephemerals(user) if part in seen(one))
 
 
+async def kept(redis: Connection, arm: ArmServer, cluster: str) -> None:
+    """Until the verdict is kept: that follows the answer."""
+    verdicts = Verdicts(redis.redis)
+    async with asyncio.timeout(WITHIN_S):
+        while True:
+            if await verdicts.of(str(cluster_id(arm.world, cluster))):
+                return
+            await asyncio.sleep(0.05)
+
+
 async def test_what_changed_is_told_newest_first_with_a_picture_and_then_the_history_and_the_fleet(
-    bot: Bot, control: Control
+    redis: Connection, bot: Bot, control: Control, arm: ArmServer
 ) -> None:
     await control.slash("requester", "incidents", "/aks", "changes prod-weu 3d")
     head = await head_with(control, "changes in the last 3 d")
@@ -45,6 +62,7 @@ async def test_what_changed_is_told_newest_first_with_a_picture_and_then_the_his
     assert "nothing is known of it yet" in seen(await head_with(control, "nothing is known"))
     await control.slash("requester", "incidents", "/aks", "check prod-weu")
     await control.until(lambda: any(is_answer(one) for one in heads(control)), WITHIN_S)
+    await kept(redis, arm, "prod-weu")
     await control.slash("requester", "incidents", "/aks", "history prod-weu")
     told = seen(await head_with(control, "1 verdict"))
     assert "unhealthy: A core quota is used up" in told
@@ -91,3 +109,30 @@ async def test_only_clusters_that_the_asker_may_see_there_are_checked_and_told(
         head = await head_with(control, "The cluster is checked")
         assert "staging-neu" in seen(head)
         assert "prod-weu" not in seen(head)
+
+
+async def test_the_digest_of_the_morning_is_posted_once_and_says_what_is_new_and_what_was_mended(
+    start: Start, redis: Connection, control: Control, arm: ArmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel, file = control.team.channel("incidents").id, tmp_path / "policy.yaml"
+    # A place where it is midday, so that a minute ago was the same day there.
+    now = datetime.now(UTC)
+    ahead = 12 - now.hour
+    at, zone = f"{now + timedelta(hours=ahead, minutes=-1):%H:%M}", f"Etc/GMT{-ahead:+d}"
+    rule = f'channel: {channel}, at: "{at}", time_zone: {zone}, clusters: [prod-weu, staging-neu]'
+    file.write_text(f"digests:\n  - {{{rule}}}\n")
+    monkeypatch.setenv("AKSBOT_POLICY", str(file))
+    then = datetime.now(UTC) - timedelta(hours=30)
+    for name, state, roots in (("prod-weu", State.CLEAR, ()), ("staging-neu", State.FOUND, (("subnet-full", "x"),))):
+        cluster = str(cluster_id(arm.world, name))
+        await Verdicts(redis.redis).add(PastVerdict(name, cluster, then, state, "error" if roots else "", roots))
+    async with start():
+        said = seen(await head_with(control, "Digest:"))
+    assert "2 clusters since 24 h ago" in said
+    assert "prod-weu: A core quota is used up" in said
+    assert "staging-neu: " in said.split("Mended")[1]
+    async with start():
+        await control.slash("requester", "incidents", "/aks", "digest")
+        await control.until(lambda: sum("Digest:" in seen(one) for one in heads(control)) == 2, WITHIN_S)
+        asked = seen(heads(control)[-1])
+    assert "8 clusters" in asked, "on request it is about all that the asker may see"
