@@ -82,6 +82,8 @@ async def test_all_clusters_are_checked_in_one_message_and_who_asked_is_called(b
         return [one for one in thread if told in one.text and person in str(one.blocks)]
 
     await control.until(calls, WITHIN_S)
+    [alt] = await control.until(lambda: images(control, asked), WITHIN_S)
+    assert alt.startswith("8 clusters: 1 unhealthy")
     (head,) = [one for one in control.thread("incidents", asked.ts) if "🔴" in seen(one)]
     assert "A core quota is used up" in seen(head)
     assert "⏳" not in seen(head)
