@@ -63,7 +63,7 @@ def test_a_bar_shows_the_arithmetic_and_says_it_in_words() -> None:
     made, chart = bars(QUOTA)
     assert made.alt == (
         "prod-weu: in use, wanted, limit. DSv5 vCPUs in westeurope: limit 200; 196 in use, 8 wanted: pool apps; "
-        "196 + 8 = 204 of 200: 4 cores short."
+        "196 + 8 = 204 of 200 cores: 4 short."
     )
     assert [(part.count, part.wanted) for part in chart.bars[0].parts] == [(196, False), (8, True)]
 

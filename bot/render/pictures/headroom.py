@@ -48,4 +48,4 @@ def _bar(kept: Mapping[str, Any]) -> Bar:
 def _arithmetic(held: list[Part], wanted: list[Part], limit: int, unit: str) -> str:
     taken, asked = sum(part.count for part in held), sum(part.count for part in wanted)
     short = taken + asked - limit
-    return f"{taken} + {asked} = {taken + asked} of {limit}: {f'{short} {unit} short' if short > 0 else 'nothing left'}"
+    return f"{taken} + {asked} = {taken + asked} of {limit} {unit}: {f'{short} short' if short > 0 else 'none left'}"

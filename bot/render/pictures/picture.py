@@ -114,7 +114,7 @@ class Bar:
     parts: tuple[Part, ...]
     limit: int
     arithmetic: str
-    """The line under it that proves it: `196 + 8 = 204 of 200: 4 cores short`."""
+    """The line under it that proves it: `196 + 8 = 204 of 200 cores: 4 short`."""
 
 
 @dataclass(frozen=True, slots=True)
