@@ -85,7 +85,7 @@ def _open(diagnosis: Diagnosis) -> int:
 
 
 def headline(digest: Digest) -> str:
-    """`8 clusters since 24 h ago: 1 new problem, 2 mended`; where nothing is to be said, that."""
+    """`8 clusters in the last 24 h: 1 new problem, 2 mended`; where nothing is to be said, that."""
     new = sum(len(news.new) for news in digest.news)
     mended = sum(len(news.mended) for news in digest.news)
     lasting = sum(len(news.lasting) for news in digest.news)
@@ -96,7 +96,7 @@ def headline(digest: Digest) -> str:
     ]
     clusters = count(len(digest.news), "cluster")
     if any(told):
-        return f"{clusters} since {age(digest.at - digest.since)} ago: {', '.join(filter(None, told))}"
+        return f"{clusters} in the last {age(digest.at - digest.since)}: {', '.join(filter(None, told))}"
     if any(news.failed or news.open_checks for news in digest.news):
         return f"{clusters}: nothing new was found, but not everything could be looked at"
     return f"{clusters} checked, nothing is wrong and nothing new"

@@ -88,7 +88,7 @@ def test_the_first_line_counts_and_the_rest_names_each_cluster_with_the_titles()
         fixes=("b: reconcile-pool ended fixed",),
     )
     subnet, quota = LIBRARY["subnet-full"].title, LIBRARY["quota-exceeded"].title
-    assert headline(told) == "2 clusters since 24 h ago: 2 new problems, 1 mended, 1 as before"
+    assert headline(told) == "2 clusters in the last 24 h: 2 new problems, 1 mended, 1 as before"
     assert dict(parts(told, LIBRARY)) == {
         "New": (f"a: {subnet}, {quota}",),
         "Mended": (f"b: {quota}",),

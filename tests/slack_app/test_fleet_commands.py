@@ -106,7 +106,7 @@ async def test_only_clusters_that_the_asker_may_see_there_are_checked_and_told(
             WITHIN_S,
         )
         await control.slash("requester", "incidents", "/aks", "check all")
-        head = await head_with(control, "The cluster is checked")
+        head = await head_with(control, "The one cluster is checked")
         assert "staging-neu" in seen(head)
         assert "prod-weu" not in seen(head)
 
@@ -128,7 +128,7 @@ async def test_the_digest_of_the_morning_is_posted_once_and_says_what_is_new_and
         await Verdicts(redis.redis).add(PastVerdict(name, cluster, then, state, "error" if roots else "", roots))
     async with start():
         said = seen(await head_with(control, "Digest:"))
-    assert "2 clusters since 24 h ago" in said
+    assert "2 clusters in the last 24 h" in said
     assert "prod-weu: A core quota is used up" in said
     assert "staging-neu: " in said.split("Mended")[1]
     async with start():
