@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from shlex import quote
 
+from handlers.counted import counted
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Node, Nodes, Pod, Pods
 from handlers.evidence.compute import Instances
@@ -67,7 +68,20 @@ def delete_stuck_pod(
             *(_still_runs(node, instances) if force else ()),
             *(doubt for pod in stuck for doubt in doubts_inside(ACTS, pod.namespace, inside)),
         ),
+        effect=_effect(stuck, name, force=force),
     )
+
+
+def _effect(stuck: list[Pod], node: str, *, force: bool) -> str:
+    owned = all(pod.owner_kind != "Pod" for pod in stuck)
+    what = f"{counted(len(stuck), 'stuck pod')} of node {node}" if len(stuck) > 1 else f"The stuck pod of node {node}"
+    verb = f"{'are' if len(stuck) > 1 else 'is'} deleted{' by force' if force else ''}"
+    new = (
+        f"; {'their controllers make new ones' if len(stuck) > 1 else 'its controller makes a new one'}"
+        if owned
+        else ""
+    )
+    return f"{what} {verb}: {some(f'{pod.namespace}/{pod.name}' for pod in stuck)}{new}"
 
 
 def _named(finding: Finding) -> list[str]:

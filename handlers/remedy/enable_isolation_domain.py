@@ -63,6 +63,7 @@ def enable_isolation_domain(
         eta=ETA,
         limit=LIMIT,
         warnings=(*_doubts(locks), *([f"could not see {may}"] if isinstance(may, Unavailable) else [])),
+        effect=f"{domain.in_words[:1].upper()}{domain.in_words[1:]} is enabled: every network on it carries traffic again",
     )
 
 

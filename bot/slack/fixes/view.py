@@ -20,7 +20,7 @@ from bot.slack.kit.message import CHECK_AGAIN, Block, Message, Pressed, actions,
 from bot.slack.kit.message import button as plain_button
 from bot.slack.kit.rich_text import Element, bullets, quote, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
-from handlers.remedy.execution import Execution, Outcome
+from handlers.remedy.execution import Execution
 from handlers.remedy.plan import Risk
 
 MOST_NOTES = 6
@@ -129,13 +129,11 @@ def _noted(here: Execution, says: str) -> str:
 
 
 def _mark(here: Execution, number: int) -> str:
-    if number > here.step or (number == here.step and here.ended):
-        return "skipped" if here.ended or (here.failed_as and not here.plan.steps[number].always) else "later"
-    if number == here.step:
-        return "now"
-    if number < here.step - 1 or here.failed_as is None or here.plan.steps[number].always:
-        return "done"
-    return "skipped" if here.failed_as in (Outcome.CANCELLED, Outcome.STALE) else "failed"
+    if number < here.step:
+        return here.step_ends[number].value
+    if here.ended or (here.failed_as and not here.plan.steps[number].always):
+        return "skipped"
+    return "now" if number == here.step else "later"
 
 
 def _end(proposal: Proposal) -> list[Block]:
