@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from shlex import quote
 
-from handlers.counted import counted
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.cluster import Node, Nodes, Pod, Pods
 from handlers.evidence.compute import Instances
@@ -73,15 +72,12 @@ def delete_stuck_pod(
 
 
 def _effect(stuck: list[Pod], node: str, *, force: bool) -> str:
-    owned = all(pod.owner_kind != "Pod" for pod in stuck)
-    what = f"{counted(len(stuck), 'stuck pod')} of node {node}" if len(stuck) > 1 else f"The stuck pod of node {node}"
-    verb = f"{'are' if len(stuck) > 1 else 'is'} deleted{' by force' if force else ''}"
-    new = (
-        f"; {'their controllers make new ones' if len(stuck) > 1 else 'its controller makes a new one'}"
-        if owned
-        else ""
-    )
-    return f"{what} {verb}: {some(f'{pod.namespace}/{pod.name}' for pod in stuck)}{new}"
+    several = len(stuck) > 1
+    what = f"{len(stuck)} stuck pods of node {node} are" if several else f"The stuck pod of node {node} is"
+    named = f"{what} deleted{' by force' if force else ''}: {some(f'{pod.namespace}/{pod.name}' for pod in stuck)}"
+    if any(pod.owner_kind == "Pod" for pod in stuck):
+        return named
+    return f"{named}; {'their controllers make new ones' if several else 'its controller makes a new one'}"
 
 
 def _named(finding: Finding) -> list[str]:

@@ -141,10 +141,6 @@ def held_by_another(cluster: str) -> Forbidden:
     return Forbidden(f"another fix runs on {cluster}", "press again when it has ended: two never run at once")
 
 
-def reason_missing() -> str:
-    return "Somebody will ask later why this was done."
-
-
 CANNOT_TELL_WHO = "Slack does not say who you are"
 
 
