@@ -133,6 +133,7 @@ ASK = "Look at apps in the portal (Activity log, request id 0f3c…). If it is w
 STATES: dict[str, Shown] = {
     "asked": ASKED,
     "asked-two-needed": replace(ASKED, proposal=proposal(needed=2, approvals=(word(),)), glass=("T0CONTOSO:U0ONCALL",)),
+    "asked-and-escalated": replace(ASKED, called=Called(("S0APPROVERS", "S0LEADS"))),
     "asked-high-risk": replace(ASKED, proposal=proposal(LONG)),
     "approved": Shown(proposal(state=State.APPROVED, approvals=(word(),)), now=MOMENT),
     "running": Shown(proposal(state=State.RUNNING, approvals=(word(),)), here(), now=NOW),
@@ -252,6 +253,12 @@ FIXES: dict[str, Surface] = {
     "fix/outcome-fixed": partial(fixes_view.outcome, STATES["fixed"].proposal),
     "fix/outcome-stale": partial(fixes_view.outcome, STATES["stale"].proposal, (FIX,)),
     "fix/outcome-not-fixed": partial(fixes_view.outcome, STATES["not-fixed"].proposal, (NO_FIX,)),
+    "fix/escalated": partial(
+        fixes_view.escalated,
+        proposal(asked_ms=int(MOMENT.timestamp() * 1000)),
+        Called(("S0LEADS", "T0CONTOSO:U0APPROVER")),
+        MOMENT + timedelta(minutes=10),
+    ),
     "fix/glass-broken": partial(fixes_view.broke_glass, proposal(), APPROVER, "payments are down, <!channel>"),
     "fix/refused-person": partial(
         fixes_view.refused,

@@ -100,6 +100,23 @@ def waits_for(called: Called) -> list[Said]:
     return said
 
 
+def still_waits(proposal: Proposal) -> str:
+    what = f"{plain(proposal.plan.title, LONGEST)}* on {code(name(proposal.plan))}"
+    return f":alarm_clock: *{what} still *waits for approval*"
+
+
+def asked_before(proposal: Proposal, waited: timedelta) -> Said:
+    why = f": {proposal.reason}" if proposal.reason else ""
+    return ("Asked for by ", person(proposal.requester), f" {span(waited)} ago{why}")
+
+
+def now_called(called: Called) -> Said:
+    return (*people(called.approvers), ": you may approve it, too")
+
+
+PRESS_ABOVE = "The buttons are in this thread, further up."
+
+
 def open_until(moment: datetime) -> Said:
     return ("Open until ", Moment(moment))
 

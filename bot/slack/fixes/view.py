@@ -219,6 +219,18 @@ def _again(proposal: Proposal) -> Block:
     return plain_button(sentences.CHECK_AGAIN, CHECK_AGAIN, Pressed(proposal.id, proposal.plan.cluster))
 
 
+def escalated(proposal: Proposal, called: Called, now: datetime) -> Message:
+    """A message of its own, as it is to ring: what waits, for how long, and who can approve it now."""
+    head = message_text.still_waits(proposal)
+    waited = now - datetime.fromtimestamp(proposal.waits_since_ms / 1000, UTC)
+    asked, who = message_text.asked_before(proposal, waited), message_text.now_called(called)
+    until = message_text.open_until(datetime.fromtimestamp(proposal.expires_ms / 1000, UTC))
+    where = (message_text.PRESS_ABOVE,)
+    return Message(
+        _notice(head, who, asked, until), (section(head), *_effect(proposal), *lines(asked, who, until, where))
+    )
+
+
 def broke_glass(proposal: Proposal, who: Person, reason: str) -> Message:
     """Said to everybody in the thread."""
     said, by = message_text.broke_glass(proposal), message_text.broke_glass_by(who, reason)

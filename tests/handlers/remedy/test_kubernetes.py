@@ -79,9 +79,9 @@ async def test_the_upgrade_that_it_goes_on_with_and_its_nodes_are_named() -> Non
 
 async def test_people_read_what_it_does_to_whom_before_they_approve() -> None:
     plan = await planned("relax-budget", blocked())
-    upgrade = "the upgrade of pool apps to 1.34.2 goes on"
     assert plan.effect == (
-        f"PDB shop/web allows 1 disruption, then {upgrade}: 2 nodes are replaced one by one; the PDB is restored afterwards"
+        "PDB shop/web allows 1 disruption, then the upgrade of pool apps to 1.34.2 goes on: 2 nodes are replaced "
+        "one by one; the PDB is restored afterwards"
     )
     azure = blocked(cluster="Failed")
     azure.pools["apps"] |= {"upgradeSettings": {"maxSurge": "100%"}}
