@@ -47,6 +47,7 @@ from bot.slack.api.sockets import Sockets
 from bot.slack.api.sockets import connected as connected_to_slack
 from bot.slack.api.text_files import TextFiles
 from bot.slack.api.workspace import workspace
+from bot.slack.checks.recordings import SentRecordings
 from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
 from bot.slack.checks.superseding import Superseding
@@ -67,6 +68,7 @@ from bot.slack.incidents.listeners import IncidentListeners
 from bot.slack.incidents.reporter import IncidentHooks, seen_by_incidents
 from bot.slack.listeners import Listeners
 from bot.slack.reading_along import incident_wiring
+from bot.slack.talk.handlers import TalkHandlers
 from bot.slack.tasks import TaskHandler
 from bot.slack.triage.listeners import TriageListeners
 from bot.store.connect import connected
@@ -199,12 +201,21 @@ async def running(
         record = azure_recorder(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
+        talk = TalkHandlers(about_fleet.seen, taken.check, replier, library)
         desk = TaskHandler(
-            slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work
+            slack_messages,
+            replier,
+            checks,
+            library,
+            about_fleet,
+            settings.data_dir,
+            record,
+            SentRecordings(slack_messages, message_poster),
+            {**fixing.work, **talk.work},
         )
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
-            SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
+            SlackReporter(slack_messages, message_poster, library, gate, metrics) as reporter,
             taken.at_work(
                 WithHooks(
                     reporter,

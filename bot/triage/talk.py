@@ -27,11 +27,12 @@ _TIME = compile_linear(
 )
 _CHANGED = compile_linear(r"\bchang(?:e|ed|es)\b", ignore_case=True)
 _WORD = compile_linear(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_AROUND = frozenset(
-    "what what's whats which who has have had did was were is are been being changed changes change on in to of for at with "
-    "the a any all anything something somebody anybody there cluster recently lately today just please show list me us "
-    "last past since around aks it made happened and or".split()
-)
+_WORDS_AROUND = """
+    what what's whats which who has have had did was were is are been being changed changes change on in to of for at
+    with the a any all anything something somebody anybody there cluster recently lately today just please show list
+    me us last past since around aks it made happened and or s
+"""
+_AROUND = frozenset(_WORDS_AROUND.split())
 """Words of a question about changes that name no cluster."""
 
 

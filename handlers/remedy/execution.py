@@ -122,6 +122,8 @@ class Execution:
 
     def as_json(self) -> str:
         data = asdict(self) | {"plan": json.loads(self.plan.as_json()), "data": dict(self.data)}
+        if not self.ends:
+            del data["ends"]  # an earlier version, which may work beside this one, does not know it
         return json.dumps(data, default=lambda value: value.isoformat(), separators=(",", ":"))
 
     @classmethod

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -82,15 +83,20 @@ async def test_a_wrong_answer_is_kept_and_replays_for_whoever_looks_into_it(
 ) -> None:
     head, _ = await _checked(control)
     await control.press("requester", head, "wrong_answer")
+    assert not (tmp_path / "data" / "wrong-answers").exists(), "the window asks first"
+    await control.submit_view("requester", {"comment": "the quota is fine, password=hunter2-Zq9"})
     await control.until(
         lambda: any("The case is kept" in seen(one) for one in control.thread("incidents", head.ts)), PATIENCE_S
     )
+    (sent,) = [file for one in control.direct("requester").messages for file in one.files]
+    assert re.fullmatch(r"prod-weu-\d{4}-\d\d-\d\dT\d{4}Z\.zip", sent.name), sent.name
     file, recording = sorted((tmp_path / "data" / "wrong-answers").iterdir())
     assert recording.suffix == ".zip"
     assert recording.stat().st_mode & 0o077 == 0
     case = json.loads(file.read_text())
     assert case["cluster"].endswith("/prod-weu")
     assert case["report"]["findings"]
+    assert case["comment"] == "the quota is fine, password=[redacted:password]"
     assert file.stat().st_mode & 0o077 == 0
     await asyncio.to_thread(replay_recording, recording, as_json=True)
     replayed = json.loads(capsys.readouterr().out)
@@ -104,6 +110,7 @@ async def test_a_wrong_answer_that_cannot_be_recorded_is_kept_all_the_same(
     head, _ = await _checked(control)
     arm.faults.append(AzureFault("404", action="Microsoft.ContainerService/managedClusters/read"))
     await control.press("requester", head, "wrong_answer")
+    await control.submit_view("requester")
     await control.until(
         lambda: any("A recording to replay is not there" in seen(one) for one in control.thread("incidents", head.ts)),
         PATIENCE_S,

@@ -25,8 +25,10 @@ from bot.slack.api.messages import BLOCKS_REFUSED, Mark, SlackMessages
 from bot.slack.api.pace import Pace
 from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.checks import view as checks_view
+from bot.slack.inbound.gate import Gate
 from bot.slack.kit import limits
 from bot.slack.kit.message import AnswerMessages, Message, Pressed
+from handlers.fleet.names import NoSuchCluster
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -54,8 +56,9 @@ class SlackReporter:
     """Tells people in Slack. Open for as long as jobs run."""
 
     def __init__(
-        self, slack_messages: SlackMessages, message_poster: Poster, library: Library, metrics: Metrics
+        self, slack_messages: SlackMessages, message_poster: Poster, library: Library, gate: Gate, metrics: Metrics
     ) -> None:
+        self._gate = gate
         self._slack_messages, self._message_poster, self._library, self._metrics = (
             slack_messages,
             message_poster,
@@ -165,8 +168,31 @@ class SlackReporter:
         self._count(request, answer.report.diagnosis.state.value)
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:
+        if isinstance(problem, NoSuchCluster):
+            await self._tell_no_such_cluster(request, problem)
+            self._count(request, "failed")
+            return
         await self._answer(request, AnswerMessages(checks_view.failed(problem, _pressed(request)), ()))
         self._count(request, "failed")
+
+    async def _tell_no_such_cluster(self, request: CheckRequest, missing: NoSuchCluster) -> None:
+        """A slip of the pen is nobody else's matter: who typed a command is told alone."""
+        place = request.place
+        near = [name for name in missing.near if await self._gate.refusal(place, name) is None]
+        said = AnswerMessages(checks_view.no_such_cluster(missing, near, request.scope), ())
+        if place.thread_ts or not place.response_url:
+            await self._answer(request, said)
+            return
+        where, why = Reply.of(request), self._no_place.pop(request.id, "")
+        try:
+            if (head := await self._head(request)) and not head.final:
+                head.final = True
+                async with head.lock:
+                    with suppress(Refused):  # somebody has deleted it
+                        await self._slack_messages.take_back(head.posted)
+            await self._message_poster.elsewhere(where, said, why)
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed
 
     async def gave_up(self, request: CheckRequest, problem: Problem) -> None:
         await self._answer(request, AnswerMessages(checks_view.failed(problem, _pressed(request), gave_up=True), ()))

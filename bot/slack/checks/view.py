@@ -13,16 +13,19 @@ from bot.render.detectors import reported_besides
 from bot.render.pictures.memory import memory_by_node
 from bot.render.subject import short
 from bot.render.verdict import answers, clear_in_part, label, not_checked, summary
+from bot.report.events import Selection
 from bot.report.progress import Progress
 from bot.report.scope import Scope, scope_of
 from bot.slack.checks.report_file import whole
 from bot.slack.checks.thread import Thread, beyond
+from bot.slack.inbound.commands import CHECK
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import (
     CHECK_AGAIN,
     CHECK_ALL,
     DETECTORS,
     SHOW_ALL,
+    WATCH,
     WRONG,
     AnswerMessages,
     Block,
@@ -30,16 +33,19 @@ from bot.slack.kit.message import (
     Pressed,
     actions,
     button,
+    check_buttons,
     context,
     header,
     pages,
     section,
+    suggestion,
 )
 from bot.slack.kit.quoting import brief
 from bot.slack.kit.rich_text import Element, bullets, lines, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
 from handlers.evidence.azure import MANAGED_CLUSTER
+from handlers.fleet.names import NoSuchCluster
 from handlers.model import Check, Diagnosis, Finding, Outcome, Severity, State
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -152,6 +158,13 @@ def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Mess
     return Message(escaping.fits(said, limits.MESSAGE_TEXT).strip() or sentences.NO_WORDS, (*intro, *body, again))
 
 
+def no_such_cluster(missing: NoSuchCluster, near: Sequence[str], scope: Selection) -> Message:
+    """One line, and the nearest names as buttons. `near`: those that this person may look at."""
+    said = sentences.no_such_cluster(missing.name, missing.why, near=bool(near))
+    choose = suggestion(sentences.CHOOSE, CHECK, len(near))
+    return Message(said, (section(said), actions(*check_buttons(near, scope), choose)))
+
+
 def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool) -> Message:
     diagnosis = given.report.diagnosis
     said = _verdict(diagnosis, library)
@@ -179,6 +192,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
             *_check_all(pressed),
             button(sentences.SHOW_ALL, SHOW_ALL, pressed),
             *_detectors(pressed, diagnosis),
+            button(sentences.WATCH_THIS, WATCH, pressed),
             button(sentences.WRONG, WRONG, pressed),
         )
     )

@@ -107,9 +107,8 @@ class FixListeners:
             place = Address(team, pressed.channel, user, thread_ts=pressed.thread_ts)
             refused = self._intake.stranger_refusal(place, body)
             if refused is None:
-                reason = (_values(view).get(REASON_BLOCK) or {}).get(REASON) or {}
                 name = f"view-{sha256(' '.join([team, user, view['id']]).encode()).hexdigest()[:24]}"
-                text = str(reason.get("value") or "")
+                text = payloads.typed_into(view, REASON_BLOCK, REASON)
                 refused = await self._intake.ask(Ask(name, what, place, text=text, pressed=pressed.dump()))
             if refused:
                 await ack(response_action="update", view=outgoing.view(plan_view.told(refused.text)))
@@ -129,7 +128,3 @@ def _ask(what: What, body: Body, *, view: str = "") -> Ask:
     return Ask(
         payloads.click_id(body), what, payloads.click_place(body), pressed=body["actions"][0]["value"], view=view
     )
-
-
-def _values(view: Body) -> Body:
-    return (view.get("state") or {}).get("values") or {}

@@ -76,7 +76,7 @@ class FleetHandlers:
     # -- lists ------------------------------------------------------------------------------------------------
 
     async def _clusters(self, ask: Ask) -> None:
-        seen = await self._seen(ask)
+        seen = await self.seen(ask)
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
         else:
@@ -84,14 +84,14 @@ class FleetHandlers:
 
     async def _picker(self, ask: Ask) -> None:
         """If `pressed` names a cluster, that one is being checked already."""
-        seen = await self._seen(ask)
+        seen = await self.seen(ask)
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
             return
         sentence = channel_text.another(name_of(ask.pressed)) if ask.pressed else sentences.PICK
         await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=sentence))
 
-    async def _seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
+    async def seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
         """The clusters that this person may view from there, or why there are none."""
         viewer = await self._viewer(ask)
         if isinstance(viewer, Message):
@@ -161,7 +161,7 @@ class FleetHandlers:
         """`pressed` holds the thread of the message."""
         seen: tuple[FleetMember, ...] | Message | Problem
         try:
-            seen = await self._seen(ask)
+            seen = await self.seen(ask)
         except Problem as problem:
             seen = problem
         await self._replier.privately(ask, triaged(ask.text, self._library, seen, ask.pressed))

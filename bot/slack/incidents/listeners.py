@@ -22,7 +22,7 @@ from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import sentences
-from bot.slack.kit.message import STOP, Message, Pressed
+from bot.slack.kit.message import STOP, WATCH, Message, Pressed
 from bot.store.away import StoreAway
 from bot.store.codec import encode, prepare
 
@@ -54,6 +54,7 @@ class IncidentListeners:
         app.event("channel_rename")(self.channel_appeared)
         app.event("member_joined_channel")(self.arrived)
         app.action(re.compile(rf"^{incidents_view.CHECK}_\d+$"))(self.check)
+        app.action(WATCH)(self.watch)
         app.action(incidents_view.PICK)(self.pick)
         for action, do in (
             (incidents_view.QUIET, Do.SILENCE),
@@ -163,6 +164,18 @@ class IncidentListeners:
         refused = await self._intake.refusal(place, cluster, body)
         if refused is None:
             task = Task(payloads.click_id(body), Do.CHECK, place, cluster=cluster, incident=sighting, code=code)
+            refused = await self._taken(task)
+        if refused:
+            await respond(**private(refused), replace_original=False)
+
+    async def watch(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+        """*Watch this* under an answer: `/aks watch` for its cluster, in its thread."""
+        self._metrics.heard.labels(WATCH).inc()
+        await ack()
+        place, cluster = payloads.click_place(body), Pressed.load(body["actions"][0]["value"]).cluster
+        refused = await self._intake.refusal(place, cluster, body)
+        if refused is None:
+            task = Task(payloads.click_id(body), Do.WATCH, place, text=f"{commands.WATCH} {cluster}")
             refused = await self._taken(task)
         if refused:
             await respond(**private(refused), replace_original=False)
