@@ -42,6 +42,7 @@ from bot.slack.api.history import History
 from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.api.poster import Poster
+from bot.slack.api.readers import ChannelReaders
 from bot.slack.api.sign_in import SignIn
 from bot.slack.api.sockets import Sockets
 from bot.slack.api.sockets import connected as connected_to_slack
@@ -61,6 +62,7 @@ from bot.slack.inbound import deadline
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.message_reader import Me
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.redacting import Redacts
 from bot.slack.inbound.replays import Replays
 from bot.slack.inbound.replier import Replier
@@ -147,7 +149,8 @@ async def running(
         calls, state, recent = Calls(client, session, metrics), State(connection.redis), RecentChecks(connection.redis)
         slack_messages, people = SlackMessages(calls), People(calls)
         message_poster, gate = Poster(slack_messages, state), Gate(policy.look, people)
-        replier = Replier(message_poster)
+        outside = Outside(policy.look, ChannelReaders(calls, state))
+        replier = Replier(message_poster, outside)
         superseding = Superseding(slack_messages, recent, people)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
@@ -162,6 +165,7 @@ async def running(
             replier=replier,
             people=people,
             gate=gate,
+            outside=outside,
             policy=policy,
             library=library,
             arm=opened.arm,
@@ -215,7 +219,7 @@ async def running(
         )
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
-            SlackReporter(slack_messages, message_poster, library, gate, metrics) as reporter,
+            SlackReporter(slack_messages, message_poster, library, gate, outside, metrics) as reporter,
             taken.at_work(
                 WithHooks(
                     reporter,
@@ -232,7 +236,7 @@ async def running(
             replays = Replays(state)
             bolt = _bolt(settings, client, sign_in, replays, AcceptedMentions(reading.turns))
             intake = Intake(taken, gate, state)
-            along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
+            along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, outside, metrics)
             listeners = Listeners(intake, slack_messages, library, areas(), metrics)
             others = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.

@@ -101,6 +101,29 @@ def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool
     return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file, picture)
 
 
+def outside(given: Answer, library: Library) -> Message:
+    """What everybody may read in a channel with guests or another company: cluster, state and titles, and no button."""
+    diagnosis = given.report.diagnosis
+    said = sentences.state_alone(diagnosis.target.name, label(diagnosis)[0])
+    roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
+    titles = list(dict.fromkeys(_title(root.code, library) for root in roots))[:_MOST_CAUSES_IN_HEAD]
+    listed = rich_blocks([bullets([[text(title, bold=True)] for title in titles])]) if titles else []
+    shown = (section(f"{light_of(diagnosis)} {said}"), *listed, context(sentences.OUTSIDE))
+    return Message(escaping.fits(sentences.headline(said, titles), limits.MESSAGE_TEXT), shown)
+
+
+def failed_outside(cluster: str) -> Message:
+    """The same where there is no answer: why may name what only some may know."""
+    said = sentences.not_checked(cluster)
+    return Message(said, (section(said), context(sentences.OUTSIDE)))
+
+
+def for_one(said: AnswerMessages) -> AnswerMessages:
+    """The answer for whoever asked, where the others have read only the state."""
+    head = Message(said.head.text, (*said.head.blocks, context(sentences.ONLY_YOU)))
+    return AnswerMessages(head, said.thread)
+
+
 def checks(given: Answer, library: Library) -> AnswerMessages:
     """*Show all checks*: how each ended, and why."""
     checks = given.report.diagnosis.checks

@@ -151,7 +151,7 @@ def cannot_tell_who(why: str) -> Forbidden:
 
 NO_PLACE = Forbidden(
     reasons.NOT_IN_CHANNEL,
-    "press *Invite me* under the answer, check again, and press there",
+    "press *Invite me* under the answer, or go to an internal channel; check again, and press there",
 )
 ALONE = Forbidden(
     "somebody else must approve this, and nobody else sees this conversation",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from bot.incidents.turns import Turns
 from bot.metrics import Metrics
 from bot.slack.inbound import commands, message_reader, payloads, replies
 from bot.slack.inbound.intake import Intake, private
+from bot.slack.inbound.outside import Outside
 from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.tasks import Do, Task
@@ -37,8 +39,11 @@ WORDS = {commands.MUTE: Do.MUTE, commands.UNMUTE: Do.MUTE, commands.WATCH: Do.WA
 class IncidentListeners:
     """Registered before the other listeners: the first one that fits hears an event."""
 
-    def __init__(self, intake: Intake, turns: Turns, queue: IncidentQueue, spans: Spans, metrics: Metrics) -> None:
+    def __init__(
+        self, intake: Intake, turns: Turns, queue: IncidentQueue, spans: Spans, outside: Outside, metrics: Metrics
+    ) -> None:
         prepare(message_reader.Utterance)
+        self._outside = outside
         self._intake, self._turns, self._queue = intake, turns, queue
         self._spans, self._metrics = spans, metrics
 
@@ -132,9 +137,11 @@ class IncidentListeners:
 
     async def arrived(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
         event = body["event"]
+        place = Address(str(body["team_id"]), str(event["channel"]), str(event.get("inviter") or ""))
+        with suppress(StoreAway):  # then nothing is remembered of the channel either
+            await self._outside.joined(place.team, place.channel)
         if event.get("user") != context.bot_user_id:
             return None
-        place = Address(str(body["team_id"]), str(event["channel"]), str(event.get("inviter") or ""))
         return await self._submitted(Task(f"arrived-{place.channel}-{event.get('event_ts')}", Do.ARRIVED, place))
 
     async def _submitted(self, task: Task) -> BoltResponse | None:

@@ -145,6 +145,24 @@ def no_such_cluster(name: str, why: str, *, near: bool) -> str:
 CHOOSE = "Choose a cluster"
 
 
+def state_alone(cluster: str, label: str) -> str:
+    return f"*{code(cluster)}: {plain(label)}*"
+
+
+def not_checked(cluster: str) -> str:
+    return f"{code(cluster)} could not be checked."
+
+
+OUTSIDE = (
+    "Guests or people of another company read this channel: the rest is shown only to whoever asked and may look. "
+    "In a direct message or an internal channel I say all of it."
+)
+ONLY_YOU = (
+    "Only you see this: guests or people of another company read this channel. To ask for a fix, check again in an "
+    "internal channel."
+)
+
+
 def away(problem: Problem) -> str:
     """When Redis is away and the request needs it."""
     return plain(f"{sentence(problem.what)} ({problem.why}), so this cannot be done now: {problem.do}.", MESSAGE_TEXT)
