@@ -174,6 +174,12 @@ CHECK: dict[str, Surface] = {
         Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"),
         PRESSED,
     ),
+    "found-outside": partial(checks_view.outside, answer(diagnoses.found()), library()),
+    "clear-outside": partial(checks_view.outside, answer(diagnoses.clear()), library()),
+    "failed-outside": partial(checks_view.failed_outside, "prod-weu"),
+    "found-for-whoever-asked-outside": partial(
+        checks_view.for_one, checks_view.answer(answer(diagnoses.found()), PRESSED, library())
+    ),
     "gave-up": partial(
         checks_view.failed,
         Problem("cannot finish: the last try has failed", "Slack did not answer", "ask again"),
@@ -183,7 +189,6 @@ CHECK: dict[str, Surface] = {
 }
 
 COMMANDS: dict[str, Surface] = {
-    "help": typed("help"),
     "explain": typed(f"explain {ERROR}"),
     "explain-nothing": typed("explain"),
     "explain-unknown": typed("explain the weather is nice"),
@@ -193,7 +198,8 @@ COMMANDS: dict[str, Surface] = {
     "runbook": partial(replies.runbook, "quota-exceeded", LIBRARY),
     "runbook-unknown": partial(replies.runbook, "quota-exeded", LIBRARY),
     "word-for-later": typed("history prod-weu"),
-    "word-unknown": typed("chek prod-weu"),
+    "word-unknown": partial(replies.misspelt, commands.read_command("chek prod-weu")),
+    "help": partial(replies.helped),
     "help-all": typed("help all"),
     "window-wrong-answer": partial(wrong_answer_view.window, CalledWrong(PRESSED.dump(), "C1", "1.1")),
     "talk-explained": partial(talk_view.explained, explain(ERROR, LIBRARY), ["prod-weu"]),

@@ -40,7 +40,7 @@ async def test_a_check_in_a_shared_channel_tells_the_partner_its_state_alone(bot
     await control.slash("requester", SHARED, "/aks", "check prod-weu")
     await control.until(lambda: any(map(is_short, public(control))), 60)
     (head,) = heads(control, SHARED)
-    assert "full" in head.text.lower(), "the title of the cause is for everybody"
+    assert "quota is used up" in head.text, "the title of the cause is for everybody"
     await control.until(lambda: any("What to do" in seen(one) for one in control.ephemerals("requester")), 60)
     mine = control.ephemerals("requester")
     assert any(is_answer(one) and "Only you see this" in seen(one) for one in mine)

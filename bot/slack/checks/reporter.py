@@ -27,7 +27,7 @@ from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.checks import view as checks_view
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.outside import Outside
-from bot.slack.kit import limits
+from bot.slack.kit import limits, sentences
 from bot.slack.kit.message import AnswerMessages, Message, Pressed
 from handlers.fleet.names import NoSuchCluster
 from handlers.problem import Problem
@@ -95,8 +95,7 @@ class SlackReporter:
     # -- on the way -------------------------------------------------------------------------------------------
 
     async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None:
-        # By its name: an id or a portal link holds a subscription.
-        said = checks_view.started(request.cluster.name, running_for, durable=durable)
+        said = checks_view.started(_name_of(request), running_for, durable=durable)
         try:
             await self._stand(request, said)
             self._look_who_reads(request)
@@ -224,7 +223,7 @@ class SlackReporter:
     async def _tell_failed(self, request: CheckRequest, message: Message) -> None:
         said = AnswerMessages(message, ())
         if await self._is_outside(request):
-            await self._answer_outside(request, checks_view.failed_outside(request.cluster.name), said)
+            await self._answer_outside(request, checks_view.failed_outside(_name_of(request)), said)
         else:
             await self._answer(request, said)
 
@@ -299,6 +298,11 @@ class SlackReporter:
         self._heads.pop(request.id, None)
         self._metrics.answers.labels(outcome).inc()
         self._metrics.answered_after.observe(max((datetime.now(UTC) - request.asked_at).total_seconds(), 0))
+
+
+def _name_of(request: CheckRequest) -> str:
+    """For everybody who reads there: an id or a link holds a subscription, and what is no cluster may hold anything."""
+    return sentences.WHAT_WAS_NAMED if request.cluster.unreadable else request.cluster.name
 
 
 def _pressed(request: CheckRequest) -> Pressed:

@@ -153,6 +153,7 @@ def not_checked(cluster: str) -> str:
     return f"{code(cluster)} could not be checked."
 
 
+WHAT_WAS_NAMED = "the cluster that was named"
 OUTSIDE = (
     "Guests or people of another company read this channel: the rest is shown only to whoever asked and may look. "
     "In a direct message or an internal channel I say all of it."
