@@ -18,6 +18,8 @@ from runbooks.linear import compile_linear
 _CERTAIN = frozenset({1, 3, 4})
 """The ranks of `Named` that leave no doubt: its name, something that belongs to it alone, its name spelt apart."""
 _MOST_NEAR = 3
+_LONGEST_NAME = 80
+"""A cluster's name has 63 letters at most. Comparing takes the square of them."""
 _LONGEST = 2000
 """Characters of a question about changes; what is longer was pasted."""
 _TIME = compile_linear(
@@ -91,7 +93,7 @@ def _named(text: str, names: FleetNames) -> tuple[tuple[str, ...], tuple[str, ..
     found = names.find(text)
     sure = tuple(match.name for match in found if match.rank in _CERTAIN)
     near = [match.name for match in found if match.rank not in _CERTAIN]
-    if not found and " " not in bare:
+    if not found and " " not in bare and len(bare) <= _LONGEST_NAME:
         known = {name.lower(): name for name in names.names}
         near = [known[name] for name in get_close_matches(bare.lower(), known, n=_MOST_NEAR, cutoff=0.6)]
     return sure, tuple(near[:_MOST_NEAR])

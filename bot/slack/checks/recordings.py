@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +19,8 @@ PART = "recording"
 
 def file_name(cluster: str, at: datetime) -> str:
     """`prod-weu-2026-11-18T0314Z.zip`: of several, people see which is which."""
-    return f"{re.sub(r'[^A-Za-z0-9_-]+', '-', cluster)[:60]}-{at:%Y-%m-%dT%H%MZ}.zip"
+    name = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in cluster[:60])
+    return f"{name}-{at:%Y-%m-%dT%H%MZ}.zip"
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ _NO_TYPOS = frozenset(("are", "can", "do", "does", "how", "is", "the", "what", "
 """`what` is near to `watch`."""
 _MOST_WORDS = 4
 """A command of which the first word is misspelt is no longer than this; what is longer is a sentence."""
+_LONGEST_WORD = 20
 _NEAR = 0.7
 
 _LINK = compile_linear(r"<(https?://[^|>]+)(?:\|[^>]*)?>")
@@ -55,7 +56,8 @@ class ParsedCommand:
     @property
     def near(self) -> list[str]:
         """What may have been meant by a word that is none: only what exists. Empty where it is no misspelt command."""
-        if self.is_known or self.word in _NO_TYPOS or len(self.rest.split()) >= _MOST_WORDS:
+        sentence = len(self.rest.split(maxsplit=_MOST_WORDS)) >= _MOST_WORDS
+        if self.is_known or self.word in _NO_TYPOS or sentence or len(self.word) > _LONGEST_WORD:
             return []
         return get_close_matches(self.word, NOW, n=3, cutoff=_NEAR)
 
