@@ -33,8 +33,8 @@ class ClusterNews:
     """It was not checked before, so that nothing can be called new."""
     open_checks: int = 0
     """Checks that came to no result."""
-    failed: str = ""
-    """Why it could not be checked at all."""
+    failed: bool = False
+    """It could not be checked at all. Why says a check: a digest names no ids, as anybody may read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def news_of(checked: Checked, before: PastVerdict | None) -> ClusterNews:
     """What cannot be seen now is not mended."""
     name = checked.member.name
     if isinstance(checked.outcome, Problem):
-        return ClusterNews(name, failed=checked.outcome.why)
+        return ClusterNews(name, failed=True)
     diagnosis = checked.outcome.diagnosis
     now = PastVerdict.of(diagnosis, datetime.now(UTC), checked=not not_checked(diagnosis))
     then = before.found if before else frozenset()
@@ -130,6 +130,6 @@ def _lasting(news: ClusterNews, library: Library) -> str:
 
 def _unseen(news: ClusterNews) -> Iterator[str]:
     if news.failed:
-        yield f"{news.cluster}: {news.failed}"
+        yield f"{news.cluster}: could not be checked"
     elif news.open_checks:
         yield f"{news.cluster}: {count(news.open_checks, 'check')} came to no result"

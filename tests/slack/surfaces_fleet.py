@@ -122,7 +122,7 @@ def fleet_surfaces(fleet: Sequence[FleetMember], many: Sequence[FleetMember]) ->
                 ClusterNews("staging-neu", mended=("dns-broken",)),
                 ClusterNews("dev-shared", lasting=("pdb-blocks-drain",), first=True),
                 ClusterNews("edge-nexus-01", open_checks=3),
-                ClusterNews("payments-prod", failed="no answer within 120 s"),
+                ClusterNews("payments-prod", failed=True),
                 ending=(digest_text.mute_ends("subnet-full", "prod-weu", "18:28 UTC"),),
                 fixes=(digest_text.fix_ended("staging-neu", "reconcile-pool ended fixed"),),
             ),

@@ -50,7 +50,7 @@ class ChangeHandlers:
             await self.replier.privately(ask, AnswerMessages(refused, ()))
             return
         found = await self._read(cluster, length)
-        await self.replier.openly(ask, changes_view.answer(found), "changes")
+        await self.replier.in_channel(ask, changes_view.answer(found), "changes")
 
     async def _asked(self, ask: Ask) -> tuple[str | None, timedelta]:
         """Without a cluster, the channel's default is meant."""

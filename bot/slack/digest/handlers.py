@@ -58,7 +58,7 @@ class DigestHandlers:
         elif not members:
             await self.replier.reply(ask, replies.only(said.NOTHING_TO_CHECK))
         else:
-            await self._tell(ask, members)
+            await self.replier.in_channel(ask, await self._answer(ask, members), DIGEST)
 
     async def _of_the_day(self, ask: Ask) -> None:
         rule = next((rule for rule in self.policy.digests if rule_name(rule) == ask.pressed), None)
@@ -67,14 +67,13 @@ class DigestHandlers:
         everything = await self.about_fleet.fleet()
         shown = [member for member in everything if self._is_shown(rule, member.name)]
         if shown:
-            await self._tell(ask, shown)
+            await self.replier.openly(ask, await self._answer(ask, shown), DIGEST)
 
     def _is_shown(self, rule: DigestRule, cluster: str) -> bool:
         return rule.is_about(cluster) and is_shown_in(self.policy.look, rule.channel, cluster)
 
-    async def _tell(self, ask: Ask, members: Sequence[FleetMember]) -> None:
-        message = digest_view.digest(await self._made(ask, members[:MOST]), self.library)
-        await self.replier.openly(ask, AnswerMessages(message, ()), DIGEST)
+    async def _answer(self, ask: Ask, members: Sequence[FleetMember]) -> AnswerMessages:
+        return AnswerMessages(digest_view.digest(await self._made(ask, members[:MOST]), self.library), ())
 
     async def _made(self, ask: Ask, members: Sequence[FleetMember]) -> Digest:
         at = datetime.now(UTC)

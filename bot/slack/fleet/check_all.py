@@ -23,6 +23,7 @@ from bot.slack.fleet import view as fleet_view
 from bot.slack.fleet.handlers import FleetHandlers
 from bot.slack.inbound import replies
 from bot.slack.inbound.asks import Ask, What
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit.limits import EDIT_EVERY_S
 from bot.slack.kit.message import AnswerMessages, Message
@@ -60,6 +61,7 @@ class CheckAll:
     about_fleet: FleetHandlers
     message_poster: Poster
     replier: Replier
+    outside: Outside
     run: Runner
     seen: Seen
     library: Library
@@ -93,7 +95,10 @@ class CheckAll:
         await self._end(ask, posted, board)
 
     async def _head(self, ask: Ask, message: Message) -> Address | None:
-        """Where it stands; nowhere, where the bot may not speak: then only the one who asked sees the end of it."""
+        """Where it stands. Nowhere, where the bot may not speak or somebody reads along who may not look: then only the
+        one who asked sees the end of it."""
+        if await self.outside.covers(ask.place):
+            return None
         try:
             return (await self.message_poster.once(ask.where, HEAD, message))[0]
         except Refused as refused:
@@ -118,7 +123,7 @@ class CheckAll:
         """The whole list in its place, and a new message that calls who asked: an edit rings no bell."""
         whole = board.message
         if posted is None:
-            await self.replier.openly(ask, AnswerMessages(whole, ()), END)
+            await self.replier.in_channel(ask, AnswerMessages(whole, ()), END)
             return
         try:
             await self.message_poster.change_or_repeat(ask.where, posted, HEAD, whole)
