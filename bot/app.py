@@ -15,7 +15,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.checks.clients import azure_access, clients, kube_access
-from bot.checks.keeping import KeepingVerdicts
+from bot.checks.fleet.keeping import KeepingVerdicts
 from bot.checks.library import load as load_library
 from bot.checks.recording import azure_recorder
 from bot.checks.remedies import remedy_names

@@ -100,7 +100,7 @@ def check(
 
         scope = scope_of(about or (), area, only, detectors=detectors)
         if cluster.lower() == "all" and record is None:
-            from bot.cli.check_all import check_all
+            from bot.cli.fleet.check_all import check_all
 
             return check_all(scope, as_json=output is Output.JSON, timeout_s=timeout)
         return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
@@ -151,7 +151,7 @@ def changes(
     """Show who changed what on a cluster, newest first, from the activity log."""
 
     def act() -> int:
-        from bot.cli.changes import show_changes
+        from bot.cli.fleet.changes import show_changes
 
         return show_changes(cluster, back, as_json=output is Output.JSON)
 
@@ -165,7 +165,7 @@ def history(
     """Show the past verdicts on a cluster and the fixes that ran there."""
 
     def act() -> int:
-        from bot.cli.history import show_history
+        from bot.cli.fleet.history import show_history
 
         return show_history(cluster)
 
@@ -177,7 +177,7 @@ def clusters() -> Act:
     """List the fleet by last verdict. `aksbot check all` checks it."""
 
     def act() -> int:
-        from bot.cli.history import show_clusters
+        from bot.cli.fleet.history import show_clusters
 
         return show_clusters()
 

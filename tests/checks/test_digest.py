@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from bot.checks.digest import ClusterNews, Digest, headline, news_of, parts
-from bot.checks.fleet import Checked
+from bot.checks.fleet.checked import Checked
+from bot.checks.fleet.digest import ClusterNews, Digest, headline, news_of, parts
 from bot.checks.store.verdicts import PastVerdict
 from bot.report.events import Report
 from handlers.model import Diagnosis, Outcome, State, Unavailable, Why

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.checks.digest import ClusterNews, Digest
-from bot.checks.fleet_lines import FleetRow, rows
+from bot.checks.fleet.digest import ClusterNews, Digest
+from bot.checks.fleet.lines import FleetRow, rows
 from bot.checks.store.verdicts import PastVerdict
 from bot.report.past import History, Past, PastKind
 from bot.slack.changes import text as changes_text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.checks.fleet_lines import rows
+from bot.checks.fleet.lines import rows
 from bot.report.events import Selection
 from bot.slack.fleet import view as fleet_view
 from bot.slack.inbound import commands, replies

@@ -19,6 +19,7 @@ from tests.checking import cluster_id
 from tests.slack_app.conftest import Start
 from tests.slack_app.reading import heads, is_answer, seen
 
+SHARED = "partner-support"
 WITHIN_S = 90.0
 
 
@@ -136,3 +137,17 @@ async def test_the_digest_of_the_morning_is_posted_once_and_says_what_is_new_and
         await control.until(lambda: sum("Digest:" in seen(one) for one in heads(control)) == 2, WITHIN_S)
         asked = seen(heads(control)[-1])
     assert "8 clusters" in asked, "on request it is about all that the asker may see"
+
+
+async def test_where_a_partner_reads_along_only_who_asked_is_answered(bot: Bot, control: Control) -> None:
+    for word in ("changes prod-weu 3d", "history prod-weu", "check all"):
+        control.mention("requester", SHARED, word)
+    parts = ("in the last 3 d", "nothing is known of it yet", "All 8 clusters are checked")
+
+    def told() -> bool:
+        mine = [seen(one) for one in control.ephemerals("requester")]
+        return all(any(part in said for said in mine) for part in parts)
+
+    await control.until(told, WITHIN_S)
+    assert control.ephemerals("partner") == []
+    assert [one for one in control.messages(SHARED) if one.user == control.team.bot.id] == []

@@ -7,9 +7,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bot.checks.digest import Digest, news_of
-from bot.checks.fleet import MOST, checked_fleet
-from bot.checks.keeping import Seen
+from bot.checks.fleet.checked import MOST, checked_fleet
+from bot.checks.fleet.digest import Digest, news_of
+from bot.checks.fleet.keeping import Seen
 from bot.checks.runner import Runner
 from bot.incidents.history import Histories
 from bot.policy.digests import DigestRule

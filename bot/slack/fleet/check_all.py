@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bot.address import Address
-from bot.checks.fleet import MOST, Checked, checked_fleet
-from bot.checks.fleet_lines import FleetRow
-from bot.checks.keeping import Seen
+from bot.checks.fleet.checked import MOST, Checked, checked_fleet
+from bot.checks.fleet.keeping import Seen
+from bot.checks.fleet.lines import FleetRow
 from bot.checks.runner import Runner
 from bot.checks.store.verdicts import PastVerdict
 from bot.queue.retry import CannotTell

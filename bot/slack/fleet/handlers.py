@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from bot.checks.check import find
-from bot.checks.fleet_lines import FleetRow, rows
+from bot.checks.fleet.lines import FleetRow, rows
 from bot.checks.store.recent import RecentCheck, RecentChecks
 from bot.checks.store.verdicts import Verdicts
 from bot.slack.api.calls import CallFailed

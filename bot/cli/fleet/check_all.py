@@ -11,12 +11,12 @@ from typing import Any
 
 from bot import settings
 from bot.checks.clients import azure_access, clients, kube_access
-from bot.checks.fleet import MOST, Checked, checked_fleet
-from bot.checks.fleet_lines import FleetRow, Standing, counted
+from bot.checks.fleet.checked import MOST, Checked, checked_fleet
+from bot.checks.fleet.lines import FleetRow, Standing, counted
 from bot.checks.library import load
 from bot.checks.runner import azure_runner
 from bot.checks.store.verdicts import PastVerdict
-from bot.cli.history import row_line
+from bot.cli.fleet.history import row_line
 from bot.render.clean import one_line
 from bot.render.line import Line
 from bot.render.terminal import show_lines

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.checks.fleet import Checked
-from bot.checks.fleet_lines import age, title_of
+from bot.checks.fleet.checked import Checked
+from bot.checks.fleet.lines import age, title_of
 from bot.checks.store.verdicts import PastVerdict
 from bot.render.verdict import count, not_checked
 from handlers.model import Check, Diagnosis, Outcome
