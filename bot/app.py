@@ -229,7 +229,7 @@ async def running(
         changes = ChangeHandlers(state, replier, gate, opened.arm)
         histories = Histories(verdicts, Incidents(connection.redis), fixing.audit, library)
         history = HistoryHandlers(state, replier, gate, opened.arm, histories)
-        digests = DigestHandlers(about_fleet, replier, run, looked, histories, policy, library)
+        digests = DigestHandlers(about_fleet, replier, run, looked, histories, policy, library, opened.arm)
         clock = DigestClock(policy.digests, team, state, taken.submit)
         others = {**fixing.work, **check_all.work, **changes.work, **history.work, **digests.work, **talk.work}
         desk = TaskHandler(

@@ -94,5 +94,5 @@ def test_the_first_line_counts_and_the_rest_names_each_cluster_with_the_titles()
         "Mended": (f"b: {quota}",),
         "Fixes": ("b: reconcile-pool ended fixed",),
         "As before": (f"b: {subnet}",),
-        "Ends today": ("the mute of x on b, at 12:00 UTC",),
+        "Ends soon": ("the mute of x on b, at 12:00 UTC",),
     }

@@ -123,7 +123,11 @@ def fleet_surfaces(fleet: Sequence[FleetMember], many: Sequence[FleetMember]) ->
                 ClusterNews("dev-shared", lasting=("pdb-blocks-drain",), first=True),
                 ClusterNews("edge-nexus-01", open_checks=3),
                 ClusterNews("payments-prod", failed=True),
-                ending=(digest_text.mute_ends("subnet-full", "prod-weu", "18:28 UTC"),),
+                ending=(
+                    digest_text.mute_ends("subnet-full", "prod-weu", "18:28 UTC"),
+                    digest_text.certificate_ends("edge-nexus-01", NOW + timedelta(days=9), NOW),
+                ),
+                unread=(digest_text.certificate_unread("edge-nexus-02"),),
                 fixes=(digest_text.fix_ended("staging-neu", "reconcile-pool ended fixed"),),
             ),
             LIBRARY,

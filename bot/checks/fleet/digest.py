@@ -45,9 +45,11 @@ class Digest:
     at: datetime
     news: tuple[ClusterNews, ...]
     ending: tuple[str, ...] = ()
-    """What ends within the day: mutes."""
+    """What ends soon: mutes within the day, certificates within two weeks."""
     fixes: tuple[str, ...] = ()
     """Fixes that ended meanwhile."""
+    unread: tuple[str, ...] = ()
+    """What else could not be looked at."""
 
 
 def news_of(checked: Checked, before: PastVerdict | None) -> ClusterNews:
@@ -97,7 +99,7 @@ def headline(digest: Digest) -> str:
     clusters = count(len(digest.news), "cluster")
     if any(told):
         return f"{clusters} in the last {age(digest.at - digest.since)}: {', '.join(filter(None, told))}"
-    if any(news.failed or news.open_checks for news in digest.news):
+    if digest.unread or any(news.failed or news.open_checks for news in digest.news):
         return f"{clusters}: nothing new was found, but not everything could be looked at"
     return f"{clusters} checked, nothing is wrong and nothing new"
 
@@ -109,8 +111,8 @@ def parts(digest: Digest, library: Library) -> Iterator[tuple[str, tuple[str, ..
         "Mended": (_line(news.cluster, news.mended, library) for news in digest.news if news.mended),
         "Fixes": digest.fixes,
         "As before": (_lasting(news, library) for news in digest.news if news.lasting),
-        "Ends today": digest.ending,
-        "Not looked at": (line for news in digest.news for line in _unseen(news)),
+        "Ends soon": digest.ending,
+        "Not looked at": (*(line for news in digest.news for line in _unseen(news)), *digest.unread),
     }
     for heading, lines in told.items():
         if there := tuple(lines):

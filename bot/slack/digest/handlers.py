@@ -22,7 +22,9 @@ from bot.slack.inbound import replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit.message import AnswerMessages, Message
+from handlers.clients.arm.reader import ArmReader
 from handlers.fleet.clusters import FleetMember
+from handlers.fleet.expiring import expiring
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -42,6 +44,7 @@ class DigestHandlers:
     histories: Histories
     policy: Policy
     library: Library
+    arm: ArmReader
 
     @property
     def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:
@@ -87,8 +90,11 @@ class DigestHandlers:
                     await self.seen(ask.place.team, checked.outcome)
         names = {member.name.lower() for member in members}
         ordered = tuple(sorted(news, key=lambda item: item.cluster.lower()))
-        ending = tuple(await self._ending(ask.place.team, names, at))
-        return Digest(since, at, ordered, ending, tuple(await self._fixes(members, since)))
+        certificates = await expiring(members, self.arm, at)
+        ending = await self._ending(ask.place.team, names, at)
+        ending += [said.certificate_ends(item.cluster, item.until, at) for item in certificates if item.until]
+        unread = tuple(said.certificate_unread(item.cluster) for item in certificates if item.until is None)
+        return Digest(since, at, ordered, tuple(ending), tuple(await self._fixes(members, since)), unread)
 
     async def _ending(self, team: str, names: set[str], now: datetime) -> list[str]:
         now_ms, soon_ms = (int(moment.timestamp() * 1000) for moment in (now, now + _SOON))

@@ -209,7 +209,7 @@ HELP = (
     "`/aks explain &lt;text&gt;` explains a pasted error\n"
     "`/aks changes &lt;cluster&gt; [2h]` shows who changed what there, newest first\n"
     "`/aks history &lt;cluster&gt;` shows the past verdicts, incidents and fixes\n"
-    "`/aks digest` tells what is new on your clusters since yesterday, what was mended, and what ends today\n"
+    "`/aks digest` tells what is new on your clusters since yesterday, what was mended, and what ends soon\n"
     "`/aks fixes &lt;cluster&gt;` shows the available fixes and the open approvals\n"
     "`/aks audit` shows which fixes ran, and who approved them\n"
     "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` mutes a finding; "
