@@ -15,6 +15,7 @@ from bot.render.subject import short
 from bot.render.verdict import answers, clear_in_part, label, not_checked, summary
 from bot.report.events import Selection
 from bot.report.progress import Progress
+from bot.report.running import operation_runs
 from bot.report.scope import Scope, scope_of
 from bot.slack.checks.report_file import whole
 from bot.slack.checks.thread import Thread, beyond
@@ -215,7 +216,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
             *_check_all(pressed),
             button(sentences.SHOW_ALL, SHOW_ALL, pressed),
             *_detectors(pressed, diagnosis),
-            button(sentences.WATCH_THIS, WATCH, pressed),
+            button(sentences.WATCH_END if operation_runs(diagnosis) else sentences.WATCH_THIS, WATCH, pressed),
             button(sentences.WRONG, WRONG, pressed),
         )
     )

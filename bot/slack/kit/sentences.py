@@ -70,7 +70,7 @@ NOT_PROVEN = "This is no all-clear: something could not be seen."
 CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "Check again", "Check everything", "Show all checks"
 WRONG, STEPS = "Wrong answer", "Show the steps"
 DETECTORS = "Azure's detectors"
-WATCH_THIS = "Watch this"
+WATCH_THIS, WATCH_END = "Watch this", "Tell me when it ends"
 
 
 def verdict(cluster: str, label: str, summary: str) -> str:
