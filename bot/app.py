@@ -15,7 +15,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.checks.clients import azure_access, clients, kube_access
-from bot.checks.keeping import KeepingVerdicts
+from bot.checks.fleet.keeping import KeepingVerdicts
 from bot.checks.library import load as load_library
 from bot.checks.recording import azure_recorder
 from bot.checks.remedies import remedy_names
@@ -45,12 +45,14 @@ from bot.slack.api.history import History
 from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.api.poster import Poster
+from bot.slack.api.readers import ChannelReaders
 from bot.slack.api.sign_in import SignIn
 from bot.slack.api.sockets import Sockets
 from bot.slack.api.sockets import connected as connected_to_slack
 from bot.slack.api.text_files import TextFiles
 from bot.slack.api.workspace import workspace
 from bot.slack.changes.handlers import ChangeHandlers
+from bot.slack.checks.recordings import SentRecordings
 from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
 from bot.slack.checks.superseding import Superseding
@@ -68,6 +70,7 @@ from bot.slack.inbound import deadline
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.message_reader import Me
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.redacting import Redacts
 from bot.slack.inbound.replays import Replays
 from bot.slack.inbound.replier import Replier
@@ -75,6 +78,7 @@ from bot.slack.incidents.listeners import IncidentListeners
 from bot.slack.incidents.reporter import IncidentHooks, seen_by_incidents
 from bot.slack.listeners import Listeners
 from bot.slack.reading_along import incident_wiring
+from bot.slack.talk.handlers import TalkHandlers
 from bot.slack.tasks import TaskHandler
 from bot.slack.triage.listeners import TriageListeners
 from bot.store.connect import connected
@@ -153,7 +157,8 @@ async def running(
         calls, state, recent = Calls(client, session, metrics), State(connection.redis), RecentChecks(connection.redis)
         slack_messages, people = SlackMessages(calls), People(calls)
         message_poster, gate = Poster(slack_messages, state, draws=policy.pictures.show), Gate(policy.look, people)
-        replier = Replier(message_poster)
+        outside = Outside(policy.look, ChannelReaders(calls, state))
+        replier = Replier(message_poster, outside)
         superseding, verdicts = Superseding(slack_messages, recent, people), Verdicts(connection.redis)
         keeping = KeepingVerdicts(verdicts)
         looked = keeping.and_then(superseding.seen)
@@ -170,6 +175,7 @@ async def running(
             replier=replier,
             people=people,
             gate=gate,
+            outside=outside,
             policy=policy,
             library=library,
             arm=opened.arm,
@@ -218,17 +224,28 @@ async def running(
         record = azure_recorder(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
-        check_all = CheckAll(about_fleet, message_poster, replier, run, looked, library)
+        talk = TalkHandlers(about_fleet.seen, taken.check, replier, library)
+        check_all = CheckAll(about_fleet, message_poster, replier, outside, run, looked, library)
         changes = ChangeHandlers(state, replier, gate, opened.arm)
         histories = Histories(verdicts, Incidents(connection.redis), fixing.audit, library)
         history = HistoryHandlers(state, replier, gate, opened.arm, histories)
-        digests = DigestHandlers(about_fleet, replier, run, looked, histories, policy, library)
+        digests = DigestHandlers(about_fleet, replier, run, looked, histories, policy, library, opened.arm)
         clock = DigestClock(policy.digests, team, state, taken.submit)
-        others = {**fixing.work, **check_all.work, **changes.work, **history.work, **digests.work}
-        desk = TaskHandler(slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, others)
+        others = {**fixing.work, **check_all.work, **changes.work, **history.work, **digests.work, **talk.work}
+        desk = TaskHandler(
+            slack_messages,
+            replier,
+            checks,
+            library,
+            about_fleet,
+            settings.data_dir,
+            record,
+            SentRecordings(slack_messages, message_poster),
+            others,
+        )
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
-            SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
+            SlackReporter(slack_messages, message_poster, library, gate, outside, metrics) as reporter,
             taken.at_work(
                 WithHooks(
                     reporter,
@@ -245,7 +262,7 @@ async def running(
             replays = Replays(state)
             bolt = _bolt(settings, client, sign_in, replays, AcceptedMentions(reading.turns))
             intake = Intake(taken, gate, state)
-            along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
+            along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, outside, metrics)
             listeners = Listeners(intake, slack_messages, library, areas(), metrics)
             more = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.

@@ -112,7 +112,7 @@ def check(
         if watch:
             return watch_cluster(cluster, scope, as_json=as_json, record=record, timeout_s=timeout, every_s=every)
         if cluster.lower() == "all" and record is None:
-            from bot.cli.check_all import check_all
+            from bot.cli.fleet.check_all import check_all
 
             return check_all(scope, as_json=as_json, timeout_s=timeout)
         return check_cluster(cluster, scope, as_json=as_json, record=record, timeout_s=timeout)
@@ -167,7 +167,7 @@ def changes(
     """Show who changed what on a cluster, newest first, from the activity log."""
 
     def act() -> int:
-        from bot.cli.changes import show_changes
+        from bot.cli.fleet.changes import show_changes
 
         return show_changes(cluster, back, as_json=output is Output.JSON)
 
@@ -181,7 +181,7 @@ def history(
     """Show the past verdicts on a cluster and the fixes that ran there."""
 
     def act() -> int:
-        from bot.cli.history import show_history
+        from bot.cli.fleet.history import show_history
 
         return show_history(cluster)
 
@@ -193,7 +193,7 @@ def clusters() -> Act:
     """List the fleet by last verdict. `aksbot check all` checks it."""
 
     def act() -> int:
-        from bot.cli.history import show_clusters
+        from bot.cli.fleet.history import show_clusters
 
         return show_clusters()
 

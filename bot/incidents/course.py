@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from bot.checks.fleet_lines import title_of
+from bot.checks.fleet.lines import title_of
 from bot.incidents.model import Incident
 from bot.render.pictures.changes import mark as change_mark
 from bot.render.pictures.picture import Lane, Mark, Picture, Tone

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from bot.audit.record import Record, What
 from bot.audit.store import Audit, AuditUnreadable
-from bot.checks.fleet_lines import Standing, standing_of, title_of, verdict_said
+from bot.checks.fleet.lines import Standing, standing_of, title_of, verdict_said
 from bot.checks.store.verdicts import PastVerdict, Verdicts
 from bot.incidents.model import Incident
 from bot.incidents.store import Incidents

@@ -22,11 +22,11 @@ _A_DAY = timedelta(days=1)
 def headline(found: Changes) -> str:
     """`prod-weu: 7 changes in the last 2 h`. Nothing is said to have happened only where everything was read."""
     length = span(found.until - found.since)
+    seen = " in what could be seen" if found.gaps or found.cut else ""
     if found.changes:
-        return f"{count(len(found.changes), 'change')} in the last {length}"
+        return f"{count(len(found.changes), 'change')} in the last {length}{seen}"
     if not found.groups:
         return f"what changed in the last {length} could not be seen"
-    seen = " in what could be seen" if found.gaps or found.cut else ""
     return f"nothing was changed in the last {length}{seen}"
 
 
@@ -38,7 +38,7 @@ def notes(found: Changes) -> Iterator[str]:
         yield "The log was longer than was read: the oldest changes are missing. Ask for a shorter time."
     if found.groups:
         read = " and ".join(found.groups)
-        yield f"From the activity log of {read}; Azure may take {spoken(LAG)} to write an event down."
+        yield f"Times are UTC. From the activity log of {read}; Azure may take {spoken(LAG)} to write an event down."
 
 
 def unseen(gap: Unavailable) -> str:

@@ -12,7 +12,7 @@ from bot.render.verdict import count
 from bot.report.past import History, Past, PastKind
 
 NOTHING = "nothing is known of it yet: no whole check, no incident and no fix in the last 30 days"
-KEPT = "Verdicts are kept for 30 days, incidents for 3, fixes for as long as the audit."
+KEPT = "Times are UTC. Verdicts are kept for 30 days, incidents for 3, fixes for as long as the audit."
 FEWEST = 2
 """One event is read faster in words."""
 

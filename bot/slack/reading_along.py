@@ -22,6 +22,7 @@ from bot.slack.api.poster import Poster
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.incidents.alerts import AlertHandlers
 from bot.slack.incidents.course import CourseHandlers
@@ -65,6 +66,7 @@ def incident_wiring(
     replier: Replier,
     people: People,
     gate: Gate,
+    outside: Outside,
     policy: Policy,
     library: Library,
     arm: ArmReader,
@@ -75,7 +77,7 @@ def incident_wiring(
 ) -> IncidentWiring:
     redis = connection.redis
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
-    telling = IncidentMessages(message_poster, places, people, library)
+    telling = IncidentMessages(message_poster, places, people, outside, library)
 
     async def report_given_up(task: Task, problem: Problem) -> None:
         ask = Ask(task.id, What.REPLY, task.place)
@@ -123,6 +125,6 @@ def incident_wiring(
         spans=spans,
     )
     histories = Histories(Verdicts(redis), incidents, Audit(redis), library)
-    courses = CourseHandlers(people.is_shared, incidents, histories, message_poster, arm, library)
+    courses = CourseHandlers(outside, incidents, histories, message_poster, arm, library)
     works = (desk.work, incident_service.work, about_people.work, alerts.work, watching.work, courses.work)
     return IncidentWiring(queue, kind_of(works, report_given_up), incident_service, turns, spans)

@@ -83,6 +83,8 @@ TURN_TTL = timedelta(hours=24)
 """How long the messages of a turn are kept, and known as heard."""
 CONNECTED_TTL = timedelta(days=30)
 """A bot that comes back after longer says nothing of what it has not read."""
+READERS_TTL = timedelta(minutes=10)
+
 POSTED_TTL = timedelta(days=30)
 """How long a message can be found again by the job that posted it."""
 
@@ -125,6 +127,16 @@ def posted(job: str) -> str:
 def channel(team: str, channel_id: str) -> str:
     """A hash: the settings of a channel, such as its default cluster. Never expires."""
     return f"{PREFIX}channel:{team}:{channel_id}"
+
+
+def readers(team: str, channel_id: str) -> str:
+    """Whether another company or guests read a channel."""
+    return f"{PREFIX}readers:{team}:{channel_id}"
+
+
+def guests(team: str) -> str:
+    """The guests of a workspace."""
+    return f"{PREFIX}guests:{team}"
 
 
 def recent(team: str) -> str:

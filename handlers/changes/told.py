@@ -9,6 +9,7 @@ from handlers.changes.change import Change, Result
 from handlers.evidence.upgrade_length import spoken
 
 _WORTH_SAYING = timedelta(minutes=1)
+_LOST = timedelta(hours=24)
 _LONGEST_WHY = 160
 """Azure repeats whole ids in its errors; all of it is in the JSON."""
 
@@ -28,7 +29,7 @@ def what(change: Change) -> str:
 
 def briefly(change: Change) -> str:
     """For a picture: what, and one word on how it ended where that is not well."""
-    ended = {Result.SUCCEEDED: "", Result.RUNNING: ""}.get(change.result, f" {change.result}")
+    ended = {Result.SUCCEEDED: "", Result.RUNNING: ""}.get(change.result, f" ({change.result})")
     return f"{change.subject}: {change.action}{ended}"
 
 
@@ -38,12 +39,17 @@ def _ending(change: Change, now: datetime) -> str:
         case Result.SUCCEEDED:
             return f", in {spoken(lasted)}" if lasted and lasted >= _WORTH_SAYING else ""
         case Result.RUNNING:
-            return f", no end of it in the log after {spoken(now - change.at)}"
+            return f", {_running(now - change.at)}"
         case Result.DENIED:
             return f", denied by {_cut(change.why) or 'a policy'}"
         case _:
             after = f" after {spoken(lasted)}" if lasted and lasted >= _WORTH_SAYING else ""
             return f", {change.result}{after}{why}"
+
+
+def _running(length: timedelta) -> str:
+    """What has run for days has ended, most likely, and the log does not say how."""
+    return f"still running after {spoken(length)}" if length < _LOST else "without an end in the log"
 
 
 def _more(change: Change) -> Iterator[str]:

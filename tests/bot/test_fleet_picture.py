@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.checks.fleet_lines import FleetRow, Standing, rows
+from bot.checks.fleet.lines import FleetRow, Standing, rows
 from bot.render.pictures.picture import Grid, Tone, read_drawn
 from bot.render.pictures.process import LARGEST, Drawing
 from bot.slack.fleet.picture import _TONES, FEWEST, MOST, pictures_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from bot.checks.digest import ClusterNews, Digest, headline, news_of, parts
-from bot.checks.fleet import Checked
+from bot.checks.fleet.checked import Checked
+from bot.checks.fleet.digest import ClusterNews, Digest, headline, news_of, parts
 from bot.checks.store.verdicts import PastVerdict
 from bot.report.events import Report
 from handlers.model import Diagnosis, Outcome, State, Unavailable, Why
@@ -70,7 +70,7 @@ def test_a_cluster_that_could_not_be_checked_is_neither_mended_nor_quiet() -> No
     problem = Problem("cannot check prod-weu", "no answer within 120 s", "try again")
     news = news_of(Checked(member("prod-weu"), problem), before(("subnet-full", "snet")))
     assert news.mended == ()
-    assert dict(parts(digest(news), LIBRARY)) == {"Not looked at": ("prod-weu: no answer within 120 s",)}
+    assert dict(parts(digest(news), LIBRARY)) == {"Not looked at": ("prod-weu: could not be checked",)}
     assert headline(digest(news)) == "1 cluster: nothing new was found, but not everything could be looked at"
 
 
@@ -88,11 +88,11 @@ def test_the_first_line_counts_and_the_rest_names_each_cluster_with_the_titles()
         fixes=("b: reconcile-pool ended fixed",),
     )
     subnet, quota = LIBRARY["subnet-full"].title, LIBRARY["quota-exceeded"].title
-    assert headline(told) == "2 clusters since 24 h ago: 2 new problems, 1 mended, 1 as before"
+    assert headline(told) == "2 clusters in the last 24 h: 2 new problems, 1 mended, 1 as before"
     assert dict(parts(told, LIBRARY)) == {
         "New": (f"a: {subnet}, {quota}",),
         "Mended": (f"b: {quota}",),
         "Fixes": ("b: reconcile-pool ended fixed",),
         "As before": (f"b: {subnet}",),
-        "Ends today": ("the mute of x on b, at 12:00 UTC",),
+        "Ends soon": ("the mute of x on b, at 12:00 UTC",),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from bot.checks.fleet_lines import FleetRow, Standing, age, age_said, counted, place_said, rows, verdict_said
+from bot.checks.fleet.lines import FleetRow, Standing, age, age_said, counted, place_said, rows, verdict_said
 from bot.checks.store.verdicts import PastVerdict
 from handlers.fleet.clusters import FleetMember
 from handlers.fleet.kinds import AKS, BRIDGE

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.checks.digest import ClusterNews, Digest
-from bot.checks.fleet_lines import FleetRow, rows
+from bot.checks.fleet.digest import ClusterNews, Digest
+from bot.checks.fleet.lines import FleetRow, rows
 from bot.checks.store.verdicts import PastVerdict
 from bot.report.past import History, Past, PastKind
 from bot.slack.changes import text as changes_text
@@ -122,8 +122,12 @@ def fleet_surfaces(fleet: Sequence[FleetMember], many: Sequence[FleetMember]) ->
                 ClusterNews("staging-neu", mended=("dns-broken",)),
                 ClusterNews("dev-shared", lasting=("pdb-blocks-drain",), first=True),
                 ClusterNews("edge-nexus-01", open_checks=3),
-                ClusterNews("payments-prod", failed="no answer within 120 s"),
-                ending=(digest_text.mute_ends("subnet-full", "prod-weu", "18:28 UTC"),),
+                ClusterNews("payments-prod", failed=True),
+                ending=(
+                    digest_text.mute_ends("subnet-full", "prod-weu", "18:28 UTC"),
+                    digest_text.certificate_ends("edge-nexus-01", NOW + timedelta(days=9), NOW),
+                ),
+                unread=(digest_text.certificate_unread("edge-nexus-02"),),
                 fixes=(digest_text.fix_ended("staging-neu", "reconcile-pool ended fixed"),),
             ),
             LIBRARY,

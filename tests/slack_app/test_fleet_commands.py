@@ -19,6 +19,7 @@ from tests.checking import cluster_id
 from tests.slack_app.conftest import Start
 from tests.slack_app.reading import heads, is_answer, seen
 
+SHARED = "partner-support"
 WITHIN_S = 90.0
 
 
@@ -108,7 +109,7 @@ async def test_only_clusters_that_the_asker_may_see_there_are_checked_and_told(
             WITHIN_S,
         )
         await control.slash("requester", "incidents", "/aks", "check all")
-        head = await head_with(control, "The cluster is checked")
+        head = await head_with(control, "The one cluster is checked")
         assert "staging-neu" in seen(head)
         assert "prod-weu" not in seen(head)
 
@@ -130,7 +131,7 @@ async def test_the_digest_of_the_morning_is_posted_once_and_says_what_is_new_and
         await Verdicts(redis.redis).add(PastVerdict(name, cluster, then, state, "error" if roots else "", roots))
     async with start():
         said = seen(await head_with(control, "Digest:"))
-    assert "2 clusters since 24 h ago" in said
+    assert "2 clusters in the last 24 h" in said
     assert "prod-weu: A core quota is used up" in said
     assert "staging-neu: " in said.split("Mended")[1]
     async with start():
@@ -138,3 +139,17 @@ async def test_the_digest_of_the_morning_is_posted_once_and_says_what_is_new_and
         await control.until(lambda: sum("Digest:" in seen(one) for one in heads(control)) == 2, WITHIN_S)
         asked = seen(heads(control)[-1])
     assert "8 clusters" in asked, "on request it is about all that the asker may see"
+
+
+async def test_where_a_partner_reads_along_only_who_asked_is_answered(bot: Bot, control: Control) -> None:
+    for word in ("changes prod-weu 3d", "history prod-weu", "check all"):
+        control.mention("requester", SHARED, word)
+    parts = ("in the last 3 d", "nothing is known of it yet", "All 8 clusters are checked")
+
+    def told() -> bool:
+        mine = [seen(one) for one in control.ephemerals("requester")]
+        return all(any(part in said for said in mine) for part in parts)
+
+    await control.until(told, WITHIN_S)
+    assert control.ephemerals("partner") == []
+    assert [one for one in control.messages(SHARED) if one.user == control.team.bot.id] == []

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from bot.policy.look import Asker
 from bot.queue.cancel import end
-from bot.slack.api.calls import LONGEST_WAIT_S, Body, CallFailed, Calls, Refused, Uncertain
+from bot.slack.api.calls import LONGEST_WAIT_S, Body, Calls, Refused, Uncertain
 
 T = TypeVar("T")
 
@@ -78,14 +78,6 @@ class People:
         except Refused:
             return False
         return bool(found.get("is_channel")) and not found.get("is_private")
-
-    async def is_shared(self, channel: str) -> bool:
-        """Whether people of other companies read a channel. One that is not shown to us counts as shared."""
-        try:
-            found = await self._remembered(f"channel {channel}", lambda: self._channel(channel))
-        except CallFailed:
-            return True
-        return bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared"))
 
     async def address(self) -> str:
         """Where the workspace lives: `https://contoso.slack.com/`."""

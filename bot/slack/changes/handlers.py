@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.checks.check import find
-from bot.checks.length import cluster_and_length
 from bot.slack.changes import text as said
 from bot.slack.changes import view as changes_view
 from bot.slack.inbound import replies
@@ -19,6 +18,7 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages
 from bot.store.state import State
 from handlers.changes.change import Changes
+from handlers.changes.length import cluster_and_length
 from handlers.changes.read import LONGEST, USUAL, read_changes
 from handlers.clients.arm.reader import ArmReader
 from handlers.problem import Problem
@@ -50,7 +50,7 @@ class ChangeHandlers:
             await self.replier.privately(ask, AnswerMessages(refused, ()))
             return
         found = await self._read(cluster, length)
-        await self.replier.openly(ask, changes_view.answer(found), "changes")
+        await self.replier.in_channel(ask, changes_view.answer(found), "changes")
 
     async def _asked(self, ask: Ask) -> tuple[str | None, timedelta]:
         """Without a cluster, the channel's default is meant."""

@@ -35,7 +35,7 @@ def answer(found: Changes) -> AnswerMessages:
 
 def _row(change: Change, found: Changes) -> list[Element]:
     words = escaping.cut(one_line(line(change, found.until)), _LONGEST)
-    return [text(f"{clock(found, change)} ", as_code=True), text(f" {words}", bold=change.result.bad)]
+    return [text(f"{clock(found, change)}", as_code=True), text(f" {words}", bold=change.result.bad)]
 
 
 def _whole(found: Changes) -> Attachment:

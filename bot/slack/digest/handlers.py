@@ -7,9 +7,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bot.checks.digest import Digest, news_of
-from bot.checks.fleet import MOST, checked_fleet
-from bot.checks.keeping import Seen
+from bot.checks.fleet.checked import MOST, checked_fleet
+from bot.checks.fleet.digest import Digest, news_of
+from bot.checks.fleet.keeping import Seen
 from bot.checks.runner import Runner
 from bot.incidents.history import Histories
 from bot.policy.digests import DigestRule
@@ -22,7 +22,9 @@ from bot.slack.inbound import replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit.message import AnswerMessages, Message
+from handlers.clients.arm.reader import ArmReader
 from handlers.fleet.clusters import FleetMember
+from handlers.fleet.expiring import expiring
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -42,6 +44,7 @@ class DigestHandlers:
     histories: Histories
     policy: Policy
     library: Library
+    arm: ArmReader
 
     @property
     def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:
@@ -58,7 +61,7 @@ class DigestHandlers:
         elif not members:
             await self.replier.reply(ask, replies.only(said.NOTHING_TO_CHECK))
         else:
-            await self._tell(ask, members)
+            await self.replier.in_channel(ask, await self._answer(ask, members), DIGEST)
 
     async def _of_the_day(self, ask: Ask) -> None:
         rule = next((rule for rule in self.policy.digests if rule_name(rule) == ask.pressed), None)
@@ -67,14 +70,13 @@ class DigestHandlers:
         everything = await self.about_fleet.fleet()
         shown = [member for member in everything if self._is_shown(rule, member.name)]
         if shown:
-            await self._tell(ask, shown)
+            await self.replier.openly(ask, await self._answer(ask, shown), DIGEST)
 
     def _is_shown(self, rule: DigestRule, cluster: str) -> bool:
         return rule.is_about(cluster) and is_shown_in(self.policy.look, rule.channel, cluster)
 
-    async def _tell(self, ask: Ask, members: Sequence[FleetMember]) -> None:
-        message = digest_view.digest(await self._made(ask, members[:MOST]), self.library)
-        await self.replier.openly(ask, AnswerMessages(message, ()), DIGEST)
+    async def _answer(self, ask: Ask, members: Sequence[FleetMember]) -> AnswerMessages:
+        return AnswerMessages(digest_view.digest(await self._made(ask, members[:MOST]), self.library), ())
 
     async def _made(self, ask: Ask, members: Sequence[FleetMember]) -> Digest:
         at = datetime.now(UTC)
@@ -88,8 +90,11 @@ class DigestHandlers:
                     await self.seen(ask.place.team, checked.outcome)
         names = {member.name.lower() for member in members}
         ordered = tuple(sorted(news, key=lambda item: item.cluster.lower()))
-        ending = tuple(await self._ending(ask.place.team, names, at))
-        return Digest(since, at, ordered, ending, tuple(await self._fixes(members, since)))
+        certificates = await expiring(members, self.arm, at)
+        ending = await self._ending(ask.place.team, names, at)
+        ending += [said.certificate_ends(item.cluster, item.until, at) for item in certificates if item.until]
+        unread = tuple(said.certificate_unread(item.cluster) for item in certificates if item.until is None)
+        return Digest(since, at, ordered, tuple(ending), tuple(await self._fixes(members, since)), unread)
 
     async def _ending(self, team: str, names: set[str], now: datetime) -> list[str]:
         now_ms, soon_ms = (int(moment.timestamp() * 1000) for moment in (now, now + _SOON))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.checks.digest import Digest, headline, parts
+from bot.checks.fleet.digest import Digest, headline, parts
 from bot.render.clean import one_line
 from bot.slack.digest import text as said
 from bot.slack.kit import escaping

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bot.address import Address
-from bot.checks.fleet import MOST, Checked, checked_fleet
-from bot.checks.fleet_lines import FleetRow
-from bot.checks.keeping import Seen
+from bot.checks.fleet.checked import MOST, Checked, checked_fleet
+from bot.checks.fleet.keeping import Seen
+from bot.checks.fleet.lines import FleetRow
 from bot.checks.runner import Runner
 from bot.checks.store.verdicts import PastVerdict
 from bot.queue.retry import CannotTell
@@ -24,6 +24,7 @@ from bot.slack.fleet.handlers import FleetHandlers
 from bot.slack.fleet.picture import pictures_of
 from bot.slack.inbound import replies
 from bot.slack.inbound.asks import Ask, What
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit.limits import EDIT_EVERY_S
 from bot.slack.kit.message import AnswerMessages, Message
@@ -65,6 +66,7 @@ class CheckAll:
     about_fleet: FleetHandlers
     message_poster: Poster
     replier: Replier
+    outside: Outside
     run: Runner
     seen: Seen
     library: Library
@@ -98,7 +100,10 @@ class CheckAll:
         await self._end(ask, posted, board)
 
     async def _head(self, ask: Ask, message: Message) -> Address | None:
-        """Where it stands; nowhere, where the bot may not speak: then only the one who asked sees the end of it."""
+        """Where it stands. Nowhere, where the bot may not speak or somebody reads along who may not look: then only the
+        one who asked sees the end of it."""
+        if await self.outside.covers(ask.place):
+            return None
         try:
             return (await self.message_poster.once(ask.where, HEAD, message))[0]
         except Refused as refused:
@@ -123,7 +128,7 @@ class CheckAll:
         """The whole list in its place, and a new message that calls who asked: an edit rings no bell."""
         whole = board.message
         if posted is None:
-            await self.replier.openly(ask, AnswerMessages(whole, ()), END)
+            await self.replier.in_channel(ask, AnswerMessages(whole, ()), END)
             return
         try:
             await self.message_poster.change_or_repeat(ask.where, posted, HEAD, whole)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from bot.checks.check import find
-from bot.checks.fleet_lines import FleetRow, rows
+from bot.checks.fleet.lines import FleetRow, rows
 from bot.checks.store.recent import RecentCheck, RecentChecks
 from bot.checks.store.verdicts import Verdicts
 from bot.slack.api.calls import CallFailed
@@ -81,7 +81,7 @@ class FleetHandlers:
     # -- lists ------------------------------------------------------------------------------------------------
 
     async def _clusters(self, ask: Ask) -> None:
-        seen = await self._seen(ask)
+        seen = await self.seen(ask)
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
         else:
@@ -99,7 +99,7 @@ class FleetHandlers:
 
     async def _picker(self, ask: Ask) -> None:
         """If `pressed` names a cluster, that one is being checked already."""
-        seen = await self._seen(ask)
+        seen = await self.seen(ask)
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
             return
@@ -107,14 +107,6 @@ class FleetHandlers:
         await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=sentence))
 
     async def seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
-        """The clusters that the asker may see from there, for who does more with them; or why there are none."""
-        return await self._seen(ask)
-
-    async def fleet(self) -> tuple[FleetMember, ...]:
-        """All clusters. Raises Problem."""
-        return await self._fleet()
-
-    async def _seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
         """The clusters that this person may view from there, or why there are none."""
         viewer = await self._viewer(ask)
         if isinstance(viewer, Message):
@@ -122,6 +114,10 @@ class FleetHandlers:
         members = await self._fleet()
         seen = viewer.seen(members)
         return replies.only(gate_text.NOTHING_FOR_YOU) if members and not seen else seen
+
+    async def fleet(self) -> tuple[FleetMember, ...]:
+        """All clusters. Raises Problem."""
+        return await self._fleet()
 
     async def _viewer(self, ask: Ask) -> Viewer | Message:
         viewer = await self._gate.viewer(ask.place)
@@ -184,7 +180,7 @@ class FleetHandlers:
         """`pressed` holds the thread of the message."""
         seen: tuple[FleetMember, ...] | Message | Problem
         try:
-            seen = await self._seen(ask)
+            seen = await self.seen(ask)
         except Problem as problem:
             seen = problem
         await self._replier.privately(ask, triaged(ask.text, self._library, seen, ask.pressed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bot.checks.fleet_lines import FleetRow, Standing, age_said, counted
+from bot.checks.fleet.lines import FleetRow, Standing, age_said, counted
 from bot.render.clean import one_line
 from bot.render.pictures.picture import Cell, Grid, Picture, Tone
 from bot.render.verdict import count

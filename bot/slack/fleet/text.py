@@ -17,7 +17,7 @@ def so_far(done: int, number: int) -> str:
 
 
 def all_checked(number: int) -> str:
-    return f"{'The cluster is' if number == 1 else f'All {number} clusters are'} checked"
+    return "The one cluster is checked" if number == 1 else f"All {number} clusters are checked"
 
 
 def failed(number: int) -> str:

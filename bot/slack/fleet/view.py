@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from bot.checks.fleet_lines import FleetRow, Standing, age_said, counted, place_said, verdict_said
+from bot.checks.fleet.lines import FleetRow, Standing, age_said, counted, place_said, verdict_said
 from bot.render.clean import one_line
 from bot.render.verdict import count
 from bot.slack.fleet import text as said

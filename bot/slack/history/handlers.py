@@ -43,4 +43,4 @@ class HistoryHandlers:
             return
         target = await find(cluster, self.arm)
         found = await self.histories.of(target, ask.place.team)
-        await self.replier.openly(ask, history_view.answer(found), "history")
+        await self.replier.in_channel(ask, history_view.answer(found), "history")

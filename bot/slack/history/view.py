@@ -33,7 +33,7 @@ def answer(history: History) -> AnswerMessages:
 
 def _row(item: Past) -> list[Element]:
     words = escaping.cut(one_line(said(item)), _LONGEST)
-    return [text(f"{item.at:%d %b %H:%M} ", as_code=True), text(f" {words}", bold=item.bad)]
+    return [text(f"{item.at:%d %b %H:%M}", as_code=True), text(f" {words}", bold=item.bad)]
 
 
 def _whole(history: History) -> Attachment:

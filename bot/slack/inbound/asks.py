@@ -40,6 +40,7 @@ class What(StrEnum):
     FIX_DECLINE = "fix_decline"
     FIX_GLASS = "fix_glass"
     FIX_STOP = "fix_stop"
+    TALK = "talk"
     SAY = "say"
     WHISPER = "whisper"
 
@@ -53,6 +54,7 @@ ALONE = frozenset(
         What.INVITE,
         What.HOME,
         What.TRIAGE,
+        What.TALK,
         What.SAY,
         What.WHISPER,
     }

@@ -15,6 +15,7 @@ from bot.incidents.history import Histories
 from bot.incidents.model import Incident
 from bot.incidents.store import Incidents
 from bot.slack.api.poster import PICTURE, Poster, Reply
+from bot.slack.inbound.outside import Outside
 from bot.slack.incidents.tasks import Do, Task
 from handlers.changes.change import Changes
 from handlers.changes.read import read_changes
@@ -32,9 +33,9 @@ WITHIN_S = 60.0
 
 @dataclass(frozen=True)
 class CourseHandlers:
-    """Raises StoreAway. `is_shared`: whether people of other companies read a channel; they get no details."""
+    """Raises StoreAway. Where people read along who may not look, no details are shown."""
 
-    is_shared: Callable[[str], Awaitable[bool]]
+    outside: Outside
     incidents: Incidents
     histories: Histories
     message_poster: Poster
@@ -52,7 +53,7 @@ class CourseHandlers:
         home = incident.home
         place = Address(task.place.team, home.channel, thread_ts=home.thread_ts)
         where = Reply(f"{task.id}-{incident.rounds}", place, datetime.now(UTC))
-        if await self.message_poster.standing(where, PICTURE) or await self.is_shared(home.channel):
+        if await self.message_poster.standing(where, PICTURE) or await self.outside.covers(place):
             return
         try:
             target = await find(incident.cluster, self.arm)

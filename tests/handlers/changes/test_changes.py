@@ -120,7 +120,13 @@ async def test_what_azure_turned_down_at_once_is_refused_and_not_failed(here: He
 async def test_an_operation_without_an_end_is_running(here: Here) -> None:
     only(here.world, operation(here.pool, POOL_WRITE, now() - timedelta(minutes=12), ("Accepted", 0)))
     [told] = await here.lines()
-    assert "no end of it in the log after 12 min" in told
+    assert "still running after 12 min" in told
+
+
+async def test_what_began_days_ago_and_has_no_end_in_the_log_is_not_called_running(here: Here) -> None:
+    only(here.world, operation(here.pool, POOL_WRITE, now() - timedelta(hours=30), ("Accepted", 0)))
+    [change] = (found := await here.read(hours=48)).changes
+    assert "without an end in the log" in line(change, found.until)
 
 
 async def test_what_aks_writes_to_the_nodes_for_it_belongs_to_its_line(here: Here) -> None:
@@ -231,7 +237,7 @@ async def test_what_the_request_asked_for_is_said_where_the_log_holds_it(here: H
 async def test_a_request_that_was_cut_in_the_middle_is_left_out(here: Here) -> None:
     cut = event(here.pool, POOL_WRITE, "Started", now() - AGO, requestbody='{"properties":{"count":')
     only(here.world, [cut])
-    assert (await here.lines())[0].startswith("node pool apps: created or updated, no end of it in the log")
+    assert (await here.lines())[0].startswith("node pool apps: created or updated, still running after 2 h")
 
 
 async def test_other_clusters_of_the_same_group_are_left_out(here: Here) -> None:
@@ -279,7 +285,7 @@ async def test_a_cluster_that_may_not_be_read_leaves_its_own_group(here: Here) -
     here.server.deny("reader", "Microsoft.ContainerService/managedClusters/read")
     found = await here.read()
     assert found.groups == (here.id.resource_group,)
-    assert headline(found) == "1 change in the last 24 h"
+    assert headline(found) == "1 change in the last 24 h in what could be seen"
     assert [gap.why for gap in found.gaps] == [Why.DENIED]
     only(here.world)
     assert headline(await here.read()) == "nothing was changed in the last 24 h in what could be seen"

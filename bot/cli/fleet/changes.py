@@ -9,12 +9,12 @@ from datetime import timedelta
 from bot import settings
 from bot.checks.check import find
 from bot.checks.clients import azure_access, clients, kube_access
-from bot.checks.length import read_length
 from bot.render.changes import as_json as json_changes
 from bot.render.changes import changes_lines
 from bot.render.clean import width
 from bot.render.terminal import show_lines
 from handlers.changes.change import Changes
+from handlers.changes.length import read_length
 from handlers.changes.read import LONGEST, USUAL, read_changes
 from handlers.problem import Exit
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.checks.fleet import Checked
-from bot.checks.fleet_lines import age, title_of
+from bot.checks.fleet.checked import Checked
+from bot.checks.fleet.lines import age, title_of
 from bot.checks.store.verdicts import PastVerdict
 from bot.render.verdict import count, not_checked
 from handlers.model import Check, Diagnosis, Outcome
@@ -33,8 +33,8 @@ class ClusterNews:
     """It was not checked before, so that nothing can be called new."""
     open_checks: int = 0
     """Checks that came to no result."""
-    failed: str = ""
-    """Why it could not be checked at all."""
+    failed: bool = False
+    """It could not be checked at all. Why says a check: a digest names no ids, as anybody may read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,18 @@ class Digest:
     at: datetime
     news: tuple[ClusterNews, ...]
     ending: tuple[str, ...] = ()
-    """What ends within the day: mutes."""
+    """What ends soon: mutes within the day, certificates within two weeks."""
     fixes: tuple[str, ...] = ()
     """Fixes that ended meanwhile."""
+    unread: tuple[str, ...] = ()
+    """What else could not be looked at."""
 
 
 def news_of(checked: Checked, before: PastVerdict | None) -> ClusterNews:
     """What cannot be seen now is not mended."""
     name = checked.member.name
     if isinstance(checked.outcome, Problem):
-        return ClusterNews(name, failed=checked.outcome.why)
+        return ClusterNews(name, failed=True)
     diagnosis = checked.outcome.diagnosis
     now = PastVerdict.of(diagnosis, datetime.now(UTC), checked=not not_checked(diagnosis))
     then = before.found if before else frozenset()
@@ -85,7 +87,7 @@ def _open(diagnosis: Diagnosis) -> int:
 
 
 def headline(digest: Digest) -> str:
-    """`8 clusters since 24 h ago: 1 new problem, 2 mended`; where nothing is to be said, that."""
+    """`8 clusters in the last 24 h: 1 new problem, 2 mended`; where nothing is to be said, that."""
     new = sum(len(news.new) for news in digest.news)
     mended = sum(len(news.mended) for news in digest.news)
     lasting = sum(len(news.lasting) for news in digest.news)
@@ -96,8 +98,8 @@ def headline(digest: Digest) -> str:
     ]
     clusters = count(len(digest.news), "cluster")
     if any(told):
-        return f"{clusters} since {age(digest.at - digest.since)} ago: {', '.join(filter(None, told))}"
-    if any(news.failed or news.open_checks for news in digest.news):
+        return f"{clusters} in the last {age(digest.at - digest.since)}: {', '.join(filter(None, told))}"
+    if digest.unread or any(news.failed or news.open_checks for news in digest.news):
         return f"{clusters}: nothing new was found, but not everything could be looked at"
     return f"{clusters} checked, nothing is wrong and nothing new"
 
@@ -109,8 +111,8 @@ def parts(digest: Digest, library: Library) -> Iterator[tuple[str, tuple[str, ..
         "Mended": (_line(news.cluster, news.mended, library) for news in digest.news if news.mended),
         "Fixes": digest.fixes,
         "As before": (_lasting(news, library) for news in digest.news if news.lasting),
-        "Ends today": digest.ending,
-        "Not looked at": (line for news in digest.news for line in _unseen(news)),
+        "Ends soon": digest.ending,
+        "Not looked at": (*(line for news in digest.news for line in _unseen(news)), *digest.unread),
     }
     for heading, lines in told.items():
         if there := tuple(lines):
@@ -130,6 +132,6 @@ def _lasting(news: ClusterNews, library: Library) -> str:
 
 def _unseen(news: ClusterNews) -> Iterator[str]:
     if news.failed:
-        yield f"{news.cluster}: {news.failed}"
+        yield f"{news.cluster}: could not be checked"
     elif news.open_checks:
         yield f"{news.cluster}: {count(news.open_checks, 'check')} came to no result"

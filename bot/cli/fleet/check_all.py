@@ -11,16 +11,16 @@ from typing import Any
 
 from bot import settings
 from bot.checks.clients import azure_access, clients, kube_access
-from bot.checks.fleet import MOST, Checked, checked_fleet
-from bot.checks.fleet_lines import FleetRow, Standing, counted
+from bot.checks.fleet.checked import MOST, Checked, checked_fleet
+from bot.checks.fleet.lines import FleetRow, Standing, counted
 from bot.checks.library import load
 from bot.checks.runner import azure_runner
 from bot.checks.store.verdicts import PastVerdict
-from bot.cli.history import row_line
+from bot.cli.fleet.history import row_line
 from bot.render.clean import one_line
 from bot.render.line import Line
 from bot.render.terminal import show_lines
-from bot.render.verdict import count, not_checked
+from bot.render.verdict import count, not_checked, only
 from bot.report.events import Selection
 from handlers.fleet.clusters import fleet
 from handlers.model import State
@@ -44,7 +44,7 @@ async def _check_all(scope: Selection, *, as_json: bool, timeout_s: float | None
             async for checked in checks:
                 ended.append(checked)
                 if not as_json:
-                    show_lines([_line(checked, library, longest)])
+                    show_lines([_line(checked, library, longest, only(scope))])
     if as_json:
         sys.stdout.write(json.dumps([_as_dict(checked) for checked in ended], indent=2) + "\n")
     else:
@@ -52,11 +52,12 @@ async def _check_all(scope: Selection, *, as_json: bool, timeout_s: float | None
     return int(_exit(ended))
 
 
-def _line(checked: Checked, library: Library, longest: int) -> Line:
+def _line(checked: Checked, library: Library, longest: int, narrowed: str) -> Line:
+    """`narrowed`: a healthy cluster is so only in what was asked."""
     if isinstance(checked.outcome, Problem):
         name = f"{one_line(checked.member.name):<{longest}}  "
         return Line.of((name, ""), ("could not be checked", "inconclusive"), (f" · {checked.outcome.why}", "dim"))
-    return row_line(_row(checked), library, longest, "")
+    return row_line(_row(checked), library, longest, narrowed)
 
 
 def _row(checked: Checked) -> FleetRow:

@@ -11,7 +11,7 @@ from bot import settings
 from bot.audit.store import Audit
 from bot.checks.check import find
 from bot.checks.clients import Clients, azure_access, clients, kube_access
-from bot.checks.fleet_lines import FleetRow, Standing, age_said, counted, place_said, rows, verdict_said
+from bot.checks.fleet.lines import FleetRow, Standing, age_said, counted, place_said, rows, verdict_said
 from bot.checks.library import load
 from bot.checks.store.verdicts import Verdicts
 from bot.incidents.history import Histories
