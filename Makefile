@@ -5,7 +5,7 @@ READY := .venv/.ready
 # Tests mostly wait for I/O: three workers are a fifth faster than two on 2 cores.
 WORKERS ?= 3
 
-.PHONY: install demo test check bench soak fmt generate roles learn lock audit clean
+.PHONY: install demo test check bench soak fmt generate roles pictures learn lock audit clean
 install: $(READY)
 
 # pip installs the lock only (exact versions, hashes); the project itself is then installed without resolving anything.
@@ -43,7 +43,14 @@ fmt: $(READY)
 # Everything generated from the code, the runbooks and the scenarios: roles, catalogue, golden files. Then read the diff.
 generate: roles
 	$(BIN)/aksbot runbooks catalogue
+	$(BIN)/python -m deploy.policy_page
 	UPDATE_GOLDEN=1 $(BIN)/python -m pytest --quiet -n $(WORKERS) tests/runbooks/test_pages.py tests/slack/test_surfaces.py tests/bot/test_report.py
+
+# The pictures of the documentation: ten surfaces, on desktop and phone, light and dark, all under build/pictures; the few that
+# README and docs show go to docs/pictures. Needs Debian's chromium.
+pictures: $(READY)
+	$(BIN)/python -m pytest --quiet -n 0 tests/browser/test_surfaces.py
+	$(BIN)/python -m tests.browser.album
 
 # The roles, from what collectors and remedies declare.
 roles: $(READY)

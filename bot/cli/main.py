@@ -24,6 +24,12 @@ class Role(StrEnum):
     WORKER = "worker"
 
 
+class Shell(StrEnum):
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
 class Over(StrEnum):
     SOCKET = "socket"
     HTTP = "http"
@@ -69,7 +75,7 @@ def options(
 
 @app.command()
 def check(
-    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id, a portal URL; or all.", show_default=False)],
     about: Annotated[
         list[str] | None,
         typer.Argument(
@@ -91,15 +97,25 @@ def check(
     timeout: Annotated[
         float | None, typer.Option(min=1, max=600, metavar="SECONDS", help="Time limit of the whole check.")
     ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Check again and again until Ctrl-C.")] = False,
+    every: Annotated[
+        float, typer.Option(min=1, max=86400, metavar="SECONDS", help="With --watch: how long to wait in between.")
+    ] = 60,
 ) -> Act:
     """Find out what is wrong with a cluster, and why."""
 
     def act() -> int:
         from bot.checks.words import scope_of
-        from bot.cli.check import check_cluster
+        from bot.cli.check import check_cluster, watch_cluster
 
-        scope = scope_of(about or (), area, only, detectors=detectors)
-        return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
+        scope, as_json = scope_of(about or (), area, only, detectors=detectors), output is Output.JSON
+        if watch:
+            return watch_cluster(cluster, scope, as_json=as_json, record=record, timeout_s=timeout, every_s=every)
+        if cluster.lower() == "all" and record is None:
+            from bot.cli.fleet.check_all import check_all
+
+            return check_all(scope, as_json=as_json, timeout_s=timeout)
+        return check_cluster(cluster, scope, as_json=as_json, record=record, timeout_s=timeout)
 
     return act
 
@@ -122,15 +138,64 @@ def replay(
 @app.command()
 def plan(
     cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
-    remedy: Annotated[str, typer.Argument(help="A remedy, such as reconcile-pool.", show_default=False)],
+    remedy: Annotated[
+        str | None, typer.Argument(help="A remedy, such as reconcile-pool; default: list them.", show_default=False)
+    ] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Show what a fix would do, or why there is none. Changes nothing."""
+    """Show what a fix would do, or why there is none. Without a remedy: list all that fit. Changes nothing."""
 
     def act() -> int:
-        from bot.cli.plan import plan_fix
+        from bot.cli.plan import list_fixes, plan_fix
 
+        if remedy is None:
+            return list_fixes(cluster, as_json=output is Output.JSON)
         return plan_fix(cluster, remedy, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def changes(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    back: Annotated[
+        str | None,
+        typer.Argument(metavar="[BACK]", help="How far back: 90m, 2h, 3d; default: 24h.", show_default=False),
+    ] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Show who changed what on a cluster, newest first, from the activity log."""
+
+    def act() -> int:
+        from bot.cli.fleet.changes import show_changes
+
+        return show_changes(cluster, back, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def history(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+) -> Act:
+    """Show the past verdicts on a cluster and the fixes that ran there."""
+
+    def act() -> int:
+        from bot.cli.fleet.history import show_history
+
+        return show_history(cluster)
+
+    return act
+
+
+@app.command()
+def clusters() -> Act:
+    """List the fleet by last verdict. `aksbot check all` checks it."""
+
+    def act() -> int:
+        from bot.cli.fleet.history import show_clusters
+
+        return show_clusters()
 
     return act
 
@@ -242,6 +307,22 @@ def drill(
     return act
 
 
+@app.command()
+def completion(
+    shell: Annotated[Shell, typer.Argument(help="The shell; `source <(aksbot completion bash)` loads it.")],
+) -> Act:
+    """Print the script that completes command lines of aksbot in a shell."""
+
+    def act() -> int:
+        from bot.cli.completion.scripts import WRITERS
+        from bot.cli.completion.words import spoken
+
+        typer.echo(WRITERS[shell.value](spoken(typer.main.get_command(app))), nl=False)
+        return Exit.CLEAR
+
+    return act
+
+
 @runbooks_app.command("list")
 def list_runbooks(output: OutputOption = Output.TEXT) -> Act:
     """List every finding code that the bot knows."""
@@ -310,6 +391,19 @@ def lint_policy(
         from bot.cli.policy import lint
 
         return lint(file)
+
+    return act
+
+
+@policy_app.command("keys")
+def show_policy_keys() -> Act:
+    """List every key of the policy file, with what it is and what holds without it (Markdown)."""
+
+    def act() -> int:
+        from bot.policy.reference import keys
+
+        typer.echo(keys().strip())
+        return Exit.CLEAR
 
     return act
 

@@ -13,9 +13,10 @@ from bot.checks.check import check, engine_for
 from bot.checks.clients import azure_access, clients, kube_access
 from bot.checks.library import load
 from bot.checks.remedies import remedies
+from bot.cli.check import EXITS
 from bot.render.clean import width
 from bot.render.line import Line
-from bot.render.plan import as_dict, plan_lines
+from bot.render.plan import as_dict, offer_lines, plan_lines
 from bot.render.terminal import show_lines
 from bot.render.watched import watched
 from bot.report.events import EVERYTHING, Report
@@ -37,6 +38,30 @@ def plan_fix(cluster: str, remedy: str, *, as_json: bool) -> int:
     else:
         show_lines(_lines(offers, width()))
     return Exit.CLEAR if any(offer.plan for offer in offers) else Exit.FOUND
+
+
+def list_fixes(cluster: str, *, as_json: bool) -> int:
+    """Print what could be planned for what was found: 0. Where nothing can: as `aksbot check` ends."""
+    report = asyncio.run(_report(cluster))
+    offers = distinct(report.offers)
+    if as_json:
+        sys.stdout.write(json.dumps([as_dict(offer) for offer in offers], indent=2) + "\n")
+    else:
+        show_lines(_listed(report, offers, width()))
+    return Exit.CLEAR if any(offer.plan for offer in offers) else EXITS[report.diagnosis.state]
+
+
+def _listed(report: Report, offers: tuple[Offer, ...], columns: int) -> Iterator[Line]:
+    name = report.diagnosis.target.name
+    if not offers:
+        found = "has no fix for what was found" if report.diagnosis.findings else "found nothing to fix"
+        yield Line.of((f"{name}: aksbot {found}", "title"))
+        yield Line.of((f"`aksbot check {name}` shows the verdict, and what to do", ""))
+        return
+    for offer in sorted(offers, key=lambda offer: offer.plan is None):
+        yield from offer_lines(offer, columns)
+    yield Line()
+    yield Line.of((f"`aksbot plan {name} REMEDY` shows one of them call by call", ""))
 
 
 async def _report(cluster: str) -> Report:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from bot.drill.result import Item, differences
 from bot.playground.asking import Answer, buttons, check_in_slack, text_of
 from bot.playground.surroundings import Surroundings
-from bot.render.pictures.memory import memory_by_node
+from bot.render.pictures.of_answer import pictures_of
 from bot.render.verdict import label, not_checked
 from bot.slack.kit import escaping
-from bot.slack.kit.message import CHECK_AGAIN, SHOW_ALL, STEPS, WRONG
+from bot.slack.kit.message import CHECK_AGAIN, SHOW_ALL, STEPS, WRONG, image
 from handlers.model import Finding, State
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -131,27 +131,29 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Where the answer has a picture, it stands in the thread, with words for who cannot see it."""
+    """Where the answer has pictures, they stand in the thread, with words for who cannot see them."""
 
     cluster: str
 
     async def take(self, scene: Scene) -> None:
         answer = scene.answers[self.cluster]
-        picture = memory_by_node(answer.report.diagnosis) if answer.report else None
-        if picture is None:
+        pictures = pictures_of(answer.report.diagnosis, scene.library) if answer.report else ()
+        if not pictures:
             return
         control = scene.around.slack.control
 
-        def shown() -> list[dict[str, Any]]:
+        def shown() -> list[str]:
             blocks = (block for message in control.thread(self.cluster, answer.head.ts) for block in message.blocks)
-            return [block for block in blocks if block["type"] == "image"]
+            said = [str(block["alt_text"]) for block in blocks if block["type"] == "image"]
+            return said if len(said) == len(pictures) else []
 
         try:
-            [image] = await control.until(shown, scene.answer_within_s)
+            said = await control.until(shown, scene.answer_within_s)
         except TimeoutError as late:
-            raise StepFailed(f"the picture {picture.name} does not stand in the thread") from late
-        if image["alt_text"] != picture.alt:
-            raise StepFailed(f"the picture says {image['alt_text']!r} to who cannot see it")
+            names = ", ".join(picture.name for picture in pictures)
+            raise StepFailed(f"not all of {names} stand in the thread") from late
+        if said != [image("", picture.alt)["alt_text"] for picture in pictures]:
+            raise StepFailed(f"the pictures say {said!r} to who cannot see them")
 
 
 @dataclass(frozen=True, slots=True)

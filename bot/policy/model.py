@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from bot.policy.channels import Channels as Incidents
+from bot.policy.digests import DigestRule
 from bot.policy.fixes import Fixes
 from bot.policy.section import Clusters, Section, listed
 
@@ -67,6 +68,12 @@ class Look(Section):
     )
 
 
+class Pictures(Section):
+    """Pictures under answers: bars of a limit, memory over time, causes, what happened when."""
+
+    show: bool = Field(default=True, description="true: pictures stand in the thread, after the answer; false: none do")
+
+
 class Policy(Section):
     """The whole file."""
 
@@ -77,4 +84,8 @@ class Policy(Section):
     channels: Incidents = Field(
         default=Incidents(),
         description="where the bot reads along and what it does there: names, join, clusters, alert_apps, auto_check…",
+    )
+    pictures: Pictures = Field(default=Pictures(), description="whether answers have pictures: show")
+    digests: Annotated[tuple[DigestRule, ...], BeforeValidator(listed)] = Field(
+        default=(), description="a list of digests, each with channel, at, time_zone and clusters"
     )

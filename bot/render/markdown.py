@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.render.clean import clean, wrapped
+from bot.render.commands import for_people
 from bot.render.line import Line
 from runbooks.linear import compile_linear
 
@@ -18,7 +19,7 @@ _STRONG = compile_linear(r"\*\*(.+?)\*\*")
 def paragraphs(markdown: str, columns: int, *, indent: str = "") -> list[Line]:
     """Lines that fit the width; code blocks are indented and otherwise unchanged."""
     lines: list[Line] = []
-    for line in _Blocks(columns, indent).lines(clean(markdown)):
+    for line in _Blocks(columns, indent).lines(for_people(clean(markdown))):
         if line.pieces or (lines and lines[-1].pieces):
             lines.append(line)
     return lines if not lines or lines[-1].pieces else lines[:-1]

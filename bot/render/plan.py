@@ -8,6 +8,9 @@ from typing import Any
 
 from bot.render.clean import one_line, wrapped
 from bot.render.line import Line
+from bot.render.subject import short
+from handlers.counted import counted
+from handlers.remedy.in_words import in_words
 from handlers.remedy.plan import Offer, Plan
 
 
@@ -25,7 +28,24 @@ def plan_lines(offer: Offer, columns: int) -> Iterator[Line]:
         yield from _text(f"do: {forbidden.do}", columns, bullet="  ")
 
 
+def offer_lines(offer: Offer, columns: int) -> Iterator[Line]:
+    """One offer in a list: what it would do and for what; or the first reason against it."""
+    yield Line.of((offer.remedy, "title"), (f"  {short(offer.subject)}: {offer.code}", "dim"))
+    if offer.plan:
+        plan = offer.plan
+        yield from _text(
+            f"{plan.title}: {counted(len(plan.steps), 'step')}, risk {plan.risk}, about {spoken(plan.eta)}", columns
+        )
+        return
+    for forbidden in offer.forbidden[:1]:
+        yield from _text(f"no plan: {forbidden.because}", columns)
+        yield from _text(f"do: {forbidden.do}", columns)
+
+
 def _plan(plan: Plan, columns: int) -> Iterator[Line]:
+    if plan.effect:
+        yield Line()
+        yield from _text(f"{plan.effect}.", columns)
     yield from _heading("Steps")
     for number, step in enumerate(plan.steps, 1):
         yield from _text(step.says, columns, bullet=f"{number}. ")
@@ -33,8 +53,7 @@ def _plan(plan: Plan, columns: int) -> Iterator[Line]:
         yield Line.of((f"     {one_line(step.command)}", ""))
     yield from _heading("Only if this is still so")
     for name, value in plan.before.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        yield from _text(f"{name}: {shown}", columns, bullet="- ")
+        yield from _text(f"{name}: {in_words(value)}", columns, bullet="- ")
     yield from _heading("What could go wrong")
     for risk in plan.could_go_wrong:
         yield from _text(risk, columns, bullet="- ")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.audit.store import Audit
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs
+from bot.checks.store.verdicts import Verdicts
+from bot.incidents.history import Histories
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
 from bot.incidents.turns import Turns
@@ -19,8 +22,10 @@ from bot.slack.api.poster import Poster
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.incidents.alerts import AlertHandlers
+from bot.slack.incidents.course import CourseHandlers
 from bot.slack.incidents.handlers import IncidentHandlers
 from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.people import IncidentCommandHandlers
@@ -61,6 +66,7 @@ def incident_wiring(
     replier: Replier,
     people: People,
     gate: Gate,
+    outside: Outside,
     policy: Policy,
     library: Library,
     arm: ArmReader,
@@ -71,7 +77,7 @@ def incident_wiring(
 ) -> IncidentWiring:
     redis = connection.redis
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
-    telling = IncidentMessages(message_poster, places, people, library)
+    telling = IncidentMessages(message_poster, places, people, outside, library)
 
     async def report_given_up(task: Task, problem: Problem) -> None:
         ask = Ask(task.id, What.REPLY, task.place)
@@ -118,5 +124,7 @@ def incident_wiring(
         library=library,
         spans=spans,
     )
-    works = (desk.work, incident_service.work, about_people.work, alerts.work, watching.work)
+    histories = Histories(Verdicts(redis), incidents, Audit(redis), library)
+    courses = CourseHandlers(outside, incidents, histories, message_poster, arm, library)
+    works = (desk.work, incident_service.work, about_people.work, alerts.work, watching.work, courses.work)
     return IncidentWiring(queue, kind_of(works, report_given_up), incident_service, turns, spans)

@@ -12,6 +12,7 @@ from handlers.evidence.upgrade_length import PoolLength, lengths, rolls, spoken
 from handlers.model import Clear, Finding, Judgement, Severity, Unavailable, Why
 from handlers.resource_id import same
 
+NOTHING_RUNS = "no operation is running"
 USUAL = timedelta(minutes=30)
 """Create, update, scale, start and stop end well within this, as does the control plane's part of an upgrade."""
 
@@ -21,7 +22,7 @@ def provisioning_in_progress(cluster: ManagedCluster, pools: AgentPools, log: Ac
     """An operation has been running for long; every other write is refused until it ends."""
     busy_pools = [pool for pool in pools.pools if pool.busy]
     if not cluster.busy and not busy_pools:
-        yield Clear("no operation is running")
+        yield Clear(NOTHING_RUNS)
         return
     subjects = [(cluster.id, cluster.name, cluster.state)] if cluster.busy else []
     subjects = subjects or [(pool.id, pool.name, pool.state) for pool in busy_pools]

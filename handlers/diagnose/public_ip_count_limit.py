@@ -12,6 +12,7 @@ from handlers.evidence.growth import Growth, Wanted
 from handlers.evidence.public_addresses import NetworkUsages, PublicAddress, PublicAddresses
 from handlers.evidence.quotas import Usage
 from handlers.evidence.wire import dig, number, rows
+from handlers.headroom import HEADROOM, headroom
 from handlers.model import Clear, Finding, Judgement, Severity, Unavailable, Why
 from handlers.resource_id import last_name
 
@@ -199,6 +200,13 @@ def _reached(
             "pool_ids": [demand.pool.id for demand in demands if demand.pool and demand.pool.failed],
             "cluster_id": cluster.id if cluster.failed or any(demand.about == cluster.id for demand in demands) else "",
             "refused": not any(demand.waits for demand in demands),
+            HEADROOM: headroom(
+                f"{title} in {usages.location}",
+                "addresses",
+                usage.limit,
+                [("in use", usage.used)],
+                [(demand.who, demand.addresses) for demand in demands],
+            ),
         },
     )
 

@@ -24,6 +24,7 @@ from handlers.evidence.complaints import Complaint, Complaints
 from handlers.evidence.compute import ComputeUsages, ScaleSets, VmSizes
 from handlers.evidence.growth import Growth, Wanted
 from handlers.evidence.quotas import Usage
+from handlers.headroom import HEADROOM, headroom
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 
@@ -216,6 +217,13 @@ def _exceeded(
             "holders": list(_holders(pools, sizes, usage, {pool.id for pool in of_pools})),
             "cluster": cluster.name,
             "group": cluster.group,
+            HEADROOM: headroom(
+                f"{usage.title or usage.name} in {usages.location}",
+                "cores",
+                usage.limit,
+                [("in use", usage.used)],
+                [(demand.who, demand.cores) for demand in wanted],
+            ),
         },
     )
 

@@ -12,6 +12,7 @@ from handlers.evidence.complaints import Complaints
 from handlers.evidence.growth import Growth
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.network import RESERVED, NodeClasses, PoolSubnets, Subnet
+from handlers.headroom import HEADROOM, headroom
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Severity, Unavailable, Why
 
 CODE = "subnet-full"
@@ -97,6 +98,13 @@ def _full(
             "group": cluster.group,
             "subscription": cluster.subscription,
             **_to_make_another(first.pool),
+            HEADROOM: headroom(
+                f"Subnet {subnet.name} ({', '.join(subnet.prefixes)})",
+                "addresses",
+                subnet.size,
+                [("kept by Azure", kept), ("in use", subnet.used)],
+                [(demand.who, demand.missing + demand.surge) for demand in wanting],
+            ),
         },
     )
 

@@ -308,3 +308,42 @@ async def test_ctrl_c_ends_a_check_with_130_and_says_nothing() -> None:
             one.send_signal(signal.SIGINT)
             out, err = await one.communicate()
     assert (one.returncode, out, err) == (130, b"", b"")
+
+
+async def lines_of(stream: asyncio.StreamReader, until: str) -> list[str]:
+    """The lines up to the one that begins or contains this."""
+    read: list[str] = []
+    while not read or until not in read[-1]:
+        line = await stream.readline()
+        assert line, read
+        read.append(line.decode())
+    return read
+
+
+async def test_a_watch_checks_again_until_ctrl_c_and_repeats_nothing_that_did_not_change(azure: ArmServer) -> None:
+    watch = await asyncio.create_subprocess_exec(
+        *PROGRAM,
+        *("check", "prod-weu", "--only", "resource-lock", "--watch", "--every", "1"),
+        env=clean_environment() | azure.environment("reader"),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert watch.stdout is not None
+    try:
+        async with asyncio.timeout(120):
+            first = await lines_of(watch.stdout, " unchanged: ")
+            azure.deny("reader", "Microsoft.Authorization/locks/read")
+            second = await lines_of(watch.stdout, "grant Microsoft.Authorization/locks/read")
+    finally:
+        watch.send_signal(signal.SIGINT)
+        _, err = await watch.communicate()
+    assert (watch.returncode, err) == (130, b"")
+    assert sum("checked nothing but resource-lock" in line or line.startswith("prod-weu: ") for line in first) == 1
+    assert re.match(r"\d\d:\d\d:\d\d UTC unchanged: prod-weu: ", first[-1])
+    assert any(line.startswith("prod-weu: ") for line in second), "what is new is printed in full"
+
+
+async def test_a_watch_cannot_be_recorded(started: Started, tmp_path: Path) -> None:
+    what, _, _ = three_parts(await started("check", "x", "--watch", "--record", str(tmp_path / "a.zip")), 64)
+    assert what == "cannot record while watching"

@@ -67,3 +67,27 @@ def test_an_unknown_remedy_gets_the_nearest_name(here: Here) -> None:
     ran = here("plan", "prod-weu", "reconcile-poll")
     assert ran.code == 64
     assert "reconcile-pool" in ran.err
+
+
+async def test_without_a_remedy_all_that_fit_are_listed(azure: ArmServer, started: Started) -> None:
+    ran = await started("plan", "prod-weu", environment=azure.environment("reader"))
+    assert ran.code == 0, ran.err
+    first, second, *_ = ran.out.splitlines()
+    assert first.startswith("update-instances  ")
+    assert second.strip() == "Update 1 failed instance of pool apps: 1 step, risk medium, about 3 min"
+    assert ran.out.splitlines()[-1] == "`aksbot plan prod-weu REMEDY` shows one of them call by call"
+
+
+async def test_a_list_names_the_reason_where_there_is_no_plan(azure: ArmServer, started: Started) -> None:
+    azure.deny("writer", "Microsoft.Compute/virtualMachineScaleSets/manualUpgrade/action")
+    ran = await started("plan", "prod-weu", environment=azure.environment("reader"))
+    assert ran.code == 1
+    assert "no plan: " in ran.out
+    assert "grant Microsoft.Compute/virtualMachineScaleSets/manualUpgrade/action" in " ".join(ran.out.split())
+
+
+async def test_where_nothing_was_found_there_is_nothing_to_list(azure: ArmServer, started: Started) -> None:
+    ran = await started("plan", "prod-eus2", environment=azure.environment("reader"))
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "prod-eus2: aksbot found nothing to fix")
+    as_json = await started("plan", "prod-eus2", "--output", "json", environment=azure.environment("reader"))
+    assert json.loads(as_json.out) == []

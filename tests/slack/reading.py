@@ -22,8 +22,8 @@ def read(said: AnswerMessages | Message | dict[str, Any]) -> str:
     parts = [f"HEAD   (notification: {html.unescape(said.head.text)})", read(said.head)]
     for number, message in enumerate(said.thread, 1):
         parts += [RULE, f"THREAD {number}", read(message)]
-    if said.picture:
-        parts += [RULE, f"PICTURE   {said.picture.name}", said.picture.alt, ""]
+    for picture in said.pictures:
+        parts += [RULE, f"PICTURE   {picture.name}", picture.alt, ""]
     if said.file:
         lines = said.file.text.splitlines()
         rest = [f"({len(lines) - MOST_LINES} more lines)"] if len(lines) > MOST_LINES else []

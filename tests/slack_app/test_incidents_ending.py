@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
+from sandbox.slack.message import Message
 from tests.slack_app.conftest import SCENARIO
 from tests.slack_app.hearing import (
     SOON,
@@ -26,6 +27,12 @@ __all__ = ["reads"]
 LOOKS = replace(SOON, looks_again=(timedelta(seconds=1),) * 30)
 
 
+def pictures(control: Control) -> list[Message]:
+    """Of the course of an incident."""
+    told = "from the first report until it was over"
+    return [one for one in said_by_bot(control) if one.blocks and told in str(one.blocks[0].get("alt_text"))]
+
+
 async def test_it_closes_when_a_look_finds_it_no_more_and_says_so_in_its_thread(
     reads: Reads, control: Control, arm: ArmServer
 ) -> None:
@@ -34,7 +41,11 @@ async def test_it_closes_when_a_look_finds_it_no_more_and_says_so_in_its_thread(
         hold(arm, "healthy-fleet")
         closed = await until_said(control, "this incident is closed")
         await control.until(lambda: "Over:" in seen(cards(control)[0]), 30)
+        [course] = await control.until(lambda: pictures(control), 60)
     assert closed.thread_ts == report.ts
+    assert course.thread_ts == report.ts
+    assert "Reports: found over" in course.blocks[0]["alt_text"]
+    assert "Verdicts: proved: A core quota is used up (root cause)" in course.blocks[0]["alt_text"]
 
 
 async def test_somebodys_check_again_closes_it_too_and_a_new_report_opens_it_in_the_same_thread(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,19 +48,23 @@ def images(control: Control, head: Message) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def speaking(slack: SlackServer, redis: Connection, drawing: Drawing | None = None) -> AsyncIterator[Poster]:
+async def speaking(
+    slack: SlackServer, redis: Connection, drawing: Drawing | None = None, *, draws: bool = True
+) -> AsyncIterator[Poster]:
     async with aiohttp.ClientSession() as session:
         client = AsyncWebClient(slack.bot_token, base_url=slack.url, session=session, retry_handlers=[])
-        yield Poster(SlackMessages(Calls(client, session, Metrics())), State(redis.redis), drawing)
+        yield Poster(SlackMessages(Calls(client, session, Metrics())), State(redis.redis), drawing, draws=draws)
 
 
-async def shown(control: Control, message_poster: Poster, times: int = 1) -> Message:
+async def shown(
+    control: Control, message_poster: Poster, times: int = 1, pictures: Sequence[Picture] = (PICTURE,)
+) -> Message:
     """The head under which the picture was to be shown."""
     head = control.say("requester", "incidents", "who uses up the memory?")
     channel = control.team.channel("incidents").id
     where = Reply("job-1", Address("T1", channel, "U1"), datetime.now(UTC))
     for _ in range(times):
-        await message_poster.picture(where, Address(channel=channel, message_ts=head.ts), PICTURE)
+        await message_poster.pictures(where, Address(channel=channel, message_ts=head.ts), pictures)
     return head
 
 
@@ -81,6 +86,24 @@ async def test_a_picture_is_shown_once(slack: SlackServer, control: Control, red
         head = await shown(control, message_poster, times=2)
     assert len(images(control, head)) == 1
     assert len(control.site.files) == 1
+
+
+async def test_several_pictures_stand_below_each_other_each_once(
+    slack: SlackServer, control: Control, redis: Connection
+) -> None:
+    second = replace(PICTURE, name="another.png", alt="the second")
+    async with speaking(slack, redis) as message_poster:
+        head = await shown(control, message_poster, times=2, pictures=(PICTURE, second))
+    assert [one["alt_text"] for one in images(control, head)] == [PICTURE.alt, "the second"]
+
+
+async def test_where_the_policy_wants_no_pictures_none_is_drawn_or_uploaded(
+    slack: SlackServer, control: Control, redis: Connection
+) -> None:
+    async with speaking(slack, redis, draws=False) as message_poster:
+        head = await shown(control, message_poster)
+    assert len(control.thread("incidents", head.ts)) == 1
+    assert control.site.files == {}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.walks.walking import walk
 
 MOST_MODULES = 200
 """Per walk, without the folders that have one file per diagnostic, fact or fix. Concurrent code counts too."""
-MOST_READS = 7
+MOST_READS = 8
 """Parses of a cluster's name: once on input, and for each job and listener loaded from Redis."""
 MOST_LOADS = 35
 """Loads of a proposal: before each transition, as another replica may have changed it."""

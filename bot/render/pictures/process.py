@@ -10,12 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bot.render.pictures.picture import Chart
+from bot.render.pictures.picture import Drawn
 
 log = logging.getLogger(__name__)
 
-WITHIN_S = 20.0
-"""Half a second is usual; the first on a machine also looks for its fonts. The answer stands meanwhile."""
+WITHIN_S = 60.0
+"""Half a second is usual; the first on a machine also looks for its fonts, and a busy one is slow. The answer stands."""
 LARGEST = 100_000
 """Bytes: what a phone loads at once on a poor line."""
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -29,7 +29,7 @@ class Drawing:
         self._command, self._within_s = command, within_s
         self._one_at_a_time = asyncio.Lock()
 
-    async def png(self, chart: Chart) -> bytes | None:
+    async def png(self, chart: Drawn) -> bytes | None:
         """The picture; None where it could not be drawn in time, which is in the log."""
         try:
             async with asyncio.timeout(self._within_s), self._one_at_a_time:

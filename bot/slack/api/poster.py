@@ -54,8 +54,11 @@ class Reply:
 class Poster:
     """Raises CallFailed."""
 
-    def __init__(self, slack_messages: SlackMessages, state: State, drawing: Drawing | None = None) -> None:
-        self._slack_messages, self._state = slack_messages, state
+    def __init__(
+        self, slack_messages: SlackMessages, state: State, drawing: Drawing | None = None, *, draws: bool = True
+    ) -> None:
+        """`draws`: whether the policy wants pictures."""
+        self._slack_messages, self._state, self._draws = slack_messages, state, draws
         self._pictures = Pictures(slack_messages, drawing or Drawing())
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -124,16 +127,19 @@ class Poster:
                 log.warning("a file was refused: %s", refused)
                 await self.once(inside, f"{name}-file-refused", Message(sentences.file_refused(refused.error)))
 
-    async def picture(self, where: Reply, head: Address, picture: Picture) -> None:
+    async def pictures(self, where: Reply, head: Address, pictures: Sequence[Picture]) -> None:
         """Drawn and shown under a head whose answer stands. It never raises CallFailed: a picture is an extra."""
         place = replace(where.place, channel=head.channel, thread_ts=where.place.thread_ts or head.message_ts)
         inside = replace(where, place=place)
-        if await self.standing(inside, PICTURE) is None:
+        for number, picture in enumerate(pictures):
+            await self._picture(inside, f"{PICTURE}-{number}" if number else PICTURE, picture)
 
-            async def post(message: Message) -> object:
-                return await self.once(inside, PICTURE, message, fallback=False)
+    async def _picture(self, inside: Reply, part: str, picture: Picture) -> None:
+        async def post(message: Message) -> object:
+            return await self.once(inside, part, message, fallback=False)
 
-            await self._pictures.show(place, where.asked_at, picture, post)
+        if self._draws and await self.standing(inside, part) is None:
+            await self._pictures.show(inside.place, inside.asked_at, picture, post)
 
     async def elsewhere(self, where: Reply, said: AnswerMessages, why: str) -> None:
         """Only the person who asked sees it: over the response URL, or in a direct message."""

@@ -43,6 +43,8 @@ _LINKS_AT_ONCE, _LINKS_PER_MINUTE = 5, 15
 _LATER = 4
 """Times as long, where there were too many."""
 _MOST_NAMED = 50
+_COURSE_WITHIN_MS = 10 * 60 * 1000
+"""Each check of the cluster shows its closed incidents again; the picture stands by then."""
 _LOUD_COUNTS = frozenset({2, 3, 4, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000})
 """A card need not be changed for the 137th report; so no two bots can keep each other awake."""
 
@@ -217,6 +219,16 @@ class IncidentService:
         for incident in book.incidents:
             # All of them: one whose last change was lost with its worker is made good here.
             await self._telling.show(team, book, incident)
+            await self._course_soon(team, incident)
+
+    async def _course_soon(self, team: str, incident: Incident) -> None:
+        """Once it is over. The check that found it so may still be noted meanwhile."""
+        if incident.is_closed and _now_ms() - incident.closed_ms < _COURSE_WITHIN_MS:
+            name = f"{JOB}{incident.id}-{incident.rounds}-course"
+            task = Task(
+                name, Do.COURSE, Address(team, incident.home.channel), cluster=incident.cluster, incident=incident.id
+            )
+            await self._queue.submit(task, after_s=self._spans.together.total_seconds())
 
     async def _submit_look(self, team: str, incident: Incident, number: int) -> None:
         if number < len(self._spans.looks_again):

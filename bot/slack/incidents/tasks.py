@@ -20,6 +20,8 @@ class Do(StrEnum):
     SHOW = "show"
     """What is known of an incident has changed: see that Slack says it."""
     LOOK_AGAIN = "look_again"
+    COURSE = "course"
+    """It is over: its course is shown as a picture."""
     SILENCE = "silence"
     SNOOZE = "snooze"
     ALLOW = "allow"

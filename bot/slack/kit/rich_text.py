@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.render.clean import clean, one_line
+from bot.render.commands import for_people
 from bot.slack.kit.escaping import CUT, cut, escape
 from bot.slack.kit.limits import RICH_TEXT, URL
 from runbooks.linear import compile_linear
@@ -125,7 +126,8 @@ def lines(texts: list[str], longest: int) -> list[list[Element]]:
 
 def markdown(filled: str, source: str) -> list[Element]:
     """The elements of a runbook's section. `source` is the section before the facts were filled in."""
-    return list(_Markdown(frozenset((link[1], link[2]) for link in _LINK.finditer(source))).elements(clean(filled)))
+    links = frozenset((link[1], link[2]) for link in _LINK.finditer(source))
+    return list(_Markdown(links).elements(for_people(clean(filled))))
 
 
 class _Markdown:

@@ -66,6 +66,8 @@ async def test_a_pool_whose_nodes_want_more_addresses_than_are_left_is_found_wit
         "Azure said: PublicIPCountLimitReached: " + REFUSED["message"],
     )
     assert finding.facts["new_limit"] == 101
+    kept = finding.facts["headroom"]
+    assert (kept["limit"], kept["held"][0]["count"], kept["wanted"]) == (100, 99, [{"who": "pool edge", "count": 2}])
 
 
 async def test_the_twin_with_a_raised_limit_is_clear() -> None:

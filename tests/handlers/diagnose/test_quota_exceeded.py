@@ -52,6 +52,13 @@ async def test_a_family_without_room_for_what_was_refused_is_found_with_the_arit
         "96 + 8 = 104 > 100: 4 cores short",
     )
     assert finding.facts["new_limit"] == 104
+    assert finding.facts["headroom"] == {
+        "of": "standardDSv5Family vCPUs in westeurope",
+        "unit": "cores",
+        "limit": 100,
+        "held": [{"who": "in use", "count": 96}],
+        "wanted": [{"who": "pool apps", "count": 8}],
+    }
 
 
 async def test_the_twin_with_a_raised_limit_is_clear() -> None:

@@ -30,6 +30,13 @@ async def test_nodes_that_are_missing_and_have_no_room_are_found_with_the_arithm
         "pool apps: 3 missing + 1 surge × 31 (1 + 30 pods) = 124 addresses",
         "wanted 124, free 96: 28 short",
     )
+    assert finding.facts["headroom"] == {
+        "of": f"Subnet {finding.facts['subnet']} (10.1.0.0/24)",
+        "unit": "addresses",
+        "limit": 256,
+        "held": [{"who": "kept by Azure", "count": 5}, {"who": "in use", "count": 155}],
+        "wanted": [{"who": "pool apps", "count": 124}],
+    }
 
 
 @pytest.mark.parametrize(

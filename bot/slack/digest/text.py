@@ -1,0 +1,29 @@
+"""What is said about digests, in Slack only."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+TITLE = "Digest"
+LOOKING = "Checking your clusters for the digest …"
+NOTHING_TO_CHECK = "There is no cluster here of which a digest could tell."
+STEPS = "`/aks check &lt;cluster&gt;` says what to do; `/aks clusters` lists all of them."
+
+
+def mute_ends(code: str, cluster: str, at: str) -> str:
+    return f"the mute of {code} on {cluster}, at {at}"
+
+
+def certificate_ends(cluster: str, until: datetime, now: datetime) -> str:
+    verb = "ended" if until <= now else "ends"
+    return (
+        f"the Arc certificate of {cluster}, which {verb} on {until:%d %b}; its agents renew it while they are in touch"
+    )
+
+
+def certificate_unread(cluster: str) -> str:
+    return f"{cluster}: until when its Arc certificate lasts"
+
+
+def fix_ended(cluster: str, said: str) -> str:
+    return f"{cluster}: {said}"
