@@ -1,0 +1,17 @@
+"""Texts of others in Markdown: nothing in them ends the block that they stand in."""
+
+from __future__ import annotations
+
+import re
+
+from bot.render.clean import clean
+
+_TICKS = re.compile(r"`+")
+_FEWEST = 3
+
+
+def fenced(said: str, language: str = "") -> list[str]:
+    """The lines of a code block."""
+    longest = max((len(found) for found in _TICKS.findall(said)), default=0)
+    fence = "`" * max(_FEWEST, longest + 1)
+    return [f"{fence}{language}", *clean(said).splitlines(), fence]
