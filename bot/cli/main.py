@@ -120,6 +120,25 @@ def replay(
 
 
 @app.command()
+def support(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.zip", help="Output file; default: support-CLUSTER-TIME.zip.", show_default=False),
+    ] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Collect what Azure support asks for about a cluster, redacted, in a zip file."""
+
+    def act() -> int:
+        from bot.cli.support import make_packet
+
+        return make_packet(cluster, file, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
 def plan(
     cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
     remedy: Annotated[str, typer.Argument(help="A remedy, such as reconcile-pool.", show_default=False)],
