@@ -52,6 +52,11 @@ def picture(*nodes: str, **over_time: Any) -> Picture:
     return made
 
 
+def chart_of(made: Picture) -> Chart:
+    assert isinstance(made.chart, Chart)
+    return made.chart
+
+
 async def drawn_by(*code: str, within_s: float = 20.0) -> bytes | None:
     """What comes of it if this program draws."""
     program = "import os, sys, time; sys.stdin.read(); " + "; ".join(code)
@@ -72,13 +77,14 @@ def test_there_is_none_where_no_node_is_short_of_memory_or_nothing_was_measured(
 
 
 def test_of_many_nodes_as_many_are_drawn_as_can_be_told_apart() -> None:
-    curves = picture(*(f"node-{number}" for number in range(9))).chart.curves
+    curves = chart_of(picture(*(f"node-{number}" for number in range(9)))).curves
     assert [one.label for one in curves if not one.background] == [f"node-{n}" for n in range(memory.MOST_CURVES)]
     assert [one.background for one in curves].count(True) == 1
 
 
 def test_a_cluster_of_one_node_is_compared_with_nobody() -> None:
-    assert [one.label for one in picture("node-0", others=0, others_percent=[]).chart.curves] == ["node-0"]
+    alone = chart_of(picture("node-0", others=0, others_percent=[]))
+    assert [one.label for one in alone.curves] == ["node-0"]
 
 
 async def test_it_is_drawn_as_one_small_opaque_png_by_a_process_that_the_bot_does_not_become() -> None:
@@ -167,4 +173,4 @@ def test_no_secret_is_drawn() -> None:
     chart = Chart("a title", 0.0, (0, 300), (curve,), 100.0, "all")
     clean = outgoing.picture(Picture("a.png", f"see {curve.label}", chart))
     assert "Zm9v" not in repr(clean)
-    assert clean.chart.seconds == chart.seconds
+    assert chart_of(clean).seconds == chart.seconds

@@ -1,6 +1,7 @@
-"""Draws one chart: JSON comes in at stdin, a PNG goes out at stdout. Run as a process by `process.py`, and by it alone.
+"""Draws one picture: JSON comes in at stdin, a PNG goes out at stdout. Run as a process by `process.py` alone.
 
-matplotlib is imported here and nowhere else: it takes 60 MB and half a second, which the bot's own process never pays.
+matplotlib is imported here and in `draw_timeline.py`, and nowhere else: it takes 60 MB and half a second, which the
+bot's own process never pays.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.render.pictures.picture import Chart, Curve
+from bot.render.pictures.draw_timeline import timeline_figure
+from bot.render.pictures.picture import Chart, Curve, Drawn, Timeline, read_drawn
 
 LARGEST_MEMORY = 2 * 1024**3
 LONGEST_CPU_S = 20
@@ -20,11 +22,29 @@ _WIDE, _HIGH, _DPI = 6.4, 3.9, 150
 """960 × 585 pixels: what Slack shows on a phone without scaling it up, with letters that can be read there."""
 _COLOURS = ("#c1440e", "#0b62a4", "#7a3b9c", "#00704a")
 """Told apart also by who sees no red or green, and darker the one than the other."""
+_SHADES = 64
 _INK, _FAINT, _PAPER = "#1d1c1d", "#8a8a8a", "#ffffff"
 
 
-def png(chart: Chart) -> bytes:
-    """The chart on opaque white: it is read on a light and on a dark screen."""
+def png(drawn: Drawn) -> bytes:
+    """The picture on opaque white: it is read on a light and on a dark screen."""
+    figure = timeline_figure(drawn) if isinstance(drawn, Timeline) else _chart_figure(drawn)
+    return _small(figure)
+
+
+def _small(figure: Any) -> bytes:
+    """A third of the bytes: so few colours need no three bytes for each pixel."""
+    from PIL import Image
+
+    figure.canvas.draw()
+    width, height = figure.canvas.get_width_height()
+    pixels = Image.frombuffer("RGBA", (width, height), figure.canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
+    held = io.BytesIO()
+    pixels.convert("RGB").quantize(_SHADES).save(held, format="png", optimize=True)
+    return held.getvalue()
+
+
+def _chart_figure(chart: Chart) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -44,9 +64,7 @@ def png(chart: Chart) -> bytes:
     )  # fmt: skip
     _dress(axes, chart, moments)
     figure.legend(loc="outside lower left", ncols=1, frameon=False, fontsize=10, labelcolor=_INK)
-    held = io.BytesIO()
-    figure.savefig(held, format="png", facecolor=_PAPER, transparent=False)
-    return held.getvalue()
+    return figure
 
 
 def _plot(axes: Any, moments: list[datetime], curve: Curve, colour: str) -> None:
@@ -88,7 +106,7 @@ def main() -> None:
     """Within its limits: a chart that wants more memory or time than any chart should have is not drawn."""
     resource.setrlimit(resource.RLIMIT_AS, (LARGEST_MEMORY, LARGEST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S))
-    sys.stdout.buffer.write(png(Chart.from_json(json.load(sys.stdin))))
+    sys.stdout.buffer.write(png(read_drawn(json.load(sys.stdin))))
 
 
 if __name__ == "__main__":

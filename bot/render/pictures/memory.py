@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.render.pictures.picture import Chart, Curve, Picture
+from bot.render.pictures.plain_name import plain_name
 from handlers.model import Diagnosis
 
 CODE = "memory-saturation"
@@ -39,7 +40,7 @@ def memory_by_node(diagnosis: Diagnosis) -> Picture | None:
         limit=100.0,
         limit_label="all that pods may have",
     )
-    return Picture(f"memory-{_plain(diagnosis.target.name)}.png", described(chart), chart)
+    return Picture(f"memory-{plain_name(diagnosis.target.name)}.png", described(chart), chart)
 
 
 def described(chart: Chart) -> str:
@@ -68,9 +69,3 @@ def _kept(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     over_time: Mapping[str, Any] = facts.get("memory_over_time") or {}
     values = [item for item in over_time.get("percent", ()) if item is not None]
     return over_time if len(values) >= FEWEST_VALUES else {}
-
-
-def _plain(name: str) -> str:
-    """For a file's name."""
-    kept = "".join(item if item.isascii() and (item.isalnum() or item in "_-") else "-" for item in name)
-    return kept[:60] or "cluster"

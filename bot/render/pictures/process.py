@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bot.render.pictures.picture import Chart
+from bot.render.pictures.picture import Drawn
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Drawing:
         self._command, self._within_s = command, within_s
         self._one_at_a_time = asyncio.Lock()
 
-    async def png(self, chart: Chart) -> bytes | None:
+    async def png(self, chart: Drawn) -> bytes | None:
         """The picture; None where it could not be drawn in time, which is in the log."""
         try:
             async with asyncio.timeout(self._within_s), self._one_at_a_time:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.redaction import IDS, redacted
-from bot.render.pictures.picture import Chart, Picture
+from bot.render.pictures.picture import Picture, read_drawn
 from bot.slack.kit import escaping, limits
 from bot.slack.kit.message import Attachment, Message
 from handlers.clients.redact import LONG, redact_text
@@ -69,7 +69,7 @@ async def file(attached: Attachment) -> Attachment:
 
 def picture(drawn: Picture) -> Picture:
     """A picture without secrets in its labels: nobody can take them out of it once it is drawn."""
-    chart = Chart.from_json(redacted(drawn.chart.as_json()))
+    chart = read_drawn(redacted(drawn.chart.as_json()))
     return replace(drawn, name=str(redacted(drawn.name)), alt=redact_text(drawn.alt), chart=chart)
 
 
