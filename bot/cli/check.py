@@ -10,7 +10,6 @@ from bot import settings
 from bot.checks.check import check, check_target, engine_for, engine_for_recording, find
 from bot.checks.clients import azure_access, clients, kube_access
 from bot.checks.library import load
-from bot.cli.checked_file import must_be_writable
 from bot.render.clean import width
 from bot.render.json_report import as_json as json_report
 from bot.render.report import report_lines
@@ -20,7 +19,7 @@ from bot.report.events import Report, Selection
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.recording.case import Recorder, Recording
 from handlers.model import State, Target
-from handlers.problem import Exit
+from handlers.problem import Exit, Problem
 from handlers.question import read_question
 from handlers.resource_id import BadResourceId, ResourceId
 from runbooks.library import Library
@@ -89,3 +88,18 @@ def show(report: Report, library: Library, *, as_json: bool) -> None:
         sys.stdout.write(json_report(report, library) + "\n")
     else:
         show_lines(report_lines(report, library, width()))
+
+
+def must_be_writable(file: Path, what: str = "record") -> None:
+    """Fail before the check, not after it. A file that did not exist does not exist afterwards either."""
+    try:
+        existed = file.exists()
+        with file.open("ab"):
+            pass
+        if not existed:
+            file.unlink()
+    except OSError as refused:
+        why = refused.strerror or str(refused)
+        raise Problem(
+            f"cannot {what} to {file}", why, "name a file in a folder you may write to", code=Exit.USAGE
+        ) from refused

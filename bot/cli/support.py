@@ -14,8 +14,8 @@ from bot import settings
 from bot.audit.store import Audit
 from bot.checks.clients import azure_access, kube_access
 from bot.checks.library import load
-from bot.checks.support import SupportPackets, done_in
-from bot.cli.checked_file import must_be_writable
+from bot.checks.support.packets import SupportPackets, done_in
+from bot.cli.check import must_be_writable
 from bot.render.clean import one_line, width, wrapped
 from bot.render.line import Line
 from bot.render.packet.archive import Archive

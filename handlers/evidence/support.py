@@ -1,6 +1,6 @@
 """What support asks for and no check needs: the tenant, the fabric of a Nexus site, the templates that were deployed.
 
-Only on request: `bot.checks.support` gathers it for a support packet.
+Only on request: `bot.checks.support.packets` gathers it for a support packet.
 """
 
 from __future__ import annotations

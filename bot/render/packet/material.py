@@ -1,4 +1,4 @@
-"""What a support packet is made of: values alone, collected by `bot.checks.support`."""
+"""What a support packet is made of: values alone, collected by `bot.checks.support.packets`."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ For `/aks support` and `aksbot support`. Nothing in Azure or the cluster is chan
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,12 +13,14 @@ from importlib.metadata import version
 from typing import Any
 
 from bot.audit.store import Audit, AuditUnreadable
-from bot.checks.done import done_of
 from bot.checks.recording import recorded_check
 from bot.checks.remedies import facts_for_support
+from bot.checks.support.done import done_of
 from bot.render.packet import pages
 from bot.render.packet.archive import Archive
 from bot.render.packet.material import Happened, Material
+from bot.render.packet.picture import picture
+from bot.render.pictures.process import Drawing
 from bot.store.away import StoreAway
 from handlers.clients.access import AzureAccess
 from handlers.clients.kube.access import KubeAccess
@@ -55,6 +58,7 @@ class SupportPackets:
     kube: KubeAccess
     library: Library
     timeout_s: float
+    drawing: Drawing = field(default_factory=Drawing)
 
     async def made(self, cluster: str | ClusterRef, made_at: datetime, done: Done | None) -> Archive:
         """The packet of a cluster, or a Problem. `done`: where the bot keeps what it did; None where nowhere."""
@@ -74,7 +78,12 @@ class SupportPackets:
             done=own,
             unseen=(*unseen, *why),
         )
-        return pages.archive(material, self.library)
+        return await asyncio.to_thread(pages.archive, material, self.library, await self._drawn(material))
+
+    async def _drawn(self, material: Material) -> bytes | None:
+        """Without it the packet is still whole: it shows what the table says."""
+        drawn = await asyncio.to_thread(picture, material)
+        return await self.drawing.png(drawn.chart) if drawn else None
 
 
 def done_in(audit: Audit) -> Done:
