@@ -23,6 +23,7 @@ from bot.checks.runner import azure_runner
 from bot.checks.service import Jobs, Role
 from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
+from bot.checks.support.packets import SupportPackets, done_in
 from bot.checks.words import areas
 from bot.fixes.times import Times
 from bot.fixes.writer_clients import writer_client_factory
@@ -67,6 +68,7 @@ from bot.slack.incidents.listeners import IncidentListeners
 from bot.slack.incidents.reporter import IncidentHooks, seen_by_incidents
 from bot.slack.listeners import Listeners
 from bot.slack.reading_along import incident_wiring
+from bot.slack.support.handlers import SupportHandlers
 from bot.slack.tasks import TaskHandler
 from bot.slack.triage.listeners import TriageListeners
 from bot.store.connect import connected
@@ -199,9 +201,12 @@ async def running(
         record = azure_recorder(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
-        desk = TaskHandler(
-            slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, fixing.work
+        packets = SupportPackets(
+            azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
+        support = SupportHandlers(packets, done_in(fixing.audit), gate, message_poster, replier)
+        others = {**fixing.work, **support.work}
+        desk = TaskHandler(slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, others)
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
             SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
@@ -223,11 +228,11 @@ async def running(
             intake = Intake(taken, gate, state)
             along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
             listeners = Listeners(intake, slack_messages, library, areas(), metrics)
-            others = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
+            besides = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
             listeners.listen_to_commands(bolt)
-            for listener in (along, listeners, *others, FixListeners(intake, slack_messages, metrics)):
+            for listener in (along, listeners, *besides, FixListeners(intake, slack_messages, metrics)):
                 listener.listen(bolt)
             listeners.listen_to_the_rest(bolt)
             catch_up = CatchUp(

@@ -14,7 +14,7 @@ from bot import settings
 from bot.audit.store import Audit
 from bot.checks.clients import azure_access, kube_access
 from bot.checks.library import load
-from bot.checks.support.packets import SupportPackets, done_in
+from bot.checks.support.packets import Packet, SupportPackets, done_in
 from bot.cli.check import must_be_writable
 from bot.render.clean import one_line, width, wrapped
 from bot.render.line import Line
@@ -31,7 +31,7 @@ def make_packet(cluster: str, file: Path | None, *, as_json: bool) -> int:
         must_be_writable(file, "write")
     if not as_json:
         sys.stderr.write(f"collecting the support packet of {one_line(cluster)} …\n")
-    packet = asyncio.run(_made(settings.load(), cluster))
+    packet = asyncio.run(_made(settings.load(), cluster)).archive
     target = file or Path(packet.name)
     must_be_writable(target, "write")
     _write(target, packet.packed())
@@ -39,7 +39,7 @@ def make_packet(cluster: str, file: Path | None, *, as_json: bool) -> int:
     return Exit.CLEAR
 
 
-async def _made(chosen: Settings, cluster: str) -> Archive:
+async def _made(chosen: Settings, cluster: str) -> Packet:
     packets = SupportPackets(azure_access(chosen), kube_access(chosen), load(chosen), chosen.check_timeout_s)
     url = chosen.redis_url.get_secret_value() if chosen.redis_url else None
     # Without a store of the bot on this machine there is nothing to open, and none is made for this.

@@ -21,6 +21,7 @@ from bot.render.packet.archive import Archive
 from bot.render.packet.material import Happened, Material
 from bot.render.packet.picture import picture
 from bot.render.pictures.process import Drawing
+from bot.report.events import Report
 from bot.store.away import StoreAway
 from handlers.clients.access import AzureAccess
 from handlers.clients.kube.access import KubeAccess
@@ -35,6 +36,21 @@ DONE_SINCE = timedelta(days=14)
 """As far back as the activity log is read."""
 WANTED = "what aksbot itself did"
 NO_STORE = Unavailable(WANTED, Why.ABSENT, "this machine keeps no audit; set REDIS_URL to the server that the bot uses")
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """A packet, and what is said about it."""
+
+    archive: Archive
+    report: Report
+    unseen: int
+    """How much that belongs into it could not be read."""
+
+    @property
+    def target(self) -> Target:
+        return self.report.diagnosis.target
+
 
 Done = Callable[[str, datetime], Awaitable[tuple[Happened, ...]]]
 """What aksbot did to the cluster of this id since then. Raises StoreAway or AuditUnreadable."""
@@ -60,7 +76,7 @@ class SupportPackets:
     timeout_s: float
     drawing: Drawing = field(default_factory=Drawing)
 
-    async def made(self, cluster: str | ClusterRef, made_at: datetime, done: Done | None) -> Archive:
+    async def made(self, cluster: str | ClusterRef, made_at: datetime, done: Done | None) -> Packet:
         """The packet of a cluster, or a Problem. `done`: where the bot keeps what it did; None where nowhere."""
         gathered = _Gathered()
         report, recorder = await recorded_check(
@@ -78,7 +94,8 @@ class SupportPackets:
             done=own,
             unseen=(*unseen, *why),
         )
-        return await asyncio.to_thread(pages.archive, material, self.library, await self._drawn(material))
+        archive = await asyncio.to_thread(pages.archive, material, self.library, await self._drawn(material))
+        return Packet(archive, report, len(pages.unseen(material)))
 
     async def _drawn(self, material: Material) -> bytes | None:
         """Without it the packet is still whole: it shows what the table says."""

@@ -115,13 +115,18 @@ def _latest(failed: list[ErrorText], cluster: str) -> Iterator[str]:
 
 
 def _unseen(material: Material) -> Iterator[str]:
-    blind = dict.fromkeys((*material.unseen, *material.report.diagnosis.unseen))
+    blind = unseen(material)
     if not blind:
         return
     yield "## What could not be read"
     yield ""
     yield from (f"- {_told(unavailable)}" for unavailable in blind)
     yield ""
+
+
+def unseen(material: Material) -> list[Unavailable]:
+    """What belongs into the packet and could not be read, each once."""
+    return list(dict.fromkeys((*material.unseen, *material.report.diagnosis.unseen)))
 
 
 def _told(unavailable: Unavailable) -> str:

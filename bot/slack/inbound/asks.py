@@ -38,6 +38,7 @@ class What(StrEnum):
     FIX_STOP = "fix_stop"
     SAY = "say"
     WHISPER = "whisper"
+    SUPPORT = "support"
 
 
 ALONE = frozenset(

@@ -15,12 +15,13 @@ COMMAND = "/aks"
 CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
 EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
 FIXES, AUDIT = "fixes", "audit"
+SUPPORT = "support"
 MUTE, UNMUTE = "mute", "unmute"
 WATCH = "watch"
-NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
+NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, FIXES, AUDIT, MUTE, UNMUTE, WATCH, SUPPORT, RUNBOOK, HELP)
 NO_CLUSTER = "none"
 """After `default`: take it away."""
-LATER = ("changes", "history", "support")
+LATER = ("changes", "history")
 """Words of the design whose work does not exist yet."""
 
 _LINK = compile_linear(r"<(https?://[^|>]+)(?:\|[^>]*)?>")

@@ -26,13 +26,17 @@ _LONGEST_QUOTE = 1000
 _MOST_OTHERS = 5
 _MOST_LISTED = 60
 _MOST_PAGES = 10
+_OF_AZURE = frozenset(
+    {commands.CHECK, commands.CLUSTERS, commands.DEFAULT, commands.FIXES, commands.AUDIT, commands.SUPPORT}
+)
+"""For these Azure, or the bot's memory, has to be asked."""
 
 
 def at_once(asked: ParsedCommand, library: Library) -> Message | None:
     """The answer, or None where Azure has to be asked."""
     if asked.word == commands.FIXES and not asked.rest:
         return only(NAME_A_CLUSTER)
-    if asked.word in (commands.CHECK, commands.CLUSTERS, commands.DEFAULT, commands.FIXES, commands.AUDIT):
+    if asked.word in _OF_AZURE:
         return None
     if asked.word == commands.HELP:
         return only(sentences.HELP)

@@ -69,6 +69,7 @@ NOT_PROVEN = "This is no all-clear: something could not be seen."
 
 CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "Check again", "Check everything", "Show all checks"
 WRONG, STEPS = "Wrong answer", "Show the steps"
+SUPPORT = "Support packet"
 DETECTORS = "Azure's detectors"
 
 
@@ -180,6 +181,7 @@ HELP = (
     "`/aks default [cluster | none]` shows or sets this channel's default cluster\n"
     "`/aks explain &lt;text&gt;` explains a pasted error\n"
     "`/aks fixes &lt;cluster&gt;` shows the available fixes and the open approvals\n"
+    "`/aks support &lt;cluster&gt;` collects what Azure support asks for, as a redacted file\n"
     "`/aks audit` shows which fixes ran, and who approved them\n"
     "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` mutes a finding; "
     "`/aks mute` lists, `/aks unmute &lt;code&gt; &lt;cluster&gt;` ends it\n"
