@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 import orjson
 
 from bot.redaction import redacted
+from bot.render.pictures.plain_name import plain_name
 from handlers.clients.redact import redact_text
 
 Content = str | bytes | Mapping[str, Any]
@@ -59,8 +59,7 @@ class Archive:
 
 def archive_name(cluster: str, made_at: datetime) -> str:
     """`support-prod-weu-20261120T033000Z.zip`: the same for the same request, however often it is worked on."""
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", cluster)[:60] or "cluster"
-    return f"support-{plain}-{made_at.astimezone(UTC):%Y%m%dT%H%M%SZ}.zip"
+    return f"support-{plain_name(cluster)}-{made_at.astimezone(UTC):%Y%m%dT%H%M%SZ}.zip"
 
 
 def _clean(content: Content) -> bytes:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from bot.render.clean import clean
+from runbooks.linear import compile_linear
 
-_TICKS = re.compile(r"`+")
+_TICKS = compile_linear(r"`+")
 _FEWEST = 3
 
 
 def fenced(said: str, language: str = "") -> list[str]:
     """The lines of a code block."""
-    longest = max((len(found) for found in _TICKS.findall(said)), default=0)
+    longest = max((len(found[0]) for found in _TICKS.finditer(said)), default=0)
     fence = "`" * max(_FEWEST, longest + 1)
     return [f"{fence}{language}", *clean(said).splitlines(), fence]

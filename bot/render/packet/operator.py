@@ -88,7 +88,7 @@ def _told(managed: Managed) -> Iterator[str]:
 def _objects(recording: Recording) -> Iterator[Mapping[str, Any]]:
     for call in recording.calls:
         path = call.question.path
-        if not path.startswith(f"{KUBE}/apis/") or not path.split("/")[2].endswith(API_GROUPS):
+        if not path.startswith(f"{KUBE}/apis/") or not path.split("/")[3].endswith(API_GROUPS):
             continue
         for body in (call.answer, *rows(call.answer, "items")):
             if isinstance(body, Mapping) and text(body, "metadata", "name"):

@@ -8,6 +8,7 @@ from bot.render.clean import one_line
 from bot.render.json_report import as_dict
 from bot.render.packet import calls, commands, errors, identity, operator, timeline
 from bot.render.packet.archive import Archive, Member, archive_name
+from bot.render.packet.clean_material import clean_material
 from bot.render.packet.errors import ErrorText
 from bot.render.packet.material import Material
 from bot.render.verdict import count, verdict
@@ -27,6 +28,7 @@ _REDACTED = (
 
 def archive(material: Material, library: Library, picture: bytes | None = None) -> Archive:
     """The packet. The summary comes first, and lists the rest."""
+    material = clean_material(material)
     failed = errors.errors(material.recording)
     rest = tuple(_members(material, library, failed, picture))
     summary = Member(SUMMARY, "what is wrong, which cluster, and this list", _summary(material, library, failed, rest))
