@@ -12,6 +12,7 @@ from typing import Any
 
 from handlers.clients.arm.reader import ArmReader
 from handlers.engine.declare import Need, collector
+from handlers.evidence.control_plane_logs import ControlPlaneLogs
 from handlers.evidence.nexus.fabric import FABRIC_API
 from handlers.evidence.nexus.sites import NexusSite
 from handlers.evidence.subscriptions import SUBSCRIPTIONS_API
@@ -153,5 +154,10 @@ def _deployment(body: Mapping[str, Any]) -> Deployment:
     )
 
 
-ON_REQUEST = (Need("tenancy", Tenancy), Need("fabrics", NexusFabrics), Need("deployments", Deployments))
+ON_REQUEST = (
+    Need("tenancy", Tenancy),
+    Need("fabrics", NexusFabrics),
+    Need("deployments", Deployments),
+    Need("logs", ControlPlaneLogs),
+)
 """No diagnostic needs them: who asks for them, and the reader's role, name them so."""

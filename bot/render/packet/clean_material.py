@@ -16,6 +16,7 @@ from handlers.clients.redact import redact_text
 from handlers.evidence.arc.bridge import ArcBridge
 from handlers.evidence.azure import AgentPools, ManagedCluster, NetworkProfile
 from handlers.evidence.compute import ScaleSets
+from handlers.evidence.control_plane_logs import ControlPlaneLogs
 from handlers.evidence.nexus.clusters import ConnectedCluster, HybridCluster
 from handlers.evidence.nexus.sites import NexusSite
 from handlers.evidence.support import Deployments, NexusFabrics, Tenancy
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 SHOWN: tuple[type, ...] = (
     *(ManagedCluster, AgentPools, NetworkProfile, ScaleSets, HybridCluster, ConnectedCluster, NexusSite, ArcBridge),
-    *(Tenancy, NexusFabrics, Deployments),
+    *(Tenancy, NexusFabrics, Deployments, ControlPlaneLogs),
 )
 """The facts that pages show; the others, 150,000 pods among them, are left out."""
 

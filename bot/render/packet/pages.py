@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.render.clean import one_line
 from bot.render.json_report import as_dict
-from bot.render.packet import calls, commands, errors, identity, operator, timeline
+from bot.render.packet import calls, commands, errors, identity, logs, operator, timeline
 from bot.render.packet.archive import Archive, Member, archive_name
 from bot.render.packet.clean_material import clean_material
 from bot.render.packet.errors import ErrorText
@@ -14,6 +14,7 @@ from bot.render.packet.material import Material
 from bot.render.verdict import count, verdict
 from bot.render.whole import unseen_lines, whole_lines
 from handlers.clients.recording.file import INSIDE
+from handlers.evidence.azure import ManagedCluster
 from handlers.model import Unavailable
 from runbooks.library import Library
 
@@ -50,6 +51,9 @@ def _members(material: Material, library: Library, failed: list[ErrorText], pict
         managed = operator.objects(recording)
         said = "what Azure Service Operator is, and what its objects say"
         yield Member("azure-service-operator.md", said, operator.as_markdown(name, managed))
+    if material.fact(ManagedCluster):
+        said = "errors of the last hour in the control plane's logs, or how to have them kept"
+        yield Member("api-server-logs.md", said, logs.as_markdown(material, library))
     templates = "templates that made the cluster, and the commands that show all this by hand"
     yield Member("commands.md", templates, commands.as_markdown(material, library))
     lines = [*whole_lines(report, library), *unseen_lines(report), ""]
