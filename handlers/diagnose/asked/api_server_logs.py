@@ -15,8 +15,9 @@ from handlers.resource_id import last_name
 CODE = "api-server-logs"
 MOST_SHOWN = 6
 LONGEST = 300
-_SAME = 60
+_SAME = 40
 """Lines that begin alike, behind klog's own head, say the same about something else."""
+_LONGEST_HEAD = 120
 
 
 @diagnostic(codes=(CODE,), area="cluster", word=Word.LOGS)
@@ -82,13 +83,20 @@ def _kinds(lines: tuple[LogLine, ...]) -> list[tuple[LogLine, int]]:
     newest: dict[tuple[str, str], LogLine] = {}
     counted: Counter[tuple[str, str]] = Counter()
     for line in lines:
-        kind = line.component, _said(line.message)[:_SAME]
+        kind = line.component, _kind(_said(line.message))
         newest.setdefault(kind, line)
         counted[kind] += 1
     return [(newest[kind], number) for kind, number in counted.most_common()]
 
 
+def _kind(said: str) -> str:
+    """A structured line has its sentence in quotes, and what it is about behind them."""
+    if said.startswith('"'):
+        return said[1:].partition('"')[0]
+    return "".join(letter for letter in said if not letter.isdigit())[:_SAME]
+
+
 def _said(message: str) -> str:
     """Without klog's head, `E1120 03:12:44.123456       1 file.go:12]`: its time differs in each line."""
     head, bracket, rest = message.partition("] ")
-    return rest if bracket and len(head) < _SAME * 2 else message
+    return rest if bracket and len(head) < _LONGEST_HEAD else message
