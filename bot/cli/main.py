@@ -75,7 +75,7 @@ def check(
         typer.Argument(
             metavar="[AREA] [QUESTION]",
             help="An area; and one of: from IP, node NAME, pod NS/POD, ns NAMESPACE, path NS/POD NS/SERVICE:PORT, "
-            "rbac NS/SERVICEACCOUNT VERB RESOURCE.",
+            "rbac NS/SERVICEACCOUNT VERB RESOURCE, logs.",
             show_default=False,
         ),
     ] = None,

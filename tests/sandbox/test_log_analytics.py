@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-import aiohttp
 import pytest
 
 from sandbox.arm.server import ArmServer
@@ -111,4 +110,3 @@ async def test_it_is_asked_by_post_alone(arm: ArmServer) -> None:
         session.get(f"{url}/v1/workspaces/{GUID}/query", headers=headers) as got,
     ):
         assert got.status == 405
-    assert isinstance(session, aiohttp.ClientSession)

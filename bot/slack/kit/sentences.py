@@ -177,6 +177,7 @@ HELP = (
     "`pod &lt;ns/pod&gt;`, `node &lt;name&gt;`, `ns &lt;namespace&gt;` what is wrong with this one\n"
     "`from &lt;ip&gt;` whether this address may reach the API server\n"
     "`rbac &lt;ns/service account&gt; &lt;verb&gt; &lt;resource&gt;` whether this service account may do that\n"
+    "`logs` what the control plane has logged in the last hour\n"
     "`/aks clusters` lists the clusters that you may view\n"
     "`/aks default [cluster | none]` shows or sets this channel's default cluster\n"
     "`/aks explain &lt;text&gt;` explains a pasted error\n"
