@@ -15,6 +15,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.checks.clients import azure_access, clients, kube_access
+from bot.checks.keeping import KeepingVerdicts
 from bot.checks.library import load as load_library
 from bot.checks.recording import azure_recorder
 from bot.checks.remedies import remedy_names
@@ -23,6 +24,7 @@ from bot.checks.runner import azure_runner
 from bot.checks.service import Jobs, Role
 from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
+from bot.checks.store.verdicts import Verdicts
 from bot.checks.support.packets import SupportPackets, done_in
 from bot.checks.words import areas
 from bot.fixes.times import Times
@@ -31,6 +33,7 @@ from bot.http.alerts import AlertEndpoints
 from bot.http.readiness import MEMORY_WITHIN_S, Readiness
 from bot.http.server import Site, serving
 from bot.http.slack import SlackEndpoint
+from bot.incidents.history import Histories
 from bot.incidents.spans import Spans
 from bot.incidents.store import Incidents
 from bot.log_redaction import redact_logs
@@ -43,24 +46,32 @@ from bot.slack.api.history import History
 from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.api.poster import Poster
+from bot.slack.api.readers import ChannelReaders
 from bot.slack.api.sign_in import SignIn
 from bot.slack.api.sockets import Sockets
 from bot.slack.api.sockets import connected as connected_to_slack
 from bot.slack.api.text_files import TextFiles
 from bot.slack.api.workspace import workspace
+from bot.slack.changes.handlers import ChangeHandlers
+from bot.slack.checks.recordings import SentRecordings
 from bot.slack.checks.remembering import Remembering
 from bot.slack.checks.reporter import SlackReporter
 from bot.slack.checks.superseding import Superseding
+from bot.slack.digest.clock import DigestClock
+from bot.slack.digest.handlers import DigestHandlers
 from bot.slack.fixes.listeners import FixListeners
 from bot.slack.fixes.wiring import Fixing
+from bot.slack.fleet.check_all import CheckAll
 from bot.slack.fleet.handlers import FleetHandlers
 from bot.slack.gaps.catch_up import BUSY, CatchUp, Hear, Installed, catching_up
 from bot.slack.gaps.mentions import AcceptedMentions
+from bot.slack.history.handlers import HistoryHandlers
 from bot.slack.home.listeners import HomeListeners
 from bot.slack.inbound import deadline
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.message_reader import Me
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.redacting import Redacts
 from bot.slack.inbound.replays import Replays
 from bot.slack.inbound.replier import Replier
@@ -69,6 +80,7 @@ from bot.slack.incidents.reporter import IncidentHooks, seen_by_incidents
 from bot.slack.listeners import Listeners
 from bot.slack.reading_along import incident_wiring
 from bot.slack.support.handlers import SupportHandlers
+from bot.slack.talk.handlers import TalkHandlers
 from bot.slack.tasks import TaskHandler
 from bot.slack.triage.listeners import TriageListeners
 from bot.store.connect import connected
@@ -147,8 +159,11 @@ async def running(
         calls, state, recent = Calls(client, session, metrics), State(connection.redis), RecentChecks(connection.redis)
         slack_messages, people = SlackMessages(calls), People(calls)
         message_poster, gate = Poster(slack_messages, state), Gate(policy.look, people)
-        replier = Replier(message_poster)
-        superseding = Superseding(slack_messages, recent, people)
+        outside = Outside(policy.look, ChannelReaders(calls, state))
+        replier = Replier(message_poster, outside)
+        superseding, verdicts = Superseding(slack_messages, recent, people), Verdicts(connection.redis)
+        keeping = KeepingVerdicts(verdicts)
+        looked = keeping.and_then(superseding.seen)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
         taken = Jobs(connection, run, role=role)
@@ -162,13 +177,14 @@ async def running(
             replier=replier,
             people=people,
             gate=gate,
+            outside=outside,
             policy=policy,
             library=library,
             arm=opened.arm,
             run=run,
             spans=spans,
             files=TextFiles(session, client.token or "", client.base_url, spans.files),
-            looked=superseding.seen,
+            looked=looked,
         )
 
         async def team() -> str:
@@ -178,7 +194,7 @@ async def running(
             found = await workspace(sign_in)
             return Installed(found.team_id or "", Me(found.bot_user_id or "", found.bot_id or "", ""))
 
-        seen = seen_by_incidents(reading.incident_service, team, superseding.seen)
+        seen = seen_by_incidents(reading.incident_service, team, looked)
         fixing = Fixing(
             policy.fixes,
             connection,
@@ -195,7 +211,16 @@ async def running(
             times,
         )
         about_fleet = FleetHandlers(
-            slack_messages, replier, gate, people, state, recent, fixing.lists, library=library, arm=opened.arm
+            slack_messages,
+            replier,
+            gate,
+            people,
+            state,
+            recent,
+            verdicts,
+            fixing.lists,
+            library=library,
+            arm=opened.arm,
         )
         checks = RunningChecks(connection.redis)
         record = azure_recorder(
@@ -204,18 +229,43 @@ async def running(
         packets = SupportPackets(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
-        support = SupportHandlers(packets, done_in(fixing.audit), gate, message_poster, replier)
-        others = {**fixing.work, **support.work}
-        desk = TaskHandler(slack_messages, replier, checks, library, about_fleet, settings.data_dir, record, others)
+        support = SupportHandlers(packets, done_in(fixing.audit), gate, outside, message_poster, replier)
+        talk = TalkHandlers(about_fleet.seen, taken.check, replier, library)
+        check_all = CheckAll(about_fleet, message_poster, replier, outside, run, looked, library)
+        changes = ChangeHandlers(state, replier, gate, opened.arm)
+        histories = Histories(verdicts, Incidents(connection.redis), fixing.audit, library)
+        history = HistoryHandlers(state, replier, gate, opened.arm, histories)
+        digests = DigestHandlers(about_fleet, replier, run, looked, histories, policy, library)
+        clock = DigestClock(policy.digests, team, state, taken.submit)
+        others = {
+            **fixing.work,
+            **support.work,
+            **check_all.work,
+            **changes.work,
+            **history.work,
+            **digests.work,
+            **talk.work,
+        }
+        desk = TaskHandler(
+            slack_messages,
+            replier,
+            checks,
+            library,
+            about_fleet,
+            settings.data_dir,
+            record,
+            SentRecordings(slack_messages, message_poster),
+            others,
+        )
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
-            SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
+            SlackReporter(slack_messages, message_poster, library, gate, outside, metrics) as reporter,
             taken.at_work(
                 WithHooks(
                     reporter,
                     incidents.wanted,
                     fixing.offering.completed,
-                    (remembering.note, superseding.note, incidents.observe),
+                    (remembering.note, keeping.note, superseding.note, incidents.observe),
                     incidents.before,
                     incidents.is_announced,
                 ),
@@ -226,13 +276,13 @@ async def running(
             replays = Replays(state)
             bolt = _bolt(settings, client, sign_in, replays, AcceptedMentions(reading.turns))
             intake = Intake(taken, gate, state)
-            along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, metrics)
+            along = IncidentListeners(intake, reading.turns, reading.queue, reading.spans, outside, metrics)
             listeners = Listeners(intake, slack_messages, library, areas(), metrics)
-            besides = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
+            more = HomeListeners(intake, slack_messages, metrics), TriageListeners(intake, metrics)
             # Bolt asks one listener after the other, and a person who typed a command waits: commands come first.
             along.listen_to_commands(bolt)
             listeners.listen_to_commands(bolt)
-            for listener in (along, listeners, *besides, FixListeners(intake, slack_messages, metrics)):
+            for listener in (along, listeners, *more, FixListeners(intake, slack_messages, metrics)):
                 listener.listen(bolt)
             listeners.listen_to_the_rest(bolt)
             catch_up = CatchUp(
@@ -255,6 +305,7 @@ async def running(
             async with (
                 serving(*listens_on, ready.standing, metrics, doors) as site,
                 fixing.looked_after(works=role.works),
+                clock.ticking(works=role.works),
                 _socket(settings, bolt, ready, catch_up, spans) if role.listens else nullcontext(),
             ):
                 log.info(

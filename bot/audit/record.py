@@ -23,6 +23,8 @@ class What(StrEnum):
     REQUESTED = "requested"
     APPROVED = "approved"
     DECLINED = "declined"
+    ESCALATED = "escalated"
+    """Nobody had approved it for as long as the policy waits: more people were called."""
     REFUSED = "refused"
     """Somebody tried what they may not."""
     BROKE_GLASS = "broke-glass"

@@ -69,7 +69,7 @@ def options(
 
 @app.command()
 def check(
-    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id, a portal URL; or all.", show_default=False)],
     about: Annotated[
         list[str] | None,
         typer.Argument(
@@ -99,6 +99,10 @@ def check(
         from bot.cli.check import check_cluster
 
         scope = scope_of(about or (), area, only, detectors=detectors)
+        if cluster.lower() == "all" and record is None:
+            from bot.cli.check_all import check_all
+
+            return check_all(scope, as_json=output is Output.JSON, timeout_s=timeout)
         return check_cluster(cluster, scope, as_json=output is Output.JSON, record=record, timeout_s=timeout)
 
     return act
@@ -150,6 +154,51 @@ def plan(
         from bot.cli.plan import plan_fix
 
         return plan_fix(cluster, remedy, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def changes(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    back: Annotated[
+        str | None,
+        typer.Argument(metavar="[BACK]", help="How far back: 90m, 2h, 3d; default: 24h.", show_default=False),
+    ] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Show who changed what on a cluster, newest first, from the activity log."""
+
+    def act() -> int:
+        from bot.cli.changes import show_changes
+
+        return show_changes(cluster, back, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def history(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+) -> Act:
+    """Show the past verdicts on a cluster and the fixes that ran there."""
+
+    def act() -> int:
+        from bot.cli.history import show_history
+
+        return show_history(cluster)
+
+    return act
+
+
+@app.command()
+def clusters() -> Act:
+    """List the fleet by last verdict. `aksbot check all` checks it."""
+
+    def act() -> int:
+        from bot.cli.history import show_clusters
+
+        return show_clusters()
 
     return act
 

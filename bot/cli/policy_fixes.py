@@ -88,6 +88,7 @@ def _rule(number: int, rule: FixRule) -> list[str]:
         f"who may approve: {', '.join(rule.approvers) or 'nobody'}",
         f"up to {rule.highest_risk.value} risk",
     ]
+    text += [f"after {step.after_minutes} min without approval: calls {', '.join(step.ping)}" for step in rule.escalate]
     return text + ([f"who may break the glass: {', '.join(rule.break_glass)}"] if rule.break_glass else [])
 
 

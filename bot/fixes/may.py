@@ -61,7 +61,10 @@ class Open:
 
     @property
     def ping(self) -> tuple[str, ...]:
-        return self.rule.ping or self.rule.approvers
+        """Who is called at first. Those whose turn comes later are left to sleep until then."""
+        later = {name for step in self.rule.escalate for name in step.ping}
+        first = tuple(name for name in self.rule.approvers if name not in later)
+        return self.rule.ping or first or self.rule.approvers
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +127,13 @@ def may_break_glass(fixes: Fixes, plan: Wanted, asker: Asker, now: datetime) -> 
     return offer
 
 
-def whom_to_call(fixes: Fixes, may: Open, now: datetime) -> Called:
-    """Nobody is woken who could only look on."""
+def whom_to_call(fixes: Fixes, may: Open, now: datetime, *, escalated: int = 0) -> Called:
+    """Nobody is woken who could only look on. `escalated`: so many steps of the rule's `escalate` were called, too."""
     freeze = fixes.freeze_on(may.rule, now)
     if freeze or not may.rule.approvers:
         return Called(glass=may.rule.break_glass, freeze=freeze)
-    return Called(may.ping)
+    later = [name for step in may.rule.escalate[:escalated] for name in step.ping]
+    return Called(tuple(dict.fromkeys((*may.ping, *later))))
 
 
 def _is_among(asker: Asker, people: tuple[str, ...]) -> bool:

@@ -60,7 +60,8 @@ def ask(
         return NotMoved(Why.ASKED_ALREADY, proposal)
     if proposal.rules.reason_needed and not reason.strip():
         return NotMoved(Why.NO_REASON, proposal)
-    return proposal.moved(requester=who, reason=reason.strip(), expires_ms=now_ms + proposal.rules.lasts_ms)
+    expires_ms = now_ms + proposal.rules.lasts_ms
+    return proposal.moved(requester=who, reason=reason.strip(), asked_ms=now_ms, expires_ms=expires_ms)
 
 
 def approve(proposal: Proposal, now_ms: int, *, who: Person, digest: str, today: Rules | None = None) -> Moved:
@@ -129,6 +130,13 @@ def expire(proposal: Proposal, now_ms: int) -> Moved:
     if proposal.state is not State.OFFERED or now_ms < proposal.expires_ms:
         return NotMoved(Why.ENDED if proposal.state is State.ENDED else Why.APPROVED, proposal)
     return proposal.moved(state=State.ENDED, end=End.EXPIRED)
+
+
+def escalate(proposal: Proposal, now_ms: int, *, level: int) -> Moved:
+    """So many groups of the policy have been called."""
+    if proposal.state is not State.OFFERED:
+        return NotMoved(Why.ENDED if proposal.state is State.ENDED else Why.APPROVED, proposal)
+    return proposal.moved(escalated=max(proposal.escalated, level))
 
 
 def stand(proposal: Proposal, now_ms: int, *, spot: Address) -> Moved:

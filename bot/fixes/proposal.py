@@ -113,6 +113,14 @@ class Proposal:
     clicks: tuple[str, ...] = ()
     """The clicks that have moved it: one that is worked on again after a kill is not refused as a second one."""
     version: int = 0
+    asked_ms: int = 0
+    """When somebody asked for approval; 0 in those of earlier versions."""
+    escalated: int = 0
+    """How many steps of the policy's `escalate` have been called."""
+
+    @property
+    def waits_since_ms(self) -> int:
+        return self.asked_ms or self.expires_ms - self.rules.lasts_ms
 
     @property
     def digest(self) -> str:

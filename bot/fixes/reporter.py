@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bot.checks.offered_fix import Fix
+from bot.fixes.may import Called
 from bot.fixes.proposal import Proposal
 
 
@@ -20,6 +21,9 @@ class FixReporter(Protocol):
 
     async def try_to_show(self, name: str) -> None:
         """The same where nothing hangs on it, because the next step shows it, too. Never raises CannotTell."""
+
+    async def escalate(self, proposal: Proposal, called: Called, level: int) -> None:
+        """Nobody has approved it for too long: call these people, too, once for each level."""
 
     async def report_outcome(self, proposal: Proposal, fixes: Sequence[Fix] = ()) -> None:
         """How it ended, once, with what can be done now."""

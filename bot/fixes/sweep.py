@@ -1,5 +1,5 @@
-"""Once a minute: fixes whose worker is gone go on, offers that nobody took up expire, and what was left relaxed is put
-back."""
+"""Once a minute: fixes whose worker is gone go on, requests that wait call the next group, offers that nobody took up
+expire, and what was left relaxed is put back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from bot.fixes import moves
+from bot.fixes.escalating import Escalating
 from bot.fixes.moves import NotMoved
 from bot.fixes.proposal import End, Proposal, State
 from bot.fixes.runner import Runs, Tools
@@ -30,8 +31,11 @@ Look = Callable[[], Awaitable[None]]
 class Sweep:
     """Each worker has one; they do not get into each other's way."""
 
-    def __init__(self, tools: Tools, runs: Runs, restore: Look, *, every_s: float = EVERY_S) -> None:
+    def __init__(
+        self, tools: Tools, runs: Runs, restore: Look, escalating: Escalating, *, every_s: float = EVERY_S
+    ) -> None:
         self._tools, self._runs, self._restore, self._every_s = tools, runs, restore, every_s
+        self._escalating = escalating
 
     async def keep_on(self) -> None:
         """Until cancelled."""
@@ -67,6 +71,9 @@ class Sweep:
             return
         if await self._tools.proposals.now_ms() >= proposal.expires_ms:
             await self._expire(proposal)
+            return
+        with suppress(CannotTell):
+            await self._escalating.look(proposal)
 
     async def _expire(self, proposal: Proposal) -> None:
         in_hand = self._tools.in_hand

@@ -37,6 +37,8 @@ class Watch:
     """What was running there; empty where nothing was."""
     causes: tuple[tuple[str, str], ...]
     """Code and subject of what was wrong."""
+    estimate: str = ""
+    """When what runs there should end, from how long the same took before."""
 
 
 class Seen(Enum):

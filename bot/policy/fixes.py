@@ -165,6 +165,29 @@ def _can_be_given(approvals: int, info: ValidationInfo) -> int:
     return approvals
 
 
+class Escalation(Section):
+    """Who is called, too, where a request has waited for so long."""
+
+    after_minutes: Annotated[int, Field(ge=1, le=720)] = Field(
+        description="how long a request has waited for approval: 1 to 720 minutes, less than expires_minutes"
+    )
+    ping: Annotated[Approvers, AfterValidator(not_empty)] = Field(
+        description="who is called then: some of the rule's approvers, as T0123ABCD:U0123ABCD or S0123ABCD"
+    )
+
+
+def _can_approve(steps: tuple[Escalation, ...], info: ValidationInfo) -> tuple[Escalation, ...]:
+    """Nobody is woken who could only look on; and the next group comes later than the one before."""
+    approvers = set(info.data.get("approvers", ()))
+    for step in steps:
+        if others := [person for person in step.ping if approvers and person not in approvers]:
+            raise explained(f"calls {others[0]}, who is not among the approvers", "name them under `approvers:`, too")
+    minutes = [step.after_minutes for step in steps]
+    if minutes != sorted(set(minutes)):
+        raise explained("is not in order", "begin with the fewest `after_minutes`, and give each step more")
+    return steps
+
+
 class FixRule(Section):
     """These people may approve these fixes on these clusters."""
 
@@ -177,6 +200,9 @@ class FixRule(Section):
     requester_counts: bool = Field(default=True, description="true, or false: whoever asks cannot approve")
     reason: bool = Field(default=False, description="true: whoever asks must say why")
     ping: Approvers = Field(default=(), description="who is called: as approvers; empty: the approvers")
+    escalate: Annotated[tuple[Escalation, ...], BeforeValidator(listed), AfterValidator(_can_approve)] = Field(
+        default=(), description="a list of steps, each with after_minutes and ping: who is called, too, and when"
+    )
     highest_risk: Annotated[HighestRisk, BeforeValidator(_risk)] = Field(
         default=HighestRisk.HIGH, description="low, medium or high"
     )
@@ -220,6 +246,11 @@ class Fixes(Section):
                 if name not in known:
                     what = f"names in rule {number} the freeze {name!r}, and there is none of that name"
                     raise explained(what, "correct the name, or add the freeze under `freezes:`")
+            for step in rule.escalate:
+                if step.after_minutes >= self.expires_minutes:
+                    what = f"calls somebody in rule {number} after {step.after_minutes} minutes"
+                    what += f", and a request expires after {self.expires_minutes}"
+                    raise explained(what, "give it fewer `after_minutes`, or raise `expires_minutes:`")
         return self
 
     def rule_for(self, cluster: str, remedy: str) -> tuple[int, FixRule] | None:

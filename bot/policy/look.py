@@ -78,6 +78,16 @@ def may_look(look: Look, asker: Asker, channel: str | None, cluster: str, accoun
     return Refused(Why.PERSON if about else Why.CLUSTER)
 
 
+def reads_outside(look: Look, channel: str, *, shared: bool, guests: bool) -> bool:
+    """Whether somebody reads along in this channel who may not look from there.
+
+    `shared`: with another company; `guests`: some are members.
+    """
+    place = place_of(channel)
+    strangers_may, guests_may = _is_in(look.slack_connect, place), _is_in(look.guests, place)
+    return (shared and not strangers_may) or (guests and not guests_may)
+
+
 def is_shown_in(look: Look, channel: str, cluster: str) -> bool:
     """Whether anybody may view a cluster from this channel: only then may it be mentioned there."""
     return any(_is_about(rule, cluster) and _is_in(rule.channels, place_of(channel)) for rule in look.rules)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from bot.policy.channels import Channels as Incidents
+from bot.policy.digests import DigestRule
 from bot.policy.fixes import Fixes
 from bot.policy.section import Clusters, Section, listed
 
@@ -77,4 +78,7 @@ class Policy(Section):
     channels: Incidents = Field(
         default=Incidents(),
         description="where the bot reads along and what it does there: names, join, clusters, alert_apps, auto_check…",
+    )
+    digests: Annotated[tuple[DigestRule, ...], BeforeValidator(listed)] = Field(
+        default=(), description="a list of digests, each with channel, at, time_zone and clusters"
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.render.clean import one_line, wrapped
 from bot.render.line import Line
+from handlers.remedy.in_words import in_words
 from handlers.remedy.plan import Offer, Plan
 
 
@@ -26,6 +27,9 @@ def plan_lines(offer: Offer, columns: int) -> Iterator[Line]:
 
 
 def _plan(plan: Plan, columns: int) -> Iterator[Line]:
+    if plan.effect:
+        yield Line()
+        yield from _text(f"{plan.effect}.", columns)
     yield from _heading("Steps")
     for number, step in enumerate(plan.steps, 1):
         yield from _text(step.says, columns, bullet=f"{number}. ")
@@ -33,8 +37,7 @@ def _plan(plan: Plan, columns: int) -> Iterator[Line]:
         yield Line.of((f"     {one_line(step.command)}", ""))
     yield from _heading("Only if this is still so")
     for name, value in plan.before.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        yield from _text(f"{name}: {shown}", columns, bullet="- ")
+        yield from _text(f"{name}: {in_words(value)}", columns, bullet="- ")
     yield from _heading("What could go wrong")
     for risk in plan.could_go_wrong:
         yield from _text(risk, columns, bullet="- ")

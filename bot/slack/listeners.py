@@ -20,7 +20,13 @@ from bot.queue.priority import Priority
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LOST, CallFailed
 from bot.slack.api.messages import SlackMessages
+from bot.slack.changes import text as changes_text
+from bot.slack.checks import cases_text
+from bot.slack.checks.wrong_answer_view import COMMENT, COMMENT_BLOCK, WRONG_VIEW, CalledWrong, window
+from bot.slack.digest import text as digest_text
 from bot.slack.fixes.lists import text as lists_text
+from bot.slack.fleet import text as fleet_text
+from bot.slack.history import text as history_text
 from bot.slack.home import view as home_view
 from bot.slack.inbound import channel_text, commands, payloads, replies
 from bot.slack.inbound.asks import Ask, What
@@ -29,11 +35,13 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import (
     CHECK_AGAIN,
     CHECK_ALL,
+    CHECK_THIS,
     DETECTORS,
     INVITE,
     PICK,
     SHOW_ALL,
     STEPS,
+    SUGGESTED,
     SUPPORT,
     WRONG,
     Message,
@@ -49,6 +57,15 @@ from runbooks.library import Library
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+
+_HANDED_OVER = {
+    commands.FIXES: (What.FIXES, lists_text.LOOKING),
+    commands.AUDIT: (What.AUDIT, lists_text.AUDIT_HERE),
+    commands.CHANGES: (What.CHANGES, changes_text.LOOKING),
+    commands.HISTORY: (What.HISTORY, history_text.LOOKING),
+    commands.DIGEST: (What.DIGEST, digest_text.LOOKING),
+}
+"""Words whose whole rest a worker reads, and what is said at once."""
 
 
 class Listeners:
@@ -69,10 +86,13 @@ class Listeners:
         app.action(CHECK_AGAIN)(self.check_again)
         app.action(CHECK_ALL)(self.check_again)
         app.action(DETECTORS)(self.check_again)
+        app.action(re.compile(rf"^{CHECK_THIS}_\d+$"))(self.check_again)
+        app.action(re.compile(rf"^{SUGGESTED}_\d+$"))(self.suggested)
         app.action(PICK)(self.picked)
         app.action(re.compile(rf"^{STEPS}_\d+$"))(self.show_steps)
-        asks = {SHOW_ALL: What.SHOW_CHECKS, WRONG: What.KEEP_CASE, INVITE: What.INVITE, SUPPORT: What.SUPPORT}
-        for action, what in asks.items():
+        app.action(WRONG)(self.wrong)
+        app.view(WRONG_VIEW)(self.called_wrong)
+        for action, what in ((SHOW_ALL, What.SHOW_CHECKS), (INVITE, What.INVITE), (SUPPORT, What.SUPPORT)):
             app.action(action)(self._clicked(what))
         app.error(self.failed)
 
@@ -121,6 +141,21 @@ class Listeners:
         request = CheckRequest(payloads.click_id(body), cluster, place, pressed.scope, fresh=True)
         await self._intake.check(request, Priority.CLICK)
 
+    async def suggested(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+        """As if they had typed it."""
+        self._metrics.heard.labels(SUGGESTED).inc()
+        await ack()
+        typed, place, name = str(body["actions"][0]["value"]), payloads.click_place(body), payloads.click_id(body)
+        if await self._refused(body, respond, None):
+            return
+        asked = commands.read_command(typed)
+        if replies.at_once(asked, self._library) is not None:
+            said = await self._intake.ask(Ask(name, What.REPLY, place, text=typed))
+        else:
+            said = await self._hand_over(asked, place, name, body, quiet=bool(place.thread_ts))
+        if said:
+            await respond(**private(said), replace_original=False)
+
     async def picked(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         self._metrics.heard.labels(PICK).inc()
         await ack()
@@ -141,12 +176,38 @@ class Listeners:
         action, name = body["actions"][0], payloads.click_id(body)
         if await self._refused(body, respond, Pressed.load(action["value"]).cluster):
             return
-        window = await self._slack_messages.open_view(body["trigger_id"], modal([section(sentences.ONE_MOMENT)]))
+        page = await self._slack_messages.open_view(body["trigger_id"], modal([section(sentences.ONE_MOMENT)]))
         number = int(action["action_id"].rpartition("_")[2])
         what, place = What.FILL_STEPS, payloads.click_place(body)
-        said = await self._intake.ask(Ask(name, what, place, pressed=action["value"], number=number, view=window))
+        said = await self._intake.ask(Ask(name, what, place, pressed=action["value"], number=number, view=page))
         if said:
-            await self._slack_messages.fill_view(window, modal(list(said.blocks)))
+            await self._slack_messages.fill_view(page, modal(list(said.blocks)))
+
+    async def wrong(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+        """A window for a comment; nothing is kept before it is sent."""
+        self._metrics.heard.labels(WRONG).inc()
+        await ack()
+        value, place = str(body["actions"][0]["value"]), payloads.click_place(body)
+        if await self._refused(body, respond, Pressed.load(value).cluster):
+            return
+        called = CalledWrong(value, place.channel, place.thread_ts)
+        await self._slack_messages.open_view(body["trigger_id"], window(called))
+
+    async def called_wrong(self, ack: AsyncAck, body: Body) -> None:
+        self._metrics.heard.labels(WRONG_VIEW).inc()
+        view = body["view"]
+        called = CalledWrong.load(view["private_metadata"])
+        place = called.place(body["team"]["id"], body["user"]["id"])
+        said = await self._intake.refusal(place, Pressed.load(called.pressed).cluster, body)
+        if said is None:
+            comment = payloads.typed_into(view, COMMENT_BLOCK, COMMENT)
+            name = payloads.view_id(body)
+            said = await self._intake.ask(Ask(name, What.KEEP_CASE, place, text=comment, pressed=called.pressed))
+        if said:
+            shown = modal(list(said.blocks), title=cases_text.TITLE)
+            await ack(response_action="update", view=outgoing.view(shown))
+        else:
+            await ack()
 
     def _clicked(self, what: What) -> Any:
         async def clicked(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
@@ -194,6 +255,10 @@ class Listeners:
         self, asked: commands.ParsedCommand, place: Address, name: str, body: Body, *, quiet: bool = False
     ) -> Message | None:
         """Put it into the queue; the first words, unless (with `quiet`) a message of the work itself comes at once."""
+        if not asked.is_known:
+            return await self._intake.ask(Ask(name, What.TALK, place, text=asked.text)) or _first(
+                sentences.ONE_MOMENT, quiet
+            )
         if asked.word == commands.CLUSTERS:
             return await self._intake.ask(Ask(name, What.CLUSTERS, place)) or _first(
                 sentences.LOOKING_FOR_CLUSTERS, quiet
@@ -201,10 +266,9 @@ class Listeners:
         if asked.word == commands.DEFAULT:
             ask = Ask(name, What.DEFAULT, place, text=asked.rest)
             return await self._intake.ask(ask) or _first(sentences.ONE_MOMENT, quiet)
-        if asked.word in (commands.FIXES, commands.AUDIT):
-            what = What.FIXES if asked.word == commands.FIXES else What.AUDIT
+        if asked.word in _HANDED_OVER:
+            what, looking = _HANDED_OVER[asked.word]
             ask = Ask(name, what, place, text=asked.rest.replace("`", "").strip())
-            looking = lists_text.LOOKING if what is What.FIXES else lists_text.AUDIT_HERE
             return await self._intake.ask(ask) or _first(looking, quiet)
         if asked.word == commands.SUPPORT:
             return await self._support(asked.rest.replace("`", "").strip(), place, name, body, quiet=quiet)
@@ -213,6 +277,8 @@ class Listeners:
         except Problem as misuse:
             said = replies.only(sentences.misuse(misuse))
             return await self._intake.say(name, place, said) if quiet else said
+        if cluster and cluster.lower() == commands.ALL and scope.whole:
+            return await self._intake.ask(Ask(name, What.CHECK_ALL, place)) or _first(fleet_text.CHECKING, quiet)
         default = None if cluster else await self._intake.default_cluster(place)
         if scope.about and not (cluster or default):
             said = replies.only(sentences.misuse(words.no_cluster(scope.about)))

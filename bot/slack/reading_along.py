@@ -19,6 +19,7 @@ from bot.slack.api.poster import Poster
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.incidents.alerts import AlertHandlers
 from bot.slack.incidents.handlers import IncidentHandlers
@@ -61,6 +62,7 @@ def incident_wiring(
     replier: Replier,
     people: People,
     gate: Gate,
+    outside: Outside,
     policy: Policy,
     library: Library,
     arm: ArmReader,
@@ -71,7 +73,7 @@ def incident_wiring(
 ) -> IncidentWiring:
     redis = connection.redis
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
-    telling = IncidentMessages(message_poster, places, people, library)
+    telling = IncidentMessages(message_poster, places, people, outside, library)
 
     async def report_given_up(task: Task, problem: Problem) -> None:
         ask = Ask(task.id, What.REPLY, task.place)

@@ -19,6 +19,7 @@ from bot.slack.api.messages import SlackMessages
 from bot.slack.checks import cases_text
 from bot.slack.checks import view as checks_view
 from bot.slack.checks.cases import FOLDER, keep_case, keep_recording
+from bot.slack.checks.recordings import SentRecordings
 from bot.slack.checks.steps import steps
 from bot.slack.fleet.handlers import FleetHandlers
 from bot.slack.home import view as home_view
@@ -49,10 +50,11 @@ class TaskHandler:
         about_fleet: FleetHandlers,
         data_dir: Path,
         record: Record,
+        recordings: SentRecordings,
         others: Mapping[What, Callable[[Ask], Awaitable[None]]] | None = None,
     ) -> None:
         self._slack_messages, self._replier, self._running = slack_messages, replier, running
-        self._library, self._data_dir, self._record = library, data_dir, record
+        self._library, self._data_dir, self._record, self._recordings = library, data_dir, record, recordings
         self._work: dict[What, Callable[[Ask], Awaitable[None]]] = {
             **about_fleet.work,
             **(others or {}),
@@ -136,15 +138,16 @@ class TaskHandler:
         if answer is None:
             await self._answer(ask, _expired(ask))
             return
-        request = Pressed.load(ask.pressed).request
-        name = await asyncio.to_thread(keep_case, self._data_dir, request, answer.report, ask.place)
-        cluster, folder = str(answer.report.diagnosis.target.id), str(self._data_dir / FOLDER)
+        request, target = Pressed.load(ask.pressed).request, answer.report.diagnosis.target
+        name = await asyncio.to_thread(keep_case, self._data_dir, request, answer.report, ask.place, ask.text)
+        folder = self._data_dir / FOLDER
         try:
-            recording = await keep_recording(self._data_dir, request, cluster, self._record)
+            recording = await keep_recording(self._data_dir, request, str(target.id), self._record)
         except Problem as problem:
-            said = cases_text.kept_without_recording(name, folder, problem)
+            said = cases_text.kept_without_recording(name, str(folder), problem)
         else:
-            said = cases_text.kept(name, recording, folder)
+            sent = await self._recordings.send(ask, target.name, folder / recording)
+            said = cases_text.kept(name, sent, str(folder))
         await self._answer(ask, replies.only(said))
 
     async def _invite(self, ask: Ask) -> None:

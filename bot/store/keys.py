@@ -73,6 +73,8 @@ DONE_TTL = timedelta(hours=24)
 """How long it is known that a request was answered: longer than any retry."""
 RECENT_TTL = timedelta(days=7)
 """How long a check is listed in App Home."""
+VERDICT_TTL = timedelta(days=30)
+"""How long a verdict belongs to a cluster's history."""
 INCIDENT_TTL = timedelta(days=3)
 """How long the book of a cluster's incidents is kept after the last word."""
 NAMED_TTL = timedelta(days=2)
@@ -81,6 +83,8 @@ TURN_TTL = timedelta(hours=24)
 """How long the messages of a turn are kept, and known as heard."""
 CONNECTED_TTL = timedelta(days=30)
 """A bot that comes back after longer says nothing of what it has not read."""
+READERS_TTL = timedelta(minutes=10)
+
 POSTED_TTL = timedelta(days=30)
 """How long a message can be found again by the job that posted it."""
 
@@ -125,9 +129,24 @@ def channel(team: str, channel_id: str) -> str:
     return f"{PREFIX}channel:{team}:{channel_id}"
 
 
+def readers(team: str, channel_id: str) -> str:
+    """Whether another company or guests read a channel."""
+    return f"{PREFIX}readers:{team}:{channel_id}"
+
+
+def guests(team: str) -> str:
+    """The guests of a workspace."""
+    return f"{PREFIX}guests:{team}"
+
+
 def recent(team: str) -> str:
     """A sorted set: the checks of a workspace that were answered, by when."""
     return f"{PREFIX}recent:{team}"
+
+
+def verdicts(cluster: str) -> str:
+    """A sorted set: how whole checks of a cluster ended, by when."""
+    return f"{PREFIX}verdicts:{_short(cluster.strip('/').lower())}"
 
 
 def proposal(name: str) -> str:

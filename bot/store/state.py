@@ -111,6 +111,31 @@ class State:
             else:
                 await self._redis.hdel(keys.channel(team, channel), _CLUSTER)
 
+    async def readers(self, team: str, channel: str) -> str | None:
+        """What was said lately of who reads a channel."""
+        with reachable():
+            found = await self._redis.get(keys.readers(team, channel))
+        return str(found) if found else None
+
+    async def set_readers(self, team: str, channel: str, found: str) -> None:
+        with reachable():
+            await self._redis.set(keys.readers(team, channel), found, ex=keys.READERS_TTL)
+
+    async def forget_readers(self, team: str, channel: str) -> None:
+        """Whoever has joined may be a guest that nobody knew."""
+        with reachable():
+            await self._redis.delete(keys.readers(team, channel), keys.guests(team))
+
+    async def guests(self, team: str) -> frozenset[str] | None:
+        """The guests of a workspace, where they were listed lately."""
+        with reachable():
+            found = await self._redis.get(keys.guests(team))
+        return None if found is None else frozenset(str(found).split())
+
+    async def set_guests(self, team: str, users: frozenset[str]) -> None:
+        with reachable():
+            await self._redis.set(keys.guests(team), " ".join(sorted(users)), ex=keys.READERS_TTL)
+
 
 def _posted(text: str) -> Address:
     channel, _, ts = text.partition(" ")

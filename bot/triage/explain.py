@@ -38,6 +38,11 @@ class Explanation:
     facts: Facts = field(default_factory=dict)
     """Read from the text, for the best match's page: `runbook.outline(section, facts)`."""
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether a code or a pattern says what it is: words alone are in every second question."""
+        return bool(self.matches) and max(match.weight for match in self.matches) >= _OUTER_CODE
+
 
 def explain(text: str, library: Library) -> Explanation:
     """Recognise a pasted error, or a sentence about one."""

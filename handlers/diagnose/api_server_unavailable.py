@@ -55,9 +55,10 @@ def api_server_unavailable(
         severity=Severity.ERROR if sure else Severity.WARNING,
         because=(
             *announced(service),
+            *([_health(health)] if confirmed else []),  # Azure's own word on its own fault comes first
             f"{(cluster.private_fqdn if cluster.private else '') or cluster.fqdn or cluster.name}: {_said(api)}",
             f"Azure says that the cluster is {cluster.state} and {cluster.power or 'of unknown power state'}",
-            _health(health),
+            *([] if confirmed else [_health(health)]),
         ),
         facts=_facts(cluster, api, service),
     )

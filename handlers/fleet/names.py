@@ -23,9 +23,17 @@ from handlers.model import Target
 from handlers.problem import Exit, Problem
 from handlers.resource_id import ResourceId
 
-__all__ = ["FleetMember", "fleet", "resolve"]
+__all__ = ["FleetMember", "NoSuchCluster", "fleet", "resolve"]
 
 NEAR = 3
+
+
+class NoSuchCluster(Problem):
+    """No cluster has this name, as far as the lists could be read; `near` are the nearest names."""
+
+    def __init__(self, name: str, why: str, do: str, near: tuple[str, ...]) -> None:
+        super().__init__(f"cannot find {name}", why, do, code=Exit.USAGE)
+        self.name, self.near = name, near
 
 
 async def resolve(
@@ -78,7 +86,7 @@ def _perhaps_another(hit: FleetMember, unread: list[ArmError]) -> Problem:
     )
 
 
-def _nowhere(name: str, look: Look) -> Problem:
+def _nowhere(name: str, look: Look) -> NoSuchCluster:
     names = {member.name.lower(): member.name for member in look.members}
     near = [names[match] for match in get_close_matches(name.lower(), names, n=NEAR, cutoff=0.5)]
     where = "1 subscription" if look.subscriptions == 1 else f"{look.subscriptions} subscriptions"
@@ -91,4 +99,4 @@ def _nowhere(name: str, look: Look) -> Problem:
         do = f"known are {', '.join(sorted(names.values())[:10])}"
     else:
         do = "grant aksbot-reader (deploy/azure) to the bot's identity where the cluster lives, or give its id"
-    return Problem(f"cannot find {name}", why, do, code=Exit.USAGE)
+    return NoSuchCluster(name, why, do, tuple(near))

@@ -67,6 +67,8 @@ def abort_operation(
             "look first whether it still moves: nodes that come and go, budgets that hold a drain up",
             *doubts(acts, locks, denials, may),
         ),
+        effect=f"The operation on {kind} {name} ({state} since {finding.facts['since']}) ends half way: what it has "
+        f"done stays, and the {kind} is left Canceled",
     )
 
 

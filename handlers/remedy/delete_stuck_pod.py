@@ -67,7 +67,17 @@ def delete_stuck_pod(
             *(_still_runs(node, instances) if force else ()),
             *(doubt for pod in stuck for doubt in doubts_inside(ACTS, pod.namespace, inside)),
         ),
+        effect=_effect(stuck, name, force=force),
     )
+
+
+def _effect(stuck: list[Pod], node: str, *, force: bool) -> str:
+    several = len(stuck) > 1
+    what = f"{len(stuck)} stuck pods of node {node} are" if several else f"The stuck pod of node {node} is"
+    named = f"{what} deleted{' by force' if force else ''}: {some(f'{pod.namespace}/{pod.name}' for pod in stuck)}"
+    if any(pod.owner_kind == "Pod" for pod in stuck):
+        return named
+    return f"{named}; {'their controllers make new ones' if several else 'its controller makes a new one'}"
 
 
 def _named(finding: Finding) -> list[str]:

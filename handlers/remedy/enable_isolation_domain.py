@@ -63,7 +63,12 @@ def enable_isolation_domain(
         eta=ETA,
         limit=LIMIT,
         warnings=(*_doubts(locks), *([f"could not see {may}"] if isinstance(may, Unavailable) else [])),
+        effect=f"{_capital(domain.in_words)} is enabled: every network on it carries traffic again",
     )
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _doubts(locks: FabricLocks | Unavailable) -> list[str]:

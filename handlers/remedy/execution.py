@@ -39,6 +39,14 @@ class Outcome(StrEnum):
     TIMED_OUT = "timed-out"
 
 
+class StepEnd(StrEnum):
+    """What became of a step that is over."""
+
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """A note for the people who follow the fix."""
@@ -88,6 +96,8 @@ class Execution:
     """With `unknown`: what a person should look at, and what each answer would mean."""
     wait_s: float = 0.0
     """How long the world should be left alone before the next piece."""
+    ends: tuple[StepEnd, ...] = ()
+    """See `step_ends`."""
 
     def __post_init__(self) -> None:
         must_be_plain(f"what fix {self.id} needs to carry on", self.data)
@@ -96,11 +106,24 @@ class Execution:
     def ended(self) -> bool:
         return self.outcome is not None
 
+    def past(self, end: StepEnd, to: int) -> Execution:
+        """The steps before `to` are over, and ended so."""
+        return replace(self, step=to, ends=(*self.step_ends, *[end] * (to - self.step)))
+
+    @property
+    def step_ends(self) -> tuple[StepEnd, ...]:
+        """What became of each step before `step`. Where an earlier version did not say which steps were left out once
+        one had failed, none of them counts as done."""
+        unknown = StepEnd.SKIPPED if self.failed_as else StepEnd.DONE
+        return (*self.ends, *[unknown] * (self.step - len(self.ends)))
+
     def said(self, text: str, at: datetime) -> Execution:
         return replace(self, notes=(*self.notes, Note(at, text)))
 
     def as_json(self) -> str:
         data = asdict(self) | {"plan": json.loads(self.plan.as_json()), "data": dict(self.data)}
+        if not self.ends:
+            del data["ends"]  # an earlier version, which may work beside this one, does not know it
         return json.dumps(data, default=lambda value: value.isoformat(), separators=(",", ":"))
 
     @classmethod
@@ -114,6 +137,7 @@ class Execution:
             calls=tuple(Call(**call) for call in data.pop("calls")),
             failed_as=_outcome(data.pop("failed_as")),
             outcome=_outcome(data.pop("outcome")),
+            ends=tuple(map(StepEnd, data.pop("ends", ()))),
             **data,
         )
 

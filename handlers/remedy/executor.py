@@ -36,7 +36,7 @@ from handlers.remedy.acts.act import (
 from handlers.remedy.acts.catalogue import ACTS
 from handlers.remedy.acts.refused import read_failed, refused
 from handlers.remedy.bounds import out_of_bounds
-from handlers.remedy.execution import Call, Execution, Outcome, Phase
+from handlers.remedy.execution import Call, Execution, Outcome, Phase, StepEnd
 from handlers.remedy.ledger import Ledger
 from handlers.remedy.permit import NotKnown, Permit, Withdrawn, granted
 from handlers.remedy.plan import Step
@@ -211,9 +211,10 @@ class Executor:
                 kept = {**since, **data}
                 return self._noted(replace(execution, phase=Phase.READY, data=kept, wait_s=seconds), says)
             case Done(says):
-                return self._noted(_next(execution), says)
+                return self._noted(_next(execution, StepEnd.DONE), says)
             case Stopped(outcome, why, ask):
-                return self._noted(_next(_failed(execution, outcome, why, ask)), why)
+                end = StepEnd.SKIPPED if outcome in (Outcome.CANCELLED, Outcome.STALE) else StepEnd.FAILED
+                return self._noted(_next(_failed(execution, outcome, why, ask), end), why)
             case Sending():
                 raise TypeError("a write is sent before anything is made of it")
 
@@ -275,8 +276,8 @@ def _never_answered(execution: Execution) -> Execution:
     return _called(execution, Call(method, path, str(request_id), "no answer: the worker died while it sent it"))
 
 
-def _next(execution: Execution) -> Execution:
-    return replace(execution, step=execution.step + 1, phase=Phase.READY, data={}, wait_s=0.0)
+def _next(execution: Execution, end: StepEnd) -> Execution:
+    return replace(execution.past(end, execution.step + 1), phase=Phase.READY, data={}, wait_s=0.0)
 
 
 def _failed(execution: Execution, outcome: Outcome, why: str, ask: str) -> Execution:
@@ -299,7 +300,9 @@ def _skipped(execution: Execution) -> Execution:
     step = execution.step
     while step < len(steps) and not steps[step].always:
         step += 1
-    return execution if step == execution.step else replace(execution, step=step, data={}, wait_s=0.0)
+    if step == execution.step:
+        return execution
+    return replace(execution.past(StepEnd.SKIPPED, step), data={}, wait_s=0.0)
 
 
 def _ended(execution: Execution) -> Execution:

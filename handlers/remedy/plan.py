@@ -19,6 +19,7 @@ from hashlib import sha256
 from typing import Any
 
 from handlers.plain_json import must_be_plain
+from handlers.remedy.in_words import in_words
 
 _DECODED = 256
 """Plans that are remembered as they were read: those of the fixes that people look at now."""
@@ -119,6 +120,9 @@ class Plan:
     limit: timedelta
     """After this long it has not worked."""
     warnings: tuple[str, ...] = ()
+    effect: str = ""
+    """What it does to whom, in one sentence without its full stop: what people read before they approve. Plans of
+    earlier versions have none."""
 
     def __post_init__(self) -> None:
         must_be_plain(f"what must be true before {self.remedy}", self.before)
@@ -133,6 +137,8 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as plain JSON."""
+        # Left out where there is none: a plan of an earlier version keeps its digest.
+        effect = {"effect": self.effect} if self.effect else {}
         return {
             "remedy": self.remedy,
             "title": self.title,
@@ -147,6 +153,7 @@ class Plan:
             "eta_s": self.eta.total_seconds(),
             "limit_s": self.limit.total_seconds(),
             "warnings": list(self.warnings),
+            **effect,
         }
 
     @classmethod
@@ -221,5 +228,5 @@ class Offer:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    text = in_words(value)
     return text if len(text) <= 200 else text[:200] + "…"

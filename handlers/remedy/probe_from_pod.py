@@ -71,6 +71,8 @@ def probe_from_pod(
         eta=timedelta(minutes=1),
         limit=timedelta(minutes=10),
         warnings=doubts_inside(ACTS, PROBED_IN, inside),
+        effect=f"A pod in namespace {PROBED_IN} of {cluster.name} asks for the API server, for {DEADLINE_S} s at most, "
+        "and is removed: it repairs nothing",
     )
 
 

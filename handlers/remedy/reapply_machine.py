@@ -66,4 +66,6 @@ def reapply_machine(
         eta=ETA,
         limit=LIMIT,
         warnings=doubts(acts, locks, denials, may),
+        effect=f"Machine {machine.name} of {cluster.name} gets its own settings again: it may restart, and the pods on "
+        f"node {node} with it",
     )

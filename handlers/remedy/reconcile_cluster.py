@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from handlers.counted import counted
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Nodes
 from handlers.evidence.governance import Locks, RoleAssignments
@@ -27,7 +28,7 @@ from handlers.remedy.putting import (
     zone_doubts,
     zone_is_written,
 )
-from handlers.remedy.reasons import doubts, not_now, stands_in_the_way, stopped_by
+from handlers.remedy.reasons import doubts, not_now, some, stands_in_the_way, stopped_by
 from handlers.remedy.rolling import as_they_are, could_roll
 from handlers.version import meets
 
@@ -78,11 +79,19 @@ def reconcile_cluster(
         eta=eta,
         limit=max(LIMIT, 2 * eta),
         warnings=(*doubts(acts, locks, denials, may), *zone_doubts(cluster, roles)),
+        effect=f"Azure reconciles {_pools_first(failed)}cluster {cluster.name} "
+        f"({counted(len(pools.pools), 'node pool')}, {counted(sum(pool.count for pool in pools.pools), 'node')}): no "
+        "configuration change, no node is replaced; the API server may be away for moments",
     )
 
 
 def _how_many(pools: tuple[AgentPool, ...]) -> str:
     return f"{len(pools)} node pool{'s' if len(pools) > 1 else ''} and " if pools else ""
+
+
+def _pools_first(pools: tuple[AgentPool, ...]) -> str:
+    named = some(pool.name for pool in pools)
+    return f"node pool{'s' if len(pools) > 1 else ''} {named}, then " if pools else ""
 
 
 def half_upgraded(cluster: ManagedCluster) -> Iterator[Forbidden]:

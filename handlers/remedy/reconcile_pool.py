@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from handlers.counted import counted
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Nodes
 from handlers.evidence.governance import Locks
@@ -55,4 +56,6 @@ def reconcile_pool(
         eta=ETA,
         limit=LIMIT,
         warnings=doubts(acts, locks, denials, may),
+        effect=f"Azure reconciles node pool {pool.name} of {cluster.name} ({counted(pool.count, 'node')}): no "
+        "configuration change, no node is replaced, missing nodes are added",
     )

@@ -11,6 +11,7 @@ from handlers.evidence.arc.writer import BridgeWriterMay
 from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
+from handlers.remedy.reasons import some
 
 ETA, LIMIT = timedelta(minutes=2), timedelta(minutes=30)
 """Most providers are there within minutes; Azure names no end."""
@@ -54,6 +55,8 @@ def register_bridge_providers(
         eta=ETA,
         limit=LIMIT,
         warnings=(f"could not see {may}",) if isinstance(may, Unavailable) else (),
+        effect=f"{some(name for name, _ in missing)}: registered in the subscription of {bridge.name}, where nothing "
+        f"that runs is changed; {bridge.name} stays {bridge.state} until {_afterwards(bridge)}",
     )
 
 

@@ -59,4 +59,6 @@ def register_provider(
         eta=ETA,
         limit=LIMIT,
         warnings=doubts(acts, locks, _NO_DENIALS, may),
+        effect=f"{namespace} is registered in the subscription of {cluster.name} ({cluster.subscription}): nothing "
+        "that runs there is changed",
     )

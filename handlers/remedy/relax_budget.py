@@ -17,6 +17,7 @@ from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.budgets import Budget, Budgets
 from handlers.evidence.cluster import Nodes, Pods
 from handlers.evidence.governance import Locks, RoleAssignments
+from handlers.evidence.growth import share_of, surge_nodes
 from handlers.evidence.permissions import DenyAssignments, WriterMay
 from handlers.evidence.permissions_inside import WriterMayInside
 from handlers.model import Finding, Unavailable
@@ -123,7 +124,27 @@ def relax_budget(
             *doubts_inside(ACTS, budget.namespace, inside),
             *doubts(acts, locks, denials, may),
         ),
+        effect=_effect(budget, rolled, cluster),
     )
+
+
+def _effect(budget: Budget, rolled: tuple[Rolled, ...], cluster: ManagedCluster) -> str:
+    who = f"{budget.namespace}/{budget.name}"
+    after = f", then cluster {cluster.name} is reconciled" if cluster.failed else ""
+    goes_on = "; ".join(map(_replaces, rolled))
+    return f"PDB {who} allows 1 disruption, then {goes_on}{after}; the PDB is restored afterwards"
+
+
+def _replaces(rolled: Rolled) -> str:
+    pool, number = rolled.pool, len(rolled.nodes)
+    if not number:
+        return f"pool {pool.name} is reconciled and no node is replaced"
+    what = f"the upgrade of pool {pool.name} to {rolled.to}" if rolled.to else f"the node image of pool {pool.name}"
+    how = "goes on" if rolled.to else "is changed"
+    if number == 1:
+        return f"{what} {how}: 1 node is replaced"
+    together = min(surge_nodes(pool) or share_of(pool.max_unavailable, pool.count), number)
+    return f"{what} {how}: {number} nodes are replaced {'one by one' if together <= 1 else f'{together} at a time'}"
 
 
 def _affected(pool: AgentPool, finding: Finding) -> bool:

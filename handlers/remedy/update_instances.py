@@ -16,7 +16,7 @@ from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.machines import must_have_a_node, named_by_azure, node_of, still_failed
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
-from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
+from handlers.remedy.reasons import Act, doubts, not_now, some, stands_in_the_way
 from handlers.resource_id import last_name
 
 ACTION = "Microsoft.Compute/virtualMachineScaleSets/manualUpgrade/action"
@@ -76,6 +76,19 @@ def update_instances(
             *([f"left out, their scale set has a newer model: {', '.join(skipped)}"] if skipped else []),
             *doubts(acts, locks, denials, may),
         ),
+        effect=_effect(machine.pool, [names[instance.id] for instance in chosen]),
+    )
+
+
+def _effect(pool: str, nodes: list[str]) -> str:
+    if len(nodes) == 1:
+        return (
+            f"The machine of node {nodes[0]} in pool {pool} gets the model of its scale set again: it may restart, "
+            "and the pods on it with it"
+        )
+    return (
+        f"{len(nodes)} machines of pool {pool} get the model of their scale set again, one after the other: each may "
+        f"restart, and the pods on it with it (nodes {some(nodes)})"
     )
 
 

@@ -22,12 +22,13 @@ def on_call_workspace(name: str = "Contoso Platform") -> Workspace:
         ],
         channels=[
             Channel("general", [*staff], topic="What concerns everybody"),
-            Channel("incidents", [*staff, "guest", "aksbot"], topic="What is broken right now"),
+            Channel("incidents", [*staff, "aksbot"], topic="What is broken right now"),
             Channel("platform-on-call", [*staff, "aksbot"], topic="Clusters and who looks after them"),
             Channel("random", [*staff]),
             Channel("payments-private", ["requester", "approver", "aksbot"], kind="private"),
             Channel("leads-private", ["approver"], kind="private"),
             Channel("partner-support", ["requester", "partner", "aksbot"], shared_with="T0NORTHWIND"),
+            Channel("contractors", [*staff, "guest", "aksbot"], topic="Work that others do for us"),
             Channel("old-incidents", ["requester", "aksbot"], archived=True),
         ],
         groups=[

@@ -282,6 +282,16 @@ class Control:
         events.tell_joined(self.site, self.team, where, person.id)
         self.site.changes.ring()
 
+    def invite(self, user: str, guest: str, channel: str) -> None:
+        """Somebody brings a person in: guests come into a channel no other way."""
+        where, person = self._channel(channel), self.team.person(guest)
+        if self.team.person(user).id not in where.members:
+            raise NotInSlack(f"{user} is not in {where.name}")
+        if person.id not in where.members:
+            where.members.append(person.id)
+            events.tell_joined(self.site, self.team, where, person.id)
+            self.site.changes.ring()
+
     def invite_app(self, user: str, channel: str) -> None:
         """Invite the app to a channel."""
         person, where = self._in(user, channel)

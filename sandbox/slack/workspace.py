@@ -59,6 +59,8 @@ class Channel:
     archived: bool = False
     shared_with: str = ""
     """The other workspace of a Slack Connect channel."""
+    sharing_pending: bool = False
+    """Another workspace has been invited, and has not accepted yet."""
     messages: list[Message] = field(default_factory=list)
 
     def find(self, ts: str) -> Message | None:

@@ -11,6 +11,7 @@ import pytest
 from bot.checks.offered_fix import Fix
 from bot.fixes import moves
 from bot.fixes.final_message import FinalMessage
+from bot.fixes.may import Called
 from bot.fixes.offering import Offering
 from bot.fixes.proposal import Approval, End, Person, Proposal, State
 from bot.fixes.recheck import ApprovalRecheck, CannotAsk, Unknown
@@ -45,6 +46,9 @@ class Paper:
     async def try_to_show(self, name: str) -> None:
         if not self.torn:
             await self.show(name)
+
+    async def escalate(self, one: Proposal, called: Called, level: int) -> None:
+        self._write(f"{one.id} level {level} calls {', '.join(called.approvers)}")
 
     async def report_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
         self._write(f"{one.id} {one.end}: {one.why}" + "".join(f"; offered: {fix.offer.remedy}" for fix in fixes))

@@ -33,10 +33,38 @@ def test_a_mute_is_read(said: str, until: datetime) -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "quota-exceeded prod-weu 4h moving house",
+        "quota-exceeded prod-weu for 4h: moving house",
+        "prod-weu quota-exceeded for 4 h moving house",
+        "4h prod-weu quota-exceeded moving house",
+        "quota-exceeded on prod-weu for 4h moving house",
+        "quota-exceeded 4h on prod-weu: moving house",
+        "quota-exceeded prod-weu moving house 4h",
+        "quota-exceeded prod-weu moving house until 4h",
+        "moving house, quota-exceeded prod-weu 4h",
+        "`quota-exceeded` `prod-weu` for 4h - moving house",
+    ],
+)
+def test_a_mute_is_read_in_whatever_order_people_type(said: str) -> None:
+    mute = read_mute(said, NOW, KNOWN, LONGEST, {"prod-weu"})
+    assert (mute.code, mute.cluster, mute.reason) == ("quota-exceeded", "prod-weu", "moving house")
+    assert mute.until_ms == (NOW + timedelta(hours=4)).timestamp() * 1000
+
+
+def test_a_span_in_the_reason_is_not_the_end_of_a_mute() -> None:
+    mute = read_mute("quota-exceeded prod-weu the vendor needs 6h, until 4h", NOW, KNOWN, LONGEST)
+    assert mute.until_ms == (NOW + timedelta(hours=4)).timestamp() * 1000
+    assert mute.reason == "the vendor needs 6h"
+
+
+@pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("quota-exceeded", "something is missing"),
-        ("quota-exceeded prod-weu for 4h x", "something is missing"),
+        ("", "the code is missing"),
+        ("quota-exceeded", "the cluster is missing"),
+        ("quota-exceeded prod-weu vendor outage", "it has no end"),
         ("no-such-code prod-weu until 4h x", "there is no runbook"),
         ("quota-exceeded prod-weu until 4h", "the reason is missing"),
         ("quota-exceeded prod-weu until 2026-11-01 x", "that moment is over"),

@@ -24,6 +24,7 @@ from bot.triage.plain_text import plain
 from bot.triage.quiet import Quiet
 from bot.triage.reading import read_alert, read_message
 from bot.triage.recognise import Recogniser
+from bot.triage.talk import changes_asked, read_talk
 from bot.triage.with_files import WithFiles
 from handlers.clients.redact import redact, redact_text
 from handlers.diagnose.overconstrained_allocation import applied
@@ -80,6 +81,9 @@ PATHS: dict[str, Callable[[str], object]] = {
     "a message, as people see it": lambda text: readable({"text": text}),
     "a mention": read_mention,
     "a command": read_command,
+    "a misspelt command": lambda text: read_command(text).near,
+    "what is said to the bot": lambda text: read_talk(text, FLEET, LIBRARY),
+    "a question about changes": lambda text: changes_asked(f"changed {text}"),
     "a wish for silence": asks_for_silence,
     "clusters that a text names": lambda text: named_clusters(text, []),
     "an alert of Azure Monitor": _azure_alert,

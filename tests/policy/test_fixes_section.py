@@ -170,3 +170,40 @@ def test_a_night_in_one_freeze_is_refused_and_the_two_that_it_takes_are_named(tm
 )
 def test_the_hours_of_a_freeze_are_shown_as_people_write_them(tmp_path: Path, window: str, hours: str) -> None:
     assert _freeze(tmp_path, window).hours == hours
+
+
+ESCALATES = """\
+fixes:
+  expires_minutes: 30
+  rules:
+    - clusters: ["*"]
+      approvers: [S0ONCALL, S0LEADS]
+      escalate: %s
+"""
+
+
+def test_the_next_group_is_one_that_can_approve(tmp_path: Path) -> None:
+    policy, complaints = read(_file(tmp_path, ESCALATES % "[{after_minutes: 10, ping: [S0LEADS]}]"))
+    assert policy is not None, complaints
+    (step,) = policy.fixes.rules[0].escalate
+    assert (step.after_minutes, step.ping) == (10, ("S0LEADS",))
+
+
+@pytest.mark.parametrize(
+    ("steps", "what", "do"),
+    [
+        ("[{after_minutes: 10, ping: [S0OTHERS]}]", "calls S0OTHERS, who is not among the approvers", "approvers"),
+        ("[{after_minutes: 10, ping: []}]", "is empty", "remove the whole entry"),
+        ("[{after_minutes: 30, ping: [S0LEADS]}]", "after 30 minutes, and a request expires after 30", "fewer"),
+        (
+            "[{after_minutes: 10, ping: [S0LEADS]}, {after_minutes: 10, ping: [S0ONCALL]}]",
+            "is not in order",
+            "give each step more",
+        ),
+        ("[{minutes: 10, ping: [S0LEADS]}]", "`fixes.rules.1.escalate.1.minutes` is not a key", "after_minutes, ping"),
+    ],
+)
+def test_a_step_that_would_call_nobody_who_can_help_is_refused(tmp_path: Path, steps: str, what: str, do: str) -> None:
+    policy, complaints = read(_file(tmp_path, ESCALATES % steps))
+    assert policy is None
+    assert any(what in one.what and do in one.do for one in complaints), complaints

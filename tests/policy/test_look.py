@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.policy.look import Allowed, Asker, Decision, Refused, Why, may_look
+from bot.policy.look import Allowed, Asker, Decision, Refused, Why, may_look, reads_outside
 from bot.policy.model import Look, LookRule, Policy
 
 INCIDENTS, LEADS, DIRECT_CONVERSATION = "C0INCIDENTS", "G0LEADS", "D0REQUESTER"
@@ -147,3 +147,22 @@ def test_without_a_word_in_the_policy_whoever_may_look_may_ask_about_every_accou
     look = _look(LookRule(clusters=("prod-*",)))
     assert may_look(look, REQUESTER, INCIDENTS, "prod-weu", "kube-system/coredns") == Allowed(1)
     assert _why(may_look(look, REQUESTER, INCIDENTS, "dev-shared", "shop/web")) is Why.CLUSTER
+
+
+@pytest.mark.parametrize(
+    ("look", "shared", "guests", "outside"),
+    [
+        (Look(), False, False, False),
+        (Look(), True, False, True),
+        (Look(), False, True, True),
+        (Look(slack_connect=("C0SHARED",)), True, False, False),
+        (Look(slack_connect=("C0OTHER",)), True, False, True),
+        (Look(guests=("C0SHARED",)), False, True, False),
+        (Look(guests=("C0SHARED",)), True, True, True),
+        (Look(guests=("*",), slack_connect=("*",)), True, True, False),
+    ],
+)
+def test_a_channel_is_outside_if_somebody_reads_along_who_may_not_look_there(
+    look: Look, shared: bool, guests: bool, outside: bool
+) -> None:
+    assert reads_outside(look, "C0SHARED", shared=shared, guests=guests) is outside

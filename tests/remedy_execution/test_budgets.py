@@ -8,7 +8,7 @@ import pytest
 from handlers.evidence.budgets import RELAXED_FROM
 from handlers.remedy.acts.budgets.budget import OURS
 from handlers.remedy.cleanup import Restored, restore_relaxed_budgets
-from handlers.remedy.execution import Execution, Outcome
+from handlers.remedy.execution import Execution, Outcome, StepEnd
 from sandbox.kube.faults import Fault as KubeFault
 from sandbox.scenario import Scenario
 from tests.checking import azure
@@ -56,6 +56,7 @@ async def test_a_budget_is_put_back_when_the_fix_is_cancelled(blocked: Stage) ->
 
     ended = await stage.run(drain(stage), between=cancel)
     assert ended.outcome is Outcome.CANCELLED
+    assert ended.ends == (StepEnd.DONE, StepEnd.SKIPPED, StepEnd.DONE)
     assert as_people_wrote_it(stage) == before
     assert stage.writes == []
 
@@ -69,6 +70,7 @@ async def test_a_budget_is_put_back_when_the_time_is_over(blocked: Stage) -> Non
 
     ended = await stage.run(drain(stage), between=forever)
     assert ended.outcome is Outcome.TIMED_OUT
+    assert ended.ends == (StepEnd.DONE, StepEnd.FAILED, StepEnd.DONE), "the step that failed is not the one after it"
     assert as_people_wrote_it(stage) == before
 
 

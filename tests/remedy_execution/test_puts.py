@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from handlers.remedy.acts.follow_arm import etag_of
-from handlers.remedy.execution import Execution, Outcome
+from handlers.remedy.execution import Execution, Outcome, StepEnd
 from sandbox.arm.server import Fault
 from sandbox.world import Change, WriteRule
 from tests.remedy_execution.stage import Stage
@@ -250,6 +250,7 @@ async def test_a_fix_that_is_cancelled_ends_after_the_step_that_runs(failed_clus
     )
     assert ended.outcome is Outcome.CANCELLED
     assert "before step 2 of 2" in ended.why
+    assert ended.ends == (StepEnd.DONE, StepEnd.SKIPPED), "what was not sent is never ticked"
     assert stage.writes == [("PUT", stage.pool(name))]
     assert stage.resource(stage.pool(name))["properties"]["provisioningState"] == "Succeeded"
 

@@ -30,7 +30,7 @@ async def test_channels_are_listed_in_pages_without_foreign_private_ones(
 async def test_the_channels_of_the_app_are_those_in_which_it_is(client: AsyncWebClient) -> None:
     answer = await client.users_conversations(types="public_channel,private_channel", exclude_archived=True)
     names = [one["name"] for one in answer["channels"]]
-    assert names == ["incidents", "platform-on-call", "payments-private", "partner-support"]
+    assert names == ["incidents", "platform-on-call", "payments-private", "partner-support", "contractors"]
     assert all("is_member" not in one for one in answer["channels"])
 
 
@@ -38,7 +38,10 @@ async def test_a_channel_says_what_it_is(client: AsyncWebClient, control: Contro
     shared = (await client.conversations_info(channel=_id(control, "partner-support")))["channel"]
     private = (await client.conversations_info(channel=_id(control, "payments-private")))["channel"]
     general = (await client.conversations_info(channel=_id(control, "general")))["channel"]
-    assert shared["is_ext_shared"]
+    assert (shared["is_ext_shared"], shared["is_pending_ext_shared"]) == (True, False)
+    control.team.channel("general").sharing_pending = True
+    invited = (await client.conversations_info(channel=_id(control, "general")))["channel"]
+    assert (invited["is_ext_shared"], invited["is_pending_ext_shared"]) == (False, True)
     assert private["is_private"]
     assert general["is_member"] is False
     hidden = await refusal(client.conversations_info(channel=_id(control, "leads-private")))

@@ -19,9 +19,10 @@ from bot.policy.model import Look
 from bot.report.events import Report, Selection
 from bot.report.progress import Progress
 from bot.slack.api import pictures
-from bot.slack.checks import cases_text, steps
+from bot.slack.checks import cases_text, steps, wrong_answer_view
 from bot.slack.checks import view as checks_view
 from bot.slack.checks.superseded_view import superseded
+from bot.slack.checks.wrong_answer_view import CalledWrong
 from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import text as home_text
 from bot.slack.home import view as home_view
@@ -30,10 +31,13 @@ from bot.slack.inbound.gate import refusal
 from bot.slack.kit import sentences
 from bot.slack.kit.message import Pressed, section
 from bot.slack.kit.modal import modal
+from bot.slack.talk import text as talk_text
+from bot.slack.talk import view as talk_view
 from bot.slack.triage.view import triaged
 from bot.triage.explain import explain
 from handlers.evidence.detectors import Detector, Detectors
 from handlers.fleet.clusters import FleetMember
+from handlers.fleet.names import NoSuchCluster
 from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Unavailable
 from handlers.model import Why as Denial
 from handlers.problem import Problem
@@ -42,7 +46,9 @@ from tests.bot import diagnoses
 from tests.bot.diagnoses import CLUSTER, TARGET, library
 from tests.checking import LIBRARY
 from tests.slack.surfaces_fixes import FIXES
+from tests.slack.surfaces_fleet import fleet_surfaces
 from tests.slack.surfaces_incidents import INCIDENTS
+from tests.slack.surfaces_support import SUPPORT
 
 Surface = partial[Any]
 
@@ -170,6 +176,12 @@ CHECK: dict[str, Surface] = {
         Problem("cannot find prod-wue", "no cluster has that name", "perhaps you mean prod-weu"),
         PRESSED,
     ),
+    "found-outside": partial(checks_view.outside, answer(diagnoses.found()), library()),
+    "clear-outside": partial(checks_view.outside, answer(diagnoses.clear()), library()),
+    "failed-outside": partial(checks_view.failed_outside, "prod-weu"),
+    "found-for-whoever-asked-outside": partial(
+        checks_view.for_one, checks_view.answer(answer(diagnoses.found()), PRESSED, library())
+    ),
     "gave-up": partial(
         checks_view.failed,
         Problem("cannot finish: the last try has failed", "Slack did not answer", "ask again"),
@@ -179,7 +191,6 @@ CHECK: dict[str, Surface] = {
 }
 
 COMMANDS: dict[str, Surface] = {
-    "help": typed("help"),
     "explain": typed(f"explain {ERROR}"),
     "explain-nothing": typed("explain"),
     "explain-unknown": typed("explain the weather is nice"),
@@ -188,12 +199,28 @@ COMMANDS: dict[str, Surface] = {
     "runbooks": partial(replies.runbook, "", LIBRARY),
     "runbook": partial(replies.runbook, "quota-exceeded", LIBRARY),
     "runbook-unknown": partial(replies.runbook, "quota-exeded", LIBRARY),
-    "word-for-later": typed("history prod-weu"),
-    "word-unknown": typed("chek prod-weu"),
-    "word-is-a-cluster": typed("prod-weu"),
-    "clusters": partial(replies.clusters, FLEET),
-    "clusters-none": partial(replies.clusters, ()),
-    "clusters-too-many": partial(replies.clusters, [member(f"edge-{number:03}") for number in range(200)]),
+    "word-unknown": partial(replies.misspelt, commands.read_command("chek prod-weu")),
+    "help": partial(replies.helped),
+    "help-all": typed("help all"),
+    "window-wrong-answer": partial(wrong_answer_view.window, CalledWrong(PRESSED.dump(), "C1", "1.1")),
+    "talk-explained": partial(talk_view.explained, explain(ERROR, LIBRARY), ["prod-weu"]),
+    "talk-which": partial(talk_view.which, ["prod-weu", "prod-neu"]),
+    "talk-not-understood": partial(talk_view.not_understood),
+    "talk-no-fleet": partial(talk_view.not_understood, talk_text.no_fleet("cannot list the clusters", "403")),
+    "no-such-cluster": partial(
+        checks_view.no_such_cluster,
+        NoSuchCluster("prod-wue", "no cluster in 2 subscriptions has that name", "look", ("prod-weu",)),
+        ["prod-weu"],
+        PRESSED.scope,
+    ),
+    "no-such-cluster-nor-one-near": partial(
+        checks_view.no_such_cluster,
+        NoSuchCluster(
+            "xyz", "no cluster in 2 subscriptions has that name; 1 of the lists could not be read", "look", ()
+        ),
+        [],
+        PRESSED.scope,
+    ),
     "picker": partial(replies.picker, FLEET, None),
     "picker-too-many": partial(replies.picker, [member(f"edge-{number:03}") for number in range(200)], "network"),
 }
@@ -220,7 +247,10 @@ SENTENCES: dict[str, Surface] = {
         "said-invited": sentences.INVITED,
         "said-not-invited": sentences.NOT_INVITED,
         "said-report-gone": sentences.REPORT_GONE,
-        "said-kept-case": cases_text.kept("request-1.json", "request-1.zip", "/var/lib/aksbot/wrong-answers"),
+        "said-kept-case": cases_text.kept(
+            "request-1.json", "prod-weu-2026-11-18T0314Z.zip", "/var/lib/aksbot/wrong-answers"
+        ),
+        "said-recording": cases_text.here_is("prod-weu", "prod-weu-2026-11-18T0314Z.zip"),
         "said-kept-without-recording": cases_text.kept_without_recording(
             "request-1.json", "/var/lib/aksbot/wrong-answers", Problem("cannot find prod-weu", "it is gone", "wait")
         ),
@@ -307,7 +337,9 @@ TRIAGE: dict[str, Surface] = {
     "triaged-for-a-guest": partial(triaged, ERROR, LIBRARY, refusal(Look(), Refused(Why.GUEST), None), "1.000001"),
 }
 
+FLEETS = fleet_surfaces(FLEET, [member(f"edge-{number:03}") for number in range(200)])
+
 SURFACES: dict[str, Surface] = (
-    CHECK | COMMANDS | SENTENCES | WINDOWS | OLDER | HOME | POLICY | TRIAGE | INCIDENTS | FIXES
+    FLEETS | CHECK | COMMANDS | SENTENCES | WINDOWS | OLDER | HOME | POLICY | TRIAGE | INCIDENTS | FIXES | SUPPORT
 )
 """Surfaces by the name of their golden file."""

@@ -26,7 +26,7 @@ from bot.slack.fixes.lists import view as lists_view
 from bot.slack.fixes.lists.view import AuditPage, AuditState, OpenApproval
 from bot.slack.fixes.view import Shown
 from bot.slack.inbound import replies
-from handlers.remedy.execution import Call, Execution, Note, Outcome, Phase
+from handlers.remedy.execution import Call, Execution, Note, Outcome, Phase, StepEnd
 from handlers.remedy.plan import Forbidden, Offer, Plan, Risk, Step, Verb, Verify
 from tests.bot import diagnoses
 
@@ -57,6 +57,7 @@ PLAN = Plan(
         "eTag of pool apps": "e1",
         "state of pool apps": "Failed",
         "versions of the nodes of pool apps": ["1.35.6"],
+        "rule of budget web": {"minAvailable": 2, "selector": {"matchLabels": {"app": "web"}}},
     },
     undo="nothing is changed, so there is nothing to undo; `az aks nodepool operation-abort` ends it half way",
     verify=Verify("nodepool-failed", POOL),
@@ -65,6 +66,8 @@ PLAN = Plan(
     eta=timedelta(minutes=5),
     limit=timedelta(hours=1),
     warnings=("not every cause could be ruled out; still open: subnet-full",),
+    effect="Azure reconciles node pool apps of prod-weu (3 nodes): no configuration change, no node is replaced, "
+    "missing nodes are added",
 )
 _STEP = PLAN.steps[0]
 LONG = replace(
@@ -77,6 +80,15 @@ LONG = replace(
     ),
     before={f"state of instance {number}": "Failed" for number in range(60)},
 )
+
+
+_SAYS = (
+    "Allow one pod of shop/web",
+    "Reconcile node pool apps",
+    "Reconcile cluster prod-weu",
+    "Restore budget shop/web",
+)
+SEVERAL = replace(PLAN, steps=tuple(replace(_STEP, says=says, always=says.startswith("Restore")) for says in _SAYS))
 
 
 def proposal(plan: Plan = PLAN, **more: Any) -> Proposal:
@@ -108,9 +120,9 @@ def here(plan: Plan = PLAN, **more: Any) -> Execution:
 
 
 def ended(end: End, why: str = "", **more: Any) -> Shown:
-    step, outcome = more.pop("step", 1), more.pop("outcome", Outcome.DONE)
+    outcome = more.pop("outcome", Outcome.DONE)
     one = proposal(state=State.ENDED, end=end, why=why, approvals=(word(),), **more)
-    return Shown(one, replace(here(), step=step, outcome=outcome), now=MOMENT)
+    return Shown(one, replace(here().past(StepEnd.DONE, 1), outcome=outcome), now=MOMENT)
 
 
 ASKED = Shown(proposal(), called=Called(("S0APPROVERS", "T0CONTOSO:U0APPROVER")), now=MOMENT)
@@ -121,6 +133,7 @@ ASK = "Look at apps in the portal (Activity log, request id 0f3c…). If it is w
 STATES: dict[str, Shown] = {
     "asked": ASKED,
     "asked-two-needed": replace(ASKED, proposal=proposal(needed=2, approvals=(word(),)), glass=("T0CONTOSO:U0ONCALL",)),
+    "asked-and-escalated": replace(ASKED, called=Called(("S0APPROVERS", "S0LEADS"))),
     "asked-high-risk": replace(ASKED, proposal=proposal(LONG)),
     "approved": Shown(proposal(state=State.APPROVED, approvals=(word(),)), now=MOMENT),
     "running": Shown(proposal(state=State.RUNNING, approvals=(word(),)), here(), now=NOW),
@@ -144,7 +157,7 @@ STATES: dict[str, Shown] = {
             End.FAILED,
             reasons.acts_failed("Azure began and ended with Failed: no capacity", "FOUND, 1 cause"),
         ),
-        execution=replace(here(), step=1, failed_as=Outcome.FAILED, outcome=Outcome.FAILED),
+        execution=replace(here().past(StepEnd.FAILED, 1), failed_as=Outcome.FAILED, outcome=Outcome.FAILED),
     ),
     "stale": Shown(
         proposal(
@@ -154,7 +167,21 @@ STATES: dict[str, Shown] = {
         )
     ),
     "expired": Shown(proposal(state=State.ENDED, end=End.EXPIRED)),
-    "declined": Shown(proposal(state=State.ENDED, end=End.DENIED, ended_by=APPROVER)),
+    "stopped-in-step-2": Shown(
+        proposal(
+            SEVERAL, state=State.ENDED, end=End.CANCELLED, cancel_by=REQUESTER, why="cancelled before step 3 of 4"
+        ),
+        replace(
+            here(SEVERAL).past(StepEnd.DONE, 2).past(StepEnd.SKIPPED, 3).past(StepEnd.DONE, 4),
+            failed_as=Outcome.CANCELLED,
+            outcome=Outcome.CANCELLED,
+        ),
+        now=MOMENT,
+    ),
+    "declined": Shown(
+        proposal(state=State.ENDED, end=End.DENIED, ended_by=APPROVER, why="batch runs until 5, ask again then")
+    ),
+    "declined-by-an-earlier-version": Shown(proposal(state=State.ENDED, end=End.DENIED, ended_by=APPROVER)),
     "withdrawn": Shown(proposal(state=State.ENDED, end=End.CANCELLED, ended_by=REQUESTER)),
 }
 
@@ -198,6 +225,7 @@ WINDOWS: dict[str, Surface] = {
     "plan-not-possible": partial(plan_view.not_possible, PLAN, [fixes_text.NO_PLACE]),
     "plan-told": partial(plan_view.told, fixes_text.not_moved(NotMoved(Why.UNKNOWN))),
     "break-glass": partial(plan_view.breaking_glass, PRESSED),
+    "decline": partial(plan_view.declining, PRESSED),
 }
 
 INSTEAD = NotAllowed(Barrier.PERSON, 1, ("S0APPROVERS", "T0CONTOSO:U0APPROVER"), glass=("T0CONTOSO:U0ONCALL",))
@@ -225,6 +253,12 @@ FIXES: dict[str, Surface] = {
     "fix/outcome-fixed": partial(fixes_view.outcome, STATES["fixed"].proposal),
     "fix/outcome-stale": partial(fixes_view.outcome, STATES["stale"].proposal, (FIX,)),
     "fix/outcome-not-fixed": partial(fixes_view.outcome, STATES["not-fixed"].proposal, (NO_FIX,)),
+    "fix/escalated": partial(
+        fixes_view.escalated,
+        proposal(asked_ms=int(MOMENT.timestamp() * 1000)),
+        Called(("S0LEADS", "T0CONTOSO:U0APPROVER")),
+        MOMENT + timedelta(minutes=10),
+    ),
     "fix/glass-broken": partial(fixes_view.broke_glass, proposal(), APPROVER, "payments are down, <!channel>"),
     "fix/refused-person": partial(
         fixes_view.refused,

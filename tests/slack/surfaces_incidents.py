@@ -70,6 +70,7 @@ TITLE = incidents_view.title_of(LIBRARY, "quota-exceeded")
 INCIDENTS: dict[str, Surface] = {
     "incident-suspected": card(SUSPECTED),
     "incident-confirmed": card(OPEN),
+    "incident-confirmed-outside": partial(incidents_view.card_outside, OPEN, LIBRARY),
     "incident-seen-elsewhere": card(SEEN_ELSEWHERE),
     "incident-not-confirmed": card(replace(UNPROVED, verdict=Verdict.NOT_CONFIRMED)),
     "incident-found-instead": card(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -28,6 +29,16 @@ STILL = said.still(watch_view.waits_for("Upgrading", CAUSES, LIBRARY), "prod-weu
 
 WATCHES: dict[str, Surface] = {
     "watch-watching": partial(watch_view.watching, WATCH, LIBRARY),
+    "watch-estimated": partial(
+        watch_view.watching,
+        replace(
+            WATCH,
+            causes=(),
+            estimate="cluster prod-weu: created or updated, since 02:31 UTC. It took 31 min to 42 min "
+            "the last 3 times, so it should end by 03:13 UTC.",
+        ),
+        LIBRARY,
+    ),
     "watch-over": partial(watch_view.over, WATCH, LASTED, Look(diagnoses.clear(), "Succeeded"), LIBRARY),
     "watch-over-but": partial(watch_view.over, WATCH, LASTED, Look(diagnoses.found(), "Succeeded"), LIBRARY),
     "watch-over-unclear": partial(watch_view.over, WATCH, LASTED, Look(diagnoses.blind(), "Succeeded"), LIBRARY),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from bot.checks.fleet_lines import rows
 from bot.report.events import Selection
+from bot.slack.fleet import view as fleet_view
 from bot.slack.inbound import commands, replies
 from bot.slack.kit import limits
 from bot.slack.kit.message import PICK, Message
@@ -32,7 +37,8 @@ def test_every_runbook_can_be_shown(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "help", "runbook", f"runbook {NASTY}", "explain", f"explain {NASTY}", NASTY, "mute x"]
+    "typed",
+    ["", "help", "help all", "runbook", f"runbook {NASTY}", "explain", f"explain {NASTY}", "chek <!here>`"],
 )
 def test_every_reply_is_accepted_and_harmless(typed: str) -> None:
     said = replies.at_once(commands.read_command(typed), LIBRARY)
@@ -42,7 +48,8 @@ def test_every_reply_is_accepted_and_harmless(typed: str) -> None:
 
 def test_a_fleet_of_any_size_is_listed_and_offered() -> None:
     many = [_member(f"cluster-{number:04}", state=None if number % 7 else "Failed") for number in range(600)]
-    assert_accepted(replies.clusters(many))
+    assert_accepted(fleet_view.clusters(rows(many, {}), LIBRARY))
+    assert_accepted(fleet_view.checking({}, many[:100], LIBRARY, 500))
     menu = _options(replies.picker(many, "network"))
     assert len(menu) == limits.OPTIONS
     assert replies.only("x").blocks
@@ -52,11 +59,6 @@ def test_clusters_of_one_name_are_told_apart_by_their_ids() -> None:
     menu = _options(replies.picker([_member("prod-weu", "rg-a"), _member("prod-weu", "rg-b"), _member("dev")], None))
     assert [one["value"].rpartition("/")[2] for one in menu] == ["prod-weu", "prod-weu", "dev"]
     assert len({one["value"] for one in menu}) == 3
-
-
-def test_what_is_not_well_comes_first() -> None:
-    said = replies.clusters([_member("a"), _member("b", state="Failed")])
-    assert [one["elements"][0]["text"] for one in said.blocks[1]["elements"][0]["elements"]] == ["b", "a"]
 
 
 @pytest.mark.parametrize(
@@ -135,6 +137,24 @@ def test_a_word_ends_where_a_line_does(typed: str, word: str, rest: str) -> None
 @pytest.mark.parametrize("called", ["<@U1>", "<@U1|aksbot>:", "<@U2> <@U1>", "<@U1>, ", " <@U1>\n"])
 def test_whoever_is_called_does_not_belong_to_what_is_asked(called: str) -> None:
     assert commands.read_mention(f"{called} check prod-weu") == commands.ParsedCommand("check", "prod-weu")
+
+
+def test_nothing_that_people_see_suggests_a_command_that_does_not_exist() -> None:
+    here = Path(__file__).parent
+    files = [*(here / "golden").rglob("*.txt"), *(here.parents[1] / "runbooks").glob("*.md")]
+    shown = [file.read_text() for file in files if file.name != "word-for-later.txt"]
+    assert len(shown) > len(LIBRARY)
+    assert {word for text in shown for word in re.findall(r"/aks ([a-z]+)", text)} <= set(commands.NOW)
+
+
+def test_help_is_short_with_three_examples_and_everything_behind_a_button() -> None:
+    short = replies.helped()
+    assert short.text.count("`/aks ") == 3
+    (more,) = short.blocks[-1]["elements"]
+    whole = replies.at_once(commands.read_command(more["value"]), LIBRARY)
+    assert whole is not None
+    missing = [word for word in commands.NOW if f"/aks {word}" not in whole.text]
+    assert missing == []
 
 
 def _options(said: Message) -> list[dict[str, str]]:

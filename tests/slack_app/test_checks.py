@@ -69,12 +69,15 @@ async def test_an_area_narrows_the_check_and_an_unknown_one_is_told(bot: Bot, co
     assert heads(control) == []
 
 
-async def test_a_cluster_that_does_not_exist_is_told_with_what_to_do(bot: Bot, control: Control) -> None:
+async def test_a_slip_of_the_pen_is_told_to_whoever_typed_it_and_one_tap_mends_it(bot: Bot, control: Control) -> None:
     await control.slash("requester", "incidents", "/aks", "check prod-wue")
-    await control.until(lambda: any("check_again" in buttons(one) for one in heads(control)), 30)
-    (head,) = heads(control)
-    assert "prod-wue" in seen(head)
-    assert "What to do" in seen(head)
+    await control.until(lambda: any("check_this_0" in buttons(one) for one in control.ephemerals("requester")), 30)
+    told = control.ephemerals("requester")[-1]
+    assert "I cannot find the cluster `prod-wue`" in seen(told)
+    assert heads(control) == [], "nobody else is bothered with it"
+    await control.press("requester", told, "check_this_0")
+    (head,) = await answered(control)
+    assert "`prod-weu`" in seen(head)
 
 
 async def test_where_the_bot_is_not_a_member_only_the_asker_is_answered(bot: Bot, control: Control) -> None:

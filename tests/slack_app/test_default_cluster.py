@@ -130,6 +130,6 @@ async def test_where_the_bot_is_no_member_only_the_one_who_set_it_is_told(bot: B
 
 
 async def test_a_guest_cannot_set_it(bot: Bot, control: Control) -> None:
-    await control.slash("guest", "incidents", "/aks", "default prod-weu")
+    await control.slash("guest", "contractors", "/aks", "default prod-weu")
     await control.until(lambda: any("you are a guest" in seen(one) for one in control.ephemerals("guest")), 30)
     assert heads(control) == []

@@ -21,8 +21,9 @@ async def _until_said(control: Control, part: str, user: str = "requester") -> N
     await control.until(lambda: any(part in seen(one) for one in _said(control, user)), 30)
 
 
-async def test_a_check_needs_no_mention(bot: Bot, control: Control) -> None:
-    control.say("requester", control.direct("requester").id, "check prod-weu")
+@pytest.mark.parametrize("typed", ["check prod-weu", "prod-weu"])
+async def test_a_check_needs_no_mention(bot: Bot, control: Control, typed: str) -> None:
+    control.say("requester", control.direct("requester").id, typed)
     await control.until(lambda: any(map(is_answer, _said(control))), 30)
     head = next(one for one in _said(control) if is_answer(one))
     assert not head.is_reply
@@ -33,7 +34,7 @@ async def test_a_check_needs_no_mention(bot: Bot, control: Control) -> None:
     ("typed", "answer"),
     [
         ("help", "What I can do"),
-        ("hello there", "I do not know the command"),
+        ("hello there", "I do not understand that"),
         ("chek prod-weu", "Perhaps you mean `/aks check`"),
         ("explain QuotaExceeded", "Recognised, not verified"),
         ("clusters", "staging-neu"),

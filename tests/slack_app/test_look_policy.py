@@ -147,15 +147,15 @@ async def test_guests_may_not_look_unless_their_channel_is_listed(
 ) -> None:
     async with start():
         for word in ("check prod-weu", "clusters", "check"):
-            await control.slash("guest", "incidents", "/aks", word)
+            await control.slash("guest", "contractors", "/aks", word)
         await control.until(lambda: _count(control, "guest", "you are a guest") == 3, 30)
-        await control.slash("guest", "incidents", "/aks", "help")
+        await control.slash("guest", "contractors", "/aks", "help")
         await _told(control, "guest", "What I can do")
-    assert heads(control) == []
-    policy(f"look: {{guests: [{control.team.channel('incidents').id}]}}")
+    assert heads(control, "contractors") == []
+    policy(f"look: {{guests: [{control.team.channel('contractors').id}]}}")
     async with start():
-        await control.slash("guest", "incidents", "/aks", "check prod-weu")
-        assert len(await answered(control)) == 1
+        await control.slash("guest", "contractors", "/aks", "check prod-weu")
+        assert len(await answered(control, "contractors")) == 1
 
 
 async def test_people_of_another_company_may_look_where_the_policy_lists_the_channel(

@@ -32,12 +32,12 @@ async def test_a_refusal_that_slack_is_slow_to_take_is_said_once(
 ) -> None:
     async with start(over_http=True):
         slack.faults.append(Fault("429", "chat.postEphemeral", times=1, retry_after_s=SLOW_S))
-        asked = control.mention("guest", "incidents", "check prod-weu")
+        asked = control.mention("guest", "contractors", "check prod-weu")
         await control.until(lambda: control.ephemerals("guest"), 30)
         assert "you are a guest" in seen(control.ephemerals("guest")[0])
     assert {one.attempt for one in slack.site.outbox.attempts if one.kind == "events_api"} == {0}
     assert len(control.ephemerals("guest")) == 1
-    assert control.messages("incidents") == [asked]
+    assert control.messages("contractors") == [asked]
 
 
 @pytest.mark.parametrize("method", ["chat.postMessage", "chat.postEphemeral"])
@@ -48,7 +48,7 @@ async def test_what_slack_takes_late_is_said_all_the_same(
     async with start():
         slack.faults.append(Fault("429", method, times=2))
         asked = control.mention("requester", "incidents", "check a b c d")
-        control.mention("guest", "incidents", "check prod-weu")
+        control.mention("guest", "contractors", "check prod-weu")
         await control.until(lambda: "there are 4 words" in _thread(control, asked.ts), 30)
         await control.until(lambda: control.ephemerals("guest"), 30)
 
@@ -58,10 +58,10 @@ async def test_a_refusal_that_cannot_be_whispered_stays_private(
 ) -> None:
     async with start():
         slack.faults.append(Fault("error", "chat.postEphemeral", error="user_not_in_channel"))
-        asked = control.mention("guest", "incidents", "check prod-weu")
+        asked = control.mention("guest", "contractors", "check prod-weu")
         direct = control.direct("guest")
         await control.until(lambda: any("you are a guest" in seen(one) for one in direct.messages), 30)
-    assert control.thread("incidents", asked.ts) == [asked]
+    assert control.thread("contractors", asked.ts) == [asked]
 
 
 def _thread(control: Control, ts: str) -> str:

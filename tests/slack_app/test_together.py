@@ -81,11 +81,15 @@ async def test_without_its_memory_what_needs_the_kept_answer_is_refused_with_the
         await control.slash("requester", "incidents", "/aks", "check prod-weu")
         (head,) = await answered(control)
         await _stop_for_good(redis)
-        for action in ("show_all_checks", "wrong_answer"):
-            before = len(_private(control))
-            await control.press("requester", head, action)
-            await control.until(lambda n=before: len(_private(control)) > n, PATIENCE_S)  # type: ignore[misc]
-            assert "Cannot reach the bot's memory" in _private(control)[-1].text
+        before = len(_private(control))
+        await control.press("requester", head, "show_all_checks")
+        await control.until(lambda: len(_private(control)) > before, PATIENCE_S)
+        assert "Cannot reach the bot's memory" in _private(control)[-1].text
+        await control.press("requester", head, "wrong_answer")
+        await control.submit_view("requester", {"comment": "the quota is fine"})
+        window = control.modal("requester")
+        assert window is not None
+        assert "Cannot reach the bot's memory" in str(window.blocks)
 
 
 @pytest.mark.parametrize("cut", [pytest.param(True, marks=pytest.mark.soak), False], ids=["cut", "refreshed"])

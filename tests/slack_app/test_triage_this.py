@@ -76,7 +76,7 @@ async def test_a_picture_without_words_is_answered(bot: Bot, control: Control) -
 
 
 async def test_a_guest_is_told_what_a_message_speaks_of_and_no_cluster(bot: Bot, control: Control) -> None:
-    said = control.say("visitor", "incidents", ERROR)
+    said = control.say("visitor", "contractors", ERROR)
     told = await _triaged(control, "guest", said, "guests may not look")
     assert "quota-exceeded" in seen(told)
     assert not [one for one in buttons(told) if one.startswith("triage_check")]

@@ -12,9 +12,9 @@ from tests.slack_app.reading import heads, seen
     [
         ("", "What I can do"),
         ("help", "/aks explain"),
+        ("help all", "/aks unmute"),
         ("chek prod-weu", "Perhaps you mean `/aks check`"),
         ("support prod-weu", "`/aks support` does not exist yet"),
-        ("prod-weu", "`/aks check prod-weu` checks"),
         ("runbook quota-exceeded", "What it means"),
         ("runbook quota-exeded", "Perhaps you mean `quota-exceeded`"),
         ("runbook", "subnet-full"),

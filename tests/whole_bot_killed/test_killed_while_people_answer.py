@@ -51,7 +51,7 @@ async def test_a_no_that_was_kept_and_not_told_is_told(stage: Stage, another: An
         proposal = await desk.asked()
         trap = AtRedis(f'{MOVED}.*"end":"denied"', done=True)
         trap.lay(stage.arm, stage.gate)
-        await control.press("approver", proposal, "fix_decline")
+        await desk.declined(proposal)
         await stands_still(stage, process, trap)
         async with another():
             assert (await stage.over()).end is End.DENIED

@@ -60,8 +60,7 @@ def _members(material: Material, library: Library, failed: list[ErrorText], pict
     yield Member("report.txt", "aksbot's whole report, with all of its proof", "\n".join(lines))
     yield Member("report.json", "the same for programs", as_dict(report, library))
     yield Member("calls.csv", "what aksbot asked of Azure and the cluster, with request ids", calls.as_csv(recording))
-    replays = f"the answers themselves; `aksbot replay {archive_name(name, material.made_at)}` diagnoses them again"
-    yield Member(INSIDE, replays, recording.as_mapping())
+    yield Member(INSIDE, "the answers themselves, for `aksbot replay`", recording.as_mapping())
 
 
 def _summary(material: Material, library: Library, failed: list[ErrorText], rest: Sequence[Member]) -> str:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.address import Address
+from bot.redaction import redacted
 from bot.render.packet.archive import Archive
 from bot.render.pictures.picture import Picture
 from bot.slack.api import outgoing
@@ -129,6 +130,15 @@ class SlackMessages:
 
         answer = await self._calls.do("files.upload", ask)
         return str(answer["files"][0]["id"])
+
+    async def upload_recording(self, to: Address, name: str, content: bytes) -> None:
+        """Add a recording (`bot.checks.recording`): its answers were redacted as they were read."""
+        name = str(redacted(name))
+
+        async def ask(waited_s: float) -> Any:
+            return await self._client.files_upload_v2(content=content, filename=name, title=name, channel=to.channel)
+
+        await self._calls.do("files.upload", ask)
 
     async def is_processed(self, file_id: str) -> bool:
         """Whether a block may show it: Slack takes files apart after the upload, and knows their type only then."""

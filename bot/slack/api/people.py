@@ -24,9 +24,6 @@ REFUSAL_REMEMBERED_S = 30.0
 _NOBODY = frozenset({"user_not_found", "users_not_found"})
 """Any other refusal is about the bot's own token and scopes, and says nothing about the person."""
 _MOST = 10_000
-MOST_MEMBERS = 100
-"""Of a channel: each of them costs a call. Who else reads a larger one, nobody can tell."""
-_GUEST = ("is_restricted", "is_ultra_restricted")
 
 
 class People:
@@ -82,25 +79,6 @@ class People:
             return False
         return bool(found.get("is_channel")) and not found.get("is_private")
 
-    async def outsiders(self, channel: str) -> tuple[bool, bool]:
-        """Whether guests, and whether people of another company, read a channel. What Slack does not say counts."""
-        if not channel.startswith(("C", "G")):
-            return False, False
-        try:
-            found = await self._remembered(f"channel {channel}", lambda: self._channel(channel))
-            shared = any(found.get(item) for item in ("is_ext_shared", "is_pending_ext_shared"))
-            members = await self._remembered(f"members of {channel}", lambda: self._members_of(channel))
-        except Refused:
-            return True, True
-        return not members["all"] or await self._any_guest(members["members"]), shared
-
-    async def _any_guest(self, users: Sequence[str]) -> bool:
-        for user in users:
-            person = await self._user(user)
-            if not person.get("is_bot") and any(person.get(item) for item in _GUEST):
-                return True
-        return False
-
     async def address(self) -> str:
         """Where the workspace lives: `https://contoso.slack.com/`."""
 
@@ -144,16 +122,6 @@ class People:
             return await self._client.conversations_info(channel=channel)
 
         return dict((await self._calls.read("conversations.info", ask)).get("channel") or {})
-
-    async def _members_of(self, channel: str) -> Body:
-        """Its members, as far as anybody is asked about each of them, and whether those are all."""
-
-        async def ask(waited_s: float) -> Any:
-            return await self._client.conversations_members(channel=channel, limit=MOST_MEMBERS)
-
-        answer = await self._calls.read("conversations.members", ask)
-        more = (answer.get("response_metadata") or {}).get("next_cursor")
-        return {"members": list(answer.get("members") or ()), "all": not more}
 
     async def _remembered(self, name: str, ask: Callable[[], Awaitable[Body]]) -> Body:
         """Asked once, however many want to know at the same time. A clear no is remembered, too, for a shorter time."""

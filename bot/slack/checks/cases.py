@@ -11,18 +11,20 @@ from bot.address import Address
 from bot.checks.recording import Record
 from bot.report import report_json
 from bot.report.events import Report
+from handlers.clients.redact import redact_text
 from handlers.problem import Problem
 
 FOLDER = "wrong-answers"
 
 
-def keep_case(data_dir: Path, request_id: str, report: Report, said_by: Address) -> str:
-    """The name of the file. The same answer is kept once."""
+def keep_case(data_dir: Path, request_id: str, report: Report, said_by: Address, comment: str = "") -> str:
+    """The name of the file. The same answer is kept once, with what was said of it last."""
     folder = data_dir / FOLDER
     name = f"{_stem(request_id)}.json"
     case = {
         "cluster": str(report.diagnosis.target.id),
         "said_wrong_by": {"team": said_by.team, "channel": said_by.channel, "user": said_by.user},
+        "comment": redact_text(comment),
         "report": json.loads(report_json.dump(report)),
     }
     beside = folder / f".{name}.{os.getpid()}"
@@ -38,7 +40,7 @@ def keep_case(data_dir: Path, request_id: str, report: Report, said_by: Address)
 
 
 async def keep_recording(data_dir: Path, request_id: str, cluster: str, record: Record) -> str:
-    """The name of a file that `aksbot replay` reads; for people, the newest one counts."""
+    """The name of a file that `aksbot replay` reads; the newest one of an answer is kept."""
     name = f"{_stem(request_id)}.zip"
     file = data_dir / FOLDER / name
     beside = file.with_name(f".{name}.{os.getpid()}")

@@ -25,8 +25,11 @@ from bot.slack.api.messages import BLOCKS_REFUSED, Mark, SlackMessages
 from bot.slack.api.pace import Pace
 from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.checks import view as checks_view
-from bot.slack.kit import limits
+from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
+from bot.slack.kit import limits, sentences
 from bot.slack.kit.message import AnswerMessages, Message, Pressed
+from handlers.fleet.names import NoSuchCluster
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -54,8 +57,15 @@ class SlackReporter:
     """Tells people in Slack. Open for as long as jobs run."""
 
     def __init__(
-        self, slack_messages: SlackMessages, message_poster: Poster, library: Library, metrics: Metrics
+        self,
+        slack_messages: SlackMessages,
+        message_poster: Poster,
+        library: Library,
+        gate: Gate,
+        outside: Outside,
+        metrics: Metrics,
     ) -> None:
+        self._gate, self._outside = gate, outside
         self._slack_messages, self._message_poster, self._library, self._metrics = (
             slack_messages,
             message_poster,
@@ -85,9 +95,10 @@ class SlackReporter:
     # -- on the way -------------------------------------------------------------------------------------------
 
     async def started(self, request: CheckRequest, running_for: timedelta, *, durable: bool) -> None:
-        said = checks_view.started(request.cluster.text, running_for, durable=durable)
+        said = checks_view.started(_name_of(request), running_for, durable=durable)
         try:
             await self._stand(request, said)
+            self._look_who_reads(request)
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise CannotTell(str(refused)) from refused
@@ -96,6 +107,16 @@ class SlackReporter:
                 del self._no_place[next(iter(self._no_place))]
         except CallFailed as failed:
             raise CannotTell(str(failed)) from failed
+
+    def _look_who_reads(self, request: CheckRequest) -> None:
+        """Beside the check, so that its answer does not wait for Slack's."""
+
+        async def look() -> None:
+            await self._outside.covers(request.place)
+
+        task = asyncio.create_task(look(), name=f"who reads {request.place.channel}")
+        self._edits.add(task)
+        task.add_done_callback(self._edits.discard)
 
     async def progress(self, requests: Sequence[CheckRequest], progress: Progress) -> None:
         """Edit what is due, then hold the caller until something may be due again: it comes back with the latest."""
@@ -136,8 +157,8 @@ class SlackReporter:
 
     async def _show(self, request: CheckRequest, head: _Head, progress: Progress) -> None:
         async with head.lock:
-            if head.final:
-                return
+            if head.final or await self._outside.covers(request.place):
+                return  # what is found on the way is not for everybody either
             head.next_edit = asyncio.get_running_loop().time() + limits.EDIT_EVERY_S
             team = request.place.team
             plan = team not in self._without_plans
@@ -161,16 +182,77 @@ class SlackReporter:
 
     async def done(self, request: CheckRequest, answer: Answer) -> None:
         in_thread = bool(request.place.thread_ts)
-        await self._answer(request, checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread))
+        said = checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread)
+        if await self._is_outside(request):
+            await self._answer_outside(request, checks_view.outside(answer, self._library), said)
+        else:
+            await self._answer(request, said)
         self._count(request, answer.report.diagnosis.state.value)
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:
-        await self._answer(request, AnswerMessages(checks_view.failed(problem, _pressed(request)), ()))
+        if isinstance(problem, NoSuchCluster):
+            await self._tell_no_such_cluster(request, problem)
+            self._count(request, "failed")
+            return
+        await self._tell_failed(request, checks_view.failed(problem, _pressed(request)))
         self._count(request, "failed")
 
+    async def _tell_no_such_cluster(self, request: CheckRequest, missing: NoSuchCluster) -> None:
+        """A slip of the pen is nobody else's matter: who typed a command is told alone."""
+        place = request.place
+        near = [name for name in missing.near if await self._gate.refusal(place, name) is None]
+        said = AnswerMessages(checks_view.no_such_cluster(missing, near, request.scope), ())
+        if place.thread_ts or not place.response_url:
+            await self._tell_failed(request, said.head)
+            return
+        where, why = Reply.of(request), self._no_place.pop(request.id, "")
+        try:
+            if (head := await self._head(request)) and not head.final:
+                head.final = True
+                async with head.lock:
+                    with suppress(Refused):  # somebody has deleted it
+                        await self._slack_messages.take_back(head.posted)
+            await self._message_poster.elsewhere(where, said, why)
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed
+
     async def gave_up(self, request: CheckRequest, problem: Problem) -> None:
-        await self._answer(request, AnswerMessages(checks_view.failed(problem, _pressed(request), gave_up=True), ()))
+        await self._tell_failed(request, checks_view.failed(problem, _pressed(request), gave_up=True))
         self._count(request, "gave_up")
+
+    async def _tell_failed(self, request: CheckRequest, message: Message) -> None:
+        said = AnswerMessages(message, ())
+        if await self._is_outside(request):
+            await self._answer_outside(request, checks_view.failed_outside(_name_of(request)), said)
+        else:
+            await self._answer(request, said)
+
+    async def _is_outside(self, request: CheckRequest) -> bool:
+        """Where the bot has no place, only whoever asked is answered anyway."""
+        return request.id not in self._no_place and await self._outside.covers(request.place)
+
+    async def _answer_outside(self, request: CheckRequest, public: Message, said: AnswerMessages) -> None:
+        """The state for everybody, the rest for whoever asked; they were let in at the door."""
+        where, place, mine = Reply.of(request), request.place, checks_view.for_one(said)
+        try:
+            try:
+                await self._stand(request, public, final=True)
+            except Refused as refused:
+                if refused.error not in NO_PLACE:
+                    raise
+            if place.response_url and not place.thread_ts:
+                await self._message_poster.elsewhere(where, mine, "")
+            elif place.user:
+                await self._whisper(where, mine)
+        except CallFailed as failed:
+            raise CannotTell(str(failed)) from failed
+
+    async def _whisper(self, where: Reply, said: AnswerMessages) -> None:
+        """An alert has nobody to whisper to, and the bot itself is told nothing."""
+        try:
+            await self._message_poster.whisper(where, (said.head, *said.thread))
+        except Refused as refused:
+            log.info("nobody is told the rest of %s: %s", where.job, refused)
 
     async def _answer(self, request: CheckRequest, said: AnswerMessages) -> None:
         where, why = Reply.of(request), self._no_place.pop(request.id, None)
@@ -216,6 +298,11 @@ class SlackReporter:
         self._heads.pop(request.id, None)
         self._metrics.answers.labels(outcome).inc()
         self._metrics.answered_after.observe(max((datetime.now(UTC) - request.asked_at).total_seconds(), 0))
+
+
+def _name_of(request: CheckRequest) -> str:
+    """For everybody who reads there: an id or a link holds a subscription, and what is no cluster may hold anything."""
+    return sentences.WHAT_WAS_NAMED if request.cluster.unreadable else request.cluster.name
 
 
 def _pressed(request: CheckRequest) -> Pressed:

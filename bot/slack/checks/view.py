@@ -13,16 +13,19 @@ from bot.render.detectors import reported_besides
 from bot.render.pictures.memory import memory_by_node
 from bot.render.subject import short
 from bot.render.verdict import answers, clear_in_part, label, not_checked, summary
+from bot.report.events import Selection
 from bot.report.progress import Progress
 from bot.report.scope import Scope, scope_of
 from bot.slack.checks.report_file import whole
 from bot.slack.checks.thread import Thread, beyond
+from bot.slack.inbound.commands import CHECK
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import (
     CHECK_AGAIN,
     CHECK_ALL,
     DETECTORS,
     SHOW_ALL,
+    WATCH,
     WRONG,
     AnswerMessages,
     Block,
@@ -30,16 +33,19 @@ from bot.slack.kit.message import (
     Pressed,
     actions,
     button,
+    check_buttons,
     context,
     header,
     pages,
     section,
+    suggestion,
 )
 from bot.slack.kit.quoting import brief
 from bot.slack.kit.rich_text import Element, bullets, lines, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
 from handlers.evidence.azure import MANAGED_CLUSTER
+from handlers.fleet.names import NoSuchCluster
 from handlers.model import Check, Diagnosis, Finding, Outcome, Severity, State
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -93,6 +99,29 @@ def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool
         messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, note))
     picture = memory_by_node(diagnosis)
     return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file, picture)
+
+
+def outside(given: Answer, library: Library) -> Message:
+    """What everybody may read in a channel with guests or another company: cluster, state and titles, and no button."""
+    diagnosis = given.report.diagnosis
+    said = sentences.state_alone(diagnosis.target.name, label(diagnosis)[0])
+    roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
+    titles = list(dict.fromkeys(_title(root.code, library) for root in roots))[:_MOST_CAUSES_IN_HEAD]
+    listed = rich_blocks([bullets([[text(title, bold=True)] for title in titles])]) if titles else []
+    shown = (section(f"{light_of(diagnosis)} {said}"), *listed, context(sentences.OUTSIDE))
+    return Message(escaping.fits(sentences.headline(said, titles), limits.MESSAGE_TEXT), shown)
+
+
+def failed_outside(cluster: str) -> Message:
+    """The same where there is no answer: why may name what only some may know."""
+    said = sentences.not_checked(cluster)
+    return Message(said, (section(said), context(sentences.OUTSIDE)))
+
+
+def for_one(said: AnswerMessages) -> AnswerMessages:
+    """The answer for whoever asked, where the others have read only the state."""
+    head = Message(said.head.text, (*said.head.blocks, context(sentences.ONLY_YOU)))
+    return AnswerMessages(head, said.thread)
 
 
 def checks(given: Answer, library: Library) -> AnswerMessages:
@@ -152,6 +181,13 @@ def failed(problem: Problem, pressed: Pressed, *, gave_up: bool = False) -> Mess
     return Message(escaping.fits(said, limits.MESSAGE_TEXT).strip() or sentences.NO_WORDS, (*intro, *body, again))
 
 
+def no_such_cluster(missing: NoSuchCluster, near: Sequence[str], scope: Selection) -> Message:
+    """One line, and the nearest names as buttons. `near`: those that this person may look at."""
+    said = sentences.no_such_cluster(missing.name, missing.why, near=bool(near))
+    choose = suggestion(sentences.CHOOSE, CHECK, len(near))
+    return Message(said, (section(said), actions(*check_buttons(near, scope), choose)))
+
+
 def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool) -> Message:
     diagnosis = given.report.diagnosis
     said = _verdict(diagnosis, library)
@@ -179,6 +215,7 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
             *_check_all(pressed),
             button(sentences.SHOW_ALL, SHOW_ALL, pressed),
             *_detectors(pressed, diagnosis),
+            button(sentences.WATCH_THIS, WATCH, pressed),
             button(sentences.WRONG, WRONG, pressed),
         )
     )

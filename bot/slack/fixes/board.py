@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from bot.address import Address
 from bot.checks.offered_fix import Fix
-from bot.fixes.may import Open, may_be_offered, whom_to_call
+from bot.fixes.may import Called, Open, may_be_offered, whom_to_call
 from bot.fixes.proposal import Proposal, State
 from bot.fixes.store.executions import Executions
 from bot.fixes.store.proposals import Proposals
@@ -25,7 +25,7 @@ from handlers.remedy.execution import Execution
 
 log = logging.getLogger(__name__)
 
-MESSAGE, OUTCOME, GLASS = "proposal", "outcome", "glass"
+MESSAGE, OUTCOME, GLASS, ESCALATED = "proposal", "outcome", "glass", "escalated"
 _ROUNDS = 5
 
 
@@ -64,6 +64,11 @@ class Board:
         except CannotTell as failed:
             log.warning("how far fix %s is could not be shown: %s", name, failed)
 
+    async def escalate(self, proposal: Proposal, called: Called, level: int) -> None:
+        message = fixes_view.escalated(proposal, called, self._times.now())
+        with _or_cannot_tell():
+            await self._message_poster.once(where(proposal), f"{ESCALATED}-{level}", message)
+
     async def report_outcome(self, proposal: Proposal, fixes: Sequence[Fix] = ()) -> None:
         if proposal.requester is not None:
             with _or_cannot_tell():
@@ -92,7 +97,7 @@ class Board:
         may = may_be_offered(self._policy, proposal.plan, now)
         if proposal.state is not State.OFFERED or not isinstance(may, Open):
             return Shown(proposal, here, now=now)
-        called = whom_to_call(self._policy, may, now)
+        called = whom_to_call(self._policy, may, now, escalated=proposal.escalated)
         return Shown(proposal.under(may.rules), here, called, may.rule.break_glass, now)
 
     async def _latest(self, name: str) -> tuple[Proposal | None, Execution | None]:

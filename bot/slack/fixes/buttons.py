@@ -20,6 +20,7 @@ FIX, APPROVE, DECLINE, SHOW, GLASS, STOP = (
 AUDIT_OLDER = "audit_older"
 FIX_PATTERN = re.compile(rf"^{FIX}_\d+_\d+$")
 ASK_VIEW, GLASS_VIEW, SHOW_VIEW = "fix_ask", "fix_break_glass", "fix_plan"
+DECLINE_VIEW = "fix_decline_why"
 REASON_BLOCK, REASON = "fix_reason", "reason"
 
 

@@ -223,8 +223,9 @@ class FixHandlers:
 
     async def _decline(self, ask: Ask, click: _Click) -> None:
         await self._must_have_a_say(ask, click)
-        moved = await self._moved(ask, click.one, partial(moves.decline, who=click.person), Recorded.DECLINED)
-        await self._audit(ask, audit_records.entry(Recorded.DECLINED, moved, click.person))
+        no = partial(moves.decline, who=click.person, reason=ask.text)
+        moved = await self._moved(ask, click.one, no, Recorded.DECLINED)
+        await self._audit(ask, audit_records.entry(Recorded.DECLINED, moved, click.person, reason=ask.text))
         await self.runs.last_word.say(moved)
 
     async def _stop(self, ask: Ask, click: _Click) -> None:

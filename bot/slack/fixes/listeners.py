@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -17,6 +18,7 @@ from bot.slack.fixes.buttons import (
     ASK_VIEW,
     AUDIT_OLDER,
     DECLINE,
+    DECLINE_VIEW,
     FIX_PATTERN,
     GLASS,
     GLASS_VIEW,
@@ -45,12 +47,14 @@ class FixListeners:
     def listen(self, app: AsyncApp) -> None:
         app.action(FIX_PATTERN)(self._window(What.FIX_PLAN))
         app.action(SHOW)(self._window(What.FIX_SHOW))
-        app.action(GLASS)(self.glass)
-        for action, what in ((APPROVE, What.FIX_APPROVE), (DECLINE, What.FIX_DECLINE), (STOP, What.FIX_STOP)):
+        app.action(GLASS)(self._reason_window(GLASS, plan_view.breaking_glass))
+        app.action(DECLINE)(self._reason_window(DECLINE, plan_view.declining))
+        for action, what in ((APPROVE, What.FIX_APPROVE), (STOP, What.FIX_STOP)):
             app.action(action)(self._pressed(what))
         app.action(AUDIT_OLDER)(self._pressed(What.AUDIT))
         app.view(ASK_VIEW)(self._sent(What.FIX_ASK))
         app.view(GLASS_VIEW)(self._sent(What.FIX_GLASS))
+        app.view(DECLINE_VIEW)(self._sent(What.FIX_DECLINE))
 
     def _window(self, what: What) -> Any:
         """A trigger lives 3 s: the window opens now, and a worker fills it."""
@@ -68,16 +72,20 @@ class FixListeners:
 
         return pressed
 
-    async def glass(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+    def _reason_window(self, action: str, window: Callable[[PressedFix], Body]) -> Any:
         """Who may is decided when it is sent: the window itself tells nothing."""
-        self._metrics.heard.labels(GLASS).inc()
-        await ack()
-        if await self._refused(body, respond):
-            return
-        place = payloads.click_place(body)
-        pressed = PressedFix.load(body["actions"][0]["value"])
-        there = PressedFix(pressed.proposal, pressed.digest, pressed.cluster, place.channel, place.thread_ts)
-        await self._slack_messages.open_view(body["trigger_id"], plan_view.breaking_glass(there))
+
+        async def pressed(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+            self._metrics.heard.labels(action).inc()
+            await ack()
+            if await self._refused(body, respond):
+                return
+            place = payloads.click_place(body)
+            value = PressedFix.load(body["actions"][0]["value"])
+            there = PressedFix(value.proposal, value.digest, value.cluster, place.channel, place.thread_ts)
+            await self._slack_messages.open_view(body["trigger_id"], window(there))
+
+        return pressed
 
     def _pressed(self, what: What) -> Any:
         async def pressed(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
@@ -99,9 +107,8 @@ class FixListeners:
             place = Address(team, pressed.channel, user, thread_ts=pressed.thread_ts)
             refused = self._intake.stranger_refusal(place, body)
             if refused is None:
-                reason = (_values(view).get(REASON_BLOCK) or {}).get(REASON) or {}
                 name = f"view-{sha256(' '.join([team, user, view['id']]).encode()).hexdigest()[:24]}"
-                text = str(reason.get("value") or "")
+                text = payloads.typed_into(view, REASON_BLOCK, REASON)
                 refused = await self._intake.ask(Ask(name, what, place, text=text, pressed=pressed.dump()))
             if refused:
                 await ack(response_action="update", view=outgoing.view(plan_view.told(refused.text)))
@@ -121,7 +128,3 @@ def _ask(what: What, body: Body, *, view: str = "") -> Ask:
     return Ask(
         payloads.click_id(body), what, payloads.click_place(body), pressed=body["actions"][0]["value"], view=view
     )
-
-
-def _values(view: Body) -> Body:
-    return (view.get("state") or {}).get("values") or {}

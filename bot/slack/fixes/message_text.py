@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from bot.fixes import reasons
 from bot.fixes.may import Called
 from bot.fixes.proposal import End, Person, Proposal, State
+from bot.render.clean import one_line
 from bot.render.verdict import count
 from bot.slack.fixes.text import END_WORDS, LONGEST, Moment, Said, name, people, person
-from bot.slack.kit import escaping
+from bot.slack.kit import escaping, limits
 from bot.slack.kit.escaping import code, plain, span
 from handlers.remedy.plan import Plan
 
@@ -24,8 +25,19 @@ APPROVE, DECLINE, SHOW, GLASS, STOP, WITHDRAW = (
 SURE, SURE_APPROVE, SURE_STOP, BACK = "Sure?", "Yes, approve", "Yes, stop", "Back"
 
 
+def approve_what(plan: Plan) -> str:
+    return f"{plan.title} on {name(plan)}?"
+
+
+def effect(plan: Plan) -> str:
+    """What it does to whom. For a plan of an earlier version, what it is called."""
+    return plan.effect or f"{plan.title} on {name(plan)}: {count(len(plan.steps), 'step')}"
+
+
 def sure(plan: Plan) -> str:
-    return f"{plan.title} on {name(plan)}: {count(len(plan.steps), 'step')}. It begins as soon as it is approved."
+    """What is approved. How long it takes, and that it begins at once, is said in any case."""
+    then = f". About {span(plan.eta)}. It begins as soon as it is approved."
+    return f"{escaping.cut(one_line(effect(plan)), limits.CONFIRM_TEXT - len(then))}{then}"
 
 
 SURE_TO_STOP = "What was sent goes on; no further step begins, except what puts things back."
@@ -86,6 +98,23 @@ def waits_for(called: Called) -> list[Said]:
     if called.glass:
         said.append(("Who may break the glass: ", *people(called.glass)))
     return said
+
+
+def still_waits(proposal: Proposal) -> str:
+    what = f"{plain(proposal.plan.title, LONGEST)}* on {code(name(proposal.plan))}"
+    return f":alarm_clock: *{what} still *waits for approval*"
+
+
+def asked_before(proposal: Proposal, waited: timedelta) -> Said:
+    why = f": {proposal.reason}" if proposal.reason else ""
+    return ("Asked for by ", person(proposal.requester), f" {span(waited)} ago{why}")
+
+
+def now_called(called: Called) -> Said:
+    return (*people(called.approvers), ": you may approve it, too")
+
+
+PRESS_ABOVE = "The buttons are in this thread, further up."
 
 
 def open_until(moment: datetime) -> Said:

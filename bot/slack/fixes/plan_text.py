@@ -11,9 +11,10 @@ GLASS_TITLE = "Break the glass"
 CANCEL_WORD = "Not now"
 CLOSE = "Close"
 RUN_IT, ASK_FOR_IT, BREAK_IT = "Run it", "Ask for approval", "Break the glass"
-STEPS, ONLY_IF, WRONG, CAREFUL, UNDO, FIXED_WHEN, WHO = (
+STEPS, ONLY_IF, TAGS, WRONG, CAREFUL, UNDO, FIXED_WHEN, WHO = (
     "Steps",
     "Only if this is still so",
+    "Only if nobody has changed it since",
     "What could go wrong",
     "Careful",
     "Undo",
@@ -21,6 +22,10 @@ STEPS, ONLY_IF, WRONG, CAREFUL, UNDO, FIXED_WHEN, WHO = (
     "Who decides",
 )
 REASON, WHY_NOW = "Reason", "Why is this done?"
+ASKED_LATER = "Somebody will ask later why this was done."
+DECLINE_TITLE, DECLINE_IT, WHY_NOT = "Decline the fix", "Decline", "Why not?"
+DECLINE_NOTE = "If you decline, nothing is done, and nobody can approve this request any more."
+WHO_READS = "Whoever asked for it reads this in the thread, and the audit keeps it."
 GLASS_WARNING = (
     ":rotating_light: You would let this run alone, without the approvals that the policy asks for. Everybody in the "
     "thread is told, and the audit keeps your name and your reason."

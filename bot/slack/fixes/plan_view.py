@@ -1,4 +1,4 @@
-"""The window with a plan: every call, what must still be true, what could go wrong, how to undo it, who decides."""
+"""The window with a plan: first what it does to whom, and who decides; below, every call and every precondition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from bot.render.clean import one_line
 from bot.render.subject import short
 from bot.slack.fixes import message_text, plan_text
 from bot.slack.fixes import text as fixes_text
-from bot.slack.fixes.buttons import ASK_VIEW, GLASS_VIEW, REASON, REASON_BLOCK, SHOW_VIEW, PressedFix
+from bot.slack.fixes.buttons import (
+    ASK_VIEW,
+    DECLINE_VIEW,
+    GLASS_VIEW,
+    REASON,
+    REASON_BLOCK,
+    SHOW_VIEW,
+    PressedFix,
+)
 from bot.slack.fixes.offer_view import why_none
 from bot.slack.fixes.people_view import lines
 from bot.slack.kit import escaping, limits, sentences
@@ -19,12 +27,15 @@ from bot.slack.kit.message import Block, context, header, section
 from bot.slack.kit.rich_text import Element, bullets, preformatted, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
+from handlers.remedy.in_words import in_words
 from handlers.remedy.plan import Forbidden, Plan
 
 MOST_STEPS = 12
 MOST_LINES = 12
 LONGEST = 500
 LONGEST_REASON = 500
+_TAGS = ("eTag of ", "uid of ", "operation (")
+"""How `before` names what identifies a version of a thing."""
 
 
 def asking(
@@ -35,7 +46,8 @@ def asking(
     decides = plan_text.who_decides(rules.needed, requester_counts=rules.requester_counts, alone=alone)
     who = [section(decides), *([] if alone else lines(*message_text.waits_for(called)))]
     submit = plan_text.RUN_IT if alone else plan_text.ASK_FOR_IT
-    parts = [*plan_blocks(proposal.plan), header(plan_text.WHO), *who, _reason(needed=reason_needed)]
+    asks = [header(plan_text.WHO), *who, _reason(needed=reason_needed)]
+    parts = [*_outline(proposal.plan), *asks, *_details(proposal.plan)]
     return _view(ASK_VIEW, parts, plan_text.PLAN_TITLE, submit=submit, metadata=pressed.dump())
 
 
@@ -60,20 +72,46 @@ def breaking_glass(pressed: PressedFix) -> dict[str, Any]:
     return _view(GLASS_VIEW, parts, plan_text.GLASS_TITLE, submit=plan_text.BREAK_IT, metadata=pressed.dump())
 
 
+def declining(pressed: PressedFix) -> dict[str, Any]:
+    """It opens at once, as well: whoever asked for the fix is told why they do not get it."""
+    parts = [section(plan_text.DECLINE_NOTE), _reason(needed=True, label=plan_text.WHY_NOT, hint=plan_text.WHO_READS)]
+    return _view(DECLINE_VIEW, parts, plan_text.DECLINE_TITLE, submit=plan_text.DECLINE_IT, metadata=pressed.dump())
+
+
 def plan_blocks(plan: Plan) -> list[Block]:
-    cluster = fixes_text.name(plan)
+    return [*_outline(plan), *_details(plan)]
+
+
+def _outline(plan: Plan) -> list[Block]:
+    """What fits on the first screen of a phone."""
     return [
         header(plan.title),
-        context(f"{escaping.code(cluster)} · {plan_text.cost(plan)}"),
+        *rich_blocks([rich_section(text(escaping.cut(one_line(message_text.effect(plan)), LONGEST)))]),
+        context(f"{escaping.code(fixes_text.name(plan))} · {plan_text.cost(plan)}"),
         *_titled(plan_text.CAREFUL, plan.warnings),
-        header(plan_text.STEPS),
-        *(block for number, _ in enumerate(plan.steps[:MOST_STEPS]) for block in _step(plan, number)),
-        *_more(plan, cluster),
-        *_titled(plan_text.ONLY_IF, [f"{name}: {_value(value)}" for name, value in plan.before.items()]),
         *_titled(plan_text.WRONG, plan.could_go_wrong),
         *_titled(plan_text.UNDO, [plan.undo]),
+    ]
+
+
+def _details(plan: Plan) -> list[Block]:
+    """For whoever wants to know exactly."""
+    states, tags = _preconditions(plan)
+    return [
+        header(plan_text.STEPS),
+        *(block for number, _ in enumerate(plan.steps[:MOST_STEPS]) for block in _step(plan, number)),
+        *_more(plan, fixes_text.name(plan)),
+        *_titled(plan_text.ONLY_IF, states),
+        *_titled(plan_text.TAGS, tags),
         *_titled(plan_text.FIXED_WHEN, [plan_text.fixed_when(plan, short(plan.verify.subject))]),
     ]
+
+
+def _preconditions(plan: Plan) -> tuple[list[str], list[str]]:
+    """What people understand, and below it what only says that nobody has changed anything since."""
+    lines = {name: f"{name}: {in_words(value)}" for name, value in plan.before.items()}
+    tags = [line for name, line in lines.items() if name.startswith(_TAGS)]
+    return [line for line in lines.values() if line not in tags], tags
 
 
 def _step(plan: Plan, number: int) -> list[Block]:
@@ -102,17 +140,13 @@ def _titled(title: str, lines: Sequence[str]) -> list[Block]:
     return rich_blocks([rich_section(text(title, bold=True), text("\n")), bullets(rows)])
 
 
-def _value(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _reason(*, needed: bool) -> Block:
+def _reason(*, needed: bool, label: str = plan_text.WHY_NOW, hint: str = plan_text.ASKED_LATER) -> Block:
     return {
         "type": "input",
         "block_id": REASON_BLOCK,
         "optional": not needed,
-        "label": {"type": "plain_text", "text": plan_text.WHY_NOW, "emoji": False},
-        "hint": {"type": "plain_text", "text": fixes_text.reason_missing(), "emoji": False},
+        "label": {"type": "plain_text", "text": label, "emoji": False},
+        "hint": {"type": "plain_text", "text": hint, "emoji": False},
         "element": {
             "type": "plain_text_input",
             "action_id": REASON,

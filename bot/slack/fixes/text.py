@@ -141,10 +141,6 @@ def held_by_another(cluster: str) -> Forbidden:
     return Forbidden(f"another fix runs on {cluster}", "press again when it has ended: two never run at once")
 
 
-def reason_missing() -> str:
-    return "Somebody will ask later why this was done."
-
-
 CANNOT_TELL_WHO = "Slack does not say who you are"
 
 
@@ -155,7 +151,7 @@ def cannot_tell_who(why: str) -> Forbidden:
 
 NO_PLACE = Forbidden(
     reasons.NOT_IN_CHANNEL,
-    "press *Invite me* under the answer, check again, and press there",
+    "press *Invite me* under the answer, or go to an internal channel; check again, and press there",
 )
 ALONE = Forbidden(
     "somebody else must approve this, and nobody else sees this conversation",

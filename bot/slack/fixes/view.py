@@ -20,7 +20,8 @@ from bot.slack.kit.message import CHECK_AGAIN, Block, Message, Pressed, actions,
 from bot.slack.kit.message import button as plain_button
 from bot.slack.kit.rich_text import Element, bullets, quote, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
-from handlers.remedy.execution import Execution, Outcome
+from bot.slack.kit.rich_text import section as rich_section
+from handlers.remedy.execution import Execution
 from handlers.remedy.plan import Risk
 
 MOST_NOTES = 6
@@ -46,12 +47,21 @@ def message(shown: Shown) -> Message:
     proposal = shown.proposal
     parts: list[Block] = [
         section(message_text.head(proposal)),
+        *_effect(proposal),
         *_who(shown),
         *_progress(shown),
         *_end(proposal),
         *_buttons(shown),
     ]
-    return Message(_notice(message_text.head(proposal), *_said(shown)), tuple(parts))
+    what = [(message_text.effect(proposal.plan),)] if proposal.state is State.OFFERED else []
+    return Message(_notice(message_text.head(proposal), *what, *_said(shown)), tuple(parts))
+
+
+def _effect(proposal: Proposal) -> list[Block]:
+    """Whoever approves it reads here what they approve."""
+    if proposal.state is State.ENDED:
+        return []
+    return rich_blocks([rich_section(text(escaping.cut(one_line(message_text.effect(proposal.plan)), _LONGEST)))])
 
 
 def _notice(head: str, *said: fixes_text.Said, why: str = "") -> str:
@@ -129,13 +139,11 @@ def _noted(here: Execution, says: str) -> str:
 
 
 def _mark(here: Execution, number: int) -> str:
-    if number > here.step or (number == here.step and here.ended):
-        return "skipped" if here.ended or (here.failed_as and not here.plan.steps[number].always) else "later"
-    if number == here.step:
-        return "now"
-    if number < here.step - 1 or here.failed_as is None or here.plan.steps[number].always:
-        return "done"
-    return "skipped" if here.failed_as in (Outcome.CANCELLED, Outcome.STALE) else "failed"
+    if number < here.step:
+        return here.step_ends[number].value
+    if here.ended or (here.failed_as and not here.plan.steps[number].always):
+        return "skipped"
+    return "now" if number == here.step else "later"
 
 
 def _end(proposal: Proposal) -> list[Block]:
@@ -162,6 +170,7 @@ def _buttons(shown: Shown) -> list[Block]:
         style=style,
         sure=message_text.sure(proposal.plan),
         yes=message_text.SURE_APPROVE,
+        title=message_text.approve_what(proposal.plan),
     )
     made = [
         approve,
@@ -172,7 +181,16 @@ def _buttons(shown: Shown) -> list[Block]:
     return [actions(*made, *([_button(proposal, message_text.GLASS, GLASS)] if shown.glass else []))]
 
 
-def _button(proposal: Proposal, label: str, action: str, *, style: str = "", sure: str = "", yes: str = "") -> Block:
+def _button(
+    proposal: Proposal,
+    label: str,
+    action: str,
+    *,
+    style: str = "",
+    sure: str = "",
+    yes: str = "",
+    title: str = message_text.SURE,
+) -> Block:
     spot = proposal.spot
     pressed = PressedFix(proposal.id, proposal.digest, fixes_text.name(proposal.plan), spot.channel, spot.thread_ts)
     made: Block = {
@@ -182,15 +200,15 @@ def _button(proposal: Proposal, label: str, action: str, *, style: str = "", sur
         "value": pressed.dump(),
     }
     made |= {"style": style} if style else {}
-    return made | ({"confirm": _confirm(sure, yes)} if sure else {})
+    return made | ({"confirm": _confirm(title, sure, yes)} if sure else {})
 
 
-def _confirm(said: str, yes: str) -> Block:
+def _confirm(title: str, said: str, yes: str) -> Block:
     def plain(words_said: str, longest: int) -> Block:
         return {"type": "plain_text", "text": escaping.cut(one_line(words_said), longest), "emoji": False}
 
     return {
-        "title": plain(message_text.SURE, limits.CONFIRM_TITLE),
+        "title": plain(title, limits.CONFIRM_TITLE),
         "text": plain(said, limits.CONFIRM_TEXT),
         "confirm": plain(yes, limits.CONFIRM_BUTTON),
         "deny": plain(message_text.BACK, limits.CONFIRM_BUTTON),
@@ -199,6 +217,18 @@ def _confirm(said: str, yes: str) -> Block:
 
 def _again(proposal: Proposal) -> Block:
     return plain_button(sentences.CHECK_AGAIN, CHECK_AGAIN, Pressed(proposal.id, proposal.plan.cluster))
+
+
+def escalated(proposal: Proposal, called: Called, now: datetime) -> Message:
+    """A message of its own, as it is to ring: what waits, for how long, and who can approve it now."""
+    head = message_text.still_waits(proposal)
+    waited = now - datetime.fromtimestamp(proposal.waits_since_ms / 1000, UTC)
+    asked, who = message_text.asked_before(proposal, waited), message_text.now_called(called)
+    until = message_text.open_until(datetime.fromtimestamp(proposal.expires_ms / 1000, UTC))
+    where = (message_text.PRESS_ABOVE,)
+    return Message(
+        _notice(head, who, asked, until), (section(head), *_effect(proposal), *lines(asked, who, until, where))
+    )
 
 
 def broke_glass(proposal: Proposal, who: Person, reason: str) -> Message:

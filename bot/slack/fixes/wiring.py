@@ -14,6 +14,7 @@ from bot.checks.fresh import Telling, fresh_checks, progress_of_fix
 from bot.checks.runner import Runner
 from bot.checks.service import Jobs
 from bot.fixes.cleanup import Cleanup
+from bot.fixes.escalating import Escalating
 from bot.fixes.offering import Offering
 from bot.fixes.recheck import ApprovalRecheck
 from bot.fixes.runner import Piece, Runs, Tools
@@ -97,7 +98,8 @@ class Fixing:
             replier,
             progress_of_fix(check, seen),
         )
-        self._sweep = Sweep(tools, self._runs, Cleanup(policy, arm, bench, executions, self.audit).restore)
+        restore = Cleanup(policy, arm, bench, executions, self.audit).restore
+        self._sweep = Sweep(tools, self._runs, restore, Escalating(policy, proposals, self.audit, board, clock))
 
     @property
     def work(self) -> dict[What, Callable[[Ask], Awaitable[None]]]:

@@ -11,11 +11,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from bot.checks.check import find
+from bot.checks.fleet_lines import FleetRow, rows
 from bot.checks.store.recent import RecentCheck, RecentChecks
+from bot.checks.store.verdicts import Verdicts
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.fixes.lists.view import OpenApproval
+from bot.slack.fleet import view as fleet_view
 from bot.slack.home import view as home_view
 from bot.slack.home.view import Approvals, Shown
 from bot.slack.inbound import channel_text, commands, gate_text, replies
@@ -55,12 +58,13 @@ class FleetHandlers:
         people: People,
         state: State,
         recent: RecentChecks,
+        verdicts: Verdicts,
         approvals: Approvals,
         library: Library,
         arm: ArmReader,
     ) -> None:
         self._slack_messages, self._replier, self._gate, self._people = slack_messages, replier, gate, people
-        self._state, self._recent, self._approvals = state, recent, approvals
+        self._state, self._recent, self._verdicts, self._approvals = state, recent, verdicts, approvals
         self._library, self._arm = library, arm
 
     @property
@@ -76,22 +80,30 @@ class FleetHandlers:
     # -- lists ------------------------------------------------------------------------------------------------
 
     async def _clusters(self, ask: Ask) -> None:
-        seen = await self._seen(ask)
+        seen = await self.seen(ask)
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
         else:
-            await self._replier.reply(ask, replies.clusters(seen))
+            await self._replier.reply(ask, fleet_view.clusters(await self._rows(seen), self._library))
+
+    async def _rows(self, seen: Sequence[FleetMember]) -> list[FleetRow]:
+        """Without the bot's memory nobody knows the verdicts, and the list says so of each."""
+        try:
+            latest = await self._verdicts.latest([member.id for member in seen])
+        except StoreAway:
+            latest = {}
+        return rows(seen, latest)
 
     async def _picker(self, ask: Ask) -> None:
         """If `pressed` names a cluster, that one is being checked already."""
-        seen = await self._seen(ask)
+        seen = await self.seen(ask)
         if isinstance(seen, Message):
             await self._whisper(ask, seen)
             return
         sentence = channel_text.another(name_of(ask.pressed)) if ask.pressed else sentences.PICK
         await self._replier.reply(ask, replies.picker(seen, ask.text or None, said=sentence))
 
-    async def _seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
+    async def seen(self, ask: Ask) -> tuple[FleetMember, ...] | Message:
         """The clusters that this person may view from there, or why there are none."""
         viewer = await self._viewer(ask)
         if isinstance(viewer, Message):
@@ -99,6 +111,10 @@ class FleetHandlers:
         members = await self._fleet()
         seen = viewer.seen(members)
         return replies.only(gate_text.NOTHING_FOR_YOU) if members and not seen else seen
+
+    async def fleet(self) -> tuple[FleetMember, ...]:
+        """All clusters. Raises Problem."""
+        return await self._fleet()
 
     async def _viewer(self, ask: Ask) -> Viewer | Message:
         viewer = await self._gate.viewer(ask.place)
@@ -161,7 +177,7 @@ class FleetHandlers:
         """`pressed` holds the thread of the message."""
         seen: tuple[FleetMember, ...] | Message | Problem
         try:
-            seen = await self._seen(ask)
+            seen = await self.seen(ask)
         except Problem as problem:
             seen = problem
         await self._replier.privately(ask, triaged(ask.text, self._library, seen, ask.pressed))

@@ -29,6 +29,10 @@ class What(StrEnum):
     DEFAULT = "default"
     FIXES = "fixes"
     AUDIT = "audit"
+    CHANGES = "changes"
+    HISTORY = "history"
+    CHECK_ALL = "check_all"
+    DIGEST = "digest"
     FIX_PLAN = "fix_plan"
     FIX_SHOW = "fix_show"
     FIX_ASK = "fix_ask"
@@ -36,6 +40,7 @@ class What(StrEnum):
     FIX_DECLINE = "fix_decline"
     FIX_GLASS = "fix_glass"
     FIX_STOP = "fix_stop"
+    TALK = "talk"
     SAY = "say"
     WHISPER = "whisper"
     SUPPORT = "support"
@@ -50,6 +55,7 @@ ALONE = frozenset(
         What.INVITE,
         What.HOME,
         What.TRIAGE,
+        What.TALK,
         What.SAY,
         What.WHISPER,
     }

@@ -88,17 +88,6 @@ class Gate:
             return _told(gate_text.cannot_tell(why, about), gate_text.try_again(self._look.ask))
         return Viewer(asker, place.channel, self._look)
 
-    async def is_outside(self, place: Address) -> bool:
-        """Whether others than the members of this workspace read there, and the policy does not name that channel."""
-        try:
-            guests, strangers = await self._people.outsiders(place.channel)
-        except CallFailed:
-            return True
-        look = self._look
-        return (guests and not _is_named(look.guests, place)) or (
-            strangers and not _is_named(look.slack_connect, place)
-        )
-
     def stranger_refusal(self, place: Address) -> Message | None:
         """For somebody who is known to be of another company: why they may see nothing here."""
         outside = refused_everywhere(self._look, Asker(place.team, place.user, stranger=True), place.channel)
@@ -112,10 +101,6 @@ class Gate:
         anybody = Asker(place.team, place.user, stranger=stranger, groups=frozenset(self._groups))
         refused = may_look(self._look, anybody, place.channel, cluster, account)
         return refused if isinstance(refused, Refused) else None
-
-
-def _is_named(channels: tuple[str, ...], place: Address) -> bool:
-    return ANYTHING in channels or place.channel in channels
 
 
 def name_of(cluster: str | ClusterRef) -> str:

@@ -76,6 +76,17 @@ def shortcut_id(body: Body) -> str:
     return _id("shortcut", body["team"]["id"], body["user"]["id"], body["message"]["ts"], body["action_ts"])
 
 
+def view_id(body: Body) -> str:
+    """Of a window that was sent."""
+    return _id("view", body["team"]["id"], body["user"]["id"], body["view"]["id"])
+
+
+def typed_into(view: Body, block: str, action: str) -> str:
+    """What somebody has typed into a field of a window."""
+    field = (((view.get("state") or {}).get("values") or {}).get(block) or {}).get(action) or {}
+    return str(field.get("value") or "")
+
+
 def is_said_to_us(body: Body) -> bool:
     """Whether a message event is somebody's own words in a conversation with the bot: no edit, no bot, no join."""
     event = body["event"]

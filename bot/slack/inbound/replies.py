@@ -11,8 +11,8 @@ from bot.report.events import Selection
 from bot.slack.inbound import commands, triage_text
 from bot.slack.inbound.commands import ParsedCommand
 from bot.slack.kit import escaping, limits, sentences
-from bot.slack.kit.fleet_rows import kind_rank, option, other_kind, state_of
-from bot.slack.kit.message import PICK, Block, Message, context, header, pages, section
+from bot.slack.kit.fleet_rows import option
+from bot.slack.kit.message import PICK, Block, Message, actions, context, header, pages, section, suggestion
 from bot.slack.kit.rich_text import Element, bullets, markdown, preformatted, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
@@ -23,30 +23,40 @@ from runbooks.library import FIX, FURTHER, MEANING, NOT_THIS, SECTIONS, Library,
 from runbooks.values import Facts
 
 _LONGEST_QUOTE = 1000
+NOT_PRESSED = frozenset({commands.MUTE, commands.UNMUTE, commands.WATCH})
+"""Words that are typed: what they need is rarely complete where they are misspelt."""
 _MOST_OTHERS = 5
-_MOST_LISTED = 60
 _MOST_PAGES = 10
-_OF_AZURE = frozenset(
-    {commands.CHECK, commands.CLUSTERS, commands.DEFAULT, commands.FIXES, commands.AUDIT, commands.SUPPORT}
-)
-"""For these Azure, or the bot's memory, has to be asked."""
 
 
 def at_once(asked: ParsedCommand, library: Library) -> Message | None:
-    """The answer, or None where Azure has to be asked."""
+    """The answer, or None where Azure has to be asked, also to know whether a word is a cluster's name."""
     if asked.word == commands.FIXES and not asked.rest:
         return only(NAME_A_CLUSTER)
-    if asked.word in _OF_AZURE:
+    if asked.word in commands.ASKED_OF_AZURE:
         return None
     if asked.word == commands.HELP:
-        return only(sentences.HELP)
+        return only(sentences.HELP) if asked.rest.lower() == commands.EVERYTHING else helped()
     if asked.word == commands.EXPLAIN:
         return explained(asked.rest, library)
     if asked.word == commands.RUNBOOK:
         return runbook(asked.rest, library)
-    if asked.word in commands.LATER:
-        return only(sentences.later(asked.word))
-    return only(sentences.unknown(asked.word, asked.near))
+    return misspelt(asked) if asked.near else None
+
+
+def helped() -> Message:
+    """Three examples; one tap shows the rest."""
+    more = suggestion(sentences.MORE, f"{commands.HELP} {commands.EVERYTHING}", 0)
+    return Message(sentences.HELP_IN_SHORT, (section(sentences.HELP_IN_SHORT), actions(more)))
+
+
+def misspelt(asked: ParsedCommand) -> Message:
+    """One line, and what may have been meant as buttons."""
+    said = sentences.unknown(asked.word, asked.near)
+    typed = [f"{word} {asked.rest}".strip() for word in asked.near if word not in NOT_PRESSED]
+    fit = [command for command in typed if len(command) <= limits.BUTTON_VALUE]
+    buttons = [suggestion(command, command, number) for number, command in enumerate(fit)]
+    return Message(said, (section(said), *([actions(*buttons)] if buttons else [])))
 
 
 def only(said: str) -> Message:
@@ -115,18 +125,6 @@ def outline(found: Runbook) -> list[Block]:
     return [*sections, *_under(FURTHER, markdown(found.further, found.further))] if found.links else sections
 
 
-def clusters(members: Sequence[FleetMember]) -> Message:
-    """The fleet by kind; what is not well comes first."""
-    if not members:
-        return only(sentences.NO_FLEET)
-    ordered = sorted(members, key=lambda member: (state_of(member).rank, kind_rank(member), member.name.lower()))
-    said = sentences.clusters(len(members), sum(not state_of(member).well for member in members))
-    listed = [_member(member) for member in ordered[:_MOST_LISTED]]
-    if len(ordered) > _MOST_LISTED:
-        listed.append([text(sentences.more(len(ordered) - _MOST_LISTED), dim=True)])
-    return _fitted([section(said), *rich_blocks([bullets(listed)])], said)
-
-
 def picker(
     members: Sequence[FleetMember], area: str | None, *, said: str = sentences.PICK, thread_ts: str = ""
 ) -> Message:
@@ -158,12 +156,6 @@ def picked(block_id: str) -> tuple[Selection, str]:
     _, asked, thread_ts = [*block_id.split(":"), "", ""][:3]
     area, _, more = asked.partition("+")
     return Selection(area or None, detectors=more == DETECTORS), thread_ts
-
-
-def _member(member: FleetMember) -> list[Element]:
-    state = state_of(member)
-    place = one_line(" · ".join([*other_kind(member), state.text, member.location, member.group]))
-    return [text(one_line(member.name), bold=not state.well), text(f" · {escaping.cut(place, 300)}")]
 
 
 def _quote(explanation: Explanation) -> list[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -18,11 +19,12 @@ from bot.incidents.turns import Turns
 from bot.metrics import Metrics
 from bot.slack.inbound import commands, message_reader, payloads, replies
 from bot.slack.inbound.intake import Intake, private
+from bot.slack.inbound.outside import Outside
 from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.queue import IncidentQueue
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit import sentences
-from bot.slack.kit.message import STOP, Message, Pressed
+from bot.slack.kit.message import STOP, WATCH, Message, Pressed
 from bot.store.away import StoreAway
 from bot.store.codec import encode, prepare
 
@@ -37,8 +39,11 @@ WORDS = {commands.MUTE: Do.MUTE, commands.UNMUTE: Do.MUTE, commands.WATCH: Do.WA
 class IncidentListeners:
     """Registered before the other listeners: the first one that fits hears an event."""
 
-    def __init__(self, intake: Intake, turns: Turns, queue: IncidentQueue, spans: Spans, metrics: Metrics) -> None:
+    def __init__(
+        self, intake: Intake, turns: Turns, queue: IncidentQueue, spans: Spans, outside: Outside, metrics: Metrics
+    ) -> None:
         prepare(message_reader.Utterance)
+        self._outside = outside
         self._intake, self._turns, self._queue = intake, turns, queue
         self._spans, self._metrics = spans, metrics
 
@@ -54,6 +59,7 @@ class IncidentListeners:
         app.event("channel_rename")(self.channel_appeared)
         app.event("member_joined_channel")(self.arrived)
         app.action(re.compile(rf"^{incidents_view.CHECK}_\d+$"))(self.check)
+        app.action(WATCH)(self.watch)
         app.action(incidents_view.PICK)(self.pick)
         for action, do in (
             (incidents_view.QUIET, Do.SILENCE),
@@ -131,9 +137,11 @@ class IncidentListeners:
 
     async def arrived(self, body: Body, context: AsyncBoltContext) -> BoltResponse | None:
         event = body["event"]
+        place = Address(str(body["team_id"]), str(event["channel"]), str(event.get("inviter") or ""))
+        with suppress(StoreAway):  # then nothing is remembered of the channel either
+            await self._outside.joined(place.team, place.channel)
         if event.get("user") != context.bot_user_id:
             return None
-        place = Address(str(body["team_id"]), str(event["channel"]), str(event.get("inviter") or ""))
         return await self._submitted(Task(f"arrived-{place.channel}-{event.get('event_ts')}", Do.ARRIVED, place))
 
     async def _submitted(self, task: Task) -> BoltResponse | None:
@@ -163,6 +171,18 @@ class IncidentListeners:
         refused = await self._intake.refusal(place, cluster, body)
         if refused is None:
             task = Task(payloads.click_id(body), Do.CHECK, place, cluster=cluster, incident=sighting, code=code)
+            refused = await self._taken(task)
+        if refused:
+            await respond(**private(refused), replace_original=False)
+
+    async def watch(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+        """*Watch this* under an answer: `/aks watch` for its cluster, in its thread."""
+        self._metrics.heard.labels(WATCH).inc()
+        await ack()
+        place, cluster = payloads.click_place(body), Pressed.load(body["actions"][0]["value"]).cluster
+        refused = await self._intake.refusal(place, cluster, body)
+        if refused is None:
+            task = Task(payloads.click_id(body), Do.WATCH, place, text=f"{commands.WATCH} {cluster}")
             refused = await self._taken(task)
         if refused:
             await respond(**private(refused), replace_original=False)

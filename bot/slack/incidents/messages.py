@@ -17,6 +17,7 @@ from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.people import People
 from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.inbound import replies
+from bot.slack.inbound.outside import Outside
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.places import Places
@@ -36,8 +37,11 @@ _REMEMBERED = 2000
 class IncidentMessages:
     """Raises CallFailed."""
 
-    def __init__(self, message_poster: Poster, places: Places, people: People, library: Library) -> None:
+    def __init__(
+        self, message_poster: Poster, places: Places, people: People, outside: Outside, library: Library
+    ) -> None:
         self._message_poster, self._places, self._people, self._library = message_poster, places, people, library
+        self._outside = outside
         self._shown: dict[str, str] = {}
         self._reacted: dict[str, bool] = {}
         self._reacting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -62,7 +66,7 @@ class IncidentMessages:
         """The last change of the card: its buttons go. After that nothing is said or changed."""
         where = self.where(team, incident)
         if standing := await self._message_poster.standing(where, CARD):
-            message = await self._message(book, incident)
+            message = await self._message(team, book, incident)
             await self._message_poster.change_or_repeat(where, standing, CARD, message)
 
     async def once_where_possible(self, where: Reply, part: str, message: Message) -> None:
@@ -83,7 +87,8 @@ class IncidentMessages:
         """The card in the channel itself, as the head of a thread; nothing where that cannot be said."""
         where = self.where(team, incident, Address(channel=incident.home.channel))
         try:
-            posted, _ = await self._message_poster.once(where, CARD, await self._message(Book((incident,)), incident))
+            message = await self._message(team, Book((incident,)), incident)
+            posted, _ = await self._message_poster.once(where, CARD, message)
         except Refused as refused:
             if refused.error not in NO_PLACE:
                 raise
@@ -93,7 +98,7 @@ class IncidentMessages:
     async def _card(self, where: Reply, book: Book, incident: Incident) -> Address | None:
         if incident.silenced:
             return await self._message_poster.standing(where, CARD)
-        message = await self._message(book, incident)
+        message = await self._message(where.place.team, book, incident)
         posted, new = await self._message_poster.once(where, CARD, message)
         digest = sha256(repr(message).encode(errors="replace")).hexdigest()
         if not new and self._shown.get(incident.id) != digest:
@@ -101,9 +106,11 @@ class IncidentMessages:
         _keep(self._shown, incident.id, digest)
         return posted
 
-    async def _message(self, book: Book, incident: Incident) -> Message:
-        address = await self._address()
+    async def _message(self, team: str, book: Book, incident: Incident) -> Message:
         home = book.get(incident.merged_into) if incident.merged_into else None
+        if await self._outside.covers(Address(team, incident.home.channel)):
+            return incidents_view.card_outside(incident, self._library, home=home)
+        address = await self._address()
         return incidents_view.card(incident, self._library, lambda spot: _link(address, spot), home=home)
 
     async def _lines(self, where: Reply, book: Book, incident: Incident) -> None:

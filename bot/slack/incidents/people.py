@@ -124,8 +124,9 @@ class IncidentCommandHandlers:
         if not longest:
             await self._reply(task, replies.only(said.nobody_may_mute(self._policy.look.ask)))
             return
+        fleet = await self._places.fleet()
         try:
-            mute = read_mute(rest, now, self._library, longest)
+            mute = read_mute(rest, now, self._library, longest, {member.name.lower() for member in fleet.members})
         except Unreadable as unreadable:
             await self._reply(task, replies.only(said.cannot_mute(str(unreadable))))
             return
@@ -134,7 +135,6 @@ class IncidentCommandHandlers:
             await self._reply(task, refused)
             return
         mute = replace(mute, cluster=name_of(mute.cluster), by=task.place.user)
-        fleet = await self._places.fleet()
         if fleet.members and not any(member.name.lower() == mute.cluster.lower() for member in fleet.members):
             await self._reply(task, replies.only(said.cannot_mute(said.no_such_cluster(mute.cluster))))
             return

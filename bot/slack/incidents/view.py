@@ -60,6 +60,12 @@ def card(incident: Incident, library: Library, link_to: Link, *, home: Incident 
     return Message(escaping.fits(headline, limits.MESSAGE_TEXT), tuple(shown))
 
 
+def card_outside(incident: Incident, library: Library, *, home: Incident | None = None) -> Message:
+    """The same in a channel that guests or another company read: what it is called, and nothing that proves it."""
+    headline = _headline(incident, library, home)
+    return Message(escaping.fits(headline, limits.MESSAGE_TEXT), (section(headline),))
+
+
 def _notes(incident: Incident, library: Library) -> list[str]:
     """How it was recognised, and how often it was reported."""
     guessed = incident.codes[0]

@@ -9,7 +9,6 @@ from bot.render.clean import one_line
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import Block
 from handlers.fleet.clusters import FleetMember
-from handlers.fleet.kinds import AKS, CLUSTER_TYPES
 
 _FAILED = frozenset({"failed", "canceled", "cancelled"})
 _WELL = "Succeeded"
@@ -44,17 +43,6 @@ def state_of(member: FleetMember) -> ShownState:
     if not state:
         return ShownState(sentences.STATE_UNKNOWN, _RANK_UNKNOWN, "stopped")
     return ShownState(state, _RANK_WELL, "")
-
-
-def kind_rank(member: FleetMember) -> int:
-    """AKS clusters first, then each other kind together."""
-    types = [cluster_type.lower() for cluster_type in CLUSTER_TYPES]
-    return types.index(member.type.lower()) if member.type.lower() in types else len(types)
-
-
-def other_kind(member: FleetMember) -> list[str]:
-    """The kind, where it is not the usual one."""
-    return [] if member.type.lower() == AKS.lower() else [member.kind]
 
 
 def value_of(member: FleetMember, members: Sequence[FleetMember]) -> str:

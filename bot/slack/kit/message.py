@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ WRONG, STEPS = "wrong_answer", "show_steps"
 DETECTORS = "run_detectors"
 SUPPORT = "support_packet"
 INVITE, PICK = "invite_me", "pick_cluster"
+CHECK_THIS, SUGGESTED, WATCH = "check_this", "suggested", "watch_this"
 """The action ids of the buttons. Several of one kind in a message are numbered: `show_steps_0`."""
 
 
@@ -105,6 +106,26 @@ def button(label: str, action: str, pressed: Pressed, *, primary: bool = False) 
         "value": pressed.dump(),
     }
     return made | {"style": "primary"} if primary else made
+
+
+def suggestion(label: str, command: str, number: int) -> Block:
+    """A button that does what somebody may have wanted to type, without the `/aks`."""
+    return {
+        "type": "button",
+        "action_id": f"{SUGGESTED}_{number}",
+        "text": {"type": "plain_text", "text": escaping.cut(one_line(label), limits.BUTTON_TEXT), "emoji": False},
+        "value": command,
+    }
+
+
+def check_buttons(clusters: Sequence[str], scope: Selection = EVERYTHING, label: str = "Check {}") -> list[Block]:
+    """A button for each cluster that may be meant."""
+    return [
+        button(
+            label.format(one_line(cluster).rpartition("/")[2]), f"{CHECK_THIS}_{number}", Pressed("", cluster, scope)
+        )
+        for number, cluster in enumerate(clusters)
+    ]
 
 
 def actions(*buttons: Block) -> Block:

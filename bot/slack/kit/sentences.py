@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.render.verdict import count
-from bot.slack.kit.escaping import LONGEST_NAME, code, escape, escape_name, plain, sentence, span
+from bot.slack.kit.escaping import LONGEST_NAME, code, escape, plain, sentence, span
 from bot.slack.kit.limits import MESSAGE_TEXT
 from handlers.problem import Problem
 
@@ -71,6 +71,7 @@ CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "Check again", "Check everything", "Show all 
 WRONG, STEPS = "Wrong answer", "Show the steps"
 SUPPORT = "Support packet"
 DETECTORS = "Azure's detectors"
+WATCH_THIS = "Watch this"
 
 
 def verdict(cluster: str, label: str, summary: str) -> str:
@@ -137,6 +138,33 @@ NO_WORDS = "This could not be done; no reason was given."
 GAVE_UP = "I gave up on this one."
 
 
+def no_such_cluster(name: str, why: str, *, near: bool) -> str:
+    meant = " Perhaps you mean one of these:" if near else ""
+    return f"I cannot find the cluster {code(name)}: {plain(why, 300)}.{meant}"
+
+
+CHOOSE = "Choose a cluster"
+
+
+def state_alone(cluster: str, label: str) -> str:
+    return f"*{code(cluster)}: {plain(label)}*"
+
+
+def not_checked(cluster: str) -> str:
+    return f"{code(cluster)} could not be checked."
+
+
+WHAT_WAS_NAMED = "the cluster that was named"
+OUTSIDE = (
+    "Guests or people of another company read this channel: the rest is shown only to whoever asked and may look. "
+    "In a direct message or an internal channel I say all of it."
+)
+ONLY_YOU = (
+    "Only you see this: guests or people of another company read this channel. To ask for a fix, check again in an "
+    "internal channel."
+)
+
+
 def away(problem: Problem) -> str:
     """When Redis is away and the request needs it."""
     return plain(f"{sentence(problem.what)} ({problem.why}), so this cannot be done now: {problem.do}.", MESSAGE_TEXT)
@@ -178,9 +206,12 @@ HELP = (
     "`from &lt;ip&gt;` whether this address may reach the API server\n"
     "`rbac &lt;ns/service account&gt; &lt;verb&gt; &lt;resource&gt;` whether this service account may do that\n"
     "`logs` what the control plane has logged in the last hour\n"
-    "`/aks clusters` lists the clusters that you may view\n"
+    "`/aks check all` checks every cluster that you may view; `/aks clusters` lists them by last verdict\n"
     "`/aks default [cluster | none]` shows or sets this channel's default cluster\n"
     "`/aks explain &lt;text&gt;` explains a pasted error\n"
+    "`/aks changes &lt;cluster&gt; [2h]` shows who changed what there, newest first\n"
+    "`/aks history &lt;cluster&gt;` shows the past verdicts, incidents and fixes\n"
+    "`/aks digest` tells what is new on your clusters since yesterday, what was mended, and what ends today\n"
     "`/aks fixes &lt;cluster&gt;` shows the available fixes and the open approvals\n"
     "`/aks support &lt;cluster&gt;` collects what Azure support asks for, as a redacted file\n"
     "`/aks audit` shows which fixes ran, and who approved them\n"
@@ -188,7 +219,7 @@ HELP = (
     "`/aks mute` lists, `/aks unmute &lt;code&gt; &lt;cluster&gt;` ends it\n"
     "`/aks watch &lt;cluster&gt;` notifies you when the problem or operation there is over; `/aks watch` lists\n"
     "`/aks runbook [code | words]` shows what I know about a problem, or finds it: `/aks runbook pdb`\n"
-    "`/aks help` shows this\n"
+    "`/aks help` shows the most important\n"
     "In threads, where Slack has no commands: `@aksbot check &lt;cluster&gt;`, and so on; in a direct message to me "
     "without the `@aksbot`.\n"
     "*Triage this*, in the menu of any message, recognises cluster and problem.\n"
@@ -196,6 +227,16 @@ HELP = (
     "My *Home* tab shows the fleet.\n"
     "I only read, unless somebody approves a fix: then I send exactly the calls of the plan that was shown."
 )
+
+
+HELP_IN_SHORT = (
+    "*What I can do:* find out what is wrong with a cluster, and repair it once somebody approves.\n"
+    "`/aks check &lt;cluster&gt;` what is wrong there, and why\n"
+    "`/aks explain &lt;pasted error&gt;` what an error means, and what to do\n"
+    "`/aks clusters` your clusters by last verdict\n"
+    "In a thread or a direct message just say it: `@aksbot why is &lt;cluster&gt; broken?`"
+)
+MORE = "More"
 
 
 def looking_at(cluster: str) -> str:
@@ -207,15 +248,9 @@ def misuse(problem: Problem) -> str:
     return f"I {plain(problem.what)}: {plain(problem.why)}. {escape(sentence(problem.do))}"
 
 
-def later(word: str) -> str:
-    return f"{code(f'/aks {word}')} does not exist yet; `/aks help` lists what does."
-
-
 def unknown(word: str, near: list[str]) -> str:
     perhaps = " or ".join(code(f"/aks {name}") for name in near)
-    meant = f"Perhaps you mean {perhaps}. " if near else ""
-    checks = f"`/aks check {escape_name(word)}` checks."
-    return f"I do not know the command {code(word)}. {meant}`/aks help` shows all; {checks}"
+    return f"I do not know the command {code(word)}. Perhaps you mean {perhaps}."
 
 
 def no_runbook(name: str, near: list[str]) -> str:
@@ -225,11 +260,6 @@ def no_runbook(name: str, near: list[str]) -> str:
 
 def runbooks_about(words: str, number: int) -> str:
     return f"{count(number, 'runbook')} about {code(words)}: `/aks runbook &lt;code&gt;` shows one."
-
-
-def clusters(number: int, not_well: int) -> str:
-    state = f"{not_well} of them not in the state Succeeded" if not_well else "all in the state Succeeded"
-    return f"{count(number, 'cluster')}, {state}"
 
 
 def too_many_to_pick(number: int) -> str:

@@ -11,6 +11,7 @@ from bot.slack.api.calls import Refused
 from bot.slack.api.poster import NO_PLACE, Poster, Reply
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.inbound.replies import only
 from bot.slack.kit.message import AnswerMessages, Message, Pressed
@@ -29,6 +30,7 @@ class SupportHandlers:
     packets: SupportPackets
     done: Done
     gate: Gate
+    outside: Outside
     message_poster: Poster
     replier: Replier
 
@@ -55,7 +57,7 @@ class SupportHandlers:
 
     async def _begun(self, ask: Ask, message: Message) -> tuple[Reply, Address]:
         """The first message, and where it stands. A packet is for those who may look, so nobody else may read there."""
-        if await self.gate.is_outside(ask.place):
+        if await self.outside.covers(ask.place):
             return await self._directly(ask, message, said.ELSEWHERE)
         try:
             head, _ = await self.message_poster.once(ask.where, HEAD, message)

@@ -12,7 +12,6 @@ BEFORE_SENDING = (
 COLLECTING_HERE = "Collecting the support packet: it will be posted here."
 ELSEWHERE = "The support packet will come as a direct message to you: guests or people of another company read here."
 NOT_A_MEMBER = "The support packet will come as a direct message to you: I am not in this channel."
-FOR = "for "
 
 
 def collecting(cluster: str) -> str:

@@ -23,7 +23,7 @@ def made(packet: Packet, user: str) -> AnswerMessages:
     """The head, and in its thread who asked, the table of contents and the file."""
     archive = packet.archive
     title = said.made(packet.target.name, word(packet.report.diagnosis))
-    asked = rich_section(text(f"{said.CONTENTS}, ", bold=True), text(said.FOR), {"type": "user", "user_id": user})
+    asked = rich_section({"type": "user", "user_id": user}, text(" "), text(said.CONTENTS, bold=True))
     shown = rich_blocks([asked, bullets(_contents(archive))])
     notes = [said.BEFORE_SENDING, *([said.not_seen(packet.unseen)] if packet.unseen else [])]
     listed = Message(

@@ -33,6 +33,7 @@ from bot.slack.kit import sentences
 from bot.slack.kit.message import AnswerMessages, Message
 from bot.slack.watch import text as said
 from bot.slack.watch import view as watch_view
+from handlers.changes.estimate import estimate
 from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import ArmError
 from handlers.evidence.azure import MANAGED_CLUSTER
@@ -44,6 +45,7 @@ from runbooks.library import Library
 
 WATCHING, ENDED = "watch", "watch-ended"
 _FIND_S = 30.0
+_ESTIMATE_S = 15.0
 
 
 class WatchHandlers:
@@ -118,10 +120,20 @@ class WatchHandlers:
             until_ms=until_ms,
             state=look.running,
             causes=look.causes,
+            estimate=await self._estimated(target) if look.running else "",
         )
         await self._submit(watch, 0)
         await self._watches.put(watch)
         await self._posted(watch)
+
+    async def _estimated(self, target: Target) -> str:
+        """An extra: where the log is slow or does not say what runs, the watch begins without it."""
+        try:
+            async with asyncio.timeout(_ESTIMATE_S):
+                found = await estimate(target, self._arm)
+        except TimeoutError:
+            return ""
+        return found.said(datetime.now(UTC)) if found else ""
 
     async def _unwanted(self, task: Task) -> None:
         """Anybody who may look at the cluster may stop it, and everybody sees who did."""

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from bot.incidents.watching import LONGEST, Look, Watch
 from bot.render.verdict import found_nothing, summary
+from bot.slack.kit import escaping
 from bot.slack.kit.message import CHECK_AGAIN, STOP, Block, Message, Pressed, actions, button, section
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
@@ -27,7 +28,8 @@ def waits_for(state: str, causes: Iterable[tuple[str, str]], library: Library) -
 
 def watching(watch: Watch, library: Library, longest: timedelta = LONGEST) -> Message:
     line = said.watching(watch.name, waits_for(watch.state, watch.causes, library), longest)
-    return Message(line, (section(line), actions(_stop(watch, said.STOP))))
+    ends = [section(escaping.plain(watch.estimate, 600))] if watch.estimate else []
+    return Message(line, (section(line), *ends, actions(_stop(watch, said.STOP))))
 
 
 def after_its_end(watch: Watch) -> Message:

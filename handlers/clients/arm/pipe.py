@@ -103,7 +103,7 @@ def reading(
         Pace(clock),
         Bearer(tokens, access.endpoint),
         NoteCall(calls),
-        Understand(),
+        Understand(callers=recorder is None),
     ]
     return Pipe(policies, wire, tokens, shared)
 

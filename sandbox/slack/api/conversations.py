@@ -39,7 +39,7 @@ def _show(call: Call, channel: Channel) -> Body:
         "is_group": channel.kind == "private",
         "is_member": call.team.has_bot(channel),
         "is_general": channel.name == "general",
-        "is_pending_ext_shared": False,
+        "is_pending_ext_shared": channel.sharing_pending,
         "topic": {"value": channel.topic, "creator": "", "last_set": 0},
         "purpose": {"value": "", "creator": "", "last_set": 0},
         "connected_team_ids": [channel.shared_with] if channel.shared_with else [],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -74,6 +75,20 @@ async def test_the_upgrade_that_it_goes_on_with_and_its_nodes_are_named() -> Non
     assert again.could_go_wrong[0].endswith("replaces 2 nodes (node-0, node-1)")
     assert again.eta > plan.eta
     assert plan.moved(again), "a node that is upgraded meanwhile makes it another plan"
+
+
+async def test_people_read_what_it_does_to_whom_before_they_approve() -> None:
+    plan = await planned("relax-budget", blocked())
+    assert plan.effect == (
+        "PDB shop/web allows 1 disruption, then the upgrade of pool apps to 1.34.2 goes on: 2 nodes are replaced "
+        "one by one; the PDB is restored afterwards"
+    )
+    azure = blocked(cluster="Failed")
+    azure.pools["apps"] |= {"upgradeSettings": {"maxSurge": "100%"}}
+    both = await planned("relax-budget", azure)
+    assert "2 nodes are replaced 2 at a time, then cluster" in both.effect, both.effect
+    assert Plan.from_json(both.as_json()) == both
+    assert replace(plan, effect="").digest != plan.digest, "an approval covers what people have read"
 
 
 async def test_a_cluster_that_failed_with_its_pool_is_sent_after_it() -> None:

@@ -66,6 +66,10 @@ class Desk:
         await self.control.submit_view(user, {"reason": reason} if reason else {})
         return await self.proposal()
 
+    async def declined(self, proposal: Message, user: str = "approver", reason: str = "batch runs until 5") -> None:
+        await self.control.press(user, proposal, "fix_decline")
+        await self.control.submit_view(user, {"reason": reason})
+
     async def proposal(self) -> Message:
         await self.control.until(lambda: self.find() is not None, 30)
         found = self.find()
@@ -123,6 +127,8 @@ def policy(control: Control, **rule: Any) -> str:
     for name in ("approvers", "ping", "break_glass"):
         if name in whole:
             whole[name] = [_id(control, one) for one in whole[name]]
+    if steps := whole.get("escalate"):
+        whole["escalate"] = [{**step, "ping": [_id(control, one) for one in step["ping"]]} for step in steps]
     return str(yaml.safe_dump({"look": look, "fixes": {"rules": [whole], "freezes": freezes}}))
 
 

@@ -128,11 +128,19 @@ async def test_stopping_between_steps_is_told(
     assert await audited(redis) == ["requested", "cancelled"]
 
 
-async def test_declining_ends_it(bot: Bot, desk: Desk, control: Control, arm: ArmServer, redis: Connection) -> None:
+async def test_declining_asks_why_and_ends_it(
+    bot: Bot, desk: Desk, control: Control, arm: ArmServer, redis: Connection
+) -> None:
     await control.press("approver", await desk.asked(), "fix_decline")
-    await desk.says("declined", "Declined by")
+    window = await desk.window("approver")
+    assert "Why not?" in str(window.blocks)
+    assert await audited(redis) == ["requested"], "the button alone declines nothing"
+    await control.submit_view("approver", {"reason": "batch runs until 5"})
+    await desk.says("declined", "Declined by", "Batch runs until 5")
     assert writes(arm) == []
-    assert await audited(redis) == ["requested", "declined"]
+    records = [one.entry async for one in Audit(redis.redis).records()]
+    assert [one["what"] for one in records] == ["requested", "declined"]
+    assert records[-1]["reason"] == "batch runs until 5"
 
 
 @pytest.mark.parametrize("rules", [{"requester_counts": True, "approvers": ["requester"]}])

@@ -39,7 +39,7 @@ async def test_a_click_on_a_full_disk_is_told_at_once_and_never_takes_effect(
             said = await desk.told("approver", "takes no writes", "its disk is full", "nothing was done")
             assert "Error" not in said
             filler.unlink()
-            await control.press("approver", proposal, "fix_decline")
+            await desk.declined(proposal)
             await desk.says("declined")
     assert writes(arm) == []
 

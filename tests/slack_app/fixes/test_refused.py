@@ -106,7 +106,7 @@ async def test_the_wrong_person_is_told_who_may(bot: Bot, desk: Desk, control: C
     said = await desk.told("visitor", "not among those who may approve", "Who may approve")
     assert "Who may approve" in said
     assert control.team.person("approver").id in str([one.blocks for one in control.ephemerals("visitor", CHANNEL)])
-    await control.press("visitor", proposal, "fix_decline")
+    await desk.declined(proposal, "visitor")
     await control.until(lambda: len(control.ephemerals("visitor", CHANNEL)) == 2, 30)
     assert "waits for approval" in seen(await desk.proposal())
     assert await audited(redis) == ["requested", "refused", "refused"]
@@ -184,7 +184,7 @@ async def test_a_request_of_which_somebody_was_faster_is_told(bot: Bot, desk: De
 async def test_a_click_on_a_declined_one_changes_nothing(bot: Bot, desk: Desk, control: Control) -> None:
     proposal = await desk.asked()
     old = [dict(block) for block in proposal.blocks]
-    await control.press("approver", proposal, "fix_decline")
+    await desk.declined(proposal)
     await desk.says("declined")
     proposal.blocks[:] = old
     await control.press("approver", proposal, "fix_approve")

@@ -61,15 +61,26 @@ async def told_once(desk: Desk, proposal: Message, *words: str) -> None:
 Act = Callable[[Control, Message], Awaitable[None]]
 
 
+async def nothing(control: Control, proposal: Message) -> None:
+    """An approval needs no window."""
+
+
 async def approve(control: Control, proposal: Message) -> None:
     await control.press("approver", proposal, "fix_approve")
 
 
-async def decline(control: Control, proposal: Message) -> None:
+async def ask_why(control: Control, proposal: Message) -> None:
     await control.press("approver", proposal, "fix_decline")
 
 
-@pytest.mark.parametrize(("act", "end", "word"), [(approve, End.FIXED, "*fixed*"), (decline, End.DENIED, "*declined")])
+async def decline(control: Control, proposal: Message) -> None:
+    await control.submit_view("approver", {"reason": "batch runs until 5"})
+
+
+@pytest.mark.parametrize(
+    ("before", "act", "end", "word"),
+    [(nothing, approve, End.FIXED, "*fixed*"), (ask_why, decline, End.DENIED, "*declined")],
+)
 async def test_how_it_ended_is_said_once_slack_is_back(
     start: Start,
     desk: Desk,
@@ -77,12 +88,14 @@ async def test_how_it_ended_is_said_once_slack_is_back(
     arm: ArmServer,
     slack: SlackServer,
     redis: Connection,
+    before: Act,
     act: Act,
     end: End,
     word: str,
 ) -> None:
     async with start(times=ShortenedPauses()):
         proposal = await desk.asked()
+        await before(control, proposal)
         async with away(slack, redis):
             await act(control, proposal)
             assert (await ended(redis, AWAY_S)).end is end

@@ -44,7 +44,7 @@ async def test_a_secret_in_the_reason_of_a_declined_fix_is_kept_nowhere(
     bot: Bot, desk: Desk, control: Control, slack: SlackServer, redis: Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with watched(slack, redis, caplog) as sinks:
-        await control.press("approver", await desk.asked(reason=REASON), "fix_decline")
-        await desk.says("declined", "Declined by")
+        await desk.declined(await desk.asked(reason=REASON), reason=REASON)
+        await desk.says("declined", "Declined by", SHOWN)
         assert await sinks.holding(PLANTED) == []
     assert (await Audit(redis.redis).verify()).whole

@@ -163,6 +163,8 @@ async def test_who_has_no_say_any_more_does_not_end_what_others_asked_for(
     await way.ready()
     left_the_group(control)
     await control.press(WHO, await desk.proposal(), action)
+    if action == "fix_decline":
+        await control.submit_view(WHO, {"reason": "not now"})
     await way.told("not among those who may")
     assert await audited(redis) == ["requested", "refused"]
 
@@ -209,7 +211,7 @@ async def test_home_lists_no_request_that_was_answered_in_the_thread(
     await Approve(desk).ready()
     control.open_home(WHO)
     await control.until(lambda: home_with(control, TITLE), 30)
-    await control.press(WHO, await desk.proposal(), "fix_decline")
+    await desk.declined(await desk.proposal(), WHO)
     await ended(redis)
     control.open_home(WHO)
     await control.until(lambda: home_with(control, "No approvals are open"), 30)

@@ -10,6 +10,7 @@ from azure.core.pipeline.policies import AsyncHTTPPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from handlers.clients.addresses import wanted_at
+from handlers.clients.arm.activity_log import VALUES, named_callers
 from handlers.clients.errors import Garbled
 from handlers.clients.headers import safe_headers
 from handlers.clients.redact import redact_json, redact_text
@@ -18,13 +19,20 @@ from handlers.clients.response import SeenResponse
 
 
 class Understand(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
-    """2xx with JSON (or an empty body, where that is valid) passes; everything else is raised as an ArmError."""
+    """2xx with JSON (or an empty body, where that is valid) passes; everything else is raised as an ArmError.
+
+    `callers`: whether the activity log says who called, by name.
+    """
+
+    def __init__(self, *, callers: bool = False) -> None:
+        super().__init__()
+        self._callers = callers
 
     async def send(self, request: PipelineRequest[HttpRequest]) -> PipelineResponse[HttpRequest, AsyncHttpResponse]:
         response = await self.next.send(request)
         answer = response.http_response
         taken_at = answer.taken_at if isinstance(answer, SeenResponse) else None
-        body, content = _parsed(request.http_request.url, answer)
+        body, content = _parsed(request.http_request.url, answer, callers=self._callers)
         seen = SeenResponse(
             request.http_request,
             answer.status_code,
@@ -52,9 +60,11 @@ class UnderstandRaw(AsyncHTTPPolicy[HttpRequest, AsyncHttpResponse]):
         return response
 
 
-def _parsed(url: str, answer: AsyncHttpResponse) -> tuple[Any, bytes]:
+def _parsed(url: str, answer: AsyncHttpResponse, *, callers: bool = False) -> tuple[Any, bytes]:
     wanted, status, raw = wanted_at(url), answer.status_code, answer.content
     try:
+        if callers and VALUES in url.lower() and raw.strip():
+            raw = orjson.dumps(named_callers(orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))))
         body, content = redact_json(raw) if raw.strip() else (None, b"")
     except orjson.JSONDecodeError:
         text = redact_text(raw[:2000].decode("utf-8", errors="replace"))

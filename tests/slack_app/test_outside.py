@@ -1,0 +1,95 @@
+"""Channels that guests or another company read: the state for everybody, the rest for whoever may look."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from bot.app import Bot
+from sandbox.slack.control import Control
+from sandbox.slack.message import Message
+from sandbox.slack.server import Fault, SlackServer
+from tests.slack_app.conftest import Start
+from tests.slack_app.reading import answered, buttons, heads, is_answer, seen
+
+SHARED = "partner-support"
+PRIVATE = re.compile(r"/subscriptions/|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}|\d+ vCPU|Current Limit")
+"""What none of the others may read: ids, and what proves it."""
+STATE = "`prod-weu`: FOUND*"
+
+
+def public(control: Control, channel: str = SHARED) -> list[Message]:
+    bot = control.team.bot.id
+    return [one for one in control.messages(channel) if one.user == bot]
+
+
+def is_short(message: Message) -> bool:
+    return STATE in seen(message) and "the rest is shown only to whoever asked" in seen(message)
+
+
+def assert_nothing_leaks(control: Control, channel: str = SHARED) -> None:
+    for one in public(control, channel):
+        written = json.dumps([one.text, one.blocks, [file.name for file in one.files]])
+        assert PRIVATE.search(written) is None, written
+        assert buttons(one) == [], "a button's value may hold an id"
+
+
+async def test_a_check_in_a_shared_channel_tells_the_partner_its_state_alone(bot: Bot, control: Control) -> None:
+    await control.slash("requester", SHARED, "/aks", "check prod-weu")
+    await control.until(lambda: any(map(is_short, public(control))), 60)
+    (head,) = heads(control, SHARED)
+    assert "quota is used up" in head.text, "the title of the cause is for everybody"
+    await control.until(lambda: any("What to do" in seen(one) for one in control.ephemerals("requester")), 60)
+    mine = control.ephemerals("requester")
+    assert any(is_answer(one) and "Only you see this" in seen(one) for one in mine)
+    asked = control.mention("requester", SHARED, "check prod-weu")
+    await control.until(lambda: any(map(is_short, control.thread(SHARED, asked.ts))), 60)
+    await control.until(
+        lambda: any(is_answer(one) and one.thread_ts == asked.ts for one in control.ephemerals("requester")), 60
+    )
+    await control.press("requester", next(filter(is_answer, mine)), "show_all_checks")
+    await control.until(lambda: any("All checks" in seen(one) for one in control.ephemerals("requester")), 60)
+    control.mention("requester", SHARED, "clusters")
+    await control.until(lambda: any("staging-neu" in seen(one) for one in control.ephemerals("requester")), 60)
+    assert control.ephemerals("partner") == []
+    assert_nothing_leaks(control)
+
+
+async def test_a_cluster_that_could_not_be_checked_leaks_nothing_either(bot: Bot, control: Control) -> None:
+    asked = control.mention("requester", SHARED, "check /subscriptions/1/resourceGroups/x/providers/y/z/nowhere")
+    await control.until(lambda: len(control.thread(SHARED, asked.ts)) > 1, 60)
+    await control.until(lambda: len(control.ephemerals("requester")) > 0, 60)
+    assert_nothing_leaks(control)
+
+
+async def test_what_is_said_in_a_shared_channel_has_a_card_without_its_proof(bot: Bot, control: Control) -> None:
+    control.say("requester", SHARED, "prod-weu: QuotaExceeded, exceeding approved standardDSv5Family Cores quota")
+    await control.until(lambda: any("Confirmed:" in seen(one) for one in public(control)), 60)
+    await control.until(lambda: any(map(is_short, public(control))), 60)
+    await control.until(lambda: any(map(is_answer, control.ephemerals("requester"))), 60)
+    assert_nothing_leaks(control)
+
+
+async def test_from_the_moment_that_a_guest_joins_a_channel_less_is_said_there(bot: Bot, control: Control) -> None:
+    await control.slash("requester", "platform-on-call", "/aks", "check prod-weu")
+    (head,) = await answered(control, "platform-on-call")
+    assert is_answer(head), "among people of the workspace all of it is said"
+    control.invite("requester", "guest", "platform-on-call")
+    asked = control.mention("requester", "platform-on-call", "check prod-weu")
+    await control.until(lambda: any(map(is_short, control.thread("platform-on-call", asked.ts))), 60)
+
+
+@pytest.mark.parametrize("why", ["about to be shared", "Slack does not say"])
+async def test_what_may_be_outside_counts_as_outside(
+    start: Start, control: Control, slack: SlackServer, why: str
+) -> None:
+    channel = control.team.channel("incidents")
+    channel.sharing_pending = why == "about to be shared"
+    if not channel.sharing_pending:
+        slack.faults.append(Fault("error", "users.list", error="fatal_error", times=9))
+    async with start():
+        await control.slash("requester", "incidents", "/aks", "check prod-weu")
+        await control.until(lambda: any(map(is_short, public(control, "incidents"))), 60)
+    assert_nothing_leaks(control, "incidents")
