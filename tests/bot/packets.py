@@ -14,6 +14,7 @@ from bot.render.packet.archive import Archive
 from bot.render.packet.material import Happened, Material
 from bot.report.events import Report
 from handlers.clients.recording.case import RecordedCall, Recording
+from handlers.evidence.azure import ManagedCluster
 from handlers.model import Diagnosis, Unavailable
 from tests.bot import diagnoses
 from tests.bot.diagnoses import CLUSTER, POOL, SUBSCRIPTION
@@ -51,6 +52,26 @@ def event(reason: str, minutes: int, says: str, name: str = "web-1", kind: str =
         "lastTimestamp": at,
         "count": 1,
     }
+
+
+def managed_cluster(**more: Any) -> ManagedCluster:
+    """The cluster of these packets."""
+    return ManagedCluster(
+        source="GET",
+        taken_at=NOW,
+        id=CLUSTER,
+        name="prod-weu",
+        location="westeurope",
+        state="Failed",
+        power="Running",
+        version="1.35.6",
+        current_version="1.34.8",
+        node_group="MC_rg-prod-weu_prod-weu_westeurope",
+        error=None,
+        identities=(),
+        network={},
+        **more,
+    )
 
 
 def asked(path: str, answer: Any, status: int = 200, **params: str) -> RecordedCall:

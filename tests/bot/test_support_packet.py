@@ -7,6 +7,7 @@ import io
 import os
 import time
 import zipfile
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,11 +17,26 @@ from bot.render.packet.material import Happened
 from bot.render.packet.picture import picture
 from bot.render.packet.timeline import MOST_ROWS
 from handlers.clients.recording.case import Recording
+from handlers.evidence.azure import ManagedCluster
+from handlers.evidence.control_plane_logs import ControlPlaneLogs, LogLine
 from handlers.evidence.support import Deployment, Deployments, Tenancy
-from handlers.model import Unavailable, Why
+from handlers.model import NotApplicable, Unavailable, Why
 from tests.bot import diagnoses
 from tests.bot.diagnoses import CLUSTER, POOL
-from tests.bot.packets import ACTIVITY, DENIED, IDS, NOW, asked, entry, event, material, opened, packed, text
+from tests.bot.packets import (
+    ACTIVITY,
+    DENIED,
+    IDS,
+    NOW,
+    asked,
+    entry,
+    event,
+    managed_cluster,
+    material,
+    opened,
+    packed,
+    text,
+)
 
 GOLDEN = Path(__file__).parent / "golden" / "support-packet-contents.txt"
 WHOLE = {"error": {"code": "Wrapped", "message": "x" * 5000, "details": [{"code": "Inner", "message": "no address"}]}}
@@ -56,7 +72,7 @@ ASO = asked(
 
 def test_the_table_of_contents_is_this() -> None:
     calls = (FAILED, asked("/kube:/api/v1/events", {"items": [event("BackOff", 5, "again")]}), ASO)
-    archive = packed(material(*calls), picture=b"\x89PNG\r\n\x1a\n")
+    archive = packed(material(*calls, facts={ManagedCluster: managed_cluster()}), picture=b"\x89PNG\r\n\x1a\n")
     contents = "".join(f"{name}: {holds}\n" for name, holds in archive.contents)
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.write_text(contents)
@@ -172,6 +188,37 @@ def test_a_template_that_made_the_cluster_is_named_and_others_are_not() -> None:
         "none of them made or changed this cluster"
         in opened(packed(material(facts={Deployments: beside})))["commands.md"]
     )
+
+
+LOGS = ControlPlaneLogs(
+    source="",
+    taken_at=NOW,
+    workspace="/subscriptions/x/workspaces/law",
+    workspace_id="guid-1",
+    table="AKSControlPlane",
+    query="AKSControlPlane | take 1",
+    components=("kube-apiserver",),
+    since=NOW - timedelta(hours=1),
+    lines=(LogLine(NOW, "kube-apiserver", "ERROR", "pod-1", "etcdserver: request timed out"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("logs", "said"),
+    [
+        (LOGS, "etcdserver: request timed out"),
+        (replace(LOGS, lines=()), "No errors."),
+        (replace(LOGS, lines=(), never_written=True), "nothing has arrived there yet"),
+        (NotApplicable("no setting sends them"), "They could not be read: no setting sends them."),
+        (Unavailable("the logs", Why.DENIED, "403"), "They could not be read: the logs: denied, 403."),
+    ],
+)
+def test_the_control_planes_logs_are_shown_or_why_they_are_not(
+    logs: ControlPlaneLogs | NotApplicable | Unavailable, said: str
+) -> None:
+    page = opened(packed(material(facts={ManagedCluster: managed_cluster(), ControlPlaneLogs: logs})))
+    assert said in page["api-server-logs.md"]
+    assert ("No errors" in page["api-server-logs.md"]) == (said == "No errors.")
 
 
 def test_what_could_not_be_read_is_named_with_the_permission() -> None:
