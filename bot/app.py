@@ -25,6 +25,7 @@ from bot.checks.service import Jobs, Role
 from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
 from bot.checks.store.verdicts import Verdicts
+from bot.checks.support.packets import SupportPackets, done_in
 from bot.checks.words import areas
 from bot.fixes.times import Times
 from bot.fixes.writer_clients import writer_client_factory
@@ -78,6 +79,7 @@ from bot.slack.incidents.listeners import IncidentListeners
 from bot.slack.incidents.reporter import IncidentHooks, seen_by_incidents
 from bot.slack.listeners import Listeners
 from bot.slack.reading_along import incident_wiring
+from bot.slack.support.handlers import SupportHandlers
 from bot.slack.talk.handlers import TalkHandlers
 from bot.slack.tasks import TaskHandler
 from bot.slack.triage.listeners import TriageListeners
@@ -224,6 +226,10 @@ async def running(
         record = azure_recorder(
             azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
         )
+        packets = SupportPackets(
+            azure or azure_access(settings), kube_access(settings), library, settings.check_timeout_s
+        )
+        support = SupportHandlers(packets, done_in(fixing.audit), gate, outside, message_poster, replier)
         talk = TalkHandlers(about_fleet.seen, taken.check, replier, library)
         check_all = CheckAll(about_fleet, message_poster, replier, outside, run, looked, library)
         changes = ChangeHandlers(state, replier, gate, opened.arm)
@@ -231,7 +237,15 @@ async def running(
         history = HistoryHandlers(state, replier, gate, opened.arm, histories)
         digests = DigestHandlers(about_fleet, replier, run, looked, histories, policy, library, opened.arm)
         clock = DigestClock(policy.digests, team, state, taken.submit)
-        others = {**fixing.work, **check_all.work, **changes.work, **history.work, **digests.work, **talk.work}
+        others = {
+            **fixing.work,
+            **support.work,
+            **check_all.work,
+            **changes.work,
+            **history.work,
+            **digests.work,
+            **talk.work,
+        }
         desk = TaskHandler(
             slack_messages,
             replier,

@@ -50,6 +50,9 @@ class Settings(BaseSettings):
     azure_authority: HttpsUrl = Field(
         "https://login.microsoftonline.com", description="a URL that starts with https://"
     )
+    log_analytics: HttpsUrl | None = Field(
+        None, description="the URL where Log Analytics is queried, which starts with https:// and is its audience, too"
+    )
     ca_bundle: FilePath | None = Field(None, description="a file of certificates (PEM) that exists")
     runbooks: Annotated[tuple[DirectoryPath, ...], NoDecode] = Field(
         (), description=f"folders of runbooks that exist (in the environment joined by {os.pathsep!r})"

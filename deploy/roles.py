@@ -21,6 +21,7 @@ import handlers.diagnose
 import handlers.evidence
 from handlers.engine.graph import Graph
 from handlers.evidence.detectors import ON_REQUEST
+from handlers.evidence.support import ON_REQUEST as FOR_SUPPORT
 from handlers.fleet.clusters import SEARCHED
 from handlers.remedy.inside import IN
 from handlers.remedy.offers import Remedies
@@ -207,7 +208,7 @@ def writer_text() -> str:
 def _reads(graph: Graph) -> set[str]:
     """What the checks need, also on request, and what is read before a fix is offered."""
     planning = graph.facts(need for remedy in Remedies.discover().all for need in remedy.needs)
-    wanted = (*graph.wanted, *planning.wanted, *graph.facts(ON_REQUEST).wanted)
+    wanted = (*graph.wanted, *planning.wanted, *graph.facts((*ON_REQUEST, *FOR_SUPPORT)).wanted)
     return {action for collector in wanted for action in collector.reads}
 
 

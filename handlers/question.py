@@ -1,4 +1,4 @@
-"""A question about something in particular: `path`, `rbac`, `from`, `node`, `pod` and `ns`, as people type them.
+"""A question about something in particular (`path`, `rbac`, `from`, `node`, `pod`, `ns`, `logs`), as people type it.
 
 One grammar for Slack and the terminal: `bot.checks.words` reads it, and a `Target` carries what was asked into a check.
 """
@@ -27,6 +27,7 @@ class Word(StrEnum):
     NAMESPACE = "ns"
     PATH = "path"
     RBAC = "rbac"
+    LOGS = "logs"
 
 
 USAGE: dict[Word, str] = {
@@ -36,6 +37,7 @@ USAGE: dict[Word, str] = {
     Word.NAMESPACE: "ns <namespace>",
     Word.PATH: "path <namespace>/<pod> <namespace>/<service>:<port>",
     Word.RBAC: "rbac <namespace>/<service account> <verb> <resource> [namespace]",
+    Word.LOGS: "logs",
 }
 EVERYWHERE = "*"
 """In place of a namespace of `rbac`: all of them."""
@@ -58,8 +60,10 @@ class Question:
     @property
     def said(self) -> str:
         """In a sentence: `CLEAR for node aks-web-1 only`."""
-        first = self.values[0]
+        first = self.values[0] if self.values else ""
         match self.word:
+            case Word.LOGS:
+                return "for the control plane's logs"
             case Word.FROM:
                 return f"for address {first}"
             case Word.PATH:
@@ -110,7 +114,7 @@ def read_question(words: Sequence[str]) -> Question:
     except (ValueError, IndexError):
         raise NotAQuestion(f"{words[0]!r} begins no question" if words else "nothing is asked") from None
     values = tuple(words[1:]) if word is Word.FROM else tuple(value.lower() for value in words[1:])
-    least, most = (3, 4) if word is Word.RBAC else (2, 2) if word is Word.PATH else (1, 1)
+    least, most = _LENGTHS.get(word, (1, 1))
     if not least <= len(values) <= most:
         number = f"{least}" if least == most else f"{least} or {most}"
         raise NotAQuestion(f"{word} takes {number} word{'s' if most > 1 else ''}, and there are {len(values)}")
@@ -160,7 +164,14 @@ def _in_namespace(value: str) -> None:
         raise NotAQuestion(f"{value[:80]!r} is not namespace/name")
 
 
+def _nothing(values: tuple[str, ...]) -> None:
+    """The word says it all."""
+
+
+_LENGTHS = {Word.RBAC: (3, 4), Word.PATH: (2, 2), Word.LOGS: (0, 0)}
+"""How many words follow, at least and at most; of the others it is one."""
 _CHECKS = {
+    Word.LOGS: _nothing,
     Word.FROM: _address,
     Word.NODE: _name,
     Word.POD: _named,

@@ -104,6 +104,12 @@ class World:
     """The date of this cloud's api-versions, as sovereign clouds and Azure Stack lag behind; empty for today's."""
     metrics: dict[str, dict[str, dict[str, Points]]] = field(default_factory=dict)
     """Azure Monitor's node metrics, by lower-case cluster id, metric and node. Missing ones are generated."""
+    logs: dict[str, list[Body]] = field(default_factory=dict)
+    """The rows of Log Analytics, by lower-case workspace id; `Table` says which table holds a row."""
+    logs_empty: set[str] = field(default_factory=set)
+    """Lower-case ids of workspaces to which nothing has been sent yet, so that they lack their tables."""
+    logs_in_part: bool = False
+    """Whether queries are answered in part only, which Log Analytics says inside a 200."""
     latency_s: float = 0.0
     kubes: dict[str, KubeWorld] = field(default_factory=dict)
     """The Kubernetes objects of each cluster, by lower-case cluster id."""

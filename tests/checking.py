@@ -43,6 +43,7 @@ def access(server: ArmServer, principal: str = "reader") -> AzureAccess:
         authority=environment["AKSBOT_AZURE_AUTHORITY"],
         ca_bundle=Path(environment["AKSBOT_CA_BUNDLE"]),
         identity=environment,
+        log_analytics=environment["AKSBOT_LOG_ANALYTICS"],
     )
 
 

@@ -24,7 +24,8 @@ def test_every_make_target_exists(target: str) -> None:
     sorted(
         set(
             re.findall(
-                r"aksbot (check|plan|replay|explain|triage|runbooks|policy|audit|sandbox|serve|demo|drill)\b", TEXT
+                r"aksbot (check|support|plan|replay|explain|triage|runbooks|policy|audit|sandbox|serve|demo|drill)\b",
+                TEXT,
             )
         )
     ),

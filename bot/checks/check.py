@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Any
 
 import handlers.diagnose
 import handlers.evidence
@@ -56,6 +57,8 @@ def asked_then(graph: Graph, recording: Recording) -> Graph:
 
 
 FIND_TIMEOUT_S = 30.0
+Beside = Callable[[Finished, Target, Mapping[type, Any]], Awaitable[None]]
+"""What else is read with the same clients once the verdict is there, by whoever needs more than a report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ async def check(
     fresh: bool = False,
     detectors: bool = False,
     about: Question | None = None,
+    beside: Beside | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Find the cluster, check it, and say what happens on the way. Close the iterator to cancel it.
 
@@ -89,13 +93,20 @@ async def check(
     if fresh:
         require_fresh_answers(clients.arm.clock)
     target = replace(await find(cluster, clients.arm, timeout_s=timeout_s), about=about)
-    async with aclosing(check_target(target, clients, engine, start=start, detectors=detectors)) as events:
+    asked = check_target(target, clients, engine, start=start, detectors=detectors, beside=beside)
+    async with aclosing(asked) as events:
         async for event in events:
             yield event
 
 
 async def check_target(
-    target: Target, clients: Clients, engine: Engine, *, start: _Start | None = None, detectors: bool = False
+    target: Target,
+    clients: Clients,
+    engine: Engine,
+    *,
+    start: _Start | None = None,
+    detectors: bool = False,
+    beside: Beside | None = None,
 ) -> AsyncGenerator[Event, None]:
     """The same, for a cluster whose id is known."""
     start = start or _Start.now(clients.arm)
@@ -113,6 +124,8 @@ async def check_target(
             asks_all = not clients.recording and len(questions) == len(every_question())
             offers = await offers_for(event, target, given) if asks_all else ()
             own = await detectors_of(event, target, given) if detectors else None
+            if beside:
+                await beside(event, target, given)
             took_ms = (asyncio.get_running_loop().time() - start.at) * 1000
             kube = given[KubeReader]
             arm_calls, kube_calls = start.calls.count + kube.azure_calls, len(kube.calls)

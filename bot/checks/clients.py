@@ -14,6 +14,7 @@ from handlers.clients.arm.reader import FRESH_FOR_S, ArmReader
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.permission_reader import WriterKubePermissionReader
 from handlers.clients.kube.reader import KubeReader
+from handlers.clients.log_analytics import LogAnalytics
 from handlers.engine.current import Lateness
 from handlers.model import Target
 
@@ -39,10 +40,13 @@ class Clients:
     async def for_target(self, target: Target) -> AsyncIterator[Mapping[type, Any]]:
         """The clients of one check of one cluster."""
         transport = self.recording.transport() if self.recording else None
-        async with KubeReader(
-            target, self.arm, self.doors.access, recorder=self.recorder, transport=transport, doors=self.doors
-        ) as kube:
-            given: dict[type, Any] = {ArmReader: self.arm, KubeReader: kube}
+        async with (
+            KubeReader(
+                target, self.arm, self.doors.access, recorder=self.recorder, transport=transport, doors=self.doors
+            ) as kube,
+            LogAnalytics(self.arm) as logs,
+        ):
+            given: dict[type, Any] = {ArmReader: self.arm, KubeReader: kube, LogAnalytics: logs}
             recorded = self.recorder or self.recording
             if recorded:
                 given[Lateness] = recorded.lateness
@@ -61,6 +65,7 @@ def azure_access(settings: Settings) -> AzureAccess:
         resource_manager=settings.azure_resource_manager,
         authority=settings.azure_authority,
         ca_bundle=settings.ca_bundle,
+        log_analytics=settings.log_analytics or "",
     )
 
 

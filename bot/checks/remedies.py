@@ -16,12 +16,15 @@ from handlers.engine.declare import Diagnostic
 from handlers.engine.graph import Graph
 from handlers.engine.run import Engine, Finished
 from handlers.evidence.detectors import ON_REQUEST, Detectors
+from handlers.evidence.support import ON_REQUEST as FOR_SUPPORT
 from handlers.model import Target
 from handlers.remedy.offers import Remedies
 from handlers.remedy.plan import Offer
 
 DETECTORS_S = 35.0
 """A list, then up to eight detectors at once, each of which Azure works on for seconds."""
+SUPPORT_S = 30.0
+"""Log Analytics may need that long for an hour of logs."""
 DEADLINE_S = 10.0
 """The person has their diagnosis by then; what is still unseen becomes a doubt, or a reason against."""
 
@@ -52,6 +55,12 @@ async def detectors_of(finished: Finished, target: Target, clients: Mapping[type
     facts: Mapping[type, Any] = await engine.gather(target, clients, finished.facts)
     told: Asked = facts[Detectors]
     return told
+
+
+async def facts_for_support(finished: Finished, target: Target, clients: Mapping[type, Any]) -> Mapping[type, Any]:
+    """All that the check has read, and what only support asks for."""
+    engine = Engine(_graph().facts(FOR_SUPPORT), {}, deadline_s=SUPPORT_S)
+    return {**finished.facts, **await engine.gather(target, clients, finished.facts)}
 
 
 async def offers_for(finished: Finished, target: Target, clients: Mapping[type, Any]) -> tuple[Offer, ...]:

@@ -66,7 +66,8 @@ def no_cluster(asked: Question) -> Problem:
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """What stands before the question, and the question. A cluster may be called like one of the words."""
     begins = [place for place, word in enumerate(words) if word.lower() in _WORDS]
-    if begins[:1] == [0] and (len(words) == 1 or 1 in begins):
+    alone = len(words) == 1 and words[0].lower() != Word.LOGS  # which is a whole question
+    if begins[:1] == [0] and (alone or 1 in begins):
         begins = begins[1:]  # `node` alone, and `node node aks-1`: a cluster of that name
     return (words[: begins[0]], words[begins[0] :]) if begins else (words, ())
 

@@ -38,7 +38,7 @@ def check_cluster(
 ) -> int:
     """Check one cluster in Azure and print the report; the exit code is the verdict."""
     if record:
-        _must_be_writable(record)
+        must_be_writable(record)
     return asyncio.run(_check(cluster, scope, as_json=as_json, record=record, timeout_s=timeout_s))
 
 
@@ -152,8 +152,8 @@ def show(report: Report, library: Library, *, as_json: bool) -> None:
         show_lines(report_lines(report, library, width()))
 
 
-def _must_be_writable(file: Path) -> None:
-    """Fail before the check, not after it."""
+def must_be_writable(file: Path, what: str = "record") -> None:
+    """Fail before the check, not after it. A file that did not exist does not exist afterwards either."""
     try:
         existed = file.exists()
         with file.open("ab"):
@@ -163,5 +163,5 @@ def _must_be_writable(file: Path) -> None:
     except OSError as refused:
         why = refused.strerror or str(refused)
         raise Problem(
-            f"cannot record to {file}", why, "name a file in a folder you may write to", code=Exit.USAGE
+            f"cannot {what} to {file}", why, "name a file in a folder you may write to", code=Exit.USAGE
         ) from refused

@@ -81,7 +81,7 @@ def check(
         typer.Argument(
             metavar="[AREA] [QUESTION]",
             help="An area; and one of: from IP, node NAME, pod NS/POD, ns NAMESPACE, path NS/POD NS/SERVICE:PORT, "
-            "rbac NS/SERVICEACCOUNT VERB RESOURCE.",
+            "rbac NS/SERVICEACCOUNT VERB RESOURCE, logs.",
             show_default=False,
         ),
     ] = None,
@@ -131,6 +131,25 @@ def replay(
         from bot.cli.check import replay_recording
 
         return replay_recording(file, as_json=output is Output.JSON)
+
+    return act
+
+
+@app.command()
+def support(
+    cluster: Annotated[str, typer.Argument(help="A name, an ARM id or a portal URL.", show_default=False)],
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.zip", help="Output file; default: support-CLUSTER-TIME.zip.", show_default=False),
+    ] = None,
+    output: OutputOption = Output.TEXT,
+) -> Act:
+    """Collect what Azure support asks for about a cluster, redacted, in a zip file."""
+
+    def act() -> int:
+        from bot.cli.support import make_packet
+
+        return make_packet(cluster, file, as_json=output is Output.JSON)
 
     return act
 

@@ -110,8 +110,13 @@ async def running_bot(
 
 def reader_of(arm: ArmServer) -> AzureAccess:
     """A reader of the sandbox, whatever this process's environment says about Azure."""
+    environment = arm.environment("reader")
     return AzureAccess(
-        resource_manager=arm.url, authority=arm.url, ca_bundle=arm.ca_file, identity=arm.environment("reader")
+        resource_manager=arm.url,
+        authority=arm.url,
+        ca_bundle=arm.ca_file,
+        identity=environment,
+        log_analytics=environment["AKSBOT_LOG_ANALYTICS"],
     )
 
 

@@ -42,12 +42,14 @@ from bot.slack.kit.message import (
     SHOW_ALL,
     STEPS,
     SUGGESTED,
+    SUPPORT,
     WRONG,
     Message,
     Pressed,
     section,
 )
 from bot.slack.kit.modal import modal
+from bot.slack.support import text as support_text
 from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -90,7 +92,7 @@ class Listeners:
         app.action(re.compile(rf"^{STEPS}_\d+$"))(self.show_steps)
         app.action(WRONG)(self.wrong)
         app.view(WRONG_VIEW)(self.called_wrong)
-        for action, what in ((SHOW_ALL, What.SHOW_CHECKS), (INVITE, What.INVITE)):
+        for action, what in ((SHOW_ALL, What.SHOW_CHECKS), (INVITE, What.INVITE), (SUPPORT, What.SUPPORT)):
             app.action(action)(self._clicked(what))
         app.error(self.failed)
 
@@ -268,6 +270,8 @@ class Listeners:
             what, looking = _HANDED_OVER[asked.word]
             ask = Ask(name, what, place, text=asked.rest.replace("`", "").strip())
             return await self._intake.ask(ask) or _first(looking, quiet)
+        if asked.word == commands.SUPPORT:
+            return await self._support(asked.rest.replace("`", "").strip(), place, name, body, quiet=quiet)
         try:
             cluster, scope = commands.read_check(asked.rest, self._areas)
         except Problem as misuse:
@@ -292,6 +296,17 @@ class Listeners:
         await self._intake.check(CheckRequest(name, about, place, scope))
         first = channel_text.looking_at_default if default else sentences.looking_at
         return _first(first(about.name), quiet)
+
+    async def _support(self, named: str, place: Address, name: str, body: Body, *, quiet: bool) -> Message | None:
+        """A packet goes to those who may look at the cluster, as an answer does."""
+        cluster = named or await self._intake.default_cluster(place)
+        said = replies.only(support_text.NAME_A_CLUSTER) if not cluster else None
+        if cluster:
+            said = await self._intake.refusal(place, cluster, body)
+        if said or not cluster:
+            return await self._intake.whisper(name, place, said) if quiet and said else said
+        ask = Ask(name, What.SUPPORT, place, text=cluster)
+        return await self._intake.ask(ask) or _first(support_text.COLLECTING_HERE, quiet)
 
 
 async def _say_that_it_failed(body: Body, context: AsyncBoltContext) -> None:

@@ -14,6 +14,12 @@ WELL_KNOWN_AUTHORITIES = frozenset(
     {"login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn", "login.windows.net"}
 )
 
+LOG_ANALYTICS = {
+    "management.azure.com": "https://api.loganalytics.io",
+    "management.usgovcloudapi.net": "https://api.loganalytics.us",
+    "management.chinacloudapi.cn": "https://api.loganalytics.azure.cn",
+}
+"""By the host of Resource Manager. Azure Stack has none."""
 WRITER = "AKSBOT_WRITER_"
 _PROOFS = ("AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE", "AZURE_USERNAME", "AZURE_PASSWORD")
 """What proves that one is the reader proves nothing of the writer. A federated token file serves both."""
@@ -27,6 +33,8 @@ class AzureAccess:
     authority: str = "https://login.microsoftonline.com"
     ca_bundle: Path | None = None
     tenant: str | None = None
+    log_analytics: str = ""
+    """Where Log Analytics is queried; empty: as the cloud has it."""
     identity: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
     versions: OfferedVersions = field(default_factory=OfferedVersions, repr=False, compare=False)
     """What the cloud was heard to offer: whoever asks the same Azure learns it once."""
@@ -48,6 +56,11 @@ class AzureAccess:
     @property
     def endpoint(self) -> str:
         return self.resource_manager.rstrip("/")
+
+    @property
+    def log_analytics_endpoint(self) -> str:
+        """Empty in a cloud whose address is not known. Its audience is the same address."""
+        return (self.log_analytics or LOG_ANALYTICS.get(urlsplit(self.endpoint).netloc.lower(), "")).rstrip("/")
 
     @property
     def scope(self) -> str:

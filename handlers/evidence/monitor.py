@@ -181,6 +181,10 @@ class DiagnosticSetting:
     name: str
     sends: tuple[str, ...]
     to: str
+    workspace: str = ""
+    """The Log Analytics workspace among that; it may send to others besides."""
+    dedicated: bool = False
+    """Whether the logs go to tables of their own there, and not into the one that all resources share."""
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> DiagnosticSetting:
@@ -192,7 +196,9 @@ class DiagnosticSetting:
         ]
         kinds = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId")
         to = next((text(properties, kind) for kind in kinds if text(properties, kind)), "")
-        return cls(need_text(body, "id"), text(body, "name"), tuple(sends), to)
+        dedicated = text(properties, "logAnalyticsDestinationType").lower() == "dedicated"
+        workspace = text(properties, "workspaceId")
+        return cls(need_text(body, "id"), text(body, "name"), tuple(sends), to, workspace, dedicated)
 
 
 @dataclass(frozen=True, kw_only=True)

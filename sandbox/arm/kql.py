@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,16 +66,16 @@ class Query:
         return rows
 
 
-def parse(text: str) -> Query:
+def parse(text: str, *, columns: Iterable[str] = COLUMNS) -> Query:
     """Parse the whole query, or raise BadQuery."""
-    return _Parser(text).query()
+    return _Parser(text, columns).query()
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, columns: Iterable[str]) -> None:
         self._tokens = list(_tokens(text))
         self._at = 0
-        self._columns = set(COLUMNS)
+        self._columns = set(columns)
 
     # -- reading tokens ---------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from sandbox.kube.for_arm import ClusterInsides, kubeconfig_of, start_api_server
 from sandbox.kube.identity import SERVER_ID
 from sandbox.kube.server import KubeServer
 from sandbox.local_server import LocalServer
+from sandbox.logs.server import LogAnalyticsServer
 from sandbox.world import Principal, World
 
 __all__ = ["ArmServer", "Budget", "Fault", "LoggedRequest", "UnknownTypes"]
@@ -48,6 +49,8 @@ class ArmServer(LocalServer[Door]):
         self._ca_file: Path | None = None
         self.kube: dict[str, KubeServer] = {}
         """The API servers of the world's clusters, by lower-case cluster id, while the server runs."""
+        self.log_analytics: LogAnalyticsServer | None = None
+        """Its query API, while the server runs."""
 
     # -- lifecycle --------------------------------------------------------------------------------------------
 
@@ -58,6 +61,8 @@ class ArmServer(LocalServer[Door]):
         self._ca_file = tls.ca_file
         self._door.entra.url = self._door.tokens.url = self._door.site.url = self.url
         self.kube = await start_api_servers(stack, self.world, self._door.tokens)
+        logs = LogAnalyticsServer(self.world, self._door.site.access, self._door.tokens, tls.server)
+        self.log_analytics = await stack.enter_async_context(logs)
         self.answers.update(ClusterInsides(self.kube).handlers())
 
     # -- address and credentials ------------------------------------------------------------------------------
@@ -99,6 +104,7 @@ class ArmServer(LocalServer[Door]):
             "AKSBOT_AZURE_RESOURCE_MANAGER": self.url,
             "AKSBOT_AZURE_AUTHORITY": self.url,
             "AKSBOT_CA_BUNDLE": str(self.ca_file),
+            **({"AKSBOT_LOG_ANALYTICS": self.log_analytics.url} if self.log_analytics else {}),
             "AZURE_TENANT_ID": self.world.tenant_id,
             "AZURE_CLIENT_ID": principal.client_id,
             "AZURE_CLIENT_SECRET": principal.secret,

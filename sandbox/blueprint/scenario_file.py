@@ -42,6 +42,19 @@ class ChangeSpec(Strict):
         return bool(self.where) or "*" in self.id
 
 
+class LogSpec(Strict):
+    """A line of a control plane's log, sent to Log Analytics."""
+
+    at: str
+    """`now-5m`."""
+    cluster: str
+    category: str = "kube-apiserver"
+    level: Literal["INFO", "WARNING", "ERROR", "FATAL"] = "ERROR"
+    pod: str = "kube-apiserver-0"
+    message: str
+    table: Literal["AKSControlPlane", "AzureDiagnostics"] = "AKSControlPlane"
+
+
 class UsageSpec(Strict):
     """A change to one quota row; with a `title`, a new row."""
 
@@ -171,6 +184,8 @@ class TwinSpec(Strict):
     kube: dict[str, KubeSpec] = Field(default_factory=dict)
     events: dict[str, Json | None] = Field(default_factory=dict)
     """Merge patches to the scenario's own events."""
+    logs: dict[str, list[LogSpec]] = Field(default_factory=dict)
+    """In place of the scenario's own lines of these workspaces."""
     expect: dict[str, list[ExpectedSpec]] = Field(default_factory=dict)
     stays_open: dict[str, list[str]] = Field(default_factory=dict)
     questions: dict[str, list[QuestionSpec]] = Field(default_factory=dict)
@@ -199,6 +214,8 @@ class ScenarioSpec(Strict):
     policy_states: list[Json] = Field(default_factory=list)
     metrics: dict[str, dict[str, dict[str, dict[str, float]]]] = Field(default_factory=dict)
     """Azure Monitor, by cluster, metric and node: the values by timestamp (`now-40m: 81`)."""
+    logs: dict[str, list[LogSpec]] = Field(default_factory=dict)
+    """Log Analytics, by workspace id: the lines of control planes."""
     unindexed: list[str] = Field(default_factory=list)
     cloud_as_of: str = Field(default="", pattern=r"^(\d{4}-\d\d-\d\d)?$")
     """The date of the newest api-versions of a cloud that lags behind."""

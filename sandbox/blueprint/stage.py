@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +23,7 @@ from sandbox.blueprint.scenario_file import (
     KubeSpec,
     Layer,
     Lineage,
+    LogSpec,
     QuestionSpec,
     RepairSpec,
     ScenarioSpec,
@@ -128,6 +129,7 @@ class _Stagehand:
             world.events.extend(self._events(label, event))
         world.policy_states.extend(self.resolver.moments(deepcopy(spec.policy_states)))
         self._measured(spec.metrics)
+        self._logged(spec.logs | (twin.logs if with_twin and twin else {}))
         world.unindexed.update(field.lower() for field in spec.unindexed)
         world.cloud_as_of = spec.cloud_as_of or world.cloud_as_of
         world.writes[:0] = [self._rule(f"writes[{number}]", rule) for number, rule in enumerate(spec.writes)]
@@ -190,6 +192,25 @@ class _Stagehand:
             kept = self.staged.world.metrics.setdefault(cluster.lower(), {})
             for metric, nodes in of_cluster.items():
                 kept.setdefault(metric, {}).update({node: self._points(at) for node, at in nodes.items()})
+
+    def _logged(self, logs: Mapping[str, Sequence[LogSpec]]) -> None:
+        """The lines that control planes have sent to a workspace, as its tables hold them."""
+        for workspace, lines in logs.items():
+            if workspace.lower() not in self.staged.world.resources:
+                raise BadScenario(self._file, f"logs.{workspace}", "is no workspace of this fleet")
+            rows = self.staged.world.logs.setdefault(workspace.lower(), [])
+            rows += [self._log_row(line) for line in lines]
+
+    def _log_row(self, line: LogSpec) -> Body:
+        """With klog's first letter in the older table, with a level in the newer one."""
+        try:
+            at = self.scribe.clock.at(line.at).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        except BadMoment as error:
+            raise BadScenario(self._file, "logs", str(error)) from error
+        about = {"TimeGenerated": at, "Category": line.category, "_ResourceId": line.cluster.lower()}
+        if line.table == "AzureDiagnostics":
+            return about | {"Table": line.table, "pod_s": line.pod, "log_s": f"{line.level[0]}{line.message}"}
+        return about | {"Table": line.table, "Level": line.level, "PodName": line.pod, "Message": line.message}
 
     def _points(self, told: Mapping[str, float]) -> Points:
         try:

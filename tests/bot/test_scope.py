@@ -103,7 +103,7 @@ def test_a_whole_check_that_was_recorded_when_there_were_fewer_questions_is_whol
 def test_guides_and_problems_of_other_kinds_of_cluster_are_not_missed() -> None:
     cannot = scope_of(asked(*questions()), LIBRARY).cannot_ask
     assert not [code for code in cannot if LIBRARY[code].kind != "aks"]
-    guides = {"support-packet", "api-server-logs", "arc-logs", "reconcile", "maintenance-window"}
+    guides = {"support-packet", "arc-logs", "reconcile", "maintenance-window"}
     assert guides == LIBRARY.of_kind("guide")
 
 

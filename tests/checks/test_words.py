@@ -22,6 +22,7 @@ ASKED = {
     Word.NAMESPACE: "ns shop",
     Word.PATH: "path shop/web shop/cart:8080",
     Word.RBAC: "rbac shop/exporter list pods",
+    Word.LOGS: "logs",
 }
 
 
@@ -57,6 +58,8 @@ def test_without_a_question_it_is_as_it_was(typed: str, cluster: str | None, are
 def test_a_cluster_may_be_called_like_a_word() -> None:
     cluster, scope = read_check(["node", "node", "aks-1"], AREAS)
     assert (cluster, str(scope.about)) == ("node", "node aks-1")
+    cluster, scope = read_check(["logs", "logs"], AREAS)
+    assert (cluster, str(scope.about)) == ("logs", "logs")
 
 
 def test_an_area_narrows_what_is_about_one_thing_and_nothing_else() -> None:

@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable
 from typing import Any
 
+from bot.render.packet.archive import Archive
 from bot.slack.kit.message import AnswerMessages, Message
 
 MOST_OPTIONS = 10
@@ -24,7 +25,9 @@ def read(said: AnswerMessages | Message | dict[str, Any]) -> str:
         parts += [RULE, f"THREAD {number}", read(message)]
     for picture in said.pictures:
         parts += [RULE, f"PICTURE   {picture.name}", picture.alt, ""]
-    if said.file:
+    if isinstance(said.file, Archive):
+        parts += [RULE, f"FILE   {said.file.name}", *(f"{name}: {holds}" for name, holds in said.file.contents), ""]
+    elif said.file:
         lines = said.file.text.splitlines()
         rest = [f"({len(lines) - MOST_LINES} more lines)"] if len(lines) > MOST_LINES else []
         parts += [RULE, f"FILE   {said.file.name}", *(line[:LONGEST_LINE] for line in lines[:MOST_LINES]), *rest, ""]

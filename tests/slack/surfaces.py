@@ -48,6 +48,7 @@ from tests.checking import LIBRARY
 from tests.slack.surfaces_fixes import FIXES
 from tests.slack.surfaces_fleet import fleet_surfaces
 from tests.slack.surfaces_incidents import INCIDENTS
+from tests.slack.surfaces_support import SUPPORT
 
 Surface = partial[Any]
 
@@ -198,7 +199,6 @@ COMMANDS: dict[str, Surface] = {
     "runbooks": partial(replies.runbook, "", LIBRARY),
     "runbook": partial(replies.runbook, "quota-exceeded", LIBRARY),
     "runbook-unknown": partial(replies.runbook, "quota-exeded", LIBRARY),
-    "word-for-later": typed("support prod-weu"),
     "word-unknown": partial(replies.misspelt, commands.read_command("chek prod-weu")),
     "help": partial(replies.helped),
     "help-all": typed("help all"),
@@ -340,6 +340,6 @@ TRIAGE: dict[str, Surface] = {
 FLEETS = fleet_surfaces(FLEET, [member(f"edge-{number:03}") for number in range(200)])
 
 SURFACES: dict[str, Surface] = (
-    FLEETS | CHECK | COMMANDS | SENTENCES | WINDOWS | OLDER | HOME | POLICY | TRIAGE | INCIDENTS | FIXES
+    FLEETS | CHECK | COMMANDS | SENTENCES | WINDOWS | OLDER | HOME | POLICY | TRIAGE | INCIDENTS | FIXES | SUPPORT
 )
 """Surfaces by the name of their golden file."""

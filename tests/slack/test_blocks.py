@@ -14,7 +14,7 @@ from bot.report.progress import Progress
 from bot.slack.checks import view as checks_view
 from bot.slack.checks.steps import steps
 from bot.slack.kit import limits
-from bot.slack.kit.message import Pressed
+from bot.slack.kit.message import Attachment, Pressed
 from bot.slack.kit.rich_text import markdown
 from handlers.model import Check, Diagnosis, Finding, Outcome, Ranked, Severity, Unavailable, Why
 from handlers.problem import Problem
@@ -36,7 +36,7 @@ def test_many_findings_fit_and_the_rest_is_in_the_file(number: int, roots: bool)
     assert_accepted(said)
     assert len(said.thread) <= checks_view.MOST_THREAD_MESSAGES
     if number >= 60:
-        assert said.file
+        assert isinstance(said.file, Attachment)
         assert "more" in read(said.thread[-1]) or "cut" in read(said.thread[-1])
         assert all(f"pool{n}" in said.file.text for n in range(number))
 
@@ -47,7 +47,7 @@ def test_an_error_of_forty_thousand_characters_is_cut_says_so_and_is_whole_in_th
     assert_accepted(said)
     assert "(cut)" in read(said.thread[0])
     assert "aksbot-prod-weu.txt" in read(said.thread[-1])
-    assert said.file
+    assert isinstance(said.file, Attachment)
     assert error in said.file.text
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.address import Address
 from bot.redaction import redacted
+from bot.render.packet.archive import Archive
 from bot.render.pictures.picture import Picture
 from bot.slack.api import outgoing
 from bot.slack.api.calls import LONGEST_WAIT_S, Body, Calls, Refused
@@ -103,14 +104,13 @@ class SlackMessages:
             log.warning("blocks were refused and go out as text: %s", refused)
             await self._calls.respond(url, lambda waited_s: _private(_with_delay(as_text(message), waited_s)))
 
-    async def upload(self, to: Address, file: Attachment) -> None:
+    async def upload(self, to: Address, file: Attachment | Archive) -> None:
         """Add a file to a thread."""
-
-        shown = await outgoing.file(file)
+        name, content = await _redacted(file)
 
         async def ask(waited_s: float) -> Any:
             return await self._client.files_upload_v2(
-                content=shown.text, filename=shown.name, title=shown.name, channel=to.channel, thread_ts=to.thread_ts
+                content=content, filename=name, title=name, channel=to.channel, thread_ts=to.thread_ts
             )
 
         await self._calls.do("files.upload", ask)
@@ -299,3 +299,11 @@ def _content(message: Message, *, change: bool = False) -> Body:
 
 def _private(message: Message) -> Body:
     return {"response_type": "ephemeral", "replace_original": False, **_content(message)}
+
+
+async def _redacted(file: Attachment | Archive) -> tuple[str, str | bytes]:
+    """Its name and its content, as they may go out."""
+    if isinstance(file, Archive):
+        return await outgoing.archive(file)
+    shown = await outgoing.file(file)
+    return shown.name, shown.text

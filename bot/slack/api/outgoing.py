@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.redaction import IDS, redacted
+from bot.render.packet.archive import Archive
 from bot.render.pictures.picture import Picture, read_drawn
 from bot.slack.kit import escaping, limits
 from bot.slack.kit.message import Attachment, Message
@@ -65,6 +66,11 @@ async def file(attached: Attachment) -> Attachment:
     large = len(attached.text) > LONG
     text = await asyncio.to_thread(redact_text, attached.text) if large else redact_text(attached.text)
     return Attachment(str(redacted(attached.name)), text)
+
+
+async def archive(made: Archive) -> tuple[str, bytes]:
+    """A packed file without secrets: every text in it is redacted as it is packed, a large one in a second or two."""
+    return str(redacted(made.name)), await asyncio.to_thread(made.packed)
 
 
 def picture(drawn: Picture) -> Picture:

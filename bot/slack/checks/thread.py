@@ -10,6 +10,7 @@ from bot.checks.offered_fix import Fix
 from bot.render.clean import one_line
 from bot.render.detectors import TITLE as DETECTORS
 from bot.render.detectors import detector_lines
+from bot.render.packet.offered import is_offered
 from bot.render.proof import own_proof
 from bot.render.subject import short
 from bot.render.verdict import not_checked, not_looked_at
@@ -17,7 +18,7 @@ from bot.report.events import Report
 from bot.report.scope import Scope, scope_of
 from bot.slack.fixes.offer_view import FixBlocks
 from bot.slack.kit import escaping, limits, sentences
-from bot.slack.kit.message import STEPS, Block, Pressed, actions, button, divider, section
+from bot.slack.kit.message import STEPS, SUPPORT, Block, Pressed, actions, button, divider, section
 from bot.slack.kit.quoting import QuotedErrors, brief
 from bot.slack.kit.rich_text import Element, bullets, markdown, quote, size, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
@@ -46,6 +47,8 @@ class Thread:
         self._asked = report.detectors
         self._fixes = FixBlocks(fixes)
         self.cut = False
+        self._packet_offered = False
+        """Once: it is about the whole cluster."""
         self._told = QuotedErrors()
         self._roots = [ranked.finding for ranked in self._diagnosis.findings if ranked.root]
 
@@ -81,6 +84,10 @@ class Thread:
         if runbook:
             pressed = Pressed(self._pressed.request, self._pressed.cluster, self._pressed.scope, finding.code)
             buttons.append(button(sentences.STEPS, f"{STEPS}_{number}", pressed))
+        if not self._packet_offered and is_offered(finding, runbook):
+            self._packet_offered = True
+            pressed = Pressed(self._pressed.request, self._pressed.cluster)
+            buttons.append(button(sentences.SUPPORT, SUPPORT, pressed))
         if buttons:
             yield actions(*buttons)
         yield from self._in_full(finding)

@@ -43,6 +43,7 @@ class What(StrEnum):
     TALK = "talk"
     SAY = "say"
     WHISPER = "whisper"
+    SUPPORT = "support"
 
 
 ALONE = frozenset(

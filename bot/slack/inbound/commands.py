@@ -18,17 +18,19 @@ CHECK, CLUSTERS, DEFAULT = "check", "clusters", "default"
 EXPLAIN, RUNBOOK, HELP = "explain", "runbook", "help"
 FIXES, AUDIT = "fixes", "audit"
 CHANGES, HISTORY, DIGEST = "changes", "history", "digest"
+SUPPORT = "support"
 MUTE, UNMUTE = "mute", "unmute"
 WATCH = "watch"
-NOW = (CHECK, CLUSTERS, DEFAULT, EXPLAIN, CHANGES, HISTORY, DIGEST, FIXES, AUDIT, MUTE, UNMUTE, WATCH, RUNBOOK, HELP)
-ASKED_OF_AZURE = (CHECK, CLUSTERS, DEFAULT, FIXES, AUDIT, CHANGES, HISTORY, DIGEST)
+NOW = (
+    *(CHECK, CLUSTERS, DEFAULT, EXPLAIN, CHANGES, HISTORY, DIGEST, FIXES, AUDIT, SUPPORT),
+    *(MUTE, UNMUTE, WATCH, RUNBOOK, HELP),
+)
+ASKED_OF_AZURE = (CHECK, CLUSTERS, DEFAULT, FIXES, AUDIT, SUPPORT, CHANGES, HISTORY, DIGEST)
 """What a worker answers."""
 ALL = "all"
 """After `check`: every cluster that the asker may see."""
 NO_CLUSTER = "none"
 """After `default`: take it away."""
-LATER = ("support",)
-"""Words of the design whose work does not exist yet."""
 EVERYTHING = "all"
 """After `help`: all commands."""
 
@@ -55,7 +57,7 @@ class ParsedCommand:
 
     @property
     def is_known(self) -> bool:
-        return self.word in NOW or self.word in LATER
+        return self.word in NOW
 
     @property
     def near(self) -> list[str]:

@@ -41,8 +41,6 @@ def at_once(asked: ParsedCommand, library: Library) -> Message | None:
         return explained(asked.rest, library)
     if asked.word == commands.RUNBOOK:
         return runbook(asked.rest, library)
-    if asked.word in commands.LATER:
-        return only(sentences.later(asked.word))
     return misspelt(asked) if asked.near else None
 
 

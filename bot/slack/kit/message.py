@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.render.clean import one_line
+from bot.render.packet.archive import Archive
 from bot.render.pictures.picture import Picture
 from bot.report.events import EVERYTHING, Selection
 from bot.slack.kit import escaping, limits
@@ -19,6 +20,7 @@ Block = dict[str, Any]
 CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "check_again", "check_everything", "show_all_checks"
 WRONG, STEPS = "wrong_answer", "show_steps"
 DETECTORS = "run_detectors"
+SUPPORT = "support_packet"
 INVITE, PICK = "invite_me", "pick_cluster"
 CHECK_THIS, SUGGESTED, WATCH = "check_this", "suggested", "watch_this"
 """The action ids of the buttons. Several of one kind in a message are numbered: `show_steps_0`."""
@@ -156,7 +158,7 @@ class AnswerMessages:
 
     head: Message
     thread: tuple[Message, ...]
-    file: Attachment | None = None
+    file: Attachment | Archive | None = None
     pictures: tuple[Picture, ...] = ()
     """Drawn once the answer stands, and shown under it; where that does not work, the answer stands without them."""
 

@@ -69,6 +69,7 @@ NOT_PROVEN = "This is no all-clear: something could not be seen."
 
 CHECK_AGAIN, CHECK_ALL, SHOW_ALL = "Check again", "Check everything", "Show all checks"
 WRONG, STEPS = "Wrong answer", "Show the steps"
+SUPPORT = "Support packet"
 DETECTORS = "Azure's detectors"
 WATCH_THIS, WATCH_END = "Watch this", "Tell me when it ends"
 
@@ -204,6 +205,7 @@ HELP = (
     "`pod &lt;ns/pod&gt;`, `node &lt;name&gt;`, `ns &lt;namespace&gt;` what is wrong with this one\n"
     "`from &lt;ip&gt;` whether this address may reach the API server\n"
     "`rbac &lt;ns/service account&gt; &lt;verb&gt; &lt;resource&gt;` whether this service account may do that\n"
+    "`logs` what the control plane has logged in the last hour\n"
     "`/aks check all` checks every cluster that you may view; `/aks clusters` lists them by last verdict\n"
     "`/aks default [cluster | none]` shows or sets this channel's default cluster\n"
     "`/aks explain &lt;text&gt;` explains a pasted error\n"
@@ -211,6 +213,7 @@ HELP = (
     "`/aks history &lt;cluster&gt;` shows the past verdicts, incidents and fixes\n"
     "`/aks digest` tells what is new on your clusters since yesterday, what was mended, and what ends soon\n"
     "`/aks fixes &lt;cluster&gt;` shows the available fixes and the open approvals\n"
+    "`/aks support &lt;cluster&gt;` collects what Azure support asks for, as a redacted file\n"
     "`/aks audit` shows which fixes ran, and who approved them\n"
     "`/aks mute &lt;code&gt; &lt;cluster&gt; until &lt;date or 4h&gt; &lt;reason&gt;` mutes a finding; "
     "`/aks mute` lists, `/aks unmute &lt;code&gt; &lt;cluster&gt;` ends it\n"
@@ -243,10 +246,6 @@ def looking_at(cluster: str) -> str:
 def misuse(problem: Problem) -> str:
     """An invalid command. What to do contains code spans of ours."""
     return f"I {plain(problem.what)}: {plain(problem.why)}. {escape(sentence(problem.do))}"
-
-
-def later(word: str) -> str:
-    return f"{code(f'/aks {word}')} does not exist yet; `/aks help` lists what does."
 
 
 def unknown(word: str, near: list[str]) -> str:

@@ -115,6 +115,19 @@ def confidential(beside: Pipe, access: AzureAccess, calls: CallLog, clock: Clock
     return Pipe([versions, RetryReads(clock), *signed, NoteCall(calls), UnderstandRaw()], beside.transport, None)
 
 
+def beside(pipe: Pipe, endpoint: str, tokens: Tokens, calls: CallLog, clock: Clock, recorder: Recorder | None) -> Pipe:
+    """For another service of Azure: a reader's wire and identity, with a token for that service alone."""
+    policies: list[Policy] = [
+        RefuseWrites(),
+        *([Record(recorder)] if recorder else []),
+        RetryReads(clock),
+        Bearer(tokens, endpoint),
+        NoteCall(calls),
+        Understand(),
+    ]
+    return Pipe(policies, pipe.transport, tokens)
+
+
 def replaying(transport: Transport, calls: CallLog, *, recorder: Recorder | None) -> Pipe:
     """The pipeline for a recording: nothing to sign, wait for or retry."""
     policies: list[Policy] = [

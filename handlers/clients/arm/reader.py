@@ -113,6 +113,15 @@ class ArmReader(ArmClient):
             raise TypeError("a recording signs nothing")
         return tokens_for(self.access, wire, self.credential, scope)
 
+    def other_service(self, endpoint: str) -> Pipe:
+        """A way to another service of Azure, recorded and replayed like this one. Close its tokens first."""
+        from handlers.clients.arm.pipe import beside
+
+        if self._transport is not None:
+            return self._pipe
+        tokens = self.tokens(f"{endpoint}/.default")
+        return beside(self._pipe, endpoint, tokens, self.calls, self.clock, self._recorder)
+
     async def managed_clusters(self, subscription: str, *, most: int = 5000) -> Listing:
         answers: Pages = []
         paged = self._typed.clusters(subscription).managed_clusters.list(pages=answers)

@@ -13,6 +13,7 @@ from handlers.clients.errors import NotARead
 
 QUERIES = (
     re.compile(r"^/+providers/microsoft\.resourcegraph/resources/?$", re.IGNORECASE),
+    re.compile(r"^/v1/workspaces/[0-9a-f-]{36}/query$", re.IGNORECASE),
     re.compile(r"/providers/microsoft\.policyinsights/policystates/\w+/queryresults/?$", re.IGNORECASE),
 )
 """The POSTs that read. Any other (listKeys, runCommand, restart) counts as a write, as it does for a lock."""
