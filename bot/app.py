@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
 import aiohttp
@@ -146,7 +146,7 @@ async def running(
         slack_messages, people = SlackMessages(calls), People(calls)
         message_poster, gate = Poster(slack_messages, state), Gate(policy.look, people)
         replier = Replier(message_poster)
-        superseding = Superseding(slack_messages, recent, people)
+        superseding = Superseding(slack_messages, recent, people, gate)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
         taken = Jobs(connection, run, role=role)
@@ -205,6 +205,7 @@ async def running(
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
             SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
+            aclosing(reading.places),
             taken.at_work(
                 WithHooks(
                     reporter,

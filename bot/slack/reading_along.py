@@ -48,6 +48,7 @@ class IncidentWiring:
     incident_service: IncidentService
     turns: Turns
     spans: Spans
+    places: Places
 
 
 def incident_wiring(
@@ -71,7 +72,7 @@ def incident_wiring(
 ) -> IncidentWiring:
     redis = connection.redis
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
-    telling = IncidentMessages(message_poster, places, people, library)
+    telling = IncidentMessages(message_poster, places, people, library, incidents, policy.look)
 
     async def report_given_up(task: Task, problem: Problem) -> None:
         ask = Ask(task.id, What.REPLY, task.place)
@@ -119,4 +120,4 @@ def incident_wiring(
         spans=spans,
     )
     works = (desk.work, incident_service.work, about_people.work, alerts.work, watching.work)
-    return IncidentWiring(queue, kind_of(works, report_given_up), incident_service, turns, spans)
+    return IncidentWiring(queue, kind_of(works, report_given_up), incident_service, turns, spans, places)
