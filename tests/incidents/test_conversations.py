@@ -79,7 +79,7 @@ class Thread:
             assert any(title in card.text for title in titles), "its title is what was proved"
 
     async def react(self, incident: Incident) -> None:
-        assert not incident.is_closed
+        return None
 
     async def head(self, team: str, incident: Incident) -> Address:
         return Address(channel=incident.home.channel, message_ts=f"head-{next(self.numbers)}")

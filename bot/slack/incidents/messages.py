@@ -51,7 +51,6 @@ class IncidentMessages:
 
         A rule may have gone since it was reported there: then nothing more is said of the cluster in that channel.
         """
-        await self.react(incident)
         where = self.where(team, incident)
         if not is_shown_in(self._look, incident.home.channel, incident.cluster):
             return None

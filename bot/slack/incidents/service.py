@@ -90,7 +90,7 @@ class IncidentService:
         incident = _home(book, joined.incident)
         if joined.how in (How.NEW, How.REOPENED):
             # Side by side: neither the first sign nor the check waits for the other.
-            incident, _ = await asyncio.gather(self._begin(team, incident, sighting, user), self._sign(incident))
+            incident, _ = await asyncio.gather(self._begin(team, incident, sighting, user), self._sign(team, incident))
         else:
             incident = await self._add(team, incident, joined.how, sighting)
         await self._link(team, incident, joined.how, sighting)
@@ -98,9 +98,12 @@ class IncidentService:
             await self.look_soon(team, incident)
         return Joined(incident, joined.how)
 
-    async def _sign(self, incident: Incident) -> None:
+    async def _sign(self, team: str, incident: Incident) -> None:
+        """The first sign. Its check may have ended meanwhile, in another process, which had no sign to take away."""
         if incident.state is State.CHECKING:
             await self._telling.react(incident)
+            latest = (await self._incidents.book(team, incident.cluster)).get(incident.id)
+            await self._telling.react(latest or incident)
 
     async def _add(self, team: str, incident: Incident, how: How, sighting: Sighting) -> Incident:
         """What is known already was reported once more."""
@@ -235,6 +238,7 @@ class IncidentService:
             book = await self._incidents.book(team, incident.cluster)
             latest = await self._with_thread(team, book.get(incident.id) or incident)
             await self._telling.show(team, book.put(latest), latest)
+        await self._telling.react(latest)
 
     async def note_named(self, team: str, diagnosis: Diagnosis) -> None:
         """Who writes a node, pod or namespace that this check has named means its cluster."""
