@@ -29,7 +29,7 @@ class Keeper:
     async def is_silenced(self, request: CheckRequest) -> bool:
         return False
 
-    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "") -> None:
+    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "", *, only_changed: bool = False) -> None:
         self.heard.append(diagnosis.state.value)
 
     async def note_named(self, team: str, diagnosis: Diagnosis) -> None:

@@ -244,10 +244,12 @@ class IncidentService:
         """Who writes a node, pod or namespace that this check has named means its cluster."""
         await self._incidents.note_named(team, diagnosis.target.name, names_in(diagnosis))
 
-    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "") -> None:
-        """A check of a whole cluster has ended, for which somebody asked, or nobody."""
+    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "", *, only_changed: bool = False) -> None:
+        """A check of a whole cluster has ended, for which somebody asked, or nobody. `only_changed`: its answer waits,
+        so that nothing is said but what this check has changed."""
         await self.note_named(team, diagnosis)
-        await self._observed(team, diagnosis.target.name, observation(diagnosis, _now_ms(), by))
+        seen = observation(diagnosis, _now_ms(), by)
+        await self._observed(team, diagnosis.target.name, seen, only_changed=only_changed)
 
     async def not_observed(self, team: str, cluster: str) -> None:
         """The check itself failed, so nothing is known of what was suspected."""
@@ -259,7 +261,7 @@ class IncidentService:
         }
         await self._observed(team, cluster, nothing_seen(_now_ms(), codes))
 
-    async def _observed(self, team: str, cluster: str, seen: Observation) -> None:
+    async def _observed(self, team: str, cluster: str, seen: Observation, *, only_changed: bool = False) -> None:
         def change(book: Book) -> tuple[Book, tuple[Book, set[str]]]:
             after, changes = observe(book, seen)
             return after, (after, {change.incident.id for change in changes})
@@ -269,6 +271,8 @@ class IncidentService:
         book, changed = await self._incidents.change(team, cluster, change)
         # All of them: one whose last change was lost with its worker is made good here. What is new comes first.
         for incident in sorted(book.incidents, key=lambda incident: (incident.id not in changed, incident.is_closed)):
+            if only_changed and incident.id not in changed:
+                return
             await self._tell(team, incident)
             if not (incident.is_closed or incident.has_no_thread):
                 await self._keep_thread(team, incident)
