@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 from bot.slack.incidents.view import title_of
@@ -13,6 +15,7 @@ from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
+from sandbox.slack.server import Trouble
 from tests.checking import LIBRARY
 from tests.slack_app.hearing import hold, part_of, said_by_bot
 from tests.slack_app.reading import is_answer, seen
@@ -29,6 +32,7 @@ WORDS = {
 }
 CHATTER = ("lunch?", "release 4.2 rolled out successfully, thanks all", "who has the slides of last week?")
 PATIENCE_S = 20.0
+CLICKS = 5
 ROUNDS = 6
 """How often a cluster is checked again until nothing is wrong: Slack takes only so many edits a minute."""
 
@@ -61,8 +65,7 @@ class Conversation:
 
     def truth(self, cluster: str) -> set[str]:
         """The titles of all that a check finds there now."""
-        found = Scenario.load(self.world).expect.get(cluster, ())
-        return {title_of(LIBRARY, one.code) for one in found}
+        return titles(self.world).get(cluster, set())
 
     def becomes(self, world: str) -> None:
         for name in CLUSTERS:
@@ -126,7 +129,7 @@ class Conversation:
         for _ in range(ROUNDS):
             for answer in self.answers.values():
                 before = len(self._answers())
-                await self.control.press("visitor", answer, "check_again")
+                await self._pressed(answer)
                 await self.control.until(lambda before=before: len(self._answers()) > before, 60)  # type: ignore[misc]
             try:
                 await self.control.until(lambda: not self.wrong(), PATIENCE_S)
@@ -135,6 +138,13 @@ class Conversation:
             else:
                 return []
         return wrong
+
+    async def _pressed(self, answer: Message) -> None:
+        """A click that went to a connection which has just ended is lost, and made once more."""
+        for _ in range(CLICKS):
+            with suppress(Trouble):
+                await self.control.press("visitor", answer, "check_again")
+                return
 
     def wrong(self) -> list[str]:
         return [*self._two_clusters(), *self._unanswered(), *self._titles(), *self._red(), *self._running()]
@@ -191,6 +201,12 @@ class Conversation:
             for one in said_by_bot(self.control, name):
                 found.setdefault(one.thread_ts or one.ts, []).append(one)
         return found
+
+
+@cache
+def titles(world: str) -> dict[str, set[str]]:
+    expected = Scenario.load(world).expect.items()
+    return {cluster: {title_of(LIBRARY, one.code) for one in found} for cluster, found in expected}
 
 
 def cluster_of(message: Message) -> str:

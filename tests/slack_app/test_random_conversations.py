@@ -14,7 +14,7 @@ from tests.slack_app.hearing import Reads, reads
 
 __all__ = ["reads"]
 
-SEEDS, EVENTS = 24, 10
+SEEDS, EVENTS = 12, 8
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

@@ -232,13 +232,14 @@ class IncidentService:
             return
         await self._tell(task.place.team, incident)
 
-    async def _tell(self, team: str, incident: Incident) -> None:
+    async def _tell(self, team: str, incident: Incident, *, sign: bool = True) -> None:
         """Say what is known of it now, which may be more than when it was read: another worker may have its verdict."""
         async with self._incidents.alone(team, incident.id):
             book = await self._incidents.book(team, incident.cluster)
             latest = await self._with_thread(team, book.get(incident.id) or incident)
             await self._telling.show(team, book.put(latest), latest)
-        await self._telling.react(latest)
+        if sign:
+            await self._telling.react(latest)
 
     async def note_named(self, team: str, diagnosis: Diagnosis) -> None:
         """Who writes a node, pod or namespace that this check has named means its cluster."""
@@ -273,7 +274,7 @@ class IncidentService:
         for incident in sorted(book.incidents, key=lambda incident: (incident.id not in changed, incident.is_closed)):
             if only_changed and incident.id not in changed:
                 return
-            await self._tell(team, incident)
+            await self._tell(team, incident, sign=not only_changed)
             if not (incident.is_closed or incident.has_no_thread):
                 await self._keep_thread(team, incident)
 
