@@ -139,12 +139,23 @@ class IncidentHandlers:
             around = await self._around(first, text)
             where = await asyncio.to_thread(self._recogniser.recognise, text, names, around)
             seen = replace(seen, cluster=where.cluster, cluster_by=where.cluster_by, choices=where.choices)
-        if here and seen.cluster in (None, *(incident.cluster for incident in here)):
-            return True  # people talk about it in its own thread
+        is_talk = await asyncio.to_thread(self._is_talk, here, seen, text, names)
+        if is_talk:
+            return True
         if not closed and (seen.cluster is None or seen.certainty is not Certainty.SURE):
             return False
         await self.act(first, seen, me, tuple(utterance.id for utterance in turn))
         return True
+
+    def _is_talk(self, here: Sequence[Incident], seen: Recognition, text: str, names: FleetNames) -> bool:
+        """Whether people talk about an incident in its own thread. Of one that is over they talk, too, unless they
+        name the cluster again: then it is back."""
+        if not here:
+            return False
+        if seen.cluster is None or any(told.cluster == seen.cluster and not told.is_closed for told in here):
+            return True
+        is_over = any(incident.cluster == seen.cluster for incident in here)
+        return is_over and self._recogniser.clusters(text, names) != seen.cluster
 
     async def _around(self, first: Utterance, text: str) -> list[Around]:
         """What says which cluster is meant: a generated name that a check has named, then what stands around the
