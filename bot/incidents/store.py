@@ -195,7 +195,12 @@ class Incidents:
         """Whether somebody has allowed this app, or refused it; None where nobody was asked."""
         with reachable():
             said = await self._redis.hget(keys.alert_apps(team), app)
-        decision = decode_or_none(_Decision, str(said), f"what was decided about {app}") if said else None
+        if said is None:
+            return None
+        decision = decode_or_none(_Decision, str(said), f"what was decided about the app {app}")
+        if decision is None:
+            with reachable():
+                await self._redis.hdel(keys.alert_apps(team), app)  # so that somebody can decide anew
         return decision.allowed if decision else None
 
     async def allow_app(self, team: str, app: str, by: str, *, allowed: bool) -> bool:

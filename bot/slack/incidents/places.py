@@ -55,7 +55,8 @@ class ChannelInfo:
 class Places:
     """Asked once for some minutes, however many want to know."""
 
-    def __init__(self, calls: Calls, state: State, arm: ArmReader) -> None:
+    def __init__(self, calls: Calls, state: State, arm: ArmReader, *, fleet_lasts_s: float = FLEET_LASTS_S) -> None:
+        self._fleet_lasts_s = fleet_lasts_s
         self._calls, self._client = calls, calls.client
         self._state, self._arm = state, arm
         self._fleet, self._fleet_until = Fleet(), 0.0
@@ -80,7 +81,7 @@ class Places:
     async def _list(self) -> None:
         try:
             self._fleet = await self._listed()
-            lasts_s = NO_FLEET_LASTS_S if self._fleet.problem else FLEET_LASTS_S
+            lasts_s = NO_FLEET_LASTS_S if self._fleet.problem else self._fleet_lasts_s
             self._fleet_until = asyncio.get_running_loop().time() + lasts_s
         finally:
             self._listing = None
