@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,7 +106,7 @@ def _figures(measured: Measured) -> Iterator[Figure]:
 
 @asynccontextmanager
 async def _bot(
-    folder: Path, scenario: Scenario, team: Workspace, policy: object
+    folder: Path, scenario: Scenario, team: Workspace, policy: Callable[[Path, Workspace], Path]
 ) -> AsyncIterator[tuple[SlackServer, ArmServer, Redis]]:
     async with (
         EmbeddedServer(folder) as state,
@@ -115,7 +115,7 @@ async def _bot(
         Redis.from_url(state.url, decode_responses=True) as redis,
     ):
         environment = {**arm.environment("reader"), **slack.environment, "REDIS_URL": state.url}
-        environment["AKSBOT_POLICY"] = str(policy(folder, slack.control.team))  # type: ignore[operator]
+        environment["AKSBOT_POLICY"] = str(policy(folder, slack.control.team))
         async with serving(environment, folder):
             await slack.control.until(lambda: slack.site.sockets.count > 0, ENDS_WITHIN_S)
             yield slack, arm, redis
