@@ -104,6 +104,7 @@ def _reopened(found: Incident, sighting: Sighting) -> Joined:
         verdict=Verdict.PENDING,
         causes=(),
         found=(),
+        settled=None,
         rounds=found.rounds + 1,
         why=sighting.why if _is_in_its_channel(found, sighting) else _ELSEWHERE,
         signs=signs,

@@ -120,6 +120,8 @@ class Incident:
     merged_into: str = ""
     found: tuple[str, ...] = ()
     """What was suspected and the latest check has found: its title must not be what an earlier one found."""
+    settled: tuple[str, ...] | None = None
+    """The root causes of the first verdict of its latest round; none yet, or unknown to an earlier version."""
     began: Address = _NOWHERE
     """The report with which its latest round began: its message carries the sign that a check runs."""
     signs: tuple[tuple[str, str], ...] = ()
@@ -146,6 +148,13 @@ class Incident:
         if self.verdict is Verdict.CONFIRMED:
             return next((code for code in self.codes if code in (*causes, *self.found)), (causes or [""])[0])
         return (causes or [""])[0]
+
+    @property
+    def since_found(self) -> tuple[Cause, ...]:
+        """Root causes that a check has found since the first verdict: the edit of a card rings no bell."""
+        if self.state is not State.OPEN or self.settled is None:
+            return ()
+        return tuple(cause for cause in self.causes if cause.code not in self.settled)
 
     @property
     def sign(self) -> Address:

@@ -165,6 +165,23 @@ async def test_the_sign_of_an_incident_that_is_back_stands_under_the_report_that
     assert signs() == {}
 
 
+async def test_what_a_later_check_finds_is_a_message_of_its_own_which_reaches_who_reported_it(
+    slack: SlackServer, connection: Connection
+) -> None:
+    async with worker(slack, connection) as one:
+        report = slack.control.say("requester", "incidents", "prod-weu: no quota")
+        await one.report(report, "prod-weu")
+        await checked(one, "prod-weu", SUBNET)
+        before = len(_in_thread(slack, report))
+        for _ in range(2):
+            await checked(one, "prod-weu", SUBNET, QUOTA)
+    *_, last = slack.control.thread("incidents", report.ts)
+    assert len(_in_thread(slack, report)) == before + 1
+    assert "A later check of" in text_in(last)
+    assert "quota" in text_in(last).lower()
+    assert report.user in str(last.blocks)
+
+
 async def test_where_nobody_may_look_any_more_a_card_is_left_as_it_is(
     slack: SlackServer, connection: Connection
 ) -> None:

@@ -32,6 +32,7 @@ CARD = "card"
 WORKING = "eyes"
 _REMEMBERED = 2000
 _MOST_IN_A_LINE = 50
+_MOST_SINCE = 3
 
 
 class IncidentMessages:
@@ -129,6 +130,9 @@ class IncidentMessages:
             await self._line(
                 where, f"closed-{incident.rounds}", said.closed_line(incident.cluster, proved=bool(incident.causes))
             )
+        for cause in incident.since_found[:_MOST_SINCE]:
+            line = incidents_view.found_since(incident, cause, self._library)
+            await self._message_poster.once(where, f"found-{incident.rounds}-{cause.code}", line)
         if incident.joined:
             await self._joined(where, incident)
         told = {each_incident.home for each_incident in book.incidents if each_incident.merged_into == incident.id}
